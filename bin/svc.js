@@ -1,0 +1,5 @@
+import { enableCompileCache } from 'node:module'
+
+enableCompileCache()
+const { main } = await import('../dist/cli/main.js')
+main()
