@@ -1,0 +1,52 @@
+/** Who acts: the caller of an operation, or the job that carries one on. Spec: decisions 4, JournalEntry; 2, Who calls. */
+import { hostname, userInfo } from 'node:os'
+import type { Role, Scope } from './schema.ts'
+import { installationScope } from './sealing.ts'
+
+/** A workspace's own account, known by the credential it brought. */
+export interface AccountActor {
+  readonly kind: 'ACCOUNT' | 'SERVICE'
+  readonly accountId: string
+  readonly tenantId: string
+  /** The token that was brought. */
+  readonly credentialId: string
+  /** The session it belongs to, or the token itself: what a step-up is bound to, and what outlives an access token. */
+  readonly bearerId: string
+  readonly sessionId: string | null
+  readonly scopes: readonly Scope[]
+  readonly role: Role
+  readonly isOperator: boolean
+}
+
+/** The operator at the database: no token, but an operating-system user on a host. */
+export interface RecoveryActor {
+  readonly kind: 'RECOVERY'
+  readonly osUser: string
+  readonly host: string
+}
+
+export interface SystemActor {
+  readonly kind: 'SYSTEM'
+  readonly job: string
+}
+
+/** Nobody has signed in (yet). */
+export interface AnonymousActor {
+  readonly kind: 'ANYONE'
+}
+
+export type Actor = AccountActor | RecoveryActor | SystemActor | AnonymousActor
+
+export const anyone: AnonymousActor = { kind: 'ANYONE' }
+
+export const recoveryActor = (): RecoveryActor => ({ kind: 'RECOVERY', osUser: userInfo().username, host: hostname() })
+
+export const isAccount = (actor: Actor): actor is AccountActor => actor.kind === 'ACCOUNT' || actor.kind === 'SERVICE'
+
+/** The workspace whose keys, cursors and answers these are; the nil UUID for the installation. */
+export const scopeOf = (actor: Actor) => (isAccount(actor) ? actor.tenantId : installationScope)
+
+export const accountIdOf = (actor: Actor) => (isAccount(actor) ? actor.accountId : null)
+
+/** How the act reached the database, as evidence names it. */
+export const viaOf = (actor: Actor) => (actor.kind === 'RECOVERY' ? 'RECOVERY' : actor.kind === 'SYSTEM' ? 'JOB' : 'API')

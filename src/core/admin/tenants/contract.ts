@@ -1,0 +1,141 @@
+/** Workspaces, as operators administer them. Spec: Workspace (tenant) administration; Admin: workspaces; decisions 4. */
+import { z } from 'zod'
+import { defineOperations } from '../../operation.ts'
+import { email, int64, moment, paging, slug, text, uuid, version } from '../../schema.ts'
+
+const tenantId = uuid.describe("the workspace's id")
+const tenantStates = ['ACTIVE', 'SUSPENDED', 'PENDING_DELETION'] as const
+export type TenantState = (typeof tenantStates)[number]
+
+export const AdminTenant = z
+  .object({
+    id: uuid,
+    slug: z.string(),
+    display_name: z.string(),
+    state: z.enum(tenantStates),
+    state_before_deletion: z.enum(['ACTIVE', 'SUSPENDED']).nullable(),
+    default_locale: z.string(),
+    default_time_zone: z.string(),
+    account_count: z.int(),
+    hold_count: z.int(),
+    created_at: moment,
+    suspended_at: moment.nullable(),
+    deletion_requested_at: moment.nullable(),
+    purge_after: moment.nullable(),
+    purge_started_at: moment.nullable(),
+    password_opening: z.object({ until: moment, opened_at: moment, opened_by: uuid.nullable(), requester: z.string(), reason: z.string() }).nullable(),
+    version,
+  })
+  .meta({ id: 'AdminTenant' })
+export type AdminTenant = z.output<typeof AdminTenant>
+
+const TenantProvision = z
+  .strictObject({
+    slug: slug.describe('the subdomain the workspace answers on'),
+    display_name: text(1, 200),
+    default_locale: text(1, 35).nullish().describe('BCP 47; absent: en'),
+    default_time_zone: text(1, 64).nullish().describe('IANA; absent: UTC'),
+    owner_email: email,
+    owner_display_name: text(1, 200).nullish(),
+  })
+  .meta({ id: 'TenantProvision' })
+export type TenantProvision = z.output<typeof TenantProvision>
+
+const ProvisionedTenant = z
+  .object({
+    tenant: AdminTenant,
+    owner: z.object({ account_id: uuid, email: z.string(), display_name: z.string().nullable() }),
+    redemption_token: z.string().describe('shown this one time only'),
+    redemption_expires_at: moment,
+    hub_id: uuid,
+    collection_id: uuid,
+  })
+  .meta({ id: 'ProvisionedTenant' })
+
+/** The quotas, in the order tables show them. */
+export const quotaNames = [
+  'api_requests_per_minute',
+  'items',
+  'media_bytes',
+  'automation_runs_per_hour',
+  'webhook_targets',
+  'export_jobs',
+  'ai_tokens_per_day',
+] as const
+export type QuotaName = (typeof quotaNames)[number]
+
+const forEachQuota = <Schema extends z.ZodType>(schema: Schema) => Object.fromEntries(quotaNames.map((name) => [name, schema])) as Record<QuotaName, Schema>
+
+const TenantQuotas = z.strictObject(forEachQuota(int64.nullable().optional())).meta({ id: 'TenantQuotas' })
+
+const ResolvedQuotas = z
+  .object(forEachQuota(z.object({ value: int64, source: z.enum(['WORKSPACE', 'PLAN', 'INSTANCE', 'PRODUCT']), used: int64 })))
+  .meta({ id: 'ResolvedQuotas' })
+export type ResolvedQuotas = z.output<typeof ResolvedQuotas>
+
+const operator = { caller: 'operator' } as const
+
+export const tenantOperations = defineOperations('admin', {
+  listTenants: {
+    method: 'GET',
+    path: '/admin/tenants',
+    summary: "The installation's workspaces, oldest first",
+    spec: 'Admin: workspaces; decisions 4',
+    query: z.strictObject({ state: z.enum(tenantStates).optional(), slug: slug.optional(), ...paging(1000) }),
+    success: { status: 200, answer: z.object({ data: z.array(AdminTenant), next_cursor: z.string().nullish() }), whole: 'streamed' },
+    needs: operator,
+    refuses: ['cursor.invalid'],
+    recovery: 'allowed',
+    assumed: ['without cursor and size the whole list is answered, as {data} alone'],
+  },
+  provisionTenant: {
+    method: 'POST',
+    path: '/admin/tenants',
+    summary: 'Provision a workspace with its owner, a hub, an example collection, buckets and labels',
+    spec: 'Admin: workspaces, rule 1',
+    body: TenantProvision,
+    success: { status: 201, answer: ProvisionedTenant, location: (answer: { tenant: { slug: string } }) => `/admin/tenants?slug=${answer.tenant.slug}` },
+    needs: operator,
+    refuses: ['admin.slug_taken', 'admin.multi_mode_required'],
+    idempotent: true,
+    secret: true,
+    recovery: 'allowed',
+    assumed: ['single mode takes one workspace; a second is refused with admin.multi_mode_required'],
+  },
+  suspendTenant: {
+    method: 'POST',
+    path: '/admin/tenants/{tenantId}:suspend',
+    summary: 'Suspend a workspace; its people are refused from their next request',
+    spec: 'Workspace states, row 1; rule 1',
+    params: z.strictObject({ tenantId }),
+    success: { status: 204 },
+    needs: { ...operator, mode: 'multi' },
+    refuses: ['admin.tenant_leaving'],
+    recovery: 'allowed',
+    assumed: ['the register; the specification states it for some admin operations only'],
+  },
+  resumeTenant: {
+    method: 'POST',
+    path: '/admin/tenants/{tenantId}:resume',
+    summary: 'Resume a suspended workspace',
+    spec: 'Workspace states, row 2',
+    params: z.strictObject({ tenantId }),
+    success: { status: 204 },
+    needs: operator,
+    refuses: ['admin.tenant_leaving'],
+    recovery: 'allowed',
+  },
+  changeTenantQuotas: {
+    method: 'PATCH',
+    path: '/admin/tenants/{tenantId}/quotas',
+    summary: "Change a workspace's ceilings; an empty patch reads them",
+    spec: 'Admin: workspaces, rule 5; Quota semantics',
+    params: z.strictObject({ tenantId }),
+    body: TenantQuotas,
+    patch: 'merge',
+    success: { status: 200, answer: ResolvedQuotas },
+    needs: operator,
+    recovery: 'allowed',
+  },
+})
+

@@ -1,0 +1,114 @@
+/**
+ * Configuration: from the environment and a `.env` file, checked whole before anything starts.
+ *
+ * Spec: decisions 6, Process interface.
+ */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import { addressOf, type DatabaseAddress } from './database/address.ts'
+
+/** A wrong setting: one clear line, exit code 2, nothing started. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError'
+}
+
+const wholeNumber = (minimum: number, maximum: number) =>
+  z.string().regex(/^[0-9]{1,9}$/, `must be a whole number`).transform(Number).pipe(z.int().min(minimum).max(maximum))
+
+const environment = z.object({
+  SVC_DATABASE_URL: z.string().optional(),
+  SVC_DATABASE_OWNER_URL: z.string().optional(),
+  SVC_DATABASE_POOL: wholeNumber(1, 200).default(10),
+  SVC_DATA_DIR: z.string().min(1).default('.svc'),
+  SVC_HOST: z.string().min(1).default('127.0.0.1'),
+  SVC_PORT: wholeNumber(0, 65535).default(8080),
+  SVC_MODE: z.enum(['multi', 'single']).default('multi'),
+  SVC_BASE_DOMAIN: z.string().regex(/^[a-z0-9.-]{1,253}$/, 'must be a domain in lower case').optional(),
+  SVC_KEYRING_FILE: z.string().min(1).optional(),
+  SVC_SETUP_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+  SVC_EVENT_NAMESPACE: z.string().regex(/^[a-z][a-z0-9-]{0,62}$/, 'must be lower-case letters, digits and dashes').default('svc'),
+  SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).default('info'),
+  SVC_BODY_LIMIT_BYTES: wholeNumber(1024, 104857600).default(1048576),
+  SVC_STEP_UP_BOUND: z.enum(['optional', 'require']).default('optional'),
+  SVC_INVITATION_DAYS: wholeNumber(1, 365).default(14),
+  SVC_SESSION_ACCESS_MINUTES: wholeNumber(1, 1440).default(15),
+  SVC_SESSION_REFRESH_DAYS: wholeNumber(1, 365).default(30),
+  SVC_SLUG_BLOCK_DAYS: wholeNumber(0, 3650).default(90),
+})
+
+export interface Config {
+  /** Undefined: the embedded PostgreSQL below `dataDir`. */
+  readonly database: { readonly owner: DatabaseAddress; readonly daemon: DatabaseAddress } | undefined
+  readonly poolSize: number
+  readonly dataDir: string
+  readonly host: string
+  readonly port: number
+  readonly mode: 'multi' | 'single'
+  /** The domain whose subdomains are the workspaces' slugs; undefined serves every host alike. */
+  readonly baseDomain: string | undefined
+  readonly keyringFile: string
+  /** Whether a missing ring may be created: only beside an embedded database, which is as new as the ring. */
+  readonly mayCreateKeyring: boolean
+  readonly setUpToken: string | undefined
+  readonly eventNamespace: string
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+  readonly bodyLimitBytes: number
+  readonly requiresBoundStepUp: boolean
+  readonly invitationDays: number
+  readonly sessionAccessMinutes: number
+  readonly sessionRefreshDays: number
+  readonly slugBlockDays: number
+}
+
+/** Reads `.env` of the working folder under the environment; the environment wins. */
+export function loadEnvironment(): NodeJS.ProcessEnv {
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  return process.env
+}
+
+/** Throws ConfigurationError: one line that names each wrong setting and what it must be. */
+export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
+  const set = Object.fromEntries(Object.entries(env).filter(([name, value]) => name.startsWith('SVC_') && value !== ''))
+  const parsed = environment.safeParse(set)
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `${String(issue.path[0])}: ${issue.message}`)
+    throw new ConfigurationError(`The configuration is wrong. ${faults.join('; ')}.`)
+  }
+  const values = parsed.data
+  const dataDir = resolve(values.SVC_DATA_DIR)
+  const database = databaseOf(values.SVC_DATABASE_URL, values.SVC_DATABASE_OWNER_URL)
+  if (database && !values.SVC_KEYRING_FILE) {
+    throw new ConfigurationError('SVC_KEYRING_FILE is not set. With SVC_DATABASE_URL it is required: name the file, or make one with `svc keyring init --file PATH`.')
+  }
+  return {
+    database,
+    poolSize: values.SVC_DATABASE_POOL,
+    dataDir,
+    host: values.SVC_HOST,
+    port: values.SVC_PORT,
+    mode: values.SVC_MODE,
+    baseDomain: values.SVC_BASE_DOMAIN,
+    keyringFile: values.SVC_KEYRING_FILE ? resolve(values.SVC_KEYRING_FILE) : join(dataDir, 'keyring.json'),
+    mayCreateKeyring: database === undefined,
+    setUpToken: values.SVC_SETUP_TOKEN,
+    eventNamespace: values.SVC_EVENT_NAMESPACE,
+    logLevel: values.SVC_LOG_LEVEL,
+    bodyLimitBytes: values.SVC_BODY_LIMIT_BYTES,
+    requiresBoundStepUp: values.SVC_STEP_UP_BOUND === 'require',
+    invitationDays: values.SVC_INVITATION_DAYS,
+    sessionAccessMinutes: values.SVC_SESSION_ACCESS_MINUTES,
+    sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,
+    slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
+  }
+}
+
+/** Migrations run as the owner; without SVC_DATABASE_OWNER_URL the daemon's login is the owner too, and `svc doctor` says so. */
+function databaseOf(daemonUrl: string | undefined, ownerUrl: string | undefined): Config['database'] {
+  if (!daemonUrl) return undefined
+  try {
+    return { daemon: addressOf(daemonUrl), owner: addressOf(ownerUrl ?? daemonUrl) }
+  } catch (error) {
+    throw new ConfigurationError(`The configuration is wrong. SVC_DATABASE_URL: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * The context of one transaction: all that a rule may touch.
+ *
+ * A rule reads and writes through `tx`, and leaves its evidence through the rest:
+ * `journal` for the installation's record, `audit` for the workspace's trail, `emit` for
+ * events, `enqueue` for jobs. All of it is the same transaction: it commits together or
+ * not at all.
+ *
+ * Two roles serve a transaction: svc_installation (the installation's own tables, and
+ * who may sign in) and svc_tenant (one workspace's rows, by row-level security).
+ * `inWorkspace` changes from the first to the second and back.
+ *
+ * Spec: house rules on transactions; decisions 4, JournalEntry.
+ */
+import { randomUUIDv7 } from 'node:crypto'
+import { type Actor, accountIdOf, scopeOf, viaOf } from './actor.ts'
+import type { Config } from './config.ts'
+import { readCursor, writeCursor } from './cursor.ts'
+import type { Tx } from './database/transaction.ts'
+import { eventRow, type NewEvent } from './events.ts'
+import type { Job } from './job.ts'
+import type { Keyring } from './keyring.ts'
+import { refuse } from './problem.ts'
+import type { EnqueueOptions, Queue } from './queue.ts'
+
+export type JournalAction =
+  | 'tenant.provisioned'
+  | 'tenant.suspended'
+  | 'tenant.resumed'
+  | 'tenant.quotas_changed'
+  | 'operator.added'
+  | 'operator.removed'
+  | 'installation.set_up'
+
+export interface Evidence {
+  readonly subject?: { readonly kind: string; readonly id: string }
+  /** Identifiers, slugs, counts and moments; never anybody's content, never a secret. */
+  readonly params?: Readonly<Record<string, unknown>>
+}
+
+export interface Ctx {
+  readonly tx: Tx
+  readonly actor: Actor
+  readonly config: Config
+  readonly ring: Keyring
+  /** Runs work as one workspace, inside the same transaction; `writes` also checks that it is ACTIVE and keeps it so until the commit. */
+  inWorkspace<T>(tenantId: string, work: () => Promise<T>): Promise<T>
+  /** Writes the installation's record. */
+  journal(action: JournalAction, tenant: { readonly id: string; readonly slug: string } | null, evidence?: Evidence): Promise<void>
+  /** Writes the trail of the workspace in force. */
+  audit(action: string, evidence?: Evidence): Promise<void>
+  /** Writes events of the workspace in force. */
+  emit(...events: readonly NewEvent[]): Promise<void>
+  /** Queues a job; nothing is queued unless the transaction commits. */
+  enqueue<P>(job: Job<import('zod').ZodType<P>>, payload: P, options?: EnqueueOptions): Promise<void>
+  /** Holds If-Match against the row just locked. Refuses precondition.failed. */
+  unchanged(version: number): void
+  cursor: {
+    /** The position of this list's cursor. Refuses cursor.invalid. */
+    read(operation: string, filters: Readonly<Record<string, unknown>>, cursor: string): string[]
+    write(operation: string, filters: Readonly<Record<string, unknown>>, position: readonly string[]): string
+  }
+}
+
+export interface ContextParts {
+  readonly tx: Tx
+  readonly actor: Actor
+  readonly config: Config
+  readonly ring: Keyring
+  readonly queue: Queue
+  /** The workspace whose role the transaction opened with; undefined for the installation's. */
+  readonly tenantId: string | undefined
+  readonly ifMatch?: string | undefined
+}
+
+const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** The statement that makes a transaction one workspace's. SET LOCAL takes no parameter, so the id is checked, then written in. */
+export function asTenant(tenantId: string): string {
+  if (!uuidShape.test(tenantId)) throw new TypeError('a workspace id is a lower-case UUID')
+  return `set local role svc_tenant; set local app.tenant_id = '${tenantId}'`
+}
+
+export const asInstallation = "set local role svc_installation; set local app.tenant_id = ''"
+
+export function contextOf(parts: ContextParts): Ctx {
+  const { tx, actor, config, ring, queue } = parts
+  let tenantId = parts.tenantId
+  const via = viaOf(actor)
+  const roleNow = () => (tenantId === undefined ? asInstallation : asTenant(tenantId))
+  const workspaceNow = () => {
+    if (tenantId === undefined) throw new Error('no workspace is in force in this transaction')
+    return tenantId
+  }
+
+  return {
+    tx,
+    actor,
+    config,
+    ring,
+
+    async inWorkspace(id, work) {
+      const before = tenantId
+      tenantId = id
+      // Not awaited one by one: role, work and role travel behind one another on the one connection.
+      const entered = tx.switch(asTenant(id))
+      const [result] = await Promise.all([work(), entered])
+      tenantId = before
+      await tx.switch(roleNow())
+      return result
+    },
+
+    async journal(action, tenant, evidence = {}) {
+      const params = actor.kind === 'RECOVERY' ? { ...evidence.params, os_user: actor.osUser, host: actor.host } : (evidence.params ?? {})
+      await tx`
+        insert into journal (id, action, actor_kind, actor_account_id, via, workspace_id, workspace_slug, subject_kind, subject_id, params)
+        values (${randomUUIDv7()}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${via}, ${tenant?.id ?? null}, ${tenant?.slug ?? null},
+                ${evidence.subject?.kind ?? null}, ${evidence.subject?.id ?? null}, ${tx.json(params)})`
+    },
+
+    async audit(action, evidence = {}) {
+      await tx`
+        insert into audit_entry (tenant_id, id, action, actor_kind, actor_account_id, via, subject_kind, subject_id, params)
+        values (${workspaceNow()}, ${randomUUIDv7()}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${via},
+                ${evidence.subject?.kind ?? null}, ${evidence.subject?.id ?? null}, ${tx.json(evidence.params ?? {})})`
+    },
+
+    async emit(...events) {
+      if (events.length === 0) return
+      const at = new Date()
+      const rows = events.map((event) => eventRow(config.eventNamespace, workspaceNow(), actor, at, event))
+      await tx`insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'body')}`
+    },
+
+    async enqueue(job, payload, options) {
+      const entered = tx.switch('set local role svc_queue')
+      const queued = queue.send(tx, job, payload, options)
+      await Promise.all([entered, queued])
+      await tx.switch(roleNow())
+    },
+
+    unchanged(version) {
+      if (parts.ifMatch !== undefined && !matches(parts.ifMatch, version)) refuse('precondition.failed', { current_etag: etagOf(version) })
+    },
+
+    cursor: {
+      read: (operation, filters, cursor) => readCursor(ring, { operation, scope: scopeOf(actor), filters }, cursor),
+      write: (operation, filters, position) => writeCursor(ring, { operation, scope: scopeOf(actor), filters }, position),
+    },
+  }
+}
+
+export const etagOf = (version: number) => `"${version}"`
+
+/** Whether a (syntactically right) If-Match names this version; a weak tag never does. */
+const matches = (ifMatch: string, version: number) => ifMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim() === etagOf(version))
+
+/** Evidence knows four kinds; somebody who has not signed in yet acts through the system. */
+const kindOf = (actor: Actor) => (actor.kind === 'ANYONE' ? 'SYSTEM' : actor.kind)

@@ -1,0 +1,66 @@
+/**
+ * The events a change can write: the name and when it is written.
+ *
+ * An event is a CloudEvent of the type `{namespace}.{name}.v1`; its bytes are made once,
+ * here, by the transaction that changed the state, and are the same in the outbox, in a
+ * delivery and in a pull. Spec: Events; decisions 5.
+ */
+import { randomUUIDv7 } from 'node:crypto'
+import { type Actor, accountIdOf } from './actor.ts'
+import { writeJson } from './json.ts'
+
+export const eventNames = {
+  'work.tenant.provisioned': 'a workspace was provisioned',
+  'work.tenant.suspended': 'a workspace was suspended',
+  'work.tenant.resumed': 'a workspace was resumed',
+  'work.tenant.quotas_changed': "a workspace's ceilings were changed",
+  'work.container.created': 'a hub or a collection was created',
+  'work.bucket.created': 'a bucket was created',
+  'work.label.created': 'a label was created',
+  'identity.account.invited': 'an account was invited',
+  'identity.account.joined': 'an account redeemed its invitation',
+  'identity.account.password_changed': 'an account changed its password',
+  'identity.service_account.created': 'a service account was created',
+  'identity.invitation.expired': 'an invitation ended unredeemed',
+  'identity.session.started': 'somebody signed in',
+  'identity.session.ended': 'a session was ended, or revoked',
+  'identity.token.created': 'a personal access token was minted',
+  'identity.token.revoked': 'a personal access token was revoked',
+} as const
+
+export type EventName = keyof typeof eventNames
+
+export interface NewEvent {
+  readonly name: EventName
+  /** Path of the resource below `/api/v1`. */
+  readonly subject: string
+  /** The representation after the change; never a secret. */
+  readonly data: unknown
+}
+
+export interface EventRow {
+  readonly tenant_id: string
+  readonly id: string
+  readonly type: string
+  readonly occurred_at: string
+  readonly body: string
+}
+
+/** The outbox row of an event of one workspace. */
+export function eventRow(namespace: string, tenantId: string, actor: Actor, at: Date, event: NewEvent): EventRow {
+  const id = randomUUIDv7()
+  const type = `${namespace}.${event.name}.v1`
+  const time = at.toISOString()
+  const body = writeJson({
+    specversion: '1.0',
+    id,
+    type,
+    source: `/tenants/${tenantId}`,
+    subject: event.subject,
+    time,
+    datacontenttype: 'application/json',
+    actor: accountIdOf(actor) ?? actor.kind.toLowerCase(),
+    data: event.data,
+  })
+  return { tenant_id: tenantId, id, type, occurred_at: time, body }
+}

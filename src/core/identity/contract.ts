@@ -1,0 +1,31 @@
+/** Accounts. Spec: Index, Identity; decisions 2. */
+import { z } from 'zod'
+import { defineOperations } from '../operation.ts'
+import { moment, role, uuid, version } from '../schema.ts'
+
+const OwnAccount = z
+  .object({
+    id: uuid,
+    kind: z.enum(['PERSON', 'SERVICE']),
+    state: z.enum(['INVITED', 'ACTIVE', 'DISABLED']),
+    email: z.string().nullable(),
+    display_name: z.string().nullable(),
+    role,
+    is_operator: z.boolean(),
+    workspace: z.object({ id: uuid, slug: z.string(), display_name: z.string(), default_locale: z.string(), default_time_zone: z.string() }),
+    created_at: moment,
+    version,
+  })
+  .meta({ id: 'OwnAccount' })
+
+export const identityOperations = defineOperations('identity', {
+  getOwnAccount: {
+    method: 'GET',
+    path: '/accounts/me',
+    summary: 'Who is calling',
+    spec: 'Index, Identity',
+    success: { status: 200, answer: OwnAccount },
+    needs: { caller: 'account' },
+    recovery: { refused: 'there is no account at the database' },
+  },
+})

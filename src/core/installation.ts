@@ -1,0 +1,104 @@
+/**
+ * The installation: one database, one keyring, one queue, and the only place that opens
+ * a transaction.
+ *
+ *    as the installation     svc_installation: workspaces, operators, journal, who may sign in
+ *    as one workspace        svc_tenant, with row-level security on app.tenant_id
+ *
+ * Role and workspace are set in the transaction's first packet (docs/architecture.md).
+ * A change by a workspace's own people holds the workspace's shared lock and sees it
+ * ACTIVE until it commits, so that after a suspension is answered none of theirs commits.
+ */
+import { type Actor, isAccount } from './actor.ts'
+import type { Config } from './config.ts'
+import { asInstallation, asTenant, type Ctx, contextOf } from './context.ts'
+import type { DatabaseAddress } from './database/address.ts'
+import { openPool, type Pool } from './database/pool.ts'
+import type { Tx } from './database/transaction.ts'
+import type { Keyring } from './keyring.ts'
+import { refuse } from './problem.ts'
+import { openQueue, type Queue } from './queue.ts'
+
+export interface TransactionOptions {
+  /** The workspace whose role is taken; absent for the installation's. */
+  readonly tenantId?: string
+  readonly readOnly?: boolean
+  readonly ifMatch?: string | undefined
+  /** Holds the workspace open for changes: refuses tenant_suspended unless it is ACTIVE, and stays so until the commit. */
+  readonly admits?: boolean
+}
+
+export interface Installation {
+  readonly config: Config
+  readonly ring: Keyring
+  readonly pool: Pool
+  readonly queue: Queue
+  readonly address: DatabaseAddress
+  transaction<T>(actor: Actor, options: TransactionOptions, work: (ctx: Ctx) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+export interface OpenOptions {
+  readonly works: boolean
+  readonly applicationName: string
+  readonly onQueueError?: (error: Error) => void
+}
+
+export function openInstallation(config: Config, address: DatabaseAddress, ring: Keyring, options: OpenOptions): Installation {
+  const pool = openPool(address, { size: config.poolSize, applicationName: options.applicationName })
+  const queue = openQueue(address, options.works, options.onQueueError ?? (() => {}))
+  return {
+    config,
+    ring,
+    pool,
+    queue,
+    address,
+
+    transaction(actor, { tenantId, readOnly = false, ifMatch, admits = false }, work) {
+      const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)
+      return pool.transaction(
+        opening,
+        async (tx) => {
+          const ctx = contextOf({ tx, actor, config, ring, queue, tenantId, ifMatch })
+          if (!admits || tenantId === undefined) return work(ctx)
+          return admitted(tx, tenantId, () => work(ctx))
+        },
+        { readOnly },
+      )
+    },
+
+    async close() {
+      await queue.close()
+      await pool.close()
+    },
+  }
+}
+
+/** Lock class of "this workspace may change": shared for its people, exclusive for :suspend, :delete, purge and holds. */
+const workspaceLock = 7301
+
+/** Takes the workspace's lock exclusively: waits for the changes under way, and lets no new one in before the commit. */
+export const closeWorkspace = (tx: Tx, tenantId: string) => tx`select pg_advisory_xact_lock(${workspaceLock}, hashtext(${tenantId}))`
+
+/**
+ * Runs a change of the workspace's own people. The state is read behind the shared lock,
+ * in a statement of its own, so that its snapshot cannot be older than the lock. Both
+ * travel with the work's first statement; the verdict is asked for before the commit,
+ * and before any other refusal is believed. Refuses tenant_suspended.
+ */
+export async function admitted<T>(tx: Tx, tenantId: string, work: () => Promise<T>): Promise<T> {
+  const locked = tx`select pg_advisory_xact_lock_shared(${workspaceLock}, hashtext(${tenantId}))`
+  const read = tx<{ state: string }[]>`select state from tenant where id = ${tenantId}`
+  const [outcome, [tenant]] = await Promise.all([settle(work()), read, locked])
+  if (tenant?.state !== 'ACTIVE') refuse('tenant_suspended')
+  if (outcome.status === 'rejected') throw outcome.reason
+  return outcome.value
+}
+
+async function settle<T>(work: Promise<T>): Promise<PromiseSettledResult<T>> {
+  const [outcome] = await Promise.allSettled([work])
+  return outcome
+}
+
+/** The workspace an actor's own calls act in; undefined for the operator at the database and for jobs. */
+export const workspaceOf = (actor: Actor) => (isAccount(actor) ? actor.tenantId : undefined)

@@ -1,0 +1,21 @@
+/**
+ * What a job is: work that a rule queues in its own transaction and a worker does later.
+ *
+ * Every job may run twice and be killed anywhere: it claims in a transaction, acts with
+ * none open, and records in a second one. Payloads hold ids only, because the queue's
+ * tables know no workspaces. Spec: design of the queue in docs/decisions/0006.
+ */
+import type { z } from 'zod'
+import type { Installation } from './installation.ts'
+
+export interface Job<Payload extends z.ZodType = z.ZodType> {
+  readonly name: string
+  readonly payload: Payload
+  /** How often the queue runs it again after a failure. */
+  readonly retryLimit: number
+  /** Runs by itself at these times (cron, UTC), with an empty payload. */
+  readonly cron?: string
+  run(installation: Installation, payload: z.output<Payload>): Promise<void>
+}
+
+export const defineJob = <Payload extends z.ZodType>(job: Job<Payload>): Job<Payload> => Object.freeze(job)

@@ -1,0 +1,108 @@
+/**
+ * The keyring: the master keys that sealed values are wrapped under.
+ *
+ *    {"current":"k2026b","keys":{"k2026a":"<32 bytes, base64url>","k2026b":"…"}}
+ *
+ * A file of mode 0600 beside the database, never in it. New values are sealed under
+ * `current`; the other keys open what was sealed before. Purposes never share a key:
+ * each derives its own with HKDF.
+ *
+ * Spec: decisions 4, Keyring; 6, SVC_KEYRING_FILE.
+ */
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { ConfigurationError } from './config.ts'
+
+const keyId = /^[a-z0-9-]{1,32}$/
+
+export interface Keyring {
+  readonly path: string
+  readonly current: string
+  /** The key ids, oldest first as the file lists them. */
+  readonly ids: readonly string[]
+  has(id: string): boolean
+  /** A 32-byte key for one purpose, e.g. `svc/wrap/v1`. Throws on an id the ring lacks. */
+  derive(id: string, purpose: string): Buffer
+  /** Eight bytes that tell whether two rings mean the same key by one id, without telling the key. */
+  checkValue(id: string): Buffer
+}
+
+/** Reads a ring. Every fault is one clear line: a file others can read, a key of another length, a missing current. */
+export function readKeyring(path: string): Keyring {
+  if (!existsSync(path)) throw new ConfigurationError(`The keyring file ${path} does not exist. Restore it from its backup, or make a new one with \`svc keyring init\` if this installation is new.`)
+  const { mode } = statSync(path)
+  if ((mode & 0o077) !== 0) throw new ConfigurationError(`The keyring file ${path} can be read by others (mode ${(mode & 0o777).toString(8)}). Run: chmod 600 ${path}`)
+  return keyringOf(readFileSync(path, 'utf8'), path)
+}
+
+/** Writes a new ring with one key, mode 0600, and answers it. Never replaces a file: a lost key loses every sealed value. */
+export function createKeyring(path: string): Keyring {
+  const id = `k${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`
+  const text = `${JSON.stringify({ current: id, keys: { [id]: randomBytes(32).toString('base64url') } }, null, 2)}\n`
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  // Written aside, then linked: a crash leaves no half-written ring, and two that start at once agree on the first.
+  const aside = `${path}.${process.pid}.partial`
+  const file = openSync(aside, 'wx', 0o600)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  chmodSync(aside, 0o600)
+  try {
+    linkSync(aside, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    unlinkSync(aside)
+  }
+  return readKeyring(path)
+}
+
+function keyringOf(content: string, path: string): Keyring {
+  const fault = (what: string) => new ConfigurationError(`The keyring file ${path} ${what}. Restore it from its backup; docs/runbooks/keyring.md says how.`)
+  const { current, keys } = parse(content, fault)
+  const secrets = new Map<string, Buffer>()
+  for (const [id, encoded] of Object.entries(keys)) {
+    if (!keyId.test(id)) throw fault(`has a key id that is not ${keyId.source}`)
+    const bytes = typeof encoded === 'string' && /^[A-Za-z0-9_-]{43}$/.test(encoded) ? Buffer.from(encoded, 'base64url') : undefined
+    if (bytes?.length !== 32) throw fault(`has a key "${id}" that is not 32 bytes in base64url`)
+    if ([...secrets.values()].some((other) => other.equals(bytes))) throw fault(`has the same key twice, the second time as "${id}"`)
+    secrets.set(id, bytes)
+  }
+  if (!secrets.has(current)) throw fault(`names "${current}" as current but holds no such key`)
+
+  const secretOf = (id: string) => {
+    const secret = secrets.get(id)
+    if (!secret) throw new Error(`the ring holds no key "${id}"`)
+    return secret
+  }
+  const derived = new Map<string, Buffer>()
+  return {
+    path,
+    current,
+    ids: [...secrets.keys()],
+    has: (id) => secrets.has(id),
+    derive: (id, purpose) => {
+      const name = `${id} ${purpose}`
+      const known = derived.get(name) ?? Buffer.from(hkdfSync('sha256', secretOf(id), '', purpose, 32))
+      derived.set(name, known)
+      return known
+    },
+    checkValue: (id) => createHmac('sha256', secretOf(id)).update('svc-kcv-v1').digest().subarray(0, 8),
+  }
+}
+
+function parse(content: string, fault: (what: string) => Error): { current: string; keys: Record<string, unknown> } {
+  let ring: unknown
+  try {
+    ring = JSON.parse(content)
+  } catch {
+    throw fault('is not whole JSON')
+  }
+  const { current, keys } = (ring ?? {}) as { current?: unknown; keys?: unknown }
+  if (typeof current !== 'string' || typeof keys !== 'object' || keys === null) throw fault('lacks "current" or "keys"')
+  return { current, keys: keys as Record<string, unknown> }
+}

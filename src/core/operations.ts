@@ -1,0 +1,31 @@
+/** The register of every operation served: each area's contract, spread into one object. */
+import { journalOperations } from './admin/journal/contract.ts'
+import { operatorOperations } from './admin/operators/contract.ts'
+import { overviewOperations } from './admin/overview/contract.ts'
+import { tenantOperations } from './admin/tenants/contract.ts'
+import { invitationOperations, passwordOperations, serviceAccountOperations, sessionOperations, setUpOperations, tokenOperations } from './auth/contract.ts'
+import { containerOperations } from './containers/contract.ts'
+import { identityOperations } from './identity/contract.ts'
+import { metaOperations } from './meta/contract.ts'
+import { bucketOperations, labelOperations } from './structure/contract.ts'
+
+export const operations = {
+  ...metaOperations,
+  ...setUpOperations,
+  ...invitationOperations,
+  ...sessionOperations,
+  ...passwordOperations,
+  ...tokenOperations,
+  ...serviceAccountOperations,
+  ...identityOperations,
+  ...containerOperations,
+  ...bucketOperations,
+  ...labelOperations,
+  ...tenantOperations,
+  ...operatorOperations,
+  ...overviewOperations,
+  ...journalOperations,
+}
+
+export type Operations = typeof operations
+export type OperationId = keyof Operations

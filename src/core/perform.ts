@@ -1,0 +1,124 @@
+/**
+ * Performs an operation: the same path for the daemon and for `svc --recovery`.
+ *
+ *    parse → spend the step-up → transaction (idempotency → rule) → parse the answer
+ *
+ * The caller is known already (gate.ts, or the operating system's user). Two entries:
+ * `perform` answers what is sent over HTTP, `performForAnswer` what a program wants.
+ *
+ * Spec: decisions 1, "Checks come in this order".
+ */
+import { type Actor, isAccount } from './actor.ts'
+import { spendStepUp } from './auth/step-up.ts'
+import { type Ctx, etagOf } from './context.ts'
+import { handlers } from './handlers.ts'
+import { fingerprintOf, once, readIdempotencyKey, type StoredAnswer, storedRefusal } from './idempotency.ts'
+import { type Installation, workspaceOf } from './installation.ts'
+import { readJson, writeJson } from './json.ts'
+import { type Answer, isRead, needsStepUp, type Operation, type Sent } from './operation.ts'
+import { Problem, refuse } from './problem.ts'
+import { type Raw, receive } from './validation.ts'
+
+export interface Request extends Raw {
+  readonly idempotencyKey?: string | undefined
+  readonly ifMatch?: string | undefined
+  readonly stepUp?: string | undefined
+}
+
+type Rule = (ctx: Ctx, received: unknown) => Promise<unknown>
+
+/** Carries the request out as the actor. Refuses what the operation's rule and its `needs` refuse. */
+export async function perform(installation: Installation, operation: Operation, actor: Actor, request: Request): Promise<StoredAnswer> {
+  const received = receive(operation, request)
+  const ifMatch = readIfMatch(operation, request.ifMatch)
+  const key = operation.idempotent && request.idempotencyKey !== undefined ? readIdempotencyKey(request.idempotencyKey) : undefined
+  await stepUp(installation, operation, actor, request, received)
+  if ('mode' in operation.needs && operation.needs.mode === 'multi' && installation.config.mode === 'single') refuse('admin.multi_mode_required')
+
+  const rule = handlers[operation.id as keyof typeof handlers] as Rule
+  const answerOf = async (ctx: Ctx) => written(operation, await rule(ctx, received))
+  const answer = await installation.transaction(actor, transactionFor(operation, actor, ifMatch), (ctx) =>
+    key === undefined ? answerOf(ctx) : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), () => answerOf(ctx)),
+  )
+  const refusal = storedRefusal(answer)
+  const replayed = 'replayed' in answer && answer.replayed === true
+  if (refusal) throw replayed ? new Problem(refusal.code, refusal.params, { ...refusal, headers: { ...refusal.headers, ...replayedHeader } }) : refusal
+  return replayed ? { ...answer, headers: { ...answer.headers, ...replayedHeader } } : answer
+}
+
+const replayedHeader = { 'idempotency-replayed': 'true' }
+
+/** Performs and answers the representation; whole lists are read page by page. */
+export async function performForAnswer<O extends Operation>(installation: Installation, operation: O, actor: Actor, sent: Sent<O>): Promise<Answer<O>> {
+  const request = requestOf(operation, sent)
+  if (isWholeList(operation, request)) return (await wholeList(installation, operation, actor, request)) as Answer<O>
+  const { body } = await perform(installation, operation, actor, request)
+  return (body === undefined ? undefined : readJson(body)) as Answer<O>
+}
+
+/** Whether the operation answers its whole list: it can, and no page was asked for. */
+export function isWholeList(operation: Operation, request: Request): boolean {
+  const query = (request.query ?? {}) as Record<string, unknown>
+  return operation.success.whole === 'streamed' && query['cursor'] === undefined && query['size'] === undefined
+}
+
+const streamedPageSize = 500
+
+/** The JSON texts of a whole list's rows, in pages: no transaction stays open while a slow reader reads. */
+export async function* pagesOf(installation: Installation, operation: Operation, actor: Actor, request: Request): AsyncGenerator<readonly unknown[]> {
+  let cursor: string | null | undefined
+  do {
+    const query = { ...(request.query as object), size: streamedPageSize, ...(cursor ? { cursor } : {}) }
+    const { body } = await perform(installation, operation, actor, { ...request, query })
+    const page = readJson(body ?? '{}') as { data: unknown[]; next_cursor: string | null }
+    yield page.data
+    cursor = page.next_cursor
+  } while (cursor !== null)
+}
+
+async function wholeList(installation: Installation, operation: Operation, actor: Actor, request: Request): Promise<{ data: unknown[] }> {
+  const data: unknown[] = []
+  for await (const page of pagesOf(installation, operation, actor, request)) data.push(...page)
+  return { data }
+}
+
+/** What was sent by name, as path, query, body and headers. */
+export function requestOf<O extends Operation>(operation: O, sent: Sent<O>): Request {
+  const { idempotencyKey, ifMatch, stepUp: proof, body, ...members } = sent as Record<string, unknown> & Sent<Operation> & { body?: unknown }
+  const named = (schema: Operation['params']) =>
+    Object.fromEntries(Object.keys(schema?.shape ?? {}).filter((name) => members[name] !== undefined).map((name) => [name, members[name]]))
+  return { params: named(operation.params), query: named(operation.query), body, idempotencyKey, ifMatch, stepUp: proof }
+}
+
+/** The step-up is spent once the schema has passed, in a transaction of its own, so that a refusal does not give it back. */
+async function stepUp(installation: Installation, operation: Operation, actor: Actor, request: Request, received: Record<string, unknown>): Promise<void> {
+  if (!needsStepUp(operation, received['body']) || !isAccount(actor)) return
+  const target = (request.params as Record<string, unknown> | undefined) ?? {}
+  await spendStepUp(installation, actor, request.stepUp, { operation: operation.id, targetId: Object.values(target)[0] as string | undefined })
+}
+
+function transactionFor(operation: Operation, actor: Actor, ifMatch: string | undefined) {
+  const { caller } = operation.needs
+  const tenantId = caller === 'operator' || caller === 'anyone' ? undefined : workspaceOf(actor)
+  return { readOnly: isRead(operation), ifMatch, admits: !isRead(operation), ...(tenantId === undefined ? {} : { tenantId }) }
+}
+
+/** The answer as it is sent. What the schema does not name is dropped, so a row may be an answer. */
+function written(operation: Operation, result: unknown): StoredAnswer {
+  const { status, answer: schema, location } = operation.success
+  if (!schema) return { status, headers: {}, body: undefined }
+  const answer = schema.parse(result) as { version?: unknown }
+  const headers = {
+    ...(typeof answer.version === 'number' ? { etag: etagOf(answer.version) } : {}),
+    ...(location ? { location: `/api/v1${location(answer as never)}` } : {}),
+  }
+  return { status, headers, body: writeJson(answer) }
+}
+
+const ifMatchShape = /^(\*|(W\/)?"[^"]*"(\s*,\s*(W\/)?"[^"]*")*)$/
+
+function readIfMatch(operation: Operation, header: string | undefined): string | undefined {
+  if (!operation.ifMatch || header === undefined) return undefined
+  if (!ifMatchShape.test(header.trim())) refuse('request.malformed', undefined, { errors: [{ parameter: 'If-Match', code: 'value.format', params: { format: 'etag' } }] })
+  return header
+}

@@ -1,0 +1,75 @@
+/**
+ * The queue: pg-boss, fed through our own transactions.
+ *
+ * A job is queued by the transaction that makes it necessary (`send` takes that
+ * transaction), and fetched by a worker through pg-boss's own connections, which act as
+ * svc_queue and can read nothing but the queue. Not guaranteed: that a job runs once.
+ *
+ * pg-boss costs 60 ms to load, so it is loaded when the first job is queued or worked.
+ */
+import type { PgBoss } from 'pg-boss'
+import { type DatabaseAddress, pgOptions } from './database/address.ts'
+import type { Tx } from './database/transaction.ts'
+import type { Job } from './job.ts'
+
+export interface EnqueueOptions {
+  readonly startAfter?: Date
+  /** At most one job of that key waits at a time; asking again queues nothing new. */
+  readonly singletonKey?: string
+}
+
+export interface Queue {
+  send<P>(tx: Tx, job: Job<import('zod').ZodType<P>>, payload: P, options?: EnqueueOptions): Promise<void>
+  /** The started pg-boss, with its maintenance when `works`. */
+  boss(): Promise<PgBoss>
+  close(): Promise<void>
+}
+
+export const queueSchema = 'pgboss'
+
+export function openQueue(address: DatabaseAddress, works: boolean, onError: (error: Error) => void): Queue {
+  let started: Promise<PgBoss> | undefined
+
+  const start = async () => {
+    const { PgBoss: Boss } = await import('pg-boss')
+    const boss = new Boss({
+      ...pgOptions(address),
+      options: '-c role=svc_queue',
+      schema: queueSchema,
+      application_name: 'svc queue',
+      max: works ? 3 : 1,
+      migrate: false,
+      supervise: works,
+      schedule: works,
+    })
+    boss.on('error', onError)
+    await boss.start()
+    return boss
+  }
+
+  const boss = () => {
+    started ??= start().catch((error: unknown) => {
+      started = undefined
+      throw error
+    })
+    return started
+  }
+
+  return {
+    boss,
+    async send(tx, job, payload, options = {}) {
+      await (await boss()).send(job.name, job.payload.parse(payload) as object, { ...options, retryLimit: job.retryLimit, db: transactionDatabase(tx) })
+    },
+    async close() {
+      const running = await started?.catch(() => undefined)
+      await running?.stop({ graceful: true, timeout: 8000 })
+    },
+  }
+}
+
+/** pg-boss's view of our transaction. */
+const transactionDatabase = (tx: Tx) => ({
+  async executeSql(text: string, values?: unknown[]) {
+    return { rows: [...(await tx.text(text, values))] }
+  },
+})

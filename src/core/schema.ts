@@ -1,0 +1,89 @@
+/**
+ * The vocabulary of the contracts: the value shapes that several operations share.
+ *
+ * Contracts hold neither transforms nor Date objects, so that one zod schema serves the
+ * daemon, the command line and the OpenAPI document alike. What a JSON Schema cannot be
+ * derived from (lengths in code points, int64) states its JSON Schema in `meta`.
+ *
+ * Spec: Resources; decisions 1, Values.
+ */
+import { z } from 'zod'
+
+/** A rule of our own that was broken; read back in validation.ts. */
+const broken = (code: string, params: Record<string, unknown> = {}) => ({ code: 'custom' as const, params: { rule: code, ...params } })
+
+/** Counts as people count: by code point, as PostgreSQL does, where `.max()` counts UTF-16 units. */
+const lengthOf = (value: string) => {
+  let length = 0
+  for (const _ of value) length += 1
+  return length
+}
+
+/**
+ * A string answered exactly as it was sent; `min` and `max` in code points.
+ * NUL and unpaired surrogates are refused: PostgreSQL cannot store the one, UTF-8 cannot carry the other.
+ */
+export const text = (min: number, max: number) =>
+  z
+    .string()
+    .check((context) => {
+      const { value } = context
+      const length = value.length > max * 2 ? value.length : lengthOf(value)
+      const issue = value.includes('\u0000')
+        ? broken('text.nul')
+        : !value.isWellFormed()
+          ? broken('text.surrogate')
+          : length < min
+            ? broken('text.too_short', { minimum: min })
+            : length > max
+              ? broken('text.too_long', { maximum: max })
+              : undefined
+      if (issue) context.issues.push({ ...issue, input: value })
+    })
+    .meta({ minLength: min, maxLength: max })
+
+/** A string of a pattern; the pattern must be linear and anchored (test/house checks both). */
+export const patterned = (pattern: RegExp) => z.string().regex(pattern)
+
+export const uuid = z.guid().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/).meta({ format: 'uuid' })
+
+/** RFC 3339; answered in UTC with milliseconds and `Z`. */
+export const moment = z.iso.datetime({ offset: true })
+
+/** An integer of 64 bits, never negative; a bigint above 2^53, written unquoted either way. */
+export const int64 = z
+  .union([z.int().min(0), z.bigint().min(0n).max(9223372036854775807n)])
+  .meta({ type: 'integer', format: 'int64', minimum: 0, maximum: 9223372036854775807n.toString() })
+
+export const email = z
+  .email()
+  .check((context) => {
+    if (lengthOf(context.value) > 254) context.issues.push({ ...broken('text.too_long', { maximum: 254 }), input: context.value })
+  })
+  .meta({ maxLength: 254 })
+
+/** The body of a list: all of it, or a page with the cursor of the next one. */
+export const listOf = <Row extends z.ZodType>(row: Row) => z.object({ data: z.array(row) })
+export const pageOf = <Row extends z.ZodType>(row: Row) => z.object({ data: z.array(row), next_cursor: z.string().nullable() })
+
+/** Query members of a paged list; `size` above `maximum` is refused (400). */
+export const paging = (maximum: number, size?: number) => ({
+  cursor: z.string().max(512).optional(),
+  size: size === undefined ? count(1, maximum).optional() : count(1, maximum).default(size),
+})
+
+/** A whole number; in a query it travels as digits (validation.ts reads them). */
+export const count = (minimum: number, maximum: number) => z.int().min(minimum).max(maximum)
+
+export const slug = patterned(/^[a-z0-9][a-z0-9-]{2,39}$/)
+export const version = z.int().min(1)
+
+export const roles = ['VIEWER', 'COMMENTER', 'MEMBER', 'ADMIN', 'OWNER'] as const
+export type Role = (typeof roles)[number]
+/** The rank of each role; a call that needs one is served from that rank upwards (decisions 2). */
+export const rankOf: Record<Role, number> = { VIEWER: 10, COMMENTER: 20, MEMBER: 30, ADMIN: 40, OWNER: 50 }
+export const role = z.enum(roles)
+
+export const scopes = ['workspace:read', 'workspace:write', 'workspace:admin', 'admin:tenants'] as const
+export type Scope = (typeof scopes)[number]
+export const scope = z.enum(scopes)

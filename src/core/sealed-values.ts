@@ -1,0 +1,21 @@
+/** Sealed values in their one table. Spec: house design, Sealed values; sealing.ts has the format. */
+import type { Ctx } from './context.ts'
+import { type Place, type Sealed, seal, unseal } from './sealing.ts'
+
+/** Seals and stores a value at its place, replacing what was there. */
+export async function storeSealed(ctx: Ctx, place: Place, plaintext: string): Promise<void> {
+  const sealed = seal(ctx.ring, place, plaintext)
+  await ctx.tx`
+    insert into sealed_value (tenant_id, kind, owner_id, key_id, wrap, ciphertext)
+    values (${place.tenantId}, ${place.kind}, ${place.ownerId}, ${sealed.key_id}, ${sealed.wrap}, ${sealed.ciphertext})
+    on conflict (tenant_id, kind, owner_id) do update
+    set key_id = excluded.key_id, wrap = excluded.wrap, ciphertext = excluded.ciphertext`
+}
+
+/** Opens the value at its place. Refuses secret.unavailable when it is missing, altered, or its key is not in the ring. */
+export async function openSealed(ctx: Ctx, place: Place): Promise<string> {
+  const [row] = await ctx.tx<Sealed[]>`
+    select key_id, wrap, ciphertext from sealed_value
+    where tenant_id = ${place.tenantId} and kind = ${place.kind} and owner_id = ${place.ownerId}`
+  return unseal(ctx.ring, place, row ?? { key_id: '', wrap: Buffer.alloc(0), ciphertext: Buffer.alloc(0) })
+}

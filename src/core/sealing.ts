@@ -1,0 +1,93 @@
+/**
+ * Sealing: how a secret is stored.
+ *
+ * Each value has a random data key of its own; the ring's current key wraps that data
+ * key. Re-wrapping for another master key therefore never sees the plaintext, and a
+ * value's row can be counted by key without opening it.
+ *
+ *    wrap       = 0x01 | nonce 12 | wrapped data key 32 | tag 16   under HKDF(ring key, svc/wrap/v1)
+ *    ciphertext = 0x01 | nonce 12 | ciphertext | tag 16            under the data key
+ *
+ * Both bind the value to its place (workspace, kind, owner) as associated data, length
+ * prefixed, so that a row moved elsewhere does not open. GCM does not commit to its
+ * key: a value names its key, and no other is ever tried.
+ *
+ * Spec: Admin: encryption keyring; decisions 4, Keyring.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { Keyring } from './keyring.ts'
+import { Problem } from './problem.ts'
+
+const format = Buffer.from([1])
+const nonceBytes = 12
+const tagBytes = 16
+
+/** The nil UUID stands for the installation itself, where a row can belong to a workspace or to it. */
+export const installationScope = '00000000-0000-0000-0000-000000000000'
+
+/** Where a sealed value belongs; it opens nowhere else. */
+export interface Place {
+  readonly tenantId: string
+  readonly kind: SealedKind
+  readonly ownerId: string
+}
+
+export const sealedKinds = ['idempotency.answer'] as const
+export type SealedKind = (typeof sealedKinds)[number]
+
+export interface Sealed {
+  readonly key_id: string
+  readonly wrap: Buffer
+  readonly ciphertext: Buffer
+}
+
+export function seal(ring: Keyring, place: Place, plaintext: string): Sealed {
+  const dataKey = randomBytes(32)
+  return {
+    key_id: ring.current,
+    wrap: encrypt(ring.derive(ring.current, 'svc/wrap/v1'), dataKey, wrapContext(ring.current, place)),
+    ciphertext: encrypt(dataKey, Buffer.from(plaintext, 'utf8'), valueContext(place)),
+  }
+}
+
+/** Opens a value. Refuses secret.unavailable when the key is missing or anything was altered. */
+export function unseal(ring: Keyring, place: Place, sealed: Sealed): string {
+  if (!ring.has(sealed.key_id)) throw new Problem('secret.unavailable')
+  const dataKey = decrypt(ring.derive(sealed.key_id, 'svc/wrap/v1'), sealed.wrap, wrapContext(sealed.key_id, place))
+  return decrypt(dataKey, sealed.ciphertext, valueContext(place)).toString('utf8')
+}
+
+const wrapContext = (keyId: string, place: Place) => lengthPrefixed('svc.wrap.v1', keyId, place.tenantId, place.kind, place.ownerId)
+const valueContext = (place: Place) => lengthPrefixed('svc.value.v1', place.tenantId, place.kind, place.ownerId)
+
+/** Joins texts so that no two different lists give the same bytes. */
+export function lengthPrefixed(...texts: readonly string[]): Buffer {
+  return Buffer.concat(
+    texts.flatMap((text) => {
+      const bytes = Buffer.from(text, 'utf8')
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(bytes.length)
+      return [length, bytes]
+    }),
+  )
+}
+
+/** AES-256-GCM with a random nonce: `0x01 | nonce | ciphertext | tag`. */
+export function encrypt(key: Buffer, plaintext: Buffer, context: Buffer): Buffer {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes }).setAAD(context)
+  return Buffer.concat([format, nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()])
+}
+
+/** Refuses secret.unavailable for anything but what `encrypt` made with this key and context. */
+export function decrypt(key: Buffer, sealed: Buffer, context: Buffer): Buffer {
+  if (sealed.length < 1 + nonceBytes + tagBytes || sealed[0] !== format[0]) throw new Problem('secret.unavailable')
+  const nonce = sealed.subarray(1, 1 + nonceBytes)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes }).setAAD(context)
+  decipher.setAuthTag(sealed.subarray(-tagBytes))
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(1 + nonceBytes, -tagBytes)), decipher.final()])
+  } catch {
+    throw new Problem('secret.unavailable')
+  }
+}
