@@ -50,9 +50,12 @@ const steadyRows = 8
 const transactionControl =
   /(?:^|;)\s*(?:begin|start|commit|end|rollback|abort|savepoint|release|prepare\s+transaction|set|reset|discard|listen|unlisten)\b/i
 
+/** A block of PL/pgSQL ends with `end` and may. */
+const functionBody = /\$(\w*)\$[\s\S]*?\$\1\$/g
+
 /** Refuses text that would end the transaction or leave settings on the connection. */
 export function refuseTransactionControl(text: string): void {
-  const found = transactionControl.exec(text)
+  const found = transactionControl.exec(text.replace(functionBody, ''))
   if (found) throw new TypeError(`a statement must not contain "${found[0].trim()}": the pool owns the transaction`)
 }
 

@@ -23,6 +23,7 @@
  * that statement before it awaits anything else.
  */
 import type { Connection, Result } from './connection.ts'
+import { refuse, Session } from './session.ts'
 import {
   checkedOpening,
   isAftermath,
@@ -36,6 +37,8 @@ import {
   type Value,
 } from './statement.ts'
 import type { DatabaseUnavailable } from './unavailable.ts'
+
+export { TransactionOver } from './session.ts'
 
 export type Row = object
 
@@ -71,57 +74,6 @@ export interface Tx {
 export interface TransactionOptions {
   readonly readOnly?: boolean
   readonly isolation?: 'repeatable read'
-}
-
-/** A statement came after the transaction it belonged to had ended. */
-export class TransactionOver extends Error {
-  override name = 'TransactionOver'
-}
-
-/** What the handle and the transaction's end share. */
-class Session {
-  readonly connection: Connection
-  readonly readOnly: boolean
-  over = false
-  /** The first failure nobody has undone; it names the cause better than what follows it. */
-  failure: unknown
-  /** A statement was refused before it was sent. PostgreSQL does not know, so we must not commit. */
-  refused = false
-  /** The answer to a commit that left together with the last statement. */
-  committing: Promise<Result> | undefined
-  private named = 0
-
-  constructor(connection: Connection, readOnly: boolean) {
-    this.connection = connection
-    this.readOnly = readOnly
-  }
-
-  send(build: () => Statement): Promise<Result> {
-    if (this.over) return unheard(Promise.reject(new TransactionOver('the transaction is over')))
-    const answer = this.attempt(build)
-    answer.catch((error: unknown) => {
-      this.failure ??= error
-    })
-    return answer
-  }
-
-  private attempt(build: () => Statement): Promise<Result> {
-    try {
-      return this.connection.send(build())
-    } catch (error) {
-      this.refused = true
-      return Promise.reject(error)
-    }
-  }
-
-  command(text: string): Promise<Result> {
-    return this.send(() => ({ text, values: [], mode: 'simple' }))
-  }
-
-  nextName(): string {
-    this.named += 1
-    return `svc_${this.named}`
-  }
 }
 
 /** Runs work in one transaction on a connection nobody else uses meanwhile. The text of `opening` was checked. */
@@ -212,16 +164,6 @@ function handle(session: Session): Tx {
       await send(() => ({ text: checkedOpening(opening), values: [], mode: 'simple' }))
     },
   })
-}
-
-/** A rejection that may be left unhandled. */
-function unheard<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {})
-  return promise
-}
-
-function refuse(message: string): never {
-  throw new TypeError(message)
 }
 
 async function* batches<T>(session: Session, size: number, build: () => Statement): AsyncGenerator<T[]> {
