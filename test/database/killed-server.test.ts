@@ -35,7 +35,7 @@ test(`${kills} times SIGKILL under load`, async () => {
   expect(load.foreign).toEqual([])
   expect(load.strange).toEqual([])
   expect(await verdict(cluster.superuser, load)).toEqual(clean)
-}, 300_000)
+}, 120_000)
 
 test('while it is away a transaction is unavailable, and the next one after its return succeeds', async () => {
   const pool = openPool(cluster.address('svc_login'), { size: 2, applicationName: 'svc-kill', acquireMs: 300 })
