@@ -20,8 +20,8 @@ export interface DatabaseAddress {
 }
 
 export interface PostgresOptions {
-  host: string[]
-  port: number[]
+  host: string
+  port: number
   path?: string
   database: string
   user: string
@@ -41,12 +41,12 @@ export interface PgOptions {
 const form =
   /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?(?:\[(?<ip6>[^\]]+)\]|(?<host>[^:/?#]*))(?::(?<port>\d*))?(?:\/(?<database>[^?#]*))?(?:\?(?<query>[^#]*))?$/
 
-const sslModes: Readonly<Record<string, DatabaseAddress['ssl']>> = {
-  disable: false,
-  require: 'require',
-  'verify-ca': 'verify-full', // neither driver can check the authority alone; the stricter one never trusts more
-  'verify-full': 'verify-full',
-}
+const sslModes = new Map<string, DatabaseAddress['ssl']>([
+  ['disable', false],
+  ['require', 'require'],
+  ['verify-ca', 'verify-full'], // neither driver can check the authority alone; the stricter one never trusts more
+  ['verify-full', 'verify-full'],
+])
 
 // Understood by libpq, without meaning for us, and harmless to leave out.
 const ignored = new Set(['application_name', 'connect_timeout'])
@@ -97,7 +97,7 @@ function portOf(text: string): number {
 }
 
 function sslOf(mode: string | null): DatabaseAddress['ssl'] {
-  const ssl = sslModes[mode ?? 'disable']
+  const ssl = sslModes.get(mode ?? 'disable')
   // `prefer` and `allow` fall back to plain text when somebody in the middle asks for it.
   if (ssl === undefined)
     throw new Error(`The database URL says sslmode=${printable(mode ?? '')}; say disable, require or verify-full`)
@@ -115,14 +115,18 @@ export function postgresOptions(address: DatabaseAddress): PostgresOptions {
   const { host, port, database, user, password, ssl } = address
   const local = host.startsWith('/')
   return {
-    host: [local ? 'localhost' : host],
-    port: [port],
-    ...(local && { path: socketFile(address) }),
+    ...(local ? { host: 'localhost', port, path: socketFile(address) } : uncut(host, port)),
     database,
     user,
     ...(password !== undefined && { password }),
     ssl: local ? false : ssl,
   }
+}
+
+/** postgres.js cuts strings at colons, but not in lists, which its types do not know. */
+function uncut(host: string, port: number): { host: string; port: number } {
+  if (!host.includes(':')) return { host, port }
+  return { host: [host], port: [port] } as unknown as { host: string; port: number }
 }
 
 /** The address as options of the pg package, which pg-boss and node-pg-migrate take. */
