@@ -1,7 +1,7 @@
 /** Other svc processes on an embedded server, and looks at that server from outside. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, cp, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { chmod, chown, cp, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -60,6 +60,20 @@ export function startHolder(folder: string, user: { uid?: number; gid?: number }
   }
 }
 
+/** Another program, which has nothing to do with PostgreSQL and runs until it is killed. */
+export async function startBystander(user: { uid?: number; gid?: number } = {}): Promise<ChildProcess> {
+  const { uid, gid } = user
+  const program = 'process.stdout.write("here"); setInterval(() => {}, 1e6)'
+  const child = spawn(process.execPath, ['-e', program], {
+    ...(uid && { uid }),
+    ...(gid && { gid }),
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  return child
+}
+
 /** A temporary data folder's surroundings: open to all, or closed to everybody but its owner. */
 export async function temporaryFolder(mode: 0o711 | 0o700 = 0o711): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-embedded-')))
@@ -94,11 +108,16 @@ export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(2)
 }
 
-/** The binaries' package copied, without the links between its libraries, as npm unpacks it. */
+/**
+ * The binaries' package copied, without the links between its libraries, as npm unpacks it,
+ * and with a version of its own, so that no copy of it can exist yet.
+ */
 export async function copyPackage(native: string, to: string): Promise<string> {
   await cp(dirname(native), to, { recursive: true, filter: async (file) => !file.endsWith('.a') })
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as { target: string }[]
   for (const { target } of links) await rm(join(to, target), { force: true })
+  const manifest = await readFile(join(to, 'package.json'), 'utf8')
+  await writeFile(join(to, 'package.json'), manifest.replace(/"version": "[^"]*/, `$&-test-${process.pid}`))
   return join(to, 'native')
 }
 
