@@ -109,8 +109,8 @@ export async function until(condition: () => Promise<boolean>): Promise<void> {
 }
 
 /**
- * The binaries' package copied, without the links between its libraries, as npm unpacks it,
- * and with a version of its own, so that no copy of it can exist yet.
+ * The binaries' package copied, without the links between its libraries, as npm unpacks it
+ * under a umask of 077, and with a version of its own, so that no copy of it can exist yet.
  */
 export async function copyPackage(native: string, to: string): Promise<string> {
   await cp(dirname(native), to, { recursive: true, filter: async (file) => !file.endsWith('.a') })
@@ -118,6 +118,7 @@ export async function copyPackage(native: string, to: string): Promise<string> {
   for (const { target } of links) await rm(join(to, target), { force: true })
   const manifest = await readFile(join(to, 'package.json'), 'utf8')
   await writeFile(join(to, 'package.json'), manifest.replace(/"version": "[^"]*/, `$&-test-${process.pid}`))
+  await chmod(join(to, 'native', 'lib'), 0o700)
   return join(to, 'native')
 }
 

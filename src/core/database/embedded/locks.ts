@@ -63,7 +63,8 @@ export async function makeLockFile(file: string): Promise<void> {
 function lockAlone(file: string): Lock | undefined {
   const database = new DatabaseSync(file)
   try {
-    database.exec('begin exclusive')
+    // No journal file: a full disk must not keep us from saying so, nor a kill leave one behind.
+    database.exec('pragma journal_mode = memory; begin exclusive')
     return { release: () => database.close() }
   } catch (error) {
     database.close()
