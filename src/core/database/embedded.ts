@@ -14,6 +14,8 @@
  *  - a folder named `cluster` is complete (embedded/creation.ts);
  *  - passwords are in the record, mode 0600, and in no argument, log or message.
  *
+ *  - while somebody holds the server, it is brought back when it goes (embedded/watch.ts).
+ *
  * Elsewhere: who runs the server (account.ts), where its files are (places.ts), its
  * programs (binaries.ts), start and stop (server.ts), what people are told (failure.ts).
  */
@@ -36,7 +38,8 @@ import {
   socketFolderFor,
 } from './embedded/places.ts'
 import { findFreePort, isPortFree } from './embedded/port.ts'
-import { awaitSettled, startServer, stopServer } from './embedded/server.ts'
+import { awaitSettled, findServer, startServer, stopServer } from './embedded/server.ts'
+import { watch } from './embedded/watch.ts'
 
 export { EmbeddedFailure } from './embedded/failure.ts'
 
@@ -69,25 +72,44 @@ export interface EmbeddedOptions {
 export async function holdEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Embedded> {
   const note = options.note ?? (() => undefined)
   const folder = await prepareFolder(resolve(dataDir))
+  const ensure = () => ensureRunning(folder, note, options.settings ?? {})
+  const { running, hold } = await inTurn(folder, note, async () => ({
+    running: await ensure(),
+    hold: share(holdFile(folder)),
+  }))
+  const { record, account, reused } = running
+  const cluster = clusterOf(record)
+  const isUp = async () => (await findServer(cluster)) !== undefined
+  const watching = watch(isUp, () => bringBack(folder, note, ensure), note)
+  return {
+    owner: { ...addressIn(record), user: 'svc_owner', password: record.passwords.owner },
+    daemon: { ...addressIn(record), user: 'svc_daemon', password: record.passwords.daemon },
+    reused,
+    where: cluster,
+    serverUser: account?.name,
+    release: once(async () => {
+      await watching.stop()
+      await inTurn(folder, note, () => letGo(folder, hold, cluster))
+    }),
+  }
+}
+
+async function inTurn<Result>(folder: string, note: Note, act: () => Promise<Result>): Promise<Result> {
   const turn = await takeTurn(turnFile(folder), () =>
     note(`Waiting for another svc that is starting or stopping the database in ${folder}`),
   )
   try {
-    const { record, account, reused } = await ensureRunning(folder, note, options.settings ?? {})
-    const hold = share(holdFile(folder))
-    return {
-      owner: { ...addressIn(record), user: 'svc_owner', password: record.passwords.owner },
-      daemon: { ...addressIn(record), user: 'svc_daemon', password: record.passwords.daemon },
-      reused,
-      where: clusterOf(record),
-      serverUser: account?.name,
-      release: once(() => letGo(folder, hold, clusterOf(record))),
-    }
+    return await act()
   } catch (error) {
     throw failureOf(error, folder)
   } finally {
     turn.release()
   }
+}
+
+async function bringBack(folder: string, note: Note, ensure: () => Promise<Running>): Promise<void> {
+  const { reused } = await inTurn(folder, note, ensure)
+  if (!reused) note('The database server had gone; it has been started again')
 }
 
 /** The superuser of the server of a data folder, for repairs by hand and tests; undefined when there is no database. */
@@ -208,13 +230,8 @@ async function start(
 }
 
 async function letGo(folder: string, hold: Lock, cluster: string): Promise<void> {
-  const turn = await takeTurn(turnFile(folder), () => undefined)
-  try {
-    hold.release()
-    if (isFree(holdFile(folder))) await stopServer(cluster)
-  } finally {
-    turn.release()
-  }
+  hold.release()
+  if (isFree(holdFile(folder))) await stopServer(cluster)
 }
 
 function once(act: () => Promise<void>): () => Promise<void> {

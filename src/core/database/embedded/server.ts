@@ -6,7 +6,7 @@
  * at as well. All of this is done by whoever has the turn (locks.ts).
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { open, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
+import { open, readFile, readlink, realpath, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Account, startingAs } from './account.ts'
@@ -89,12 +89,15 @@ export async function startServer(start: Start): Promise<'ready' | 'port_taken'>
     if (said === undefined) return 'ready'
     if (/Address already in use|\.s\.PGSQL\.\d+\.lock" already exists/.test(said)) return 'port_taken'
     const isGhost = /postmaster\.pid" already exists|pre-existing shared memory block/.test(said)
-    if (!isGhost || Date.now() > until) throw failed(said, start.files)
+    if (!isGhost || Date.now() > until) throw await failed(said, start.files)
   }
 }
 
-const failed = (said: string, files: ServerFiles): EmbeddedFailure =>
-  failureIn(said, files.cluster, (gravest) => failures.start(gravest, files.log))
+async function failed(said: string, { cluster, log }: ServerFiles): Promise<EmbeddedFailure> {
+  // On a full disk not even the complaint about it may have found room in the log.
+  if (said === '' && (await statfs(cluster)).bavail === 0) return failures.space(cluster)
+  return failureIn(said, cluster, (gravest) => failures.start(gravest, log))
+}
 
 /**
  * Removes a postmaster.pid whose number now belongs to another program, which PostgreSQL
