@@ -1,5 +1,5 @@
 /** The embedded server: made once, shared, and never lost to whoever is killed. */
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import postgres from 'postgres'
@@ -276,6 +276,18 @@ describe('where it lives', () => {
     expect(second.daemon.host).not.toBe(first.daemon.host)
     expect(await ask(second.daemon, 'select 1 as one')).toEqual([{ one: 1 }])
     await second.release()
+  })
+
+  test('a data folder with a comma, a quote and a space in its name can be used and moved', async () => {
+    const first = join(outer, `a, "b' c`)
+    const made = await holdEmbedded(first, fast)
+    expect(await ask(made.daemon, 'select 1 as one')).toEqual([{ one: 1 }])
+    await made.release()
+    await rename(first, dataDir)
+    const moved = await holdEmbedded(dataDir, fast)
+    expect(moved.where.startsWith(dataDir)).toBe(true)
+    expect(await ask(moved.daemon, 'select 1 as one')).toEqual([{ one: 1 }])
+    await moved.release()
   })
 
   test('programs in a closed folder, without their links, run from a copy', async () => {

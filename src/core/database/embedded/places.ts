@@ -15,18 +15,19 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, chown, lstat, mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { z } from 'zod'
 import { type Account, canReach } from './account.ts'
 import { failures } from './failure.ts'
 
 const ClusterRecord = z.object({
   format: z.literal(1),
-  home: z.string().startsWith('/'),
+  /** In the file relative to the data folder if it is inside, so that the data folder can be moved. */
+  home: z.string().min(1),
   /** False until the database is complete. */
   created: z.boolean(),
-  /** Folder of the Unix socket. */
-  socket: z.string().startsWith('/'),
+  /** Folder of the Unix socket; relative in the file like the home. */
+  socket: z.string().min(1),
   port: z.number().int().min(1).max(65_535),
   passwords: z.object({ superuser: z.string(), owner: z.string(), daemon: z.string() }),
 })
@@ -45,7 +46,8 @@ export async function findRecord(dataDir: string): Promise<ClusterRecord | undef
   })
   if (text === undefined) return undefined
   try {
-    return ClusterRecord.parse(JSON.parse(text))
+    const record = ClusterRecord.parse(JSON.parse(text))
+    return { ...record, home: resolve(dataDir, record.home), socket: resolve(dataDir, record.socket) }
   } catch (cause) {
     throw Object.assign(failures.record(file), { cause })
   }
@@ -56,12 +58,18 @@ export async function saveRecord(dataDir: string, record: ClusterRecord): Promis
   const draft = `${recordFile(dataDir)}.${process.pid}`
   const file = await open(draft, 'w', 0o600)
   try {
-    await file.writeFile(`${JSON.stringify(record, null, 2)}\n`)
+    const written = { ...record, home: portable(dataDir, record.home), socket: portable(dataDir, record.socket) }
+    await file.writeFile(`${JSON.stringify(written, null, 2)}\n`)
     await file.sync()
   } finally {
     await file.close()
   }
   await rename(draft, recordFile(dataDir))
+}
+
+function portable(dataDir: string, path: string): string {
+  const inside = relative(dataDir, path)
+  return inside.startsWith('..') ? path : inside
 }
 
 /** A record for a database that is still to be made, with its home prepared. */

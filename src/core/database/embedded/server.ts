@@ -6,10 +6,10 @@
  * at as well. All of this is done by whoever has the turn (locks.ts).
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { open, readFile, readlink, realpath, rename, rm, stat, statfs } from 'node:fs/promises'
+import { constants, open, readFile, readlink, realpath, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Account, startingAs } from './account.ts'
+import { type Account, runAs, startingAs } from './account.ts'
 import { type EmbeddedFailure, failureIn, failures } from './failure.ts'
 
 export interface ServerFiles {
@@ -25,6 +25,9 @@ const recoveryMilliseconds = 600_000
 const stopMilliseconds = 60_000
 const logBytes = 16 * 1024 * 1024
 
+// Root does not follow a link that an ordinary owner of the folder put there.
+const appendOnly = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW
+
 interface Postmaster {
   readonly pid: number
   /** `starting`, `stopping`, `ready`, or '' in the first moments. */
@@ -35,7 +38,7 @@ interface Postmaster {
 export async function findServer(cluster: string): Promise<Postmaster | undefined> {
   const lines = (await readPidFile(cluster)).split('\n')
   const pid = Number(lines[0])
-  if (!Number.isInteger(pid) || pid <= 1 || !(await isServerOf(pid, cluster))) return undefined
+  if (!Number.isInteger(pid) || pid <= 1 || (await identify(pid, cluster)) !== 'server') return undefined
   return { pid, state: lines[7]?.trim() ?? '' }
 }
 
@@ -45,12 +48,24 @@ const readPidFile = (cluster: string): Promise<string> =>
     throw error
   })
 
-async function isServerOf(pid: number, cluster: string): Promise<boolean> {
-  if (!exists(pid)) return false
-  if (process.platform !== 'linux') return true
-  // The number may be another program's by now: PostgreSQL works inside its cluster's folder.
-  const folder = await readlink(`/proc/${pid}/cwd`).catch(() => undefined) // of a zombie: ENOENT
-  return folder !== undefined && folder === (await realpath(cluster))
+/** Whose number it is: the killed server's may be another program's by now. */
+async function identify(pid: number, cluster: string): Promise<'server' | 'other' | 'gone'> {
+  if (!exists(pid)) return 'gone'
+  try {
+    // PostgreSQL works inside its cluster's folder. Of a zombie this is ENOENT.
+    return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(cluster)) ? 'server' : 'other'
+  } catch (error) {
+    if (process.platform === 'linux' && (error as NodeJS.ErrnoException).code !== 'EACCES') return 'gone'
+    // Root in a container may not look (CAP_SYS_PTRACE), and not every system has /proc.
+    const command = await commandOf(pid)
+    if (command === '') return 'gone'
+    return command.includes(cluster) ? 'server' : 'other'
+  }
+}
+
+async function commandOf(pid: number): Promise<string> {
+  if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  return (await runAs(undefined, '/bin/ps', ['-ww', '-o', 'command=', '-p', String(pid)])).output.trim()
 }
 
 function exists(pid: number): boolean {
@@ -105,17 +120,14 @@ async function failed(said: string, { cluster, log }: ServerFiles): Promise<Embe
  */
 async function forgetStranger(cluster: string): Promise<void> {
   const pid = Number((await readPidFile(cluster)).split('\n')[0])
-  if (process.platform !== 'linux' || !pid || !exists(pid)) return
-  const folder = await readlink(`/proc/${pid}/cwd`).catch(() => undefined)
-  if (folder !== undefined && folder !== (await realpath(cluster)))
-    await rm(join(cluster, 'postmaster.pid'), { force: true })
+  if (pid > 1 && (await identify(pid, cluster)) === 'other') await rm(join(cluster, 'postmaster.pid'), { force: true })
 }
 
 /** One attempt; what the server logged when it ended, or undefined when it is ready. */
 async function attempt(start: Start): Promise<string | undefined> {
   const { cluster, log } = start.files
   await turnLog(log)
-  const file = await open(log, 'a', 0o600)
+  const file = await open(log, appendOnly, 0o600)
   try {
     const from = (await file.stat()).size
     const child = spawn(start.postgres, argumentsOf(start), {
@@ -131,9 +143,12 @@ async function attempt(start: Start): Promise<string | undefined> {
 }
 
 function argumentsOf({ files, port, socket, settings }: Start): string[] {
-  const here = { port: String(port), unix_socket_directories: socket, ...settings }
+  const here = { port: String(port), unix_socket_directories: listed(socket), ...settings }
   return ['-D', files.cluster, ...Object.entries(here).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
 }
+
+/** A folder as the only member of PostgreSQL's list of folders, commas and all. */
+const listed = (folder: string): string => `"${folder.replaceAll('"', '""')}"`
 
 async function readyOrEnded(child: ChildProcess, cluster: string): Promise<boolean> {
   let ended = false
