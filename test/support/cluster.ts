@@ -3,12 +3,14 @@
  * everything in a power cut, deleted at the end. Tests take a database of it from
  * database.ts, which is a copy of the template filled here.
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 import { type DatabaseAddress, postgresOptions } from '../../src/core/database/address.ts'
+import { isFree } from '../../src/core/database/embedded/locks.ts'
+import { stopServer } from '../../src/core/database/embedded/server.ts'
 import { findSuperuser, holdEmbedded } from '../../src/core/database/embedded.ts'
 import { fillTemplate } from './template.ts'
 
@@ -36,7 +38,8 @@ const settings = {
 }
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-test-'))
+  await sweepAbandoned()
+  const folder = await mkdtemp(join(tmpdir(), prefix))
   await chmod(folder, 0o711) // under root the server's user has to get in
   const embedded = await holdEmbedded(folder, { settings })
   const superuser = (await findSuperuser(folder))!
@@ -53,6 +56,27 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   }
   project.provide('cluster', { owner: embedded.owner, daemon: embedded.daemon, superuser })
   return tearDown
+}
+
+const prefix = 'svc-test-'
+const abandonedMilliseconds = 3_600_000
+
+/** Removes what a killed test run left: its server would stay for ever. A younger one may be about to take its hold. */
+async function sweepAbandoned(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const folder = join(tmpdir(), name)
+    const hold = join(folder, 'postgres.hold')
+    const found = name.startsWith(prefix) && (await stat(hold).catch(() => undefined))
+    if (
+      !found ||
+      found.uid !== process.getuid?.() ||
+      Date.now() - found.mtimeMs < abandonedMilliseconds ||
+      !isFree(hold)
+    )
+      continue
+    await stopServer(join(folder, 'postgres', 'cluster'))
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
 async function makeTemplate(
