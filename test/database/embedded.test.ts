@@ -274,8 +274,11 @@ describe('where it lives', () => {
     await rm(first.daemon.host, { recursive: true })
     const second = await holdEmbedded(dataDir, fast)
     expect(second.daemon.host).not.toBe(first.daemon.host)
-    expect(await ask(second.daemon, 'select 1 as one')).toEqual([{ one: 1 }])
-    await second.release()
+    const third = await holdEmbedded(dataDir, fast)
+    expect(third).toMatchObject({ reused: true, daemon: second.daemon })
+    expect(await ask(third.daemon, 'select 1 as one')).toEqual([{ one: 1 }])
+    await Promise.all([second.release(), third.release()])
+    expect(await serverPid(third.where)).toBeUndefined()
   })
 
   test('a data folder with a comma, a quote and a space in its name can be used and moved', async () => {
