@@ -19,7 +19,7 @@
  * Elsewhere: who runs the server (account.ts), where its files are (places.ts), its
  * programs (binaries.ts), start and stop (server.ts), what people are told (failure.ts).
  */
-import { access, constants, mkdir, readFile, realpath, stat } from 'node:fs/promises'
+import { access, chmod, constants, mkdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { DatabaseAddress } from './address.ts'
 import { type Account, accountOfOwner, serverAccount } from './embedded/account.ts'
@@ -127,8 +127,9 @@ function addressIn({ socket, port }: ClusterRecord) {
 
 async function prepareFolder(dataDir: string): Promise<string> {
   try {
+    const isNew = (await mkdir(dataDir, { recursive: true, mode: 0o700 })) !== undefined
     // Under root the server's user has to pass through to its own folder, but need not look around.
-    await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
+    if (isNew && process.getuid?.() === 0) await chmod(dataDir, 0o711)
     const folder = await realpath(dataDir)
     await access(folder, constants.W_OK | constants.X_OK)
     await makeLockFile(turnFile(folder))
