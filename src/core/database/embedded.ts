@@ -20,7 +20,7 @@
  * programs (binaries.ts), start and stop (server.ts), what people are told (failure.ts).
  */
 import { access, chmod, constants, mkdir, readFile, realpath, stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { DatabaseAddress } from './address.ts'
 import { type Account, accountOfOwner, serverAccount } from './embedded/account.ts'
 import { majorVersion, runnableFolder } from './embedded/binaries.ts'
@@ -127,9 +127,8 @@ function addressIn({ socket, port }: ClusterRecord) {
 
 async function prepareFolder(dataDir: string): Promise<string> {
   try {
-    const isNew = (await mkdir(dataDir, { recursive: true, mode: 0o700 })) !== undefined
-    // Under root the server's user has to pass through to its own folder, but need not look around.
-    if (isNew && process.getuid?.() === 0) await chmod(dataDir, 0o711)
+    const highestMade = await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    if (highestMade && process.getuid?.() === 0) await openPath(dataDir, highestMade)
     const folder = await realpath(dataDir)
     await access(folder, constants.W_OK | constants.X_OK)
     await makeLockFile(turnFile(folder))
@@ -138,6 +137,12 @@ async function prepareFolder(dataDir: string): Promise<string> {
   } catch (error) {
     throw failureOf(error, dataDir)
   }
+}
+
+/** Under root the server's user has to pass through to its own folder, but need not look around. */
+async function openPath(from: string, to: string): Promise<void> {
+  await chmod(from, 0o711)
+  if (from.length > to.length) await openPath(dirname(from), to)
 }
 
 interface Running {
