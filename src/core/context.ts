@@ -43,8 +43,10 @@ export interface Ctx {
   readonly actor: Actor
   readonly config: Config
   readonly ring: Keyring
-  /** Runs work as one workspace, inside the same transaction; `writes` also checks that it is ACTIVE and keeps it so until the commit. */
+  /** Runs work as one workspace, inside the same transaction. */
   inWorkspace<T>(tenantId: string, work: () => Promise<T>): Promise<T>
+  /** Runs work as the installation, inside the same transaction: for what a workspace may ask of it, never for content. */
+  asInstallation<T>(work: () => Promise<T>): Promise<T>
   /** Writes the installation's record. */
   journal(action: JournalAction, tenant: { readonly id: string; readonly slug: string } | null, evidence?: Evidence): Promise<void>
   /** Writes the trail of the workspace in force. */
@@ -93,22 +95,25 @@ export function contextOf(parts: ContextParts): Ctx {
     return tenantId
   }
 
+  /** Not awaited one by one: role, work and role travel behind one another on the one connection. */
+  const acting = async <T>(id: string | undefined, work: () => Promise<T>): Promise<T> => {
+    const before = tenantId
+    tenantId = id
+    const entered = tx.switch(roleNow())
+    const [result] = await Promise.all([work(), entered])
+    tenantId = before
+    await tx.switch(roleNow())
+    return result
+  }
+
   return {
     tx,
     actor,
     config,
     ring,
 
-    async inWorkspace(id, work) {
-      const before = tenantId
-      tenantId = id
-      // Not awaited one by one: role, work and role travel behind one another on the one connection.
-      const entered = tx.switch(asTenant(id))
-      const [result] = await Promise.all([work(), entered])
-      tenantId = before
-      await tx.switch(roleNow())
-      return result
-    },
+    inWorkspace: (id, work) => acting(id, work),
+    asInstallation: (work) => acting(undefined, work),
 
     async journal(action, tenant, evidence = {}) {
       const params = actor.kind === 'RECOVERY' ? { ...evidence.params, os_user: actor.osUser, host: actor.host } : (evidence.params ?? {})

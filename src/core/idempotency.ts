@@ -129,7 +129,7 @@ async function keep(ctx: Ctx, slot: Slot, id: string, answer: StoredAnswer, hold
 }
 
 /** A refusal as it is stored: without `instance`, which names the request that is answered. */
-const refusalAnswer = (problem: Problem): StoredAnswer => ({
+export const refusalAnswer = (problem: Problem): StoredAnswer => ({
   status: problem.status,
   headers: { ...problem.headers, 'x-svc-refusal': '1' },
   body: writeJson({ code: problem.code, params: problem.params, errors: problem.errors }),

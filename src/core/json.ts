@@ -24,8 +24,11 @@ export function readJson(text: string): unknown {
   return value
 }
 
+/** Node 24 has it; its type declarations do not yet. */
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
+
 /** Writes an answer; undefined members are left out. */
-export const writeJson = (value: unknown) => JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? JSON.rawJSON(member.toString()) : member))
+export const writeJson = (value: unknown) => JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? rawJSON(member.toString()) : member))
 
 function exactInteger(_: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value

@@ -12,7 +12,7 @@ import { type Actor, isAccount } from './actor.ts'
 import { spendStepUp } from './auth/step-up.ts'
 import { type Ctx, etagOf } from './context.ts'
 import { handlers } from './handlers.ts'
-import { fingerprintOf, once, readIdempotencyKey, type StoredAnswer, storedRefusal } from './idempotency.ts'
+import { fingerprintOf, once, readIdempotencyKey, refusalAnswer, type StoredAnswer, storedRefusal } from './idempotency.ts'
 import { type Installation, workspaceOf } from './installation.ts'
 import { readJson, writeJson } from './json.ts'
 import { type Answer, isRead, needsStepUp, type Operation, type Sent } from './operation.ts'
@@ -25,7 +25,16 @@ export interface Request extends Raw {
   readonly stepUp?: string | undefined
 }
 
-type Rule = (ctx: Ctx, received: unknown) => Promise<unknown>
+interface Handler {
+  /** What takes long and needs no transaction; its result is the rule's third argument. */
+  readonly prepare?: (installation: Installation, actor: Actor, received: unknown) => Promise<unknown>
+  readonly rule: (ctx: Ctx, received: unknown, prepared: unknown) => Promise<unknown>
+}
+
+const handlerOf = (operation: Operation): Handler => {
+  const handler = handlers[operation.id as keyof typeof handlers] as Handler | Handler['rule']
+  return typeof handler === 'function' ? { rule: handler } : handler
+}
 
 /** Carries the request out as the actor. Refuses what the operation's rule and its `needs` refuse. */
 export async function perform(installation: Installation, operation: Operation, actor: Actor, request: Request): Promise<StoredAnswer> {
@@ -35,14 +44,15 @@ export async function perform(installation: Installation, operation: Operation, 
   await stepUp(installation, operation, actor, request, received)
   if ('mode' in operation.needs && operation.needs.mode === 'multi' && installation.config.mode === 'single') refuse('admin.multi_mode_required')
 
-  const rule = handlers[operation.id as keyof typeof handlers] as Rule
-  const answerOf = async (ctx: Ctx) => written(operation, await rule(ctx, received))
+  const { prepare, rule } = handlerOf(operation)
+  const prepared = await prepare?.(installation, actor, received)
+  const answerOf = async (ctx: Ctx) => written(operation, await rule(ctx, received, prepared))
   const answer = await installation.transaction(actor, transactionFor(operation, actor, ifMatch), (ctx) =>
     key === undefined ? answerOf(ctx) : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), () => answerOf(ctx)),
   )
   const refusal = storedRefusal(answer)
   const replayed = 'replayed' in answer && answer.replayed === true
-  if (refusal) throw replayed ? new Problem(refusal.code, refusal.params, { ...refusal, headers: { ...refusal.headers, ...replayedHeader } }) : refusal
+  if (refusal) throw replayed ? refusal.withHeaders(replayedHeader) : refusal
   return replayed ? { ...answer, headers: { ...answer.headers, ...replayedHeader } } : answer
 }
 
@@ -105,6 +115,8 @@ function transactionFor(operation: Operation, actor: Actor, ifMatch: string | un
 
 /** The answer as it is sent. What the schema does not name is dropped, so a row may be an answer. */
 function written(operation: Operation, result: unknown): StoredAnswer {
+  // A refusal that a rule answers, not throws, is one whose traces must stay: a counted failure, a revoked session.
+  if (result instanceof Problem) return refusalAnswer(result)
   const { status, answer: schema, location } = operation.success
   if (!schema) return { status, headers: {}, body: undefined }
   const answer = schema.parse(result) as { version?: unknown }

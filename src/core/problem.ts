@@ -99,6 +99,11 @@ export class Problem extends Error {
     this.errors = extra.errors
     this.headers = extra.headers ?? {}
   }
+
+  withHeaders(headers: Readonly<Record<string, string>>): Problem {
+    const { status, errors } = this
+    return new Problem(this.code, this.params, { status, headers: { ...this.headers, ...headers }, ...(errors ? { errors } : {}) })
+  }
 }
 
 /** Refuses; never returns. A code that has parameters does not compile without them. */

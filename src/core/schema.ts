@@ -67,10 +67,10 @@ export const listOf = <Row extends z.ZodType>(row: Row) => z.object({ data: z.ar
 export const pageOf = <Row extends z.ZodType>(row: Row) => z.object({ data: z.array(row), next_cursor: z.string().nullable() })
 
 /** Query members of a paged list; `size` above `maximum` is refused (400). */
-export const paging = (maximum: number, size?: number) => ({
-  cursor: z.string().max(512).optional(),
-  size: size === undefined ? count(1, maximum).optional() : count(1, maximum).default(size),
-})
+export const paging = (maximum: number, size: number) => ({ cursor: z.string().max(512).optional(), size: count(1, maximum).default(size) })
+
+/** Query members of a list that is whole unless a page is asked for. */
+export const optionalPaging = (maximum: number) => ({ cursor: z.string().max(512).optional(), size: count(1, maximum).optional() })
 
 /** A whole number; in a query it travels as digits (validation.ts reads them). */
 export const count = (minimum: number, maximum: number) => z.int().min(minimum).max(maximum)

@@ -1,7 +1,7 @@
 /** Workspaces, as operators administer them. Spec: Workspace (tenant) administration; Admin: workspaces; decisions 4. */
 import { z } from 'zod'
 import { defineOperations } from '../../operation.ts'
-import { email, int64, moment, paging, slug, text, uuid, version } from '../../schema.ts'
+import { email, int64, moment, optionalPaging, slug, text, uuid, version } from '../../schema.ts'
 
 const tenantId = uuid.describe("the workspace's id")
 const tenantStates = ['ACTIVE', 'SUSPENDED', 'PENDING_DELETION'] as const
@@ -81,7 +81,7 @@ export const tenantOperations = defineOperations('admin', {
     path: '/admin/tenants',
     summary: "The installation's workspaces, oldest first",
     spec: 'Admin: workspaces; decisions 4',
-    query: z.strictObject({ state: z.enum(tenantStates).optional(), slug: slug.optional(), ...paging(1000) }),
+    query: z.strictObject({ state: z.enum(tenantStates).optional(), slug: slug.optional(), ...optionalPaging(1000) }),
     success: { status: 200, answer: z.object({ data: z.array(AdminTenant), next_cursor: z.string().nullish() }), whole: 'streamed' },
     needs: operator,
     refuses: ['cursor.invalid'],
