@@ -38,7 +38,10 @@ interface Prepared<O, P> {
 // biome-ignore lint/suspicious/noExplicitAny: what `prepare` hands on concerns only its own rule; `withWork` checks the pair
 type Handler<O> = Rule<O> | Prepared<O, any>
 
-const withWork = <O, P>(prepare: Prepared<O, P>['prepare'], rule: Prepared<O, P>['rule']): Prepared<O, P> => ({ prepare, rule })
+const withWork = <O, P>(prepare: Prepared<O, P>['prepare'], rule: Prepared<O, P>['rule']): Prepared<O, P> => ({
+  prepare,
+  rule,
+})
 
 export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> } = {
   listProblems,

@@ -28,7 +28,8 @@ export function readJson(text: string): unknown {
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
 /** Writes an answer; undefined members are left out. */
-export const writeJson = (value: unknown) => JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? rawJSON(member.toString()) : member))
+export const writeJson = (value: unknown) =>
+  JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? rawJSON(member.toString()) : member))
 
 function exactInteger(_: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
@@ -71,4 +72,5 @@ function noteName(names: Set<string> | undefined, quoted: string): void {
   names?.add(name)
 }
 
-const shapeFault = (code: string, params: Record<string, unknown>) => new Problem('request.malformed', {}, { errors: [{ pointer: '', code, params }] })
+const shapeFault = (code: string, params: Record<string, unknown>) =>
+  new Problem('request.malformed', {}, { errors: [{ pointer: '', code, params }] })

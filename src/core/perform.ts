@@ -12,11 +12,18 @@ import { type Actor, isAccount } from './actor.ts'
 import { spendStepUp } from './auth/step-up.ts'
 import { type Ctx, etagOf } from './context.ts'
 import { handlers } from './handlers.ts'
-import { fingerprintOf, once, readIdempotencyKey, refusalAnswer, type StoredAnswer, storedRefusal } from './idempotency.ts'
+import {
+  fingerprintOf,
+  once,
+  readIdempotencyKey,
+  refusalAnswer,
+  type StoredAnswer,
+  storedRefusal,
+} from './idempotency.ts'
 import { type Installation, workspaceOf } from './installation.ts'
 import { readJson, writeJson } from './json.ts'
 import { type Answer, isRead, needsStepUp, type Operation, type Sent } from './operation.ts'
-import { Problem, refuse } from './problem.ts'
+import { Problem, problemOf, refuse } from './problem.ts'
 import { type Raw, receive } from './validation.ts'
 
 export interface Request extends Raw {
@@ -37,18 +44,29 @@ const handlerOf = (operation: Operation): Handler => {
 }
 
 /** Carries the request out as the actor. Refuses what the operation's rule and its `needs` refuse. */
-export async function perform(installation: Installation, operation: Operation, actor: Actor, request: Request): Promise<StoredAnswer> {
+export async function perform(
+  installation: Installation,
+  operation: Operation,
+  actor: Actor,
+  request: Request,
+): Promise<StoredAnswer> {
   const received = receive(operation, request)
   const ifMatch = readIfMatch(operation, request.ifMatch)
-  const key = operation.idempotent && request.idempotencyKey !== undefined ? readIdempotencyKey(request.idempotencyKey) : undefined
+  const key =
+    operation.idempotent && request.idempotencyKey !== undefined
+      ? readIdempotencyKey(request.idempotencyKey)
+      : undefined
   await stepUp(installation, operation, actor, request, received)
-  if ('mode' in operation.needs && operation.needs.mode === 'multi' && installation.config.mode === 'single') refuse('admin.multi_mode_required')
+  if ('mode' in operation.needs && operation.needs.mode === 'multi' && installation.config.mode === 'single')
+    refuse('admin.multi_mode_required')
 
   const { prepare, rule } = handlerOf(operation)
   const prepared = await prepare?.(installation, actor, received)
-  const answerOf = async (ctx: Ctx) => written(operation, await rule(ctx, received, prepared))
+  const answerOf = async (ctx: Ctx) => written(operation, await rule(ctx, received, prepared).catch(asProblem))
   const answer = await installation.transaction(actor, transactionFor(operation, actor, ifMatch), (ctx) =>
-    key === undefined ? answerOf(ctx) : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), () => answerOf(ctx)),
+    key === undefined
+      ? answerOf(ctx)
+      : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), () => answerOf(ctx)),
   )
   const refusal = storedRefusal(answer)
   const replayed = 'replayed' in answer && answer.replayed === true
@@ -56,10 +74,20 @@ export async function perform(installation: Installation, operation: Operation, 
   return replayed ? { ...answer, headers: { ...answer.headers, ...replayedHeader } } : answer
 }
 
+/** What the database refused is a refusal of ours, if the problem table says so (a name that is taken, a value it cannot hold). */
+function asProblem(error: unknown): never {
+  throw problemOf(error) ?? error
+}
+
 const replayedHeader = { 'idempotency-replayed': 'true' }
 
 /** Performs and answers the representation; whole lists are read page by page. */
-export async function performForAnswer<O extends Operation>(installation: Installation, operation: O, actor: Actor, sent: Sent<O>): Promise<Answer<O>> {
+export async function performForAnswer<O extends Operation>(
+  installation: Installation,
+  operation: O,
+  actor: Actor,
+  sent: Sent<O>,
+): Promise<Answer<O>> {
   const request = requestOf(operation, sent)
   if (isWholeList(operation, request)) return (await wholeList(installation, operation, actor, request)) as Answer<O>
   const { body } = await perform(installation, operation, actor, request)
@@ -75,7 +103,12 @@ export function isWholeList(operation: Operation, request: Request): boolean {
 const streamedPageSize = 500
 
 /** The JSON texts of a whole list's rows, in pages: no transaction stays open while a slow reader reads. */
-export async function* pagesOf(installation: Installation, operation: Operation, actor: Actor, request: Request): AsyncGenerator<readonly unknown[]> {
+export async function* pagesOf(
+  installation: Installation,
+  operation: Operation,
+  actor: Actor,
+  request: Request,
+): AsyncGenerator<readonly unknown[]> {
   let cursor: string | null | undefined
   do {
     const query = { ...(request.query as object), size: streamedPageSize, ...(cursor ? { cursor } : {}) }
@@ -86,7 +119,12 @@ export async function* pagesOf(installation: Installation, operation: Operation,
   } while (cursor !== null)
 }
 
-async function wholeList(installation: Installation, operation: Operation, actor: Actor, request: Request): Promise<{ data: unknown[] }> {
+async function wholeList(
+  installation: Installation,
+  operation: Operation,
+  actor: Actor,
+  request: Request,
+): Promise<{ data: unknown[] }> {
   const data: unknown[] = []
   for await (const page of pagesOf(installation, operation, actor, request)) data.push(...page)
   return { data }
@@ -94,23 +132,54 @@ async function wholeList(installation: Installation, operation: Operation, actor
 
 /** What was sent by name, as path, query, body and headers. */
 export function requestOf<O extends Operation>(operation: O, sent: Sent<O>): Request {
-  const { idempotencyKey, ifMatch, stepUp: proof, body, ...members } = sent as Record<string, unknown> & Sent<Operation> & { body?: unknown }
+  const {
+    idempotencyKey,
+    ifMatch,
+    stepUp: proof,
+    body,
+    ...members
+  } = sent as Record<string, unknown> & Sent<Operation> & { body?: unknown }
   const named = (schema: Operation['params']) =>
-    Object.fromEntries(Object.keys(schema?.shape ?? {}).filter((name) => members[name] !== undefined).map((name) => [name, members[name]]))
-  return { params: named(operation.params), query: named(operation.query), body, idempotencyKey, ifMatch, stepUp: proof }
+    Object.fromEntries(
+      Object.keys(schema?.shape ?? {})
+        .filter((name) => members[name] !== undefined)
+        .map((name) => [name, members[name]]),
+    )
+  return {
+    params: named(operation.params),
+    query: named(operation.query),
+    body,
+    idempotencyKey,
+    ifMatch,
+    stepUp: proof,
+  }
 }
 
 /** The step-up is spent once the schema has passed, in a transaction of its own, so that a refusal does not give it back. */
-async function stepUp(installation: Installation, operation: Operation, actor: Actor, request: Request, received: Record<string, unknown>): Promise<void> {
+async function stepUp(
+  installation: Installation,
+  operation: Operation,
+  actor: Actor,
+  request: Request,
+  received: Record<string, unknown>,
+): Promise<void> {
   if (!needsStepUp(operation, received['body']) || !isAccount(actor)) return
   const target = (request.params as Record<string, unknown> | undefined) ?? {}
-  await spendStepUp(installation, actor, request.stepUp, { operation: operation.id, targetId: Object.values(target)[0] as string | undefined })
+  await spendStepUp(installation, actor, request.stepUp, {
+    operation: operation.id,
+    targetId: Object.values(target)[0] as string | undefined,
+  })
 }
 
 function transactionFor(operation: Operation, actor: Actor, ifMatch: string | undefined) {
   const { caller } = operation.needs
   const tenantId = caller === 'operator' || caller === 'anyone' ? undefined : workspaceOf(actor)
-  return { readOnly: isRead(operation), ifMatch, admits: !isRead(operation), ...(tenantId === undefined ? {} : { tenantId }) }
+  return {
+    readOnly: isRead(operation),
+    ifMatch,
+    admits: !isRead(operation),
+    ...(tenantId === undefined ? {} : { tenantId }),
+  }
 }
 
 /** The answer as it is sent. What the schema does not name is dropped, so a row may be an answer. */
@@ -131,6 +200,9 @@ const ifMatchShape = /^(\*|(W\/)?"[^"]*"(\s*,\s*(W\/)?"[^"]*")*)$/
 
 function readIfMatch(operation: Operation, header: string | undefined): string | undefined {
   if (!operation.ifMatch || header === undefined) return undefined
-  if (!ifMatchShape.test(header.trim())) refuse('request.malformed', undefined, { errors: [{ parameter: 'If-Match', code: 'value.format', params: { format: 'etag' } }] })
+  if (!ifMatchShape.test(header.trim()))
+    refuse('request.malformed', undefined, {
+      errors: [{ parameter: 'If-Match', code: 'value.format', params: { format: 'etag' } }],
+    })
   return header
 }

@@ -28,7 +28,8 @@ export const productCeilings: Record<Config['mode'], Readonly<Record<QuotaName, 
 }
 
 /** The ceiling in force; 0 is unlimited. `override` is the workspace's own, null where it has none. */
-export const ceilingOf = (mode: Config['mode'], name: QuotaName, override: Integer | null): Integer => override ?? productCeilings[mode][name]
+export const ceilingOf = (mode: Config['mode'], name: QuotaName, override: Integer | null): Integer =>
+  override ?? productCeilings[mode][name]
 
 /** Every quota as it is answered. */
 export function resolveQuotas(
@@ -38,7 +39,14 @@ export function resolveQuotas(
 ): ResolvedQuotas {
   const entries = quotaNames.map((name) => {
     const override = overrides.get(name) ?? null
-    return [name, { value: ceilingOf(mode, name, override), source: override === null ? 'PRODUCT' : 'WORKSPACE', used: used[name] ?? 0 }]
+    return [
+      name,
+      {
+        value: ceilingOf(mode, name, override),
+        source: override === null ? 'PRODUCT' : 'WORKSPACE',
+        used: used[name] ?? 0,
+      },
+    ]
   })
   return Object.fromEntries(entries) as ResolvedQuotas
 }

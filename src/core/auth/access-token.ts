@@ -40,11 +40,20 @@ export async function listTokens(ctx: Ctx): Promise<Answer<typeof ops.listTokens
 }
 
 /** Mints a token of the account's own. Refuses request.invalid, auth.scope_required, admin.operator_required. */
-export async function createToken(ctx: Ctx, { body }: Received<typeof ops.createToken>): Promise<Answer<typeof ops.createToken>> {
+export async function createToken(
+  ctx: Ctx,
+  { body }: Received<typeof ops.createToken>,
+): Promise<Answer<typeof ops.createToken>> {
   const actor = account(ctx)
   await checkScopes(ctx, actor, body.scopes)
   const kind = actor.kind === 'SERVICE' ? 'service' : 'personal'
-  const minted = await writeToken(ctx, actor.tenantId, { accountId: actor.accountId, kind, name: body.name, scopes: body.scopes, expiresAt: body.expires_at })
+  const minted = await writeToken(ctx, actor.tenantId, {
+    accountId: actor.accountId,
+    kind,
+    name: body.name,
+    scopes: body.scopes,
+    expiresAt: body.expires_at,
+  })
   return { ...representation(minted.row), token: minted.token }
 }
 
@@ -94,7 +103,11 @@ interface NewToken {
 const longestDays = (scopes: readonly Scope[]) => (scopes.includes('admin:tenants') ? 90 : 365)
 
 /** Writes a token; without `expiresAt` it lives as long as its scopes allow. Refuses request.invalid for a moment that is past or too far. */
-export async function writeToken(ctx: Ctx, tenantId: string, { accountId, kind, name, scopes, expiresAt }: NewToken): Promise<{ token: string; row: TokenRow }> {
+export async function writeToken(
+  ctx: Ctx,
+  tenantId: string,
+  { accountId, kind, name, scopes, expiresAt }: NewToken,
+): Promise<{ token: string; row: TokenRow }> {
   const days = longestDays(scopes)
   const [life] = await ctx.tx<{ until: string; is_allowed: boolean }[]>`
     select until, until > now() and until <= now() + make_interval(days => ${days}) as is_allowed
@@ -110,7 +123,11 @@ export async function writeToken(ctx: Ctx, tenantId: string, { accountId, kind, 
   if (!row) throw new Error('an inserted token was not returned')
   await Promise.all([
     ctx.audit('token.created', { subject: { kind: 'token', id }, params: { account_id: accountId, scopes } }),
-    ctx.emit({ name: 'identity.token.created', subject: `/auth/tokens/${id}`, data: { id, account_id: accountId, scopes, expires_at: row.expires_at } }),
+    ctx.emit({
+      name: 'identity.token.created',
+      subject: `/auth/tokens/${id}`,
+      data: { id, account_id: accountId, scopes, expires_at: row.expires_at },
+    }),
   ])
   return { token, row }
 }

@@ -12,13 +12,21 @@ import { proveOwnPassword, refusalOf, type Verdict } from './step-up.ts'
 type Prepared = { readonly verdict: Verdict; readonly newHash: string | null }
 
 /** Checks the old password and hashes the new one with no transaction open. */
-export async function prepareNewPassword(installation: Installation, actor: Actor, { body }: Received<typeof ops.changePassword>): Promise<Prepared> {
+export async function prepareNewPassword(
+  installation: Installation,
+  actor: Actor,
+  { body }: Received<typeof ops.changePassword>,
+): Promise<Prepared> {
   const verdict = await proveOwnPassword(installation, actor, body.current_password)
   return { verdict, newHash: verdict.is === 'right' ? await hashPassword(body.new_password) : null }
 }
 
 /** Refuses auth.sign_in_failed (counted like a failed step-up), auth.step_up_locked. */
-export async function changePassword(ctx: Ctx, _: Received<typeof ops.changePassword>, { verdict, newHash }: Prepared): Promise<Problem | undefined> {
+export async function changePassword(
+  ctx: Ctx,
+  _: Received<typeof ops.changePassword>,
+  { verdict, newHash }: Prepared,
+): Promise<Problem | undefined> {
   const { tenantId, accountId, sessionId } = account(ctx)
   const refusal = await refusalOf(ctx, account(ctx), verdict)
   if (refusal) return refusal

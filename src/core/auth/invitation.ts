@@ -25,19 +25,30 @@ interface InvitationRow {
 }
 
 /** What the invitation is for. Refuses auth.invitation_invalid. */
-export async function inspectInvitation(ctx: Ctx, { body }: Received<typeof ops.inspectInvitation>): Promise<Answer<typeof ops.inspectInvitation>> {
+export async function inspectInvitation(
+  ctx: Ctx,
+  { body }: Received<typeof ops.inspectInvitation>,
+): Promise<Answer<typeof ops.inspectInvitation>> {
   const { slug, display_name, email, expires_at } = await findInvitation(ctx, body.token)
   return { workspace: { slug, display_name }, email, expires_at }
 }
 
 /** Looks first, so that a wrong token costs no hash; then hashes with no transaction open. */
-export async function hashForInvitation(installation: Installation, _: Actor, { body }: Received<typeof ops.redeemInvitation>): Promise<string> {
+export async function hashForInvitation(
+  installation: Installation,
+  _: Actor,
+  { body }: Received<typeof ops.redeemInvitation>,
+): Promise<string> {
   await installation.transaction(anyone, { readOnly: true }, (ctx) => findInvitation(ctx, body.token))
   return hashPassword(body.password)
 }
 
 /** Joins the workspace and signs in. Two at once: exactly one succeeds. Refuses auth.invitation_invalid, tenant_suspended. */
-export async function redeemInvitation(ctx: Ctx, { body }: Received<typeof ops.redeemInvitation>, passwordHash: string): Promise<Session> {
+export async function redeemInvitation(
+  ctx: Ctx,
+  { body }: Received<typeof ops.redeemInvitation>,
+  passwordHash: string,
+): Promise<Session> {
   const { tenant_id: tenantId, id, account_id: accountId } = await findInvitation(ctx, body.token)
   return ctx.inWorkspace(tenantId, () =>
     admitted(ctx.tx, tenantId, async () => {
@@ -50,7 +61,11 @@ export async function redeemInvitation(ctx: Ctx, { body }: Received<typeof ops.r
         where tenant_id = ${tenantId} and id = ${accountId}`
       await Promise.all([
         ctx.audit('account.joined', { subject: { kind: 'account', id: accountId } }),
-        ctx.emit({ name: 'identity.account.joined', subject: `/accounts/${accountId}`, data: { id: accountId, kind: 'PERSON', state: 'ACTIVE' } }),
+        ctx.emit({
+          name: 'identity.account.joined',
+          subject: `/accounts/${accountId}`,
+          data: { id: accountId, kind: 'PERSON', state: 'ACTIVE' },
+        }),
       ])
       return startSession(ctx, tenantId, accountId)
     }),

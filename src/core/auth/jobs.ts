@@ -16,7 +16,11 @@ export const endInvitation = defineJob({
       const subject = { kind: 'account', id: ended.account_id }
       await Promise.all([
         ctx.audit('invitation.expired', { subject }),
-        ctx.emit({ name: 'identity.invitation.expired', subject: `/accounts/${ended.account_id}`, data: { account_id: ended.account_id } }),
+        ctx.emit({
+          name: 'identity.invitation.expired',
+          subject: `/accounts/${ended.account_id}`,
+          data: { account_id: ended.account_id },
+        }),
       ])
     })
   },

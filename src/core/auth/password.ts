@@ -19,7 +19,8 @@ const maxWaiting = 200
 
 async function inLane<T>(work: () => Promise<T>): Promise<T> {
   if (lanes.free > 0) lanes.free -= 1
-  else if (lanes.waiting.length >= maxWaiting) throw new Problem('service.unavailable', {}, { headers: { 'retry-after': '2' } })
+  else if (lanes.waiting.length >= maxWaiting)
+    throw new Problem('service.unavailable', {}, { headers: { 'retry-after': '2' } })
   else await new Promise<void>((go) => lanes.waiting.push(go))
   try {
     return await work()

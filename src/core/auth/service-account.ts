@@ -19,7 +19,10 @@ export async function listServiceAccounts(ctx: Ctx): Promise<Answer<typeof ops.l
 }
 
 /** Creates one with its first token, shown once. Refuses request.invalid, auth.role_required, auth.scope_required, admin.operator_required. */
-export async function createServiceAccount(ctx: Ctx, { body }: Received<typeof ops.createServiceAccount>): Promise<Answer<typeof ops.createServiceAccount>> {
+export async function createServiceAccount(
+  ctx: Ctx,
+  { body }: Received<typeof ops.createServiceAccount>,
+): Promise<Answer<typeof ops.createServiceAccount>> {
   const actor = account(ctx)
   if (rankOf[body.role] > rankOf[actor.role]) refuse('auth.role_required', { role: body.role })
   await checkScopes(ctx, actor, body.scopes)
@@ -31,9 +34,28 @@ export async function createServiceAccount(ctx: Ctx, { body }: Received<typeof o
   await ctx.tx`insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${randomUUIDv7()}, ${accountId}, ${body.role})`
   await Promise.all([
     ctx.audit('service_account.created', { subject: { kind: 'account', id: accountId }, params: { role: body.role } }),
-    ctx.emit({ name: 'identity.service_account.created', subject: `/accounts/${accountId}`, data: { id: accountId, kind: 'SERVICE', role: body.role } }),
+    ctx.emit({
+      name: 'identity.service_account.created',
+      subject: `/accounts/${accountId}`,
+      data: { id: accountId, kind: 'SERVICE', role: body.role },
+    }),
   ])
-  const { token, row } = await writeToken(ctx, tenantId, { accountId, kind: 'service', name: body.name, scopes: body.scopes, expiresAt: body.expires_at })
+  const { token, row } = await writeToken(ctx, tenantId, {
+    accountId,
+    kind: 'service',
+    name: body.name,
+    scopes: body.scopes,
+    expiresAt: body.expires_at,
+  })
 
-  return { account_id: accountId, name: body.name, role: body.role, created_at: created?.created_at ?? '', token_id: row.id, scopes: body.scopes, expires_at: row.expires_at, token }
+  return {
+    account_id: accountId,
+    name: body.name,
+    role: body.role,
+    created_at: created?.created_at ?? '',
+    token_id: row.id,
+    scopes: body.scopes,
+    expires_at: row.expires_at,
+    token,
+  }
 }

@@ -17,7 +17,7 @@ import { admitted, type Installation } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
 import { Problem, refuse } from '../problem.ts'
 import { hashToken, isTokenShaped, mintToken } from '../token.ts'
-import type { Session, sessionOperations as ops } from './contract.ts'
+import type { sessionOperations as ops, Session } from './contract.ts'
 import { isPassword } from './password.ts'
 
 /** An account whose password was shown to be right; undefined where it was not. */
@@ -34,7 +34,11 @@ interface SignInRow {
 }
 
 /** Checks the password with no transaction open: the hash takes 30 ms, and a connection is worth more than that. */
-export async function proveSignIn(installation: Installation, _: Actor, { body }: Received<typeof ops.signIn>): Promise<Proved | undefined> {
+export async function proveSignIn(
+  installation: Installation,
+  _: Actor,
+  { body }: Received<typeof ops.signIn>,
+): Promise<Proved | undefined> {
   const [found] = await installation.transaction(
     anyone,
     { readOnly: true },
@@ -44,7 +48,9 @@ export async function proveSignIn(installation: Installation, _: Actor, { body }
       where t.slug = ${body.workspace ?? ''}`,
   )
   const isRight = await isPassword(body.password, found?.password_hash)
-  return found && isRight ? { tenantId: found.tenant_id, accountId: found.account_id, passwordHash: found.password_hash } : undefined
+  return found && isRight
+    ? { tenantId: found.tenant_id, accountId: found.account_id, passwordHash: found.password_hash }
+    : undefined
 }
 
 /** Signs in. Refuses auth.sign_in_failed; tenant_suspended only behind the right password. */
@@ -73,7 +79,11 @@ export async function startSession(ctx: Ctx, tenantId: string, accountId: string
     ctx.tx`insert into session (tenant_id, id, account_id) values (${tenantId}, ${id}, ${accountId})`,
     issueTokens(ctx, tenantId, accountId, id),
     ctx.audit('session.started', { subject: { kind: 'session', id }, params: { account_id: accountId } }),
-    ctx.emit({ name: 'identity.session.started', subject: `/auth/sessions/${id}`, data: { id, account_id: accountId } }),
+    ctx.emit({
+      name: 'identity.session.started',
+      subject: `/auth/sessions/${id}`,
+      data: { id, account_id: accountId },
+    }),
   ])
   return tokens
 }
@@ -85,8 +95,24 @@ async function issueTokens(ctx: Ctx, tenantId: string, accountId: string, sessio
   const refreshExpires = new Date(Date.now() + ctx.config.sessionRefreshDays * 86_400_000)
   const row = { tenant_id: tenantId, account_id: accountId, session_id: sessionId }
   const rows = [
-    { ...row, id: randomUUIDv7(), kind: 'SESSION', hash: access.hash, last4: access.last4, scopes: sessionScopes, expires_at: accessExpires },
-    { ...row, id: randomUUIDv7(), kind: 'REFRESH', hash: refresh.hash, last4: refresh.last4, scopes: '', expires_at: refreshExpires },
+    {
+      ...row,
+      id: randomUUIDv7(),
+      kind: 'SESSION',
+      hash: access.hash,
+      last4: access.last4,
+      scopes: sessionScopes,
+      expires_at: accessExpires,
+    },
+    {
+      ...row,
+      id: randomUUIDv7(),
+      kind: 'REFRESH',
+      hash: refresh.hash,
+      last4: refresh.last4,
+      scopes: '',
+      expires_at: refreshExpires,
+    },
   ]
   await ctx.tx`insert into credential ${ctx.tx.rows(rows, 'tenant_id', 'account_id', 'session_id', 'id', 'kind', 'hash', 'last4', 'scopes', 'expires_at')}`
   return {
@@ -110,7 +136,10 @@ interface RefreshRow {
 }
 
 /** Trades a refresh token. A used one revokes its session. Refuses auth.unauthenticated, tenant_suspended. */
-export async function refreshSession(ctx: Ctx, { body }: Received<typeof ops.refreshSession>): Promise<Session | Problem> {
+export async function refreshSession(
+  ctx: Ctx,
+  { body }: Received<typeof ops.refreshSession>,
+): Promise<Session | Problem> {
   if (!isTokenShaped(body.refresh_token, 'refresh')) refuse('auth.unauthenticated')
   const [found] = await ctx.tx<RefreshRow[]>`
     select c.tenant_id, c.id, c.account_id, c.session_id, c.used_at is not null as is_used from credential c
@@ -145,7 +174,11 @@ export async function revokeSession(ctx: Ctx, tenantId: string, sessionId: strin
     ctx.tx`update credential set revoked_at = now() where tenant_id = ${tenantId} and session_id = ${sessionId} and revoked_at is null`,
     ctx.tx`update step_up set used_at = now() where tenant_id = ${tenantId} and bearer_id = ${sessionId} and used_at is null`,
     ctx.audit('session.ended', { subject: { kind: 'session', id: sessionId }, params: { reason } }),
-    ctx.emit({ name: 'identity.session.ended', subject: `/auth/sessions/${sessionId}`, data: { id: sessionId, reason } }),
+    ctx.emit({
+      name: 'identity.session.ended',
+      subject: `/auth/sessions/${sessionId}`,
+      data: { id: sessionId, reason },
+    }),
   ])
 }
 

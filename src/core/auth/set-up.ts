@@ -22,7 +22,11 @@ interface InstallationRow {
 }
 
 /** Refuses a wrong token before it costs a hash; then hashes the password with no transaction open. */
-export async function hashForSetUp(installation: Installation, actor: Actor, { body }: Received<typeof ops.setUpInstallation>): Promise<string> {
+export async function hashForSetUp(
+  installation: Installation,
+  actor: Actor,
+  { body }: Received<typeof ops.setUpInstallation>,
+): Promise<string> {
   await installation.transaction(actor, { readOnly: true }, async (ctx) => {
     const [row] = await ctx.tx<InstallationRow[]>`select set_up_at, set_up_token_hash from installation`
     checkToken(ctx, row, body.set_up_token)
@@ -31,13 +35,22 @@ export async function hashForSetUp(installation: Installation, actor: Actor, { b
 }
 
 /** Refuses installation.already_set_up, auth.unauthenticated, request.invalid, admin.slug_taken. */
-export async function setUpInstallation(ctx: Ctx, { body }: Received<typeof ops.setUpInstallation>, passwordHash: string): Promise<Answer<typeof ops.setUpInstallation>> {
+export async function setUpInstallation(
+  ctx: Ctx,
+  { body }: Received<typeof ops.setUpInstallation>,
+  passwordHash: string,
+): Promise<Answer<typeof ops.setUpInstallation>> {
   const [row] = await ctx.tx<InstallationRow[]>`select set_up_at, set_up_token_hash from installation for update`
   checkToken(ctx, row, body.set_up_token)
   const tenant = await newTenant(ctx, body.workspace, '/workspace')
   const accountId = randomUUIDv7()
 
-  await createWorkspace(ctx, tenant, { accountId, email: body.owner.email, displayName: body.owner.display_name, passwordHash })
+  await createWorkspace(ctx, tenant, {
+    accountId,
+    email: body.owner.email,
+    displayName: body.owner.display_name,
+    passwordHash,
+  })
   await ctx.tx`insert into operator (account_id, workspace_id) values (${accountId}, ${tenant.id})`
   await ctx.tx`update installation set set_up_at = now(), set_up_token_hash = null`
   await ctx.journal('tenant.provisioned', tenant)
@@ -45,7 +58,11 @@ export async function setUpInstallation(ctx: Ctx, { body }: Received<typeof ops.
   await ctx.journal('installation.set_up', tenant)
   const session = await ctx.inWorkspace(tenant.id, () => startSession(ctx, tenant.id, accountId))
 
-  return { tenant: { id: tenant.id, slug: tenant.slug, display_name: tenant.displayName }, account_id: accountId, session }
+  return {
+    tenant: { id: tenant.id, slug: tenant.slug, display_name: tenant.displayName },
+    account_id: accountId,
+    session,
+  }
 }
 
 function checkToken(ctx: Ctx, row: InstallationRow | undefined, token: string): void {

@@ -26,14 +26,19 @@ const failuresBeforeLock = 5
 const lockMinutes = 15
 
 /** What came of checking the account's own password before the transaction. */
-export type Verdict = { readonly is: 'right'; readonly passwordHash: string | null } | { readonly is: 'wrong' } | { readonly is: 'locked'; readonly seconds: number }
+export type Verdict =
+  | { readonly is: 'right'; readonly passwordHash: string | null }
+  | { readonly is: 'wrong' }
+  | { readonly is: 'locked'; readonly seconds: number }
 
 /** Checks the account's own password with no transaction open; a locked account's is not even looked at. */
 export async function proveOwnPassword(installation: Installation, actor: Actor, password: string): Promise<Verdict> {
   if (!isAccount(actor)) return { is: 'wrong' }
   const { tenantId, accountId } = actor
   const { hash, seconds } = await installation.transaction(actor, { tenantId, readOnly: true }, async (ctx) => {
-    const [row] = await ctx.tx<{ password_hash: string | null }[]>`select password_hash from account where tenant_id = ${tenantId} and id = ${accountId}`
+    const [row] = await ctx.tx<
+      { password_hash: string | null }[]
+    >`select password_hash from account where tenant_id = ${tenantId} and id = ${accountId}`
     return { hash: row?.password_hash ?? null, seconds: await secondsLocked(ctx, actor) }
   })
   if (seconds > 0) return { is: 'locked', seconds }
@@ -41,7 +46,11 @@ export async function proveOwnPassword(installation: Installation, actor: Actor,
 }
 
 /** Mints a proof. Refuses auth.sign_in_failed (and counts it), auth.step_up_locked. */
-export async function stepUp(ctx: Ctx, { body }: Received<typeof ops.stepUp>, verdict: Verdict): Promise<Answer<typeof ops.stepUp> | Problem> {
+export async function stepUp(
+  ctx: Ctx,
+  { body }: Received<typeof ops.stepUp>,
+  verdict: Verdict,
+): Promise<Answer<typeof ops.stepUp> | Problem> {
   const actor = account(ctx)
   const refusal = await refusalOf(ctx, actor, verdict)
   if (refusal) return refusal
@@ -52,7 +61,10 @@ export async function stepUp(ctx: Ctx, { body }: Received<typeof ops.stepUp>, ve
     values (${actor.tenantId}, ${randomUUIDv7()}, ${actor.accountId}, ${actor.bearerId}, ${hash}, ${body.operation ?? null}, ${body.target_id ?? null},
             now() + make_interval(secs => ${proofSeconds}))
     returning expires_at`
-  await ctx.audit('step_up.granted', { subject: { kind: 'account', id: actor.accountId }, params: { operation: body.operation ?? null } })
+  await ctx.audit('step_up.granted', {
+    subject: { kind: 'account', id: actor.accountId },
+    params: { operation: body.operation ?? null },
+  })
   return { step_up_token: token, expires_at: row?.expires_at ?? '' }
 }
 
@@ -70,7 +82,8 @@ export async function refusalOf(ctx: Ctx, actor: AccountActor, verdict: Verdict)
   return new Problem('auth.sign_in_failed')
 }
 
-const locked = (seconds: number) => new Problem('auth.step_up_locked', {}, { headers: { 'retry-after': String(Math.ceil(seconds)) } })
+const locked = (seconds: number) =>
+  new Problem('auth.step_up_locked', {}, { headers: { 'retry-after': String(Math.ceil(seconds)) } })
 
 /** How long the account's step-up stays locked; 0 when it is not: 15 minutes from the fifth of five failures within 15 minutes. */
 async function secondsLocked(ctx: Ctx, { tenantId, accountId }: AccountActor): Promise<number> {
@@ -105,4 +118,8 @@ export async function spendStepUp(
 }
 
 const required = () =>
-  new Problem('auth.step_up_required', {}, { headers: { 'www-authenticate': 'Bearer error="insufficient_user_authentication", max_age=300' } })
+  new Problem(
+    'auth.step_up_required',
+    {},
+    { headers: { 'www-authenticate': 'Bearer error="insufficient_user_authentication", max_age=300' } },
+  )

@@ -5,7 +5,10 @@ import type { Answer, Received } from '../operation.ts'
 import type { Container, containerOperations as ops } from './contract.ts'
 
 /** Oldest first; `position` is 0..n-1 among the siblings. Refuses cursor.invalid. */
-export async function listContainers(ctx: Ctx, { cursor, size }: Received<typeof ops.listContainers>): Promise<Answer<typeof ops.listContainers>> {
+export async function listContainers(
+  ctx: Ctx,
+  { cursor, size }: Received<typeof ops.listContainers>,
+): Promise<Answer<typeof ops.listContainers>> {
   const { tenantId } = account(ctx)
   const [after] = cursor === undefined ? [] : ctx.cursor.read('listContainers', {}, cursor)
   const rows = await ctx.tx.last<Container[]>`

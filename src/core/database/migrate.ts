@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url'
 import type { Client } from 'pg'
 import { jobs } from '../jobs.ts'
 import { queueSchema } from '../queue.ts'
-import { type DatabaseAddress, pgOptions } from './address.ts'
+import type { DatabaseAddress } from './address.ts'
+import { withClient } from './client.ts'
 
 const folder = fileURLToPath(new URL('../../../migrations', import.meta.url))
 const table = 'pgmigrations'
@@ -69,23 +70,39 @@ export const migrationStatus = (address: DatabaseAddress): Promise<MigrationStat
 export async function checkMigrated(address: DatabaseAddress): Promise<void> {
   const { pending, unknown } = await migrationStatus(address)
   if (unknown.length > 0) throw newerDatabase(unknown)
-  if (pending.length > 0) throw new SchemaError(`The database lacks ${pending.length} migration(s), the first is ${pending[0]}. Run: svc db migrate`)
+  if (pending.length > 0)
+    throw new SchemaError(
+      `The database lacks ${pending.length} migration(s), the first is ${pending[0]}. Run: svc db migrate`,
+    )
 }
 
 const newerDatabase = (unknown: readonly string[]) =>
-  new SchemaError(`The database was migrated by a newer svc: it has ${unknown.join(', ')}, which this release does not know. Run the newer release, or restore a backup from before the upgrade (docs/runbooks/upgrade.md).`)
+  new SchemaError(
+    `The database was migrated by a newer svc: it has ${unknown.join(', ')}, which this release does not know. Run the newer release, or restore a backup from before the upgrade (docs/runbooks/upgrade.md).`,
+  )
 
 async function statusOf(client: Client): Promise<MigrationStatus> {
-  const { rows } = await client.query<{ known: boolean }>('select to_regclass($1) is not null as known', [`public.${table}`])
-  const applied = rows[0]?.known ? (await client.query<{ name: string }>(`select name from ${table} order by name`)).rows.map(({ name }) => name) : []
+  const { rows } = await client.query<{ known: boolean }>('select to_regclass($1) is not null as known', [
+    `public.${table}`,
+  ])
+  const applied = rows[0]?.known
+    ? (await client.query<{ name: string }>(`select name from ${table} order by name`)).rows.map(({ name }) => name)
+    : []
   const wanted = migrationNames()
-  return { applied, pending: wanted.filter((name) => !applied.includes(name)), unknown: applied.filter((name) => !wanted.includes(name)) }
+  return {
+    applied,
+    pending: wanted.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !wanted.includes(name)),
+  }
 }
 
 async function checkServer(client: Client): Promise<void> {
-  const { rows } = await client.query<{ version: number; text: string }>("select current_setting('server_version_num')::int as version, current_setting('server_version') as text")
+  const { rows } = await client.query<{ version: number; text: string }>(
+    "select current_setting('server_version_num')::int as version, current_setting('server_version') as text",
+  )
   const [server] = rows
-  if (server && server.version < oldestServer) throw new SchemaError(`The server is PostgreSQL ${server.text}; svc needs 15 or newer.`)
+  if (server && server.version < oldestServer)
+    throw new SchemaError(`The server is PostgreSQL ${server.text}; svc needs 15 or newer.`)
 }
 
 /** pg-boss's own schema, made or brought up by its own plans, and one queue for each job. */
@@ -115,18 +132,6 @@ async function grantLogin(client: Client, login: string): Promise<void> {
   const { rows } = await client.query<{ me: string }>('select current_user as me')
   const quoted = `"${login.replaceAll('"', '""')}"`
   await client.query(`grant svc_tenant, svc_installation, svc_queue to ${quoted}`)
-  if (rows[0]?.me !== login) await client.query(`grant usage on schema public to ${quoted}; grant select on ${table} to ${quoted}`)
-}
-
-async function withClient<T>(address: DatabaseAddress, work: (client: Client) => Promise<T>): Promise<T> {
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({ ...pgOptions(address), application_name: 'svc migrate', connectionTimeoutMillis: 5000 })
-  // A connection that is lost between two statements reports it here; the next statement fails with it.
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end().catch(() => {})
-  }
+  if (rows[0]?.me !== login)
+    await client.query(`grant usage on schema public to ${quoted}; grant select on ${table} to ${quoted}`)
 }

@@ -4,7 +4,10 @@ import type { Answer, Received } from '../../operation.ts'
 import type { JournalEntry, journalOperations as ops } from './contract.ts'
 
 /** Newest first: ids are UUIDv7. A page costs the same at any length of the record. Refuses cursor.invalid. */
-export async function listJournal(ctx: Ctx, { cursor, size }: Received<typeof ops.listJournal>): Promise<Answer<typeof ops.listJournal>> {
+export async function listJournal(
+  ctx: Ctx,
+  { cursor, size }: Received<typeof ops.listJournal>,
+): Promise<Answer<typeof ops.listJournal>> {
   const [before] = cursor === undefined ? [] : ctx.cursor.read('listJournal', {}, cursor)
   const rows = await ctx.tx.last<JournalEntry[]>`
     select id, at, action,

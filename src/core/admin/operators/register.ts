@@ -44,7 +44,11 @@ export async function addOperator(ctx: Ctx, { body }: Received<typeof ops.addOpe
 
   const caller = await callerToEnter(ctx, account)
   const entering = caller ? [caller, account] : [account]
-  const rows = entering.map(({ account_id, workspace_id }) => ({ account_id, workspace_id, added_by: isAccount(ctx.actor) ? ctx.actor.accountId : null }))
+  const rows = entering.map(({ account_id, workspace_id }) => ({
+    account_id,
+    workspace_id,
+    added_by: isAccount(ctx.actor) ? ctx.actor.accountId : null,
+  }))
   const entered = await ctx.tx<{ account_id: string }[]>`
     insert into operator ${ctx.tx.rows(rows, 'account_id', 'workspace_id', 'added_by')}
     on conflict (account_id) do nothing returning account_id`
@@ -64,7 +68,12 @@ export async function removeOperator(ctx: Ctx, { accountId }: Received<typeof op
   const [gone] = await ctx.tx<{ workspace_id: string; slug: string }[]>`
     delete from operator o using tenant t where o.account_id = ${accountId} and t.id = o.workspace_id
     returning o.workspace_id, t.slug`
-  if (gone) await ctx.journal('operator.removed', { id: gone.workspace_id, slug: gone.slug }, { subject: { kind: 'account', id: accountId } })
+  if (gone)
+    await ctx.journal(
+      'operator.removed',
+      { id: gone.workspace_id, slug: gone.slug },
+      { subject: { kind: 'account', id: accountId } },
+    )
 }
 
 /** Everybody in the register, while nobody else can change it: the installation's one row is its lock, even when it is empty. */
@@ -74,14 +83,19 @@ async function lockRegister(ctx: Ctx): Promise<string[]> {
   const register = rows.map((row) => row.account_id)
   // The gate let the caller in before the lock: somebody may have removed him, or filled the empty register, since.
   const { actor } = ctx
-  const isAdmitted = !isAccount(actor) || register.includes(actor.accountId) || (register.length === 0 && !actor.isOperator)
+  const isAdmitted =
+    !isAccount(actor) || register.includes(actor.accountId) || (register.length === 0 && !actor.isOperator)
   if (!isAdmitted) refuse('admin.operator_required')
   return register
 }
 
-async function findAccount(ctx: Ctx, { account_id, workspace, email }: Received<typeof ops.addOperator>['body']): Promise<Candidate | undefined> {
+async function findAccount(
+  ctx: Ctx,
+  { account_id, workspace, email }: Received<typeof ops.addOperator>['body'],
+): Promise<Candidate | undefined> {
   if (account_id !== undefined) {
-    if (workspace !== undefined || email !== undefined) refuseMember('/account_id', 'member.conflicts', { with: ['workspace', 'email'] })
+    if (workspace !== undefined || email !== undefined)
+      refuseMember('/account_id', 'member.conflicts', { with: ['workspace', 'email'] })
     const [byId] = await ctx.tx<Candidate[]>`
       select a.id as account_id, a.tenant_id as workspace_id, t.slug, a.state from account a join tenant t on t.id = a.tenant_id where a.id = ${account_id}`
     return byId

@@ -5,7 +5,9 @@ import type { TenantState } from '../tenants/contract.ts'
 import type { overviewOperations as ops } from './contract.ts'
 
 export async function getOverview(ctx: Ctx): Promise<Answer<typeof ops.getOverview>> {
-  const counted = ctx.tx<{ state: TenantState; count: number }[]>`select state, count(*)::int as count from tenant group by state`
+  const counted = ctx.tx<
+    { state: TenantState; count: number }[]
+  >`select state, count(*)::int as count from tenant group by state`
   const [accounts] = await ctx.tx.last<{ count: number }[]>`select count(*)::int as count from account`
   const tenants = { ACTIVE: 0, SUSPENDED: 0, PENDING_DELETION: 0 }
   for (const { state, count } of await counted) tenants[state] = count

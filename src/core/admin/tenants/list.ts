@@ -11,7 +11,10 @@ interface TenantFilter {
 }
 
 /** Oldest first: ids are UUIDv7, so their order is the order of creation. Refuses cursor.invalid. */
-export async function listTenants(ctx: Ctx, { state, slug, cursor, size = 500 }: Received<typeof ops.listTenants>): Promise<Answer<typeof ops.listTenants>> {
+export async function listTenants(
+  ctx: Ctx,
+  { state, slug, cursor, size = 500 }: Received<typeof ops.listTenants>,
+): Promise<Answer<typeof ops.listTenants>> {
   const filters = { state, slug }
   const [after] = cursor === undefined ? [] : ctx.cursor.read('listTenants', filters, cursor)
   const rows = await readTenants(ctx.tx, { ...filters, after }, size + 1)

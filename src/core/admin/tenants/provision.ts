@@ -47,13 +47,33 @@ export interface Board {
 }
 
 /** Provisions a workspace. Refuses request.invalid, admin.slug_taken, admin.multi_mode_required. */
-export async function provisionTenant(ctx: Ctx, { body }: Received<typeof ops.provisionTenant>): Promise<Answer<typeof ops.provisionTenant>> {
+export async function provisionTenant(
+  ctx: Ctx,
+  { body }: Received<typeof ops.provisionTenant>,
+): Promise<Answer<typeof ops.provisionTenant>> {
   const tenant = await newTenant(ctx, body)
-  const owner = { accountId: randomUUIDv7(), email: body.owner_email, displayName: body.owner_display_name ?? null, passwordHash: null }
-  const invitation = { id: randomUUIDv7(), ...mintToken('invitation'), expiresAt: new Date(Date.now() + ctx.config.invitationDays * 86_400_000) }
+  const owner = {
+    accountId: randomUUIDv7(),
+    email: body.owner_email,
+    displayName: body.owner_display_name ?? null,
+    passwordHash: null,
+  }
+  const invitation = {
+    id: randomUUIDv7(),
+    ...mintToken('invitation'),
+    expiresAt: new Date(Date.now() + ctx.config.invitationDays * 86_400_000),
+  }
 
-  const [board] = await Promise.all([createWorkspace(ctx, tenant, owner, invitation), ctx.journal('tenant.provisioned', tenant)])
-  await ctx.enqueue(endInvitation, { tenantId: tenant.id, invitationId: invitation.id }, { startAfter: invitation.expiresAt })
+  // The journal goes first: what is sent behind it is sent as the workspace.
+  const [, board] = await Promise.all([
+    ctx.journal('tenant.provisioned', tenant),
+    createWorkspace(ctx, tenant, owner, invitation),
+  ])
+  await ctx.enqueue(
+    endInvitation,
+    { tenantId: tenant.id, invitationId: invitation.id },
+    { startAfter: invitation.expiresAt },
+  )
 
   return {
     tenant: await readTenant(ctx.tx, tenant.slug),
@@ -68,7 +88,12 @@ export async function provisionTenant(ctx: Ctx, { body }: Received<typeof ops.pr
 /** The workspace's own facts, checked. Refuses request.invalid, admin.slug_taken, admin.multi_mode_required. */
 export async function newTenant(
   ctx: Ctx,
-  asked: { slug: string; display_name: string; default_locale?: string | null | undefined; default_time_zone?: string | null | undefined },
+  asked: {
+    slug: string
+    display_name: string
+    default_locale?: string | null | undefined
+    default_time_zone?: string | null | undefined
+  },
   pointer = '',
 ): Promise<NewTenant> {
   if (reservedSlugs.has(asked.slug)) refuseMember(`${pointer}/slug`, 'slug.reserved')
@@ -89,7 +114,12 @@ interface NewInvitation extends MintedToken {
 }
 
 /** Writes the workspace and all that it starts with; an owner with a password needs no invitation. */
-export async function createWorkspace(ctx: Ctx, tenant: NewTenant, owner: NewOwner, invitation?: NewInvitation): Promise<Board> {
+export async function createWorkspace(
+  ctx: Ctx,
+  tenant: NewTenant,
+  owner: NewOwner,
+  invitation?: NewInvitation,
+): Promise<Board> {
   const board = { hubId: randomUUIDv7(), collectionId: randomUUIDv7() }
   const { tx } = ctx
   const created = tx`
@@ -98,9 +128,16 @@ export async function createWorkspace(ctx: Ctx, tenant: NewTenant, owner: NewOwn
   const furnished = ctx.inWorkspace(tenant.id, async () => {
     const written = [writeOwner(ctx, tenant, owner, invitation), writeBoard(ctx, tenant, board)]
     const events = await Promise.all(written)
-    const provisioned: NewEvent = { name: 'work.tenant.provisioned', subject: `/tenants/${tenant.id}`, data: { id: tenant.id, slug: tenant.slug, state: 'ACTIVE' } }
+    const provisioned: NewEvent = {
+      name: 'work.tenant.provisioned',
+      subject: `/tenants/${tenant.id}`,
+      data: { id: tenant.id, slug: tenant.slug, state: 'ACTIVE' },
+    }
     await Promise.all([
-      ctx.audit('tenant.provisioned', { subject: { kind: 'tenant', id: tenant.id }, params: { containers: 2, owner: owner.accountId } }),
+      ctx.audit('tenant.provisioned', {
+        subject: { kind: 'tenant', id: tenant.id },
+        params: { containers: 2, owner: owner.accountId },
+      }),
       ctx.emit(provisioned, ...events.flat()),
     ])
   })
@@ -108,7 +145,12 @@ export async function createWorkspace(ctx: Ctx, tenant: NewTenant, owner: NewOwn
   return board
 }
 
-async function writeOwner(ctx: Ctx, tenant: NewTenant, owner: NewOwner, invitation?: NewInvitation): Promise<NewEvent[]> {
+async function writeOwner(
+  ctx: Ctx,
+  tenant: NewTenant,
+  owner: NewOwner,
+  invitation?: NewInvitation,
+): Promise<NewEvent[]> {
   const { tx } = ctx
   const state = owner.passwordHash === null ? 'INVITED' : 'ACTIVE'
   await Promise.all([
@@ -122,7 +164,13 @@ async function writeOwner(ctx: Ctx, tenant: NewTenant, owner: NewOwner, invitati
         values (${tenant.id}, ${invitation.id}, ${owner.accountId}, ${invitation.hash}, ${invitation.expiresAt})`,
   ])
   const name = owner.passwordHash === null ? 'identity.account.invited' : 'identity.account.joined'
-  return [{ name, subject: `/accounts/${owner.accountId}`, data: { id: owner.accountId, kind: 'PERSON', state, role: 'OWNER' } }]
+  return [
+    {
+      name,
+      subject: `/accounts/${owner.accountId}`,
+      data: { id: owner.accountId, kind: 'PERSON', state, role: 'OWNER' },
+    },
+  ]
 }
 
 /** The ranks of the first siblings; everything created later is ranked between or behind them. */
@@ -133,7 +181,14 @@ async function writeBoard(ctx: Ctx, tenant: NewTenant, board: Board): Promise<Ne
   const place = { tenant_id: tenant.id, container_id: board.collectionId }
   const containers = [
     { tenant_id: tenant.id, id: board.hubId, kind: 'HUB', parent_id: null, name: starter.hub, rank: firstRanks[0] },
-    { tenant_id: tenant.id, id: board.collectionId, kind: 'COLLECTION', parent_id: board.hubId, name: starter.collection, rank: firstRanks[0] },
+    {
+      tenant_id: tenant.id,
+      id: board.collectionId,
+      kind: 'COLLECTION',
+      parent_id: board.hubId,
+      name: starter.collection,
+      rank: firstRanks[0],
+    },
   ]
   const buckets = starter.buckets.map((name, index) => ({
     ...place,
@@ -143,7 +198,13 @@ async function writeBoard(ctx: Ctx, tenant: NewTenant, board: Board): Promise<Ne
     rank: firstRanks[index] ?? 'a9',
     is_done_bucket: index === starter.buckets.length - 1,
   }))
-  const labels = starter.labels.map((name, index) => ({ ...place, id: randomUUIDv7(), name, name_fold: fold(name), color_token: labelColors[index] ?? 'gray' }))
+  const labels = starter.labels.map((name, index) => ({
+    ...place,
+    id: randomUUIDv7(),
+    name,
+    name_fold: fold(name),
+    color_token: labelColors[index] ?? 'gray',
+  }))
 
   const { tx } = ctx
   await Promise.all([
@@ -153,8 +214,29 @@ async function writeBoard(ctx: Ctx, tenant: NewTenant, board: Board): Promise<Ne
   ])
   const at = `/containers/${board.collectionId}`
   return [
-    ...containers.map(({ id, kind, parent_id, name }) => ({ name: 'work.container.created', subject: `/containers/${id}`, data: { id, kind, parent_id, name } }) as const),
-    ...buckets.map(({ id, name, is_done_bucket }) => ({ name: 'work.bucket.created', subject: `${at}/buckets/${id}`, data: { id, container_id: board.collectionId, name, is_done_bucket } }) as const),
-    ...labels.map(({ id, name, color_token }) => ({ name: 'work.label.created', subject: `${at}/labels/${id}`, data: { id, container_id: board.collectionId, name, color_token } }) as const),
+    ...containers.map(
+      ({ id, kind, parent_id, name }) =>
+        ({
+          name: 'work.container.created',
+          subject: `/containers/${id}`,
+          data: { id, kind, parent_id, name },
+        }) as const,
+    ),
+    ...buckets.map(
+      ({ id, name, is_done_bucket }) =>
+        ({
+          name: 'work.bucket.created',
+          subject: `${at}/buckets/${id}`,
+          data: { id, container_id: board.collectionId, name, is_done_bucket },
+        }) as const,
+    ),
+    ...labels.map(
+      ({ id, name, color_token }) =>
+        ({
+          name: 'work.label.created',
+          subject: `${at}/labels/${id}`,
+          data: { id, container_id: board.collectionId, name, color_token },
+        }) as const,
+    ),
   ]
 }

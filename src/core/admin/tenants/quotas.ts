@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
 import { resolveQuotas } from '../../quotas.ts'
-import { type QuotaName, quotaNames, type tenantOperations as ops } from './contract.ts'
+import { type tenantOperations as ops, type QuotaName, quotaNames } from './contract.ts'
 
 type Integer = number | bigint
 
@@ -11,7 +11,10 @@ type Integer = number | bigint
  * Sets and clears ceilings, and answers them all, resolved. A patch that changes nothing
  * writes nothing, so an empty one reads. Refuses not_found.
  */
-export async function changeTenantQuotas(ctx: Ctx, { tenantId, body }: Received<typeof ops.changeTenantQuotas>): Promise<Answer<typeof ops.changeTenantQuotas>> {
+export async function changeTenantQuotas(
+  ctx: Ctx,
+  { tenantId, body }: Received<typeof ops.changeTenantQuotas>,
+): Promise<Answer<typeof ops.changeTenantQuotas>> {
   const [tenant] = await ctx.tx<{ slug: string }[]>`select slug from tenant where id = ${tenantId} for update`
   if (!tenant) refuse('not_found')
   const overrides = await readOverrides(ctx, tenantId)
@@ -29,7 +32,9 @@ export async function changeTenantQuotas(ctx: Ctx, { tenantId, body }: Received<
 }
 
 async function readOverrides(ctx: Ctx, tenantId: string): Promise<Map<QuotaName, Integer>> {
-  const rows = await ctx.tx<{ quota: QuotaName; ceiling: Integer }[]>`select quota, ceiling from tenant_quota where tenant_id = ${tenantId}`
+  const rows = await ctx.tx<
+    { quota: QuotaName; ceiling: Integer }[]
+  >`select quota, ceiling from tenant_quota where tenant_id = ${tenantId}`
   return new Map(rows.map((row) => [row.quota, row.ceiling]))
 }
 
@@ -50,9 +55,21 @@ async function readUse(ctx: Ctx, tenantId: string): Promise<Partial<Record<Quota
   return rate && rate.seconds > 0 ? { api_requests_per_minute: Math.ceil(rate.seconds) } : {}
 }
 
-async function record(ctx: Ctx, id: string, slug: string, moved: readonly QuotaName[], overrides: ReadonlyMap<QuotaName, Integer>): Promise<void> {
+async function record(
+  ctx: Ctx,
+  id: string,
+  slug: string,
+  moved: readonly QuotaName[],
+  overrides: ReadonlyMap<QuotaName, Integer>,
+): Promise<void> {
   const ceilings = Object.fromEntries(moved.map((name) => [name, overrides.get(name) ?? null]))
-  const evidence = { params: { quotas: Object.fromEntries(Object.entries(ceilings).map(([name, value]) => [name, value === null ? null : String(value)])) } }
+  const evidence = {
+    params: {
+      quotas: Object.fromEntries(
+        Object.entries(ceilings).map(([name, value]) => [name, value === null ? null : String(value)]),
+      ),
+    },
+  }
   await ctx.journal('tenant.quotas_changed', { id, slug }, evidence)
   await ctx.inWorkspace(id, async () => {
     await Promise.all([

@@ -43,9 +43,19 @@ async function lockTenant(ctx: Ctx, tenantId: string): Promise<StateRow> {
   return tenant
 }
 
-async function record(ctx: Ctx, id: string, slug: string, action: 'tenant.suspended' | 'tenant.resumed', event: EventName, state: TenantState): Promise<void> {
+async function record(
+  ctx: Ctx,
+  id: string,
+  slug: string,
+  action: 'tenant.suspended' | 'tenant.resumed',
+  event: EventName,
+  state: TenantState,
+): Promise<void> {
   await ctx.journal(action, { id, slug })
   await ctx.inWorkspace(id, async () => {
-    await Promise.all([ctx.audit(action, { subject: { kind: 'tenant', id } }), ctx.emit({ name: event, subject: `/tenants/${id}`, data: { id, slug, state } })])
+    await Promise.all([
+      ctx.audit(action, { subject: { kind: 'tenant', id } }),
+      ctx.emit({ name: event, subject: `/tenants/${id}`, data: { id, slug, state } }),
+    ])
   })
 }

@@ -8,7 +8,10 @@ import type { Bucket, bucketOperations as ops } from '../contract.ts'
 type BucketRow = { readonly [Member in keyof Bucket]: Bucket[Member] | null }
 
 /** One statement tells an empty container from an unknown one: the container is its left side. Refuses not_found. */
-export async function listBuckets(ctx: Ctx, { containerId }: Received<typeof ops.listBuckets>): Promise<Answer<typeof ops.listBuckets>> {
+export async function listBuckets(
+  ctx: Ctx,
+  { containerId }: Received<typeof ops.listBuckets>,
+): Promise<Answer<typeof ops.listBuckets>> {
   const { tenantId } = account(ctx)
   const rows = await ctx.tx.last<BucketRow[]>`
     select b.id, b.container_id, b.name, (row_number() over (order by b.rank))::int - 1 as position,

@@ -8,7 +8,10 @@ import type { Label, labelOperations as ops } from '../contract.ts'
 type LabelRow = { readonly [Member in keyof Label]: Label[Member] | null } & { readonly locale: string }
 
 /** Ordered by name as the workspace's language orders it, whatever the database was built with. Refuses not_found. */
-export async function listLabels(ctx: Ctx, { containerId }: Received<typeof ops.listLabels>): Promise<Answer<typeof ops.listLabels>> {
+export async function listLabels(
+  ctx: Ctx,
+  { containerId }: Received<typeof ops.listLabels>,
+): Promise<Answer<typeof ops.listLabels>> {
   const { tenantId } = account(ctx)
   const rows = await ctx.tx.last<LabelRow[]>`
     select l.id, l.container_id, l.name, l.color_token, l.description, l.created_at, l.updated_at, l.version, t.default_locale as locale
@@ -20,5 +23,7 @@ export async function listLabels(ctx: Ctx, { containerId }: Received<typeof ops.
   const [first] = rows
   if (!first) refuse('not_found')
   const { compare } = new Intl.Collator(first.locale)
-  return { data: rows.filter((row): row is Label & LabelRow => row.id !== null).sort((a, b) => compare(a.name, b.name)) }
+  return {
+    data: rows.filter((row): row is Label & LabelRow => row.id !== null).sort((a, b) => compare(a.name, b.name)),
+  }
 }
