@@ -15,10 +15,15 @@ export class AnsweredProblem extends Problem {
 
   constructor(status: number, document: ProblemDocument, headers: Readonly<Record<string, string>>) {
     // A newer server may know codes that we do not; they pass through and are told as they are.
-    super(document.code as ProblemCode, document.params ?? {}, { status, headers, ...(document.errors ? { errors: document.errors } : {}) })
+    super(document.code as ProblemCode, document.params ?? {}, {
+      status,
+      headers,
+      ...(document.errors ? { errors: document.errors } : {}),
+    })
     this.document = document
     this.requestId = headers['x-request-id'] ?? document.instance?.replace('urn:uuid:', '')
   }
 }
 
-export const isProblemDocument = (value: unknown): value is ProblemDocument => typeof (value as { code?: unknown } | null)?.code === 'string'
+export const isProblemDocument = (value: unknown): value is ProblemDocument =>
+  typeof (value as { code?: unknown } | null)?.code === 'string'

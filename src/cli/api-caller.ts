@@ -47,7 +47,12 @@ export function apiCaller(target: ApiTarget): Caller {
     }
     const body = operation.body ? { body: writeJson(request.body), mediaType: operation.patch ? mergePatch : json } : {}
     const mayRepeat = operation.method === 'GET' || request.idempotencyKey !== undefined
-    const answer = await sendSigned(target, operation.needs.caller, { method: operation.method, path: `${pathname}${search}`, headers, ...body }, mayRepeat)
+    const answer = await sendSigned(
+      target,
+      operation.needs.caller,
+      { method: operation.method, path: `${pathname}${search}`, headers, ...body },
+      mayRepeat,
+    )
     return answerOf(answer, target.apiUrl) as Answer<O>
   }
   return {
@@ -58,7 +63,9 @@ export function apiCaller(target: ApiTarget): Caller {
       const { passwordOperations } = await import('../core/auth/contract.ts')
       // Proven with the token that will make the call: the proof is bound to it.
       const stepUp = { ...passwordOperations.stepUp, needs: operation.needs }
-      const proof = await call(stepUp, { body: { password, operation: operation.id, ...(targetId ? { target_id: targetId } : {}) } })
+      const proof = await call(stepUp, {
+        body: { password, operation: operation.id, ...(targetId ? { target_id: targetId } : {}) },
+      })
       return proof.step_up_token
     },
     async close() {},
@@ -69,10 +76,15 @@ const json = 'application/json'
 const mergePatch = 'application/merge-patch+json'
 
 /** Path and query below the API's root. */
-function addressOf(operation: Operation, request: { params?: unknown; query?: unknown }): { pathname: string; search: string } {
+function addressOf(
+  operation: Operation,
+  request: { params?: unknown; query?: unknown },
+): { pathname: string; search: string } {
   const params = (request.params ?? {}) as Readonly<Record<string, unknown>>
   const pathname = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
-  const query = Object.entries((request.query ?? {}) as Record<string, unknown>).map(([name, value]) => [name, String(value)])
+  const query = Object.entries((request.query ?? {}) as Record<string, unknown>).map(
+    ([name, value]) => [name, String(value)] as [string, string],
+  )
   return { pathname, search: query.length === 0 ? '' : `?${new URLSearchParams(query)}` }
 }
 
@@ -86,7 +98,12 @@ export interface Outgoing {
 }
 
 /** Sends with the token of such a call; a session that is not taken is renewed once. */
-export async function sendSigned({ apiUrl, credentials, tell }: ApiTarget, kind: CallerKind, outgoing: Outgoing, mayRepeat: boolean): Promise<HttpAnswer> {
+export async function sendSigned(
+  { apiUrl, credentials, tell }: ApiTarget,
+  kind: CallerKind,
+  outgoing: Outgoing,
+  mayRepeat: boolean,
+): Promise<HttpAnswer> {
   const bearer = kind === 'anyone' ? undefined : await credentials.bearerFor(kind)
   const send = (token: string | undefined) => repeated(requestWith(apiUrl, outgoing, token), mayRepeat, tell)
   const answer = await send(bearer)
@@ -144,7 +161,11 @@ export function answerOf({ status, headers, text }: HttpAnswer, apiUrl: string):
   const document = parsed(text)
   if (isProblemDocument(document)) throw new AnsweredProblem(status, document, headers)
   const ending = status >= 300 && status < 400 ? 'unreached' : endingOf(status)
-  throw new Failure(ending, `${apiUrl} answered ${status}, but not as svc does.`, 'Check the API URL, and the proxy in between.')
+  throw new Failure(
+    ending,
+    `${apiUrl} answered ${status}, but not as svc does.`,
+    'Check the API URL, and the proxy in between.',
+  )
 }
 
 function parsed(text: string): unknown {

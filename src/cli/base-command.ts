@@ -4,8 +4,7 @@
  * stdout is the answer, stderr everything else. `run()` returns the API's representation,
  * which is what --json prints, unchanged.
  */
-import { Command } from '@oclif/core/command'
-import { Flags } from '@oclif/core/flags'
+import { Command, Flags } from '@oclif/core'
 import { writeJson } from '../core/json.ts'
 import type { Answer, Operation, Sent } from '../core/operation.ts'
 import { needsStepUp } from '../core/operation.ts'
@@ -53,10 +52,25 @@ export interface CallerFlags {
 export abstract class CallerCommand extends BaseCommand {
   static override baseFlags = {
     ...BaseCommand.baseFlags,
-    profile: Flags.string({ summary: "The profile to use instead of this folder's.", helpGroup: 'GLOBAL', helpValue: 'NAME' }),
-    'api-url': Flags.string({ summary: 'The installation to call; overrides SVC_API_URL.', helpGroup: 'GLOBAL', helpValue: 'URL' }),
-    recovery: Flags.boolean({ summary: 'Work directly on the database, with the daemon down.', helpGroup: 'GLOBAL', exclusive: ['profile', 'api-url'] }),
-    'while-serving': Flags.boolean({ summary: 'Work on the database although a daemon serves it.', helpGroup: 'GLOBAL' }),
+    profile: Flags.string({
+      summary: "The profile to use instead of this folder's.",
+      helpGroup: 'GLOBAL',
+      helpValue: 'NAME',
+    }),
+    'api-url': Flags.string({
+      summary: 'The installation to call; overrides SVC_API_URL.',
+      helpGroup: 'GLOBAL',
+      helpValue: 'URL',
+    }),
+    recovery: Flags.boolean({
+      summary: 'Work directly on the database, with the daemon down.',
+      helpGroup: 'GLOBAL',
+      exclusive: ['profile', 'api-url'],
+    }),
+    'while-serving': Flags.boolean({
+      summary: 'Work on the database although a daemon serves it.',
+      helpGroup: 'GLOBAL',
+    }),
   }
 
   #caller: Caller | undefined
@@ -64,7 +78,12 @@ export abstract class CallerCommand extends BaseCommand {
   /** Opens the way to the installation; it is closed when the command ends. */
   protected async open(flags: CallerFlags): Promise<Caller> {
     this.#caller ??= await openCaller(
-      { recovery: flags.recovery, whileServing: flags['while-serving'], profile: flags.profile, apiUrl: flags['api-url'] },
+      {
+        recovery: flags.recovery,
+        whileServing: flags['while-serving'],
+        profile: flags.profile,
+        apiUrl: flags['api-url'],
+      },
       this.note,
     )
     return this.#caller
@@ -88,7 +107,12 @@ export abstract class CallerCommand extends BaseCommand {
   ): Promise<Answer<O>> {
     const { params, body } = requestOf(operation, sent)
     if (!caller.stepUp || !needsStepUp(operation, body)) return caller.call(operation, sent)
-    const password = await secretOrAsk({ stdin: source['password-stdin'], file: source['password-file'] }, 'password', 'This needs your password once more:', 'notAllowed')
+    const password = await secretOrAsk(
+      { stdin: source['password-stdin'], file: source['password-file'] },
+      'password',
+      'This needs your password once more:',
+      'notAllowed',
+    )
     const [targetId] = Object.values((params ?? {}) as Record<string, string>)
     const stepUp = await caller.stepUp(operation, targetId, password)
     return caller.call(operation, { ...sent, stepUp })

@@ -34,7 +34,11 @@ export async function openCaller(choice: Choice, tell: Tell): Promise<Caller> {
   const target = apiTargetOf(choice, env, tell)
   if (target) return apiCaller(target)
   if (env['SVC_DATABASE_URL']) {
-    throw new Failure('usage', 'SVC_DATABASE_URL is set, but there is no profile and no SVC_API_URL with SVC_TOKEN.', '`svc login` signs in to the daemon; --recovery works directly on the database.')
+    throw new Failure(
+      'usage',
+      'SVC_DATABASE_URL is set, but there is no profile and no SVC_API_URL with SVC_TOKEN.',
+      '`svc login` signs in to the daemon; --recovery works directly on the database.',
+    )
   }
   const dataDir = requireInstallation(env)
   tell(`No profile and no SVC_API_URL: working directly on the embedded installation in ${dataDir}.`)
@@ -51,7 +55,11 @@ async function openDatabase(choice: Choice, env: NodeJS.ProcessEnv, tell: Tell):
 function requireInstallation(env: NodeJS.ProcessEnv): string {
   const dataDir = resolve(env['SVC_DATA_DIR'] || '.svc')
   if (existsSync(join(dataDir, 'postgres.json'))) return dataDir
-  throw new Failure('usage', `Nothing is configured here: no profile, no SVC_API_URL, and no installation in ${dataDir}.`, '`svc up` makes one here; `svc login --api-url URL` signs in to another.')
+  throw new Failure(
+    'usage',
+    `Nothing is configured here: no profile, no SVC_API_URL, and no installation in ${dataDir}.`,
+    '`svc up` makes one here; `svc login --api-url URL` signs in to another.',
+  )
 }
 
 /** The API and what signs the calls; undefined where nothing names one. */
@@ -65,11 +73,16 @@ export function apiTargetOf(choice: Choice, env: NodeJS.ProcessEnv, tell: Tell):
   }
   const profile = chosenProfile(choice)
   if (!profile) {
-    if (apiUrl) throw new Failure('usage', `There is no token for ${apiUrl}.`, 'Set SVC_TOKEN, or sign in with `svc login`.')
+    if (apiUrl)
+      throw new Failure('usage', `There is no token for ${apiUrl}.`, 'Set SVC_TOKEN, or sign in with `svc login`.')
     return undefined
   }
   if (apiUrl && checkApiUrl(profile.api_url) !== apiUrl) {
-    throw new Failure('usage', `Profile ${profile.name} belongs to ${profile.api_url}, not to ${apiUrl}.`, 'Name another --profile, or set SVC_TOKEN.')
+    throw new Failure(
+      'usage',
+      `Profile ${profile.name} belongs to ${profile.api_url}, not to ${apiUrl}.`,
+      'Name another --profile, or set SVC_TOKEN.',
+    )
   }
   return { apiUrl: checkApiUrl(profile.api_url), credentials: profileCredentials(profile), tell }
 }
@@ -78,7 +91,8 @@ export function apiTargetOf(choice: Choice, env: NodeJS.ProcessEnv, tell: Tell):
 export function chosenProfile(choice: Pick<Choice, 'profile'>): Profile | undefined {
   if (choice.profile === undefined) return profileOf(process.cwd())
   const profile = findProfile(checkProfileName(choice.profile))
-  if (!profile) throw new Failure('usage', `There is no profile "${choice.profile}".`, '`svc profiles list` shows them.')
+  if (!profile)
+    throw new Failure('usage', `There is no profile "${choice.profile}".`, '`svc profiles list` shows them.')
   return profile
 }
 

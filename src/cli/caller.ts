@@ -22,11 +22,15 @@ interface Page {
 }
 
 /** The pages of a list, one after the other. */
-export async function* pagesOf<O extends Operation>(caller: Caller, operation: O, sent: Sent<O>): AsyncGenerator<Answer<O>> {
+export async function* pagesOf<O extends Operation>(
+  caller: Caller,
+  operation: O,
+  sent: Sent<O>,
+): AsyncGenerator<Answer<O>> {
   let cursor: string | null = null
   do {
     const page: Answer<O> = await caller.call(operation, { ...sent, ...(cursor === null ? {} : { cursor }) })
     yield page
-    cursor = (page as Page).next_cursor ?? null
+    cursor = (page as unknown as Page).next_cursor ?? null
   } while (cursor !== null)
 }

@@ -4,9 +4,17 @@ import { Failure } from './failure.ts'
 import { isFresh, renewSession } from './profile-session.ts'
 import type { Profile, ProfileSession } from './profiles.ts'
 
-export const noCredentials: Credentials = { who: 'nobody', bearerFor: async () => undefined, renewed: async () => undefined }
+export const noCredentials: Credentials = {
+  who: 'nobody',
+  bearerFor: async () => undefined,
+  renewed: async () => undefined,
+}
 
-export const tokenCredentials = (token: string, who: string): Credentials => ({ who, bearerFor: async () => token, renewed: async () => undefined })
+export const tokenCredentials = (token: string, who: string): Credentials => ({
+  who,
+  bearerFor: async () => token,
+  renewed: async () => undefined,
+})
 
 /** Operators act with the profile's token, where it has one; people with its session. */
 export function profileCredentials(profile: Profile): Credentials {
@@ -27,10 +35,19 @@ export function profileCredentials(profile: Profile): Credentials {
 }
 
 async function trade(profile: Profile, refreshToken: string): Promise<ProfileSession> {
-  const [{ apiCaller }, { sessionOperations }] = await Promise.all([import('./api-caller.ts'), import('../core/auth/contract.ts')])
+  const [{ apiCaller }, { sessionOperations }] = await Promise.all([
+    import('./api-caller.ts'),
+    import('../core/auth/contract.ts'),
+  ])
   const caller = apiCaller({ apiUrl: profile.api_url, credentials: noCredentials, tell: () => undefined })
-  return caller.call(sessionOperations.refreshSession, { body: { refresh_token: refreshToken } }).catch((error: unknown) => {
-    if ((error as { code?: string }).code !== 'auth.unauthenticated') throw error
-    throw new Failure('notAllowed', `The session of profile ${profile.name} has ended.`, '`svc login` signs in again.')
-  })
+  return caller
+    .call(sessionOperations.refreshSession, { body: { refresh_token: refreshToken } })
+    .catch((error: unknown) => {
+      if ((error as { code?: string }).code !== 'auth.unauthenticated') throw error
+      throw new Failure(
+        'notAllowed',
+        `The session of profile ${profile.name} has ended.`,
+        '`svc login` signs in again.',
+      )
+    })
 }

@@ -85,7 +85,8 @@ const reasons: Readonly<Record<string, string>> = {
 function notReached(url: URL, error: Error, connected: boolean): NotReached {
   const { code } = error as NodeJS.ErrnoException
   const reason = reasons[code ?? ''] ?? error.message.replace(/\s+/g, ' ')
-  const remedy = code === 'ENOTFOUND' ? 'Check the API URL.' : 'Is `svc daemon` (or `svc up`) running there? `svc doctor` says more.'
+  const remedy =
+    code === 'ENOTFOUND' ? 'Check the API URL.' : 'Is `svc daemon` (or `svc up`) running there? `svc doctor` says more.'
   const what = connected ? 'did not answer' : 'cannot be reached'
   return new NotReached(`The server at ${url.origin} ${what} (${reason}).`, remedy, connected)
 }

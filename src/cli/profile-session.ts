@@ -3,12 +3,20 @@
  * refresh token, which changes at each use; using one twice ends the session. So only
  * one command at a time renews, and the new one is on disk before it is used.
  */
-import { checkProfileName, findProfile, type Profile, type ProfileSession, profileFile, saveProfile } from './profiles.ts'
+import {
+  checkProfileName,
+  findProfile,
+  type Profile,
+  type ProfileSession,
+  profileFile,
+  saveProfile,
+} from './profiles.ts'
 
 /** An access token that ends within this many seconds is not sent any more. */
 const marginSeconds = 20
 
-export const isFresh = ({ access_expires_at }: ProfileSession, now = Date.now()) => new Date(access_expires_at).getTime() - now > marginSeconds * 1000
+export const isFresh = ({ access_expires_at }: ProfileSession, now = Date.now()) =>
+  new Date(access_expires_at).getTime() - now > marginSeconds * 1000
 
 /**
  * Answers a session with another access token than `stale`: one that a command beside us

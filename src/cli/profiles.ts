@@ -41,7 +41,10 @@ const nameShape = /^[a-z0-9][a-z0-9-]{0,39}$/
 /** Refuses a name that is none: names become file names, and are printed. */
 export function checkProfileName(name: string): string {
   if (nameShape.test(name)) return name
-  throw new Failure('usage', 'A profile name has 1 to 40 lower-case letters, digits and dashes, and begins with a letter or a digit.')
+  throw new Failure(
+    'usage',
+    'A profile name has 1 to 40 lower-case letters, digits and dashes, and begins with a letter or a digit.',
+  )
 }
 
 export const profilesFolder = (env: NodeJS.ProcessEnv = process.env) => {
@@ -85,7 +88,11 @@ export function findProfile(name: string): Profile | undefined {
     if (typeof profile.api_url !== 'string') throw new TypeError('no api_url')
     return { ...profile, name }
   } catch {
-    throw new Failure('usage', `The profile file ${file} is not whole.`, `Remove it with \`svc profiles remove ${name}\` and sign in again.`)
+    throw new Failure(
+      'usage',
+      `The profile file ${file} is not whole.`,
+      `Remove it with \`svc profiles remove ${name}\` and sign in again.`,
+    )
   }
 }
 
@@ -93,7 +100,11 @@ export function findProfile(name: string): Profile | undefined {
 export function refuseReadableByOthers(file: string): void {
   const { mode } = statSync(file)
   if ((mode & 0o077) === 0) return
-  throw new Failure('usage', `${file} can be read by others (mode ${(mode & 0o777).toString(8)}).`, `Run: chmod 600 ${file}`)
+  throw new Failure(
+    'usage',
+    `${file} can be read by others (mode ${(mode & 0o777).toString(8)}).`,
+    `Run: chmod 600 ${file}`,
+  )
 }
 
 /** The profile of the folder: the one that names it or its nearest parent. */
@@ -132,8 +143,18 @@ export function removeProfile(name: string): boolean {
 export function checkApiUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
-  if (!url || !isHttp) throw new Failure('usage', 'The API URL must begin with http:// or https://.', 'For example: --api-url https://svc.example.org')
-  if (url.username || url.password) throw new Failure('usage', 'The API URL must not hold a user or a password.', 'Tokens are given by `svc login` or SVC_TOKEN.')
+  if (!url || !isHttp)
+    throw new Failure(
+      'usage',
+      'The API URL must begin with http:// or https://.',
+      'For example: --api-url https://svc.example.org',
+    )
+  if (url.username || url.password)
+    throw new Failure(
+      'usage',
+      'The API URL must not hold a user or a password.',
+      'Tokens are given by `svc login` or SVC_TOKEN.',
+    )
   if (url.search || url.hash) throw new Failure('usage', 'The API URL must not hold a query or a fragment.')
   return `${url.origin}${url.pathname.replace(/\/(api\/v1\/?)?$/, '')}`
 }

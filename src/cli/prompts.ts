@@ -17,10 +17,20 @@ async function prompt(question: Record<string, unknown>): Promise<unknown> {
 }
 
 export async function askText(message: string, check: Check, suggested?: string): Promise<string> {
-  return String(await prompt({ type: 'input', message, validate: check, ...(suggested === undefined ? {} : { default: suggested }) }))
+  return String(
+    await prompt({
+      type: 'input',
+      message,
+      validate: check,
+      ...(suggested === undefined ? {} : { default: suggested }),
+    }),
+  )
 }
 
-export async function askPassword(message: string, check: Check = (value) => value !== '' || 'must not be empty'): Promise<string> {
+export async function askPassword(
+  message: string,
+  check: Check = (value) => value !== '' || 'must not be empty',
+): Promise<string> {
   return String(await prompt({ type: 'password', message, mask: '*', validate: check }))
 }
 
@@ -37,7 +47,8 @@ export const declined = () => new Failure('failed', 'Nothing was done.')
  */
 export async function confirmByName(name: string, what: string, confirmed: string | undefined): Promise<void> {
   if (confirmed === name) return
-  if (confirmed !== undefined) throw new Failure('usage', `--confirm says something else than ${name}. Nothing was done.`)
+  if (confirmed !== undefined)
+    throw new Failure('usage', `--confirm says something else than ${name}. Nothing was done.`)
   if (!isInteractive()) throw new Failure('usage', `${what} Nothing was done.`, `To go on, add: --confirm ${name}`)
   process.stderr.write(`${what}\n`)
   const typed = await askText(`Type ${name} to go on:`, () => true)

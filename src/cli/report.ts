@@ -7,7 +7,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { writeJson } from '../core/json.ts'
-import { Problem, problemBody, problemOf } from '../core/problem.ts'
+import { type Problem, problemBody, problemOf } from '../core/problem.ts'
 import { AnsweredProblem } from './answered-problem.ts'
 import { type Ending, endingOf, exitCodes, Failure } from './failure.ts'
 import { printable } from './render/printable.ts'
@@ -68,7 +68,8 @@ const endingsByName: Readonly<Record<string, Ending>> = {
 function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (!(error instanceof Error)) return new Failure('failed', `Failed: ${String(error)}.`)
-  if (error.name === 'ExitPromptError' || error.name === 'AbortPromptError') return new Failure('failed', 'Nothing was done.')
+  if (error.name === 'ExitPromptError' || error.name === 'AbortPromptError')
+    return new Failure('failed', 'Nothing was done.')
   const ending = endingsByName[error.name]
   if (ending) return new Failure(ending, error.message)
   if ('oclif' in error) return usageFailure(error)
@@ -79,7 +80,12 @@ function failureOf(error: unknown): Failure {
 function usageFailure(error: Error): Failure {
   const said = oneLine(error.message.replace('See more help with --help', ''))
   const unknown = /^Command (.+) not found/i.exec(said)
-  if (unknown) return new Failure('usage', `There is no command "${unknown[1]?.replaceAll(':', ' ')}".`, '`svc help` lists the commands.')
+  if (unknown)
+    return new Failure(
+      'usage',
+      `There is no command "${unknown[1]?.replaceAll(':', ' ')}".`,
+      '`svc help` lists the commands.',
+    )
   return new Failure('usage', /[.!?]$/.test(said) ? said : `${said}.`, '`--help` shows how it is used.')
 }
 

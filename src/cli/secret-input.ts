@@ -1,6 +1,6 @@
 /** Secrets come from a prompt, standard input or a file, never from an argument, which every user of the machine can read. */
 import { readFileSync, statSync } from 'node:fs'
-import { Flags } from '@oclif/core/flags'
+import { Flags } from '@oclif/core'
 import { Failure } from './failure.ts'
 import { refuseReadableByOthers } from './profiles.ts'
 import { askPassword, type Check, isInteractive } from './prompts.ts'
@@ -39,13 +39,24 @@ function readSecretFile(file: string, what: string): string {
 }
 
 /** The secret from where it was named, else asked for. Off a terminal it fails with `ending` and names the flags. */
-export async function secretOrAsk(source: SecretSource, what: string, question: string, ending: 'usage' | 'notAllowed' = 'usage', check?: Check): Promise<string> {
+export async function secretOrAsk(
+  source: SecretSource,
+  what: string,
+  question: string,
+  ending: 'usage' | 'notAllowed' = 'usage',
+  check?: Check,
+): Promise<string> {
   const given = readSecret(source, what)
   if (given !== undefined) {
     const fault = check?.(given) ?? true
     if (fault !== true) throw new Failure('usage', `The ${what} ${fault}.`)
     return given
   }
-  if (!isInteractive()) throw new Failure(ending, `The ${what} is needed, and there is no terminal to ask on.`, `Give it with --${what}-stdin or --${what}-file FILE.`)
+  if (!isInteractive())
+    throw new Failure(
+      ending,
+      `The ${what} is needed, and there is no terminal to ask on.`,
+      `Give it with --${what}-stdin or --${what}-file FILE.`,
+    )
   return askPassword(question, check)
 }

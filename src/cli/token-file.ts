@@ -15,7 +15,11 @@ export function prepareTokenFile(path: string): TokenFile {
     file = openSync(path, 'wx', 0o600)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new Failure('usage', code === 'EEXIST' ? `${path} exists already.` : `${path} cannot be made (${code}).`, 'Name another file. Nothing was done.')
+    throw new Failure(
+      'usage',
+      code === 'EEXIST' ? `${path} exists already.` : `${path} cannot be made (${code}).`,
+      'Name another file. Nothing was done.',
+    )
   }
   return {
     write(token) {

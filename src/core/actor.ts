@@ -49,4 +49,5 @@ export const scopeOf = (actor: Actor) => (isAccount(actor) ? actor.tenantId : in
 export const accountIdOf = (actor: Actor) => (isAccount(actor) ? actor.accountId : null)
 
 /** How the act reached the database, as evidence names it. */
-export const viaOf = (actor: Actor) => (actor.kind === 'RECOVERY' ? 'RECOVERY' : actor.kind === 'SYSTEM' ? 'JOB' : 'API')
+export const viaOf = (actor: Actor) =>
+  actor.kind === 'RECOVERY' ? 'RECOVERY' : actor.kind === 'SYSTEM' ? 'JOB' : 'API'

@@ -14,7 +14,11 @@ export class ConfigurationError extends Error {
 }
 
 const wholeNumber = (minimum: number, maximum: number) =>
-  z.string().regex(/^[0-9]{1,9}$/, `must be a whole number`).transform(Number).pipe(z.int().min(minimum).max(maximum))
+  z
+    .string()
+    .regex(/^[0-9]{1,9}$/, `must be a whole number`)
+    .transform(Number)
+    .pipe(z.int().min(minimum).max(maximum))
 
 const environment = z.object({
   SVC_DATABASE_URL: z.string().optional(),
@@ -24,10 +28,16 @@ const environment = z.object({
   SVC_HOST: z.string().min(1).default('127.0.0.1'),
   SVC_PORT: wholeNumber(0, 65535).default(8080),
   SVC_MODE: z.enum(['multi', 'single']).default('multi'),
-  SVC_BASE_DOMAIN: z.string().regex(/^[a-z0-9.-]{1,253}$/, 'must be a domain in lower case').optional(),
+  SVC_BASE_DOMAIN: z
+    .string()
+    .regex(/^[a-z0-9.-]{1,253}$/, 'must be a domain in lower case')
+    .optional(),
   SVC_KEYRING_FILE: z.string().min(1).optional(),
   SVC_SETUP_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
-  SVC_EVENT_NAMESPACE: z.string().regex(/^[a-z][a-z0-9-]{0,62}$/, 'must be lower-case letters, digits and dashes').default('svc'),
+  SVC_EVENT_NAMESPACE: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,62}$/, 'must be lower-case letters, digits and dashes')
+    .default('svc'),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).default('info'),
   SVC_BODY_LIMIT_BYTES: wholeNumber(1024, 104857600).default(1048576),
   SVC_STEP_UP_BOUND: z.enum(['optional', 'require']).default('optional'),
@@ -48,8 +58,6 @@ export interface Config {
   /** The domain whose subdomains are the workspaces' slugs; undefined serves every host alike. */
   readonly baseDomain: string | undefined
   readonly keyringFile: string
-  /** Whether a missing ring may be created: only beside an embedded database, which is as new as the ring. */
-  readonly mayCreateKeyring: boolean
   readonly setUpToken: string | undefined
   readonly eventNamespace: string
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
@@ -73,7 +81,9 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
   const dataDir = resolve(values.SVC_DATA_DIR)
   const database = databaseOf(values.SVC_DATABASE_URL, values.SVC_DATABASE_OWNER_URL)
   if (database && !values.SVC_KEYRING_FILE) {
-    throw new ConfigurationError('SVC_KEYRING_FILE is not set. With SVC_DATABASE_URL it is required: name the file, or make one with `svc keyring init --file PATH`.')
+    throw new ConfigurationError(
+      'SVC_KEYRING_FILE is not set. With SVC_DATABASE_URL it is required: name the file, or make one with `svc keyring init --file PATH`.',
+    )
   }
   return {
     database,
@@ -84,7 +94,6 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     mode: values.SVC_MODE,
     baseDomain: values.SVC_BASE_DOMAIN,
     keyringFile: values.SVC_KEYRING_FILE ? resolve(values.SVC_KEYRING_FILE) : join(dataDir, 'keyring.json'),
-    mayCreateKeyring: database === undefined,
     setUpToken: values.SVC_SETUP_TOKEN,
     eventNamespace: values.SVC_EVENT_NAMESPACE,
     logLevel: values.SVC_LOG_LEVEL,

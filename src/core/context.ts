@@ -43,10 +43,16 @@ export interface Ctx {
   readonly actor: Actor
   readonly config: Config
   readonly ring: Keyring
-  /** Runs work as one workspace, inside the same transaction; `writes` also checks that it is ACTIVE and keeps it so until the commit. */
+  /** Runs work as one workspace, inside the same transaction. Not beside other branches: what they send meanwhile is sent as the workspace too. */
   inWorkspace<T>(tenantId: string, work: () => Promise<T>): Promise<T>
+  /** Runs work as the installation, inside the same transaction: for what a workspace may ask of it, never for content. */
+  asInstallation<T>(work: () => Promise<T>): Promise<T>
   /** Writes the installation's record. */
-  journal(action: JournalAction, tenant: { readonly id: string; readonly slug: string } | null, evidence?: Evidence): Promise<void>
+  journal(
+    action: JournalAction,
+    tenant: { readonly id: string; readonly slug: string } | null,
+    evidence?: Evidence,
+  ): Promise<void>
   /** Writes the trail of the workspace in force. */
   audit(action: string, evidence?: Evidence): Promise<void>
   /** Writes events of the workspace in force. */
@@ -93,25 +99,31 @@ export function contextOf(parts: ContextParts): Ctx {
     return tenantId
   }
 
+  /** Not awaited one by one: role, work and role travel behind one another on the one connection. */
+  const acting = async <T>(id: string | undefined, work: () => Promise<T>): Promise<T> => {
+    const before = tenantId
+    tenantId = id
+    const entered = tx.switch(roleNow())
+    const [result] = await Promise.all([work(), entered])
+    tenantId = before
+    await tx.switch(roleNow())
+    return result
+  }
+
   return {
     tx,
     actor,
     config,
     ring,
 
-    async inWorkspace(id, work) {
-      const before = tenantId
-      tenantId = id
-      // Not awaited one by one: role, work and role travel behind one another on the one connection.
-      const entered = tx.switch(asTenant(id))
-      const [result] = await Promise.all([work(), entered])
-      tenantId = before
-      await tx.switch(roleNow())
-      return result
-    },
+    inWorkspace: (id, work) => acting(id, work),
+    asInstallation: (work) => acting(undefined, work),
 
     async journal(action, tenant, evidence = {}) {
-      const params = actor.kind === 'RECOVERY' ? { ...evidence.params, os_user: actor.osUser, host: actor.host } : (evidence.params ?? {})
+      const params =
+        actor.kind === 'RECOVERY'
+          ? { ...evidence.params, os_user: actor.osUser, host: actor.host }
+          : (evidence.params ?? {})
       await tx`
         insert into journal (id, action, actor_kind, actor_account_id, via, workspace_id, workspace_slug, subject_kind, subject_id, params)
         values (${randomUUIDv7()}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${via}, ${tenant?.id ?? null}, ${tenant?.slug ?? null},
@@ -140,12 +152,14 @@ export function contextOf(parts: ContextParts): Ctx {
     },
 
     unchanged(version) {
-      if (parts.ifMatch !== undefined && !matches(parts.ifMatch, version)) refuse('precondition.failed', { current_etag: etagOf(version) })
+      if (parts.ifMatch !== undefined && !matches(parts.ifMatch, version))
+        refuse('precondition.failed', { current_etag: etagOf(version) })
     },
 
     cursor: {
       read: (operation, filters, cursor) => readCursor(ring, { operation, scope: scopeOf(actor), filters }, cursor),
-      write: (operation, filters, position) => writeCursor(ring, { operation, scope: scopeOf(actor), filters }, position),
+      write: (operation, filters, position) =>
+        writeCursor(ring, { operation, scope: scopeOf(actor), filters }, position),
     },
   }
 }
@@ -153,7 +167,8 @@ export function contextOf(parts: ContextParts): Ctx {
 export const etagOf = (version: number) => `"${version}"`
 
 /** Whether a (syntactically right) If-Match names this version; a weak tag never does. */
-const matches = (ifMatch: string, version: number) => ifMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim() === etagOf(version))
+const matches = (ifMatch: string, version: number) =>
+  ifMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim() === etagOf(version))
 
 /** Evidence knows four kinds; somebody who has not signed in yet acts through the system. */
 const kindOf = (actor: Actor) => (actor.kind === 'ANYONE' ? 'SYSTEM' : actor.kind)

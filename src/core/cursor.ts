@@ -22,7 +22,11 @@ export interface CursorScope {
 
 export function writeCursor(ring: Keyring, bound: CursorScope, position: readonly string[]): string {
   const id = Buffer.from(ring.current, 'latin1')
-  const sealed = encrypt(ring.derive(ring.current, 'svc/cursor/v1'), Buffer.from(JSON.stringify(position)), contextOf(bound))
+  const sealed = encrypt(
+    ring.derive(ring.current, 'svc/cursor/v1'),
+    Buffer.from(JSON.stringify(position)),
+    contextOf(bound),
+  )
   return Buffer.concat([Buffer.from([id.length]), id, sealed]).toString('base64url')
 }
 
@@ -36,11 +40,21 @@ export function readCursor(ring: Keyring, bound: CursorScope, cursor: string): s
   const keyId = bytes.subarray(1, 1 + idLength).toString('latin1')
   if (!ring.has(keyId)) throw new Problem('cursor.invalid')
   try {
-    return JSON.parse(decrypt(ring.derive(keyId, 'svc/cursor/v1'), bytes.subarray(1 + idLength), contextOf(bound)).toString('utf8')) as string[]
+    return JSON.parse(
+      decrypt(ring.derive(keyId, 'svc/cursor/v1'), bytes.subarray(1 + idLength), contextOf(bound)).toString('utf8'),
+    ) as string[]
   } catch {
     throw new Problem('cursor.invalid')
   }
 }
 
 const contextOf = ({ operation, scope, filters }: CursorScope) =>
-  lengthPrefixed(operation, scope, JSON.stringify(Object.entries(filters).filter(([, value]) => value !== undefined).sort(([a], [b]) => (a < b ? -1 : 1))))
+  lengthPrefixed(
+    operation,
+    scope,
+    JSON.stringify(
+      Object.entries(filters)
+        .filter(([, value]) => value !== undefined)
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+  )

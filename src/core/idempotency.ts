@@ -50,18 +50,27 @@ const keyShape = /^"?([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4
 /** The key, quoted or bare. Refuses request.malformed for anything but a UUID. */
 export function readIdempotencyKey(header: string): string {
   const [, key] = keyShape.exec(header) ?? []
-  if (!key) refuse('request.malformed', undefined, { errors: [{ parameter: 'Idempotency-Key', code: 'value.format', params: { format: 'uuid' } }] })
+  if (!key)
+    refuse('request.malformed', undefined, {
+      errors: [{ parameter: 'Idempotency-Key', code: 'value.format', params: { format: 'uuid' } }],
+    })
   return key.toLowerCase()
 }
 
 /** SHA-256 of what was asked for; the order of members in the body does not count. */
-export const fingerprintOf = (operation: Operation, request: unknown) => createHash('sha256').update(`${operation.id}\n${canonical(request)}`).digest()
+export const fingerprintOf = (operation: Operation, request: unknown) =>
+  createHash('sha256')
+    .update(`${operation.id}\n${canonical(request)}`)
+    .digest()
 
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return writeJson(value) ?? 'null'
   const members = Object.entries(value).filter(([, member]) => member !== undefined)
-  return `{${members.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`
+  return `{${members
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`)
+    .join(',')}}`
 }
 
 /**
@@ -75,7 +84,12 @@ export async function once(
   fingerprint: Buffer,
   work: () => Promise<StoredAnswer>,
 ): Promise<StoredAnswer & { readonly replayed: boolean }> {
-  const slot = { tenantId: scopeOf(ctx.actor), accountId: accountIdOf(ctx.actor) ?? installationScope, operation: operation.id, key }
+  const slot = {
+    tenantId: scopeOf(ctx.actor),
+    accountId: accountIdOf(ctx.actor) ?? installationScope,
+    operation: operation.id,
+    key,
+  }
   const id = await claim(ctx, slot, fingerprint)
   if (id === undefined) return { ...(await replay(ctx, slot, fingerprint)), replayed: true }
 
@@ -114,7 +128,9 @@ async function replay(ctx: Ctx, slot: Slot, fingerprint: Buffer): Promise<Stored
     where tenant_id = ${slot.tenantId} and account_id = ${slot.accountId} and operation = ${slot.operation} and key = ${slot.key}`
   if (!row) throw new Problem('idempotency.in_progress', {}, { headers: { 'retry-after': '1' } })
   if (!row.fingerprint.equals(fingerprint)) refuse('idempotency.key_reused')
-  const body = row.is_sealed ? await openSealed(ctx, { tenantId: slot.tenantId, kind: 'idempotency.answer', ownerId: row.id }) : row.body
+  const body = row.is_sealed
+    ? await openSealed(ctx, { tenantId: slot.tenantId, kind: 'idempotency.answer', ownerId: row.id })
+    : row.body
   return { status: row.status, headers: row.headers, body: body ?? undefined }
 }
 
@@ -124,12 +140,14 @@ async function keep(ctx: Ctx, slot: Slot, id: string, answer: StoredAnswer, hold
     update idempotency_record
     set status = ${answer.status}, headers = ${ctx.tx.json(answer.headers)}, body = ${isSealed ? null : (answer.body ?? null)}, is_sealed = ${isSealed}
     where tenant_id = ${slot.tenantId} and account_id = ${slot.accountId} and operation = ${slot.operation} and key = ${slot.key}`
-  const sealed = isSealed ? storeSealed(ctx, { tenantId: slot.tenantId, kind: 'idempotency.answer', ownerId: id }, answer.body ?? '') : undefined
+  const sealed = isSealed
+    ? storeSealed(ctx, { tenantId: slot.tenantId, kind: 'idempotency.answer', ownerId: id }, answer.body ?? '')
+    : undefined
   await Promise.all([kept, sealed])
 }
 
 /** A refusal as it is stored: without `instance`, which names the request that is answered. */
-const refusalAnswer = (problem: Problem): StoredAnswer => ({
+export const refusalAnswer = (problem: Problem): StoredAnswer => ({
   status: problem.status,
   headers: { ...problem.headers, 'x-svc-refusal': '1' },
   body: writeJson({ code: problem.code, params: problem.params, errors: problem.errors }),

@@ -44,7 +44,12 @@ export interface OpenOptions {
   readonly onQueueError?: (error: Error) => void
 }
 
-export function openInstallation(config: Config, address: DatabaseAddress, ring: Keyring, options: OpenOptions): Installation {
+export function openInstallation(
+  config: Config,
+  address: DatabaseAddress,
+  ring: Keyring,
+  options: OpenOptions,
+): Installation {
   const pool = openPool(address, { size: config.poolSize, applicationName: options.applicationName })
   const queue = openQueue(address, options.works, options.onQueueError ?? (() => {}))
   return {
@@ -78,7 +83,8 @@ export function openInstallation(config: Config, address: DatabaseAddress, ring:
 const workspaceLock = 7301
 
 /** Takes the workspace's lock exclusively: waits for the changes under way, and lets no new one in before the commit. */
-export const closeWorkspace = (tx: Tx, tenantId: string) => tx`select pg_advisory_xact_lock(${workspaceLock}, hashtext(${tenantId}))`
+export const closeWorkspace = (tx: Tx, tenantId: string) =>
+  tx`select pg_advisory_xact_lock(${workspaceLock}, hashtext(${tenantId}))`
 
 /**
  * Runs a change of the workspace's own people. The state is read behind the shared lock,

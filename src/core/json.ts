@@ -24,9 +24,12 @@ export function readJson(text: string): unknown {
   return value
 }
 
+/** Node 24 has it; its type declarations do not yet. */
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
+
 /** Writes an answer; undefined members are left out. `indent` in spaces, for people. */
 export const writeJson = (value: unknown, indent?: number) =>
-  JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? JSON.rawJSON(member.toString()) : member), indent)
+  JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? rawJSON(member.toString()) : member), indent)
 
 function exactInteger(_: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
@@ -69,4 +72,5 @@ function noteName(names: Set<string> | undefined, quoted: string): void {
   names?.add(name)
 }
 
-const shapeFault = (code: string, params: Record<string, unknown>) => new Problem('request.malformed', {}, { errors: [{ pointer: '', code, params }] })
+const shapeFault = (code: string, params: Record<string, unknown>) =>
+  new Problem('request.malformed', {}, { errors: [{ pointer: '', code, params }] })

@@ -10,7 +10,19 @@
  * Spec: decisions 4, Keyring; 6, SVC_KEYRING_FILE.
  */
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigurationError } from './config.ts'
 
@@ -30,9 +42,15 @@ export interface Keyring {
 
 /** Reads a ring. Every fault is one clear line: a file others can read, a key of another length, a missing current. */
 export function readKeyring(path: string): Keyring {
-  if (!existsSync(path)) throw new ConfigurationError(`The keyring file ${path} does not exist. Restore it from its backup, or make a new one with \`svc keyring init\` if this installation is new.`)
+  if (!existsSync(path))
+    throw new ConfigurationError(
+      `The keyring file ${path} does not exist. Restore it from its backup, or make a new one with \`svc keyring init\` if this installation is new.`,
+    )
   const { mode } = statSync(path)
-  if ((mode & 0o077) !== 0) throw new ConfigurationError(`The keyring file ${path} can be read by others (mode ${(mode & 0o777).toString(8)}). Run: chmod 600 ${path}`)
+  if ((mode & 0o077) !== 0)
+    throw new ConfigurationError(
+      `The keyring file ${path} can be read by others (mode ${(mode & 0o777).toString(8)}). Run: chmod 600 ${path}`,
+    )
   return keyringOf(readFileSync(path, 'utf8'), path)
 }
 
@@ -62,14 +80,19 @@ export function createKeyring(path: string): Keyring {
 }
 
 function keyringOf(content: string, path: string): Keyring {
-  const fault = (what: string) => new ConfigurationError(`The keyring file ${path} ${what}. Restore it from its backup; docs/runbooks/keyring.md says how.`)
+  const fault = (what: string) =>
+    new ConfigurationError(
+      `The keyring file ${path} ${what}. Restore it from its backup; docs/runbooks/keyring.md says how.`,
+    )
   const { current, keys } = parse(content, fault)
   const secrets = new Map<string, Buffer>()
   for (const [id, encoded] of Object.entries(keys)) {
     if (!keyId.test(id)) throw fault(`has a key id that is not ${keyId.source}`)
-    const bytes = typeof encoded === 'string' && /^[A-Za-z0-9_-]{43}$/.test(encoded) ? Buffer.from(encoded, 'base64url') : undefined
+    const bytes =
+      typeof encoded === 'string' && /^[A-Za-z0-9_-]{43}$/.test(encoded) ? Buffer.from(encoded, 'base64url') : undefined
     if (bytes?.length !== 32) throw fault(`has a key "${id}" that is not 32 bytes in base64url`)
-    if ([...secrets.values()].some((other) => other.equals(bytes))) throw fault(`has the same key twice, the second time as "${id}"`)
+    if ([...secrets.values()].some((other) => other.equals(bytes)))
+      throw fault(`has the same key twice, the second time as "${id}"`)
     secrets.set(id, bytes)
   }
   if (!secrets.has(current)) throw fault(`names "${current}" as current but holds no such key`)

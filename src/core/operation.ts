@@ -22,7 +22,12 @@ export type Needs =
   /** The workspace's own people. */
   | { readonly caller: 'workspace'; readonly scope: Scope; readonly role: Role; readonly stepUp?: StepUp }
   /** The installation's operators: scope `admin:tenants` and the register. */
-  | { readonly caller: 'operator'; readonly stepUp?: StepUp; readonly mode?: 'multi'; readonly whileRegisterEmpty?: 'scope alone' }
+  | {
+      readonly caller: 'operator'
+      readonly stepUp?: StepUp
+      readonly mode?: 'multi'
+      readonly whileRegisterEmpty?: 'scope alone'
+    }
 
 /** A step-up is demanded always, or of the bodies that `when` answers true for. */
 export type StepUp = true | { readonly says: string; readonly when: (body: never) => boolean }
@@ -64,7 +69,9 @@ export interface Operation {
 }
 
 type Shape = Omit<Operation, 'id' | 'area'>
-export type Declared<T extends Record<string, Shape>> = { readonly [Id in keyof T & string]: T[Id] & { readonly id: Id; readonly area: string } }
+export type Declared<T extends Record<string, Shape>> = {
+  readonly [Id in keyof T & string]: T[Id] & { readonly id: Id; readonly area: string }
+}
 
 /** Declares the operations of one area; each gets its id from its name. */
 export function defineOperations<const T extends Record<string, Shape>>(area: string, shapes: T): Declared<T> {
@@ -72,8 +79,12 @@ export function defineOperations<const T extends Record<string, Shape>>(area: st
   return Object.freeze(Object.fromEntries(entries)) as Declared<T>
 }
 
-type Members<O, Key extends string> = O extends { readonly [K in Key]: infer S extends z.ZodType } ? z.output<S> : unknown
-type MembersSent<O, Key extends string> = O extends { readonly [K in Key]: infer S extends z.ZodType } ? z.input<S> : unknown
+type Members<O, Key extends string> = O extends { readonly [K in Key]: infer S extends z.ZodType }
+  ? z.output<S>
+  : unknown
+type MembersSent<O, Key extends string> = O extends { readonly [K in Key]: infer S extends z.ZodType }
+  ? z.input<S>
+  : unknown
 type Body<O> = O extends { readonly body: infer S extends z.ZodType } ? { readonly body: z.output<S> } : unknown
 type BodySent<O> = O extends { readonly body: infer S extends z.ZodType } ? { readonly body: z.input<S> } : unknown
 
@@ -90,7 +101,9 @@ export interface SentHeaders {
 }
 
 /** What a rule answers; undefined where the operation answers 204. */
-export type Answer<O> = O extends { readonly success: { readonly answer: infer S extends z.ZodType } } ? z.output<S> : undefined
+export type Answer<O> = O extends { readonly success: { readonly answer: infer S extends z.ZodType } }
+  ? z.output<S>
+  : undefined
 
 /** Whether the operation demands a step-up for this (parsed) body. */
 export function needsStepUp(operation: Operation, body: unknown): boolean {

@@ -3,7 +3,14 @@ import { journalOperations } from './admin/journal/contract.ts'
 import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
 import { tenantOperations } from './admin/tenants/contract.ts'
-import { invitationOperations, passwordOperations, serviceAccountOperations, sessionOperations, setUpOperations, tokenOperations } from './auth/contract.ts'
+import {
+  invitationOperations,
+  passwordOperations,
+  serviceAccountOperations,
+  sessionOperations,
+  setUpOperations,
+  tokenOperations,
+} from './auth/contract.ts'
 import { containerOperations } from './containers/contract.ts'
 import { identityOperations } from './identity/contract.ts'
 import { metaOperations } from './meta/contract.ts'

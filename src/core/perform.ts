@@ -12,41 +12,79 @@ import { type Actor, isAccount } from './actor.ts'
 import { spendStepUp } from './auth/step-up.ts'
 import { type Ctx, etagOf } from './context.ts'
 import { handlers } from './handlers.ts'
-import { fingerprintOf, once, readIdempotencyKey, type StoredAnswer, storedRefusal } from './idempotency.ts'
+import {
+  fingerprintOf,
+  once,
+  readIdempotencyKey,
+  refusalAnswer,
+  type StoredAnswer,
+  storedRefusal,
+} from './idempotency.ts'
 import { type Installation, workspaceOf } from './installation.ts'
 import { readJson, writeJson } from './json.ts'
 import { type Answer, isRead, needsStepUp, type Operation, type Sent } from './operation.ts'
-import { Problem, refuse } from './problem.ts'
+import { Problem, problemOf, refuse } from './problem.ts'
 import { type Request, requestOf } from './request.ts'
 import { receive } from './validation.ts'
 
 export type { Request } from './request.ts'
 
-type Rule = (ctx: Ctx, received: unknown) => Promise<unknown>
+interface Handler {
+  /** What takes long and needs no transaction; its result is the rule's third argument. */
+  readonly prepare?: (installation: Installation, actor: Actor, received: unknown) => Promise<unknown>
+  readonly rule: (ctx: Ctx, received: unknown, prepared: unknown) => Promise<unknown>
+}
+
+const handlerOf = (operation: Operation): Handler => {
+  const handler = handlers[operation.id as keyof typeof handlers] as Handler | Handler['rule']
+  return typeof handler === 'function' ? { rule: handler } : handler
+}
 
 /** Carries the request out as the actor. Refuses what the operation's rule and its `needs` refuse. */
-export async function perform(installation: Installation, operation: Operation, actor: Actor, request: Request): Promise<StoredAnswer> {
+export async function perform(
+  installation: Installation,
+  operation: Operation,
+  actor: Actor,
+  request: Request,
+): Promise<StoredAnswer> {
   const received = receive(operation, request)
   const ifMatch = readIfMatch(operation, request.ifMatch)
-  const key = operation.idempotent && request.idempotencyKey !== undefined ? readIdempotencyKey(request.idempotencyKey) : undefined
+  const key =
+    operation.idempotent && request.idempotencyKey !== undefined
+      ? readIdempotencyKey(request.idempotencyKey)
+      : undefined
   await stepUp(installation, operation, actor, request, received)
-  if ('mode' in operation.needs && operation.needs.mode === 'multi' && installation.config.mode === 'single') refuse('admin.multi_mode_required')
+  if ('mode' in operation.needs && operation.needs.mode === 'multi' && installation.config.mode === 'single')
+    refuse('admin.multi_mode_required')
 
-  const rule = handlers[operation.id as keyof typeof handlers] as Rule
-  const answerOf = async (ctx: Ctx) => written(operation, await rule(ctx, received))
+  const { prepare, rule } = handlerOf(operation)
+  const prepared = await prepare?.(installation, actor, received)
+  const answerOf = async (ctx: Ctx) => written(operation, await rule(ctx, received, prepared).catch(asProblem))
   const answer = await installation.transaction(actor, transactionFor(operation, actor, ifMatch), (ctx) =>
-    key === undefined ? answerOf(ctx) : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), () => answerOf(ctx)),
+    key === undefined
+      ? answerOf(ctx)
+      : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), () => answerOf(ctx)),
   )
   const refusal = storedRefusal(answer)
   const replayed = 'replayed' in answer && answer.replayed === true
-  if (refusal) throw replayed ? new Problem(refusal.code, refusal.params, { ...refusal, headers: { ...refusal.headers, ...replayedHeader } }) : refusal
+  if (refusal) throw replayed ? refusal.withHeaders(replayedHeader) : refusal
   return replayed ? { ...answer, headers: { ...answer.headers, ...replayedHeader } } : answer
+}
+
+/** What the database refused is a refusal of ours, if the problem table says so (a name that is taken, a value it cannot hold). */
+function asProblem(error: unknown): never {
+  throw problemOf(error) ?? error
 }
 
 const replayedHeader = { 'idempotency-replayed': 'true' }
 
 /** Performs and answers the representation; whole lists are read page by page. */
-export async function performForAnswer<O extends Operation>(installation: Installation, operation: O, actor: Actor, sent: Sent<O>): Promise<Answer<O>> {
+export async function performForAnswer<O extends Operation>(
+  installation: Installation,
+  operation: O,
+  actor: Actor,
+  sent: Sent<O>,
+): Promise<Answer<O>> {
   const request = requestOf(operation, sent)
   if (isWholeList(operation, request)) return (await wholeList(installation, operation, actor, request)) as Answer<O>
   const { body } = await perform(installation, operation, actor, request)
@@ -62,7 +100,12 @@ export function isWholeList(operation: Operation, request: Request): boolean {
 const streamedPageSize = 500
 
 /** The JSON texts of a whole list's rows, in pages: no transaction stays open while a slow reader reads. */
-export async function* pagesOf(installation: Installation, operation: Operation, actor: Actor, request: Request): AsyncGenerator<readonly unknown[]> {
+export async function* pagesOf(
+  installation: Installation,
+  operation: Operation,
+  actor: Actor,
+  request: Request,
+): AsyncGenerator<readonly unknown[]> {
   let cursor: string | null | undefined
   do {
     const query = { ...(request.query as object), size: streamedPageSize, ...(cursor ? { cursor } : {}) }
@@ -73,27 +116,48 @@ export async function* pagesOf(installation: Installation, operation: Operation,
   } while (cursor !== null)
 }
 
-async function wholeList(installation: Installation, operation: Operation, actor: Actor, request: Request): Promise<{ data: unknown[] }> {
+async function wholeList(
+  installation: Installation,
+  operation: Operation,
+  actor: Actor,
+  request: Request,
+): Promise<{ data: unknown[] }> {
   const data: unknown[] = []
   for await (const page of pagesOf(installation, operation, actor, request)) data.push(...page)
   return { data }
 }
 
 /** The step-up is spent once the schema has passed, in a transaction of its own, so that a refusal does not give it back. */
-async function stepUp(installation: Installation, operation: Operation, actor: Actor, request: Request, received: Record<string, unknown>): Promise<void> {
+async function stepUp(
+  installation: Installation,
+  operation: Operation,
+  actor: Actor,
+  request: Request,
+  received: Record<string, unknown>,
+): Promise<void> {
   if (!needsStepUp(operation, received['body']) || !isAccount(actor)) return
   const target = (request.params as Record<string, unknown> | undefined) ?? {}
-  await spendStepUp(installation, actor, request.stepUp, { operation: operation.id, targetId: Object.values(target)[0] as string | undefined })
+  await spendStepUp(installation, actor, request.stepUp, {
+    operation: operation.id,
+    targetId: Object.values(target)[0] as string | undefined,
+  })
 }
 
 function transactionFor(operation: Operation, actor: Actor, ifMatch: string | undefined) {
   const { caller } = operation.needs
   const tenantId = caller === 'operator' || caller === 'anyone' ? undefined : workspaceOf(actor)
-  return { readOnly: isRead(operation), ifMatch, admits: !isRead(operation), ...(tenantId === undefined ? {} : { tenantId }) }
+  return {
+    readOnly: isRead(operation),
+    ifMatch,
+    admits: !isRead(operation),
+    ...(tenantId === undefined ? {} : { tenantId }),
+  }
 }
 
 /** The answer as it is sent. What the schema does not name is dropped, so a row may be an answer. */
 function written(operation: Operation, result: unknown): StoredAnswer {
+  // A refusal that a rule answers, not throws, is one whose traces must stay: a counted failure, a revoked session.
+  if (result instanceof Problem) return refusalAnswer(result)
   const { status, answer: schema, location } = operation.success
   if (!schema) return { status, headers: {}, body: undefined }
   const answer = schema.parse(result) as { version?: unknown }
@@ -108,6 +172,9 @@ const ifMatchShape = /^(\*|(W\/)?"[^"]*"(\s*,\s*(W\/)?"[^"]*")*)$/
 
 function readIfMatch(operation: Operation, header: string | undefined): string | undefined {
   if (!operation.ifMatch || header === undefined) return undefined
-  if (!ifMatchShape.test(header.trim())) refuse('request.malformed', undefined, { errors: [{ parameter: 'If-Match', code: 'value.format', params: { format: 'etag' } }] })
+  if (!ifMatchShape.test(header.trim()))
+    refuse('request.malformed', undefined, {
+      errors: [{ parameter: 'If-Match', code: 'value.format', params: { format: 'etag' } }],
+    })
   return header
 }

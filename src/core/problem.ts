@@ -26,45 +26,136 @@ interface ProblemRow {
 }
 
 export const problems = {
-  'request.malformed': { status: 400, says: 'The request could not be read.', remedy: 'Check the path, the query and the JSON.' },
-  'request.invalid': { status: 422, says: 'The request breaks a rule of its schema.', remedy: 'Each line below names a member and its rule.' },
+  'request.malformed': {
+    status: 400,
+    says: 'The request could not be read.',
+    remedy: 'Check the path, the query and the JSON.',
+  },
+  'request.invalid': {
+    status: 422,
+    says: 'The request breaks a rule of its schema.',
+    remedy: 'Each line below names a member and its rule.',
+  },
   'request.media_type': { status: 415, params: ['accepted'], says: 'The body is not of the media type {accepted}.' },
   'request.too_large': { status: 413, params: ['limit_bytes'], says: 'The body is larger than {limit_bytes} bytes.' },
   'request.method': { status: 405, params: ['allow'], says: 'This path serves {allow} only.' },
   'request.timeout': { status: 408, says: 'The request did not arrive in time.' },
-  'not_found': { status: 404, says: 'There is nothing under that name here.', remedy: 'Check the id or the slug; `svc tenants list` shows the workspaces.' },
-  'precondition.failed': { status: 412, params: ['current_etag'], says: 'It was changed by somebody else in between; it is now at {current_etag}.', remedy: 'Read it again and repeat the change.' },
-  'cursor.invalid': { status: 400, says: 'That cursor does not belong to this list.', remedy: 'Start again without a cursor.' },
-  'idempotency.key_reused': { status: 422, says: 'That Idempotency-Key was used for another request.', remedy: 'Use a new key for a new request.' },
-  'idempotency.in_progress': { status: 409, says: 'The first request under that Idempotency-Key is still running.', remedy: 'Ask again in a second.' },
-  'quota.exceeded': { status: 409, rateStatus: 429, params: ['quota', 'limit', 'used'], says: 'The ceiling {quota} of {limit} is reached ({used} used).', remedy: 'An operator can raise it: `svc tenants quotas set SLUG {quota}=N`.' },
-  'service.unavailable': { status: 503, says: 'The database cannot be reached, or is too slow.', remedy: '`svc doctor` says what is wrong.' },
-  'internal': { status: 500, says: 'The server failed; its log has the cause under the request id.' },
-  'secret.unavailable': { status: 503, says: 'A sealed value cannot be opened with the keyring in use.', remedy: '`svc keyring show` and docs/runbooks/keyring.md.' },
+  not_found: {
+    status: 404,
+    says: 'There is nothing under that name here.',
+    remedy: 'Check the id or the slug; `svc tenants list` shows the workspaces.',
+  },
+  'precondition.failed': {
+    status: 412,
+    params: ['current_etag'],
+    says: 'It was changed by somebody else in between; it is now at {current_etag}.',
+    remedy: 'Read it again and repeat the change.',
+  },
+  'cursor.invalid': {
+    status: 400,
+    says: 'That cursor does not belong to this list.',
+    remedy: 'Start again without a cursor.',
+  },
+  'idempotency.key_reused': {
+    status: 422,
+    says: 'That Idempotency-Key was used for another request.',
+    remedy: 'Use a new key for a new request.',
+  },
+  'idempotency.in_progress': {
+    status: 409,
+    says: 'The first request under that Idempotency-Key is still running.',
+    remedy: 'Ask again in a second.',
+  },
+  'quota.exceeded': {
+    status: 409,
+    rateStatus: 429,
+    params: ['quota', 'limit', 'used'],
+    says: 'The ceiling {quota} of {limit} is reached ({used} used).',
+    remedy: 'An operator can raise it: `svc tenants quotas set SLUG {quota}=N`.',
+  },
+  'service.unavailable': {
+    status: 503,
+    says: 'The database cannot be reached, or is too slow.',
+    remedy: '`svc doctor` says what is wrong.',
+  },
+  internal: { status: 500, says: 'The server failed; its log has the cause under the request id.' },
+  'secret.unavailable': {
+    status: 503,
+    says: 'A sealed value cannot be opened with the keyring in use.',
+    remedy: '`svc keyring show` and docs/runbooks/keyring.md.',
+  },
 
   'auth.unauthenticated': { status: 401, says: 'No valid token.', remedy: '`svc login`, or set SVC_TOKEN.' },
-  'auth.scope_required': { status: 403, params: ['scope'], says: 'The token lacks the scope {scope}.', remedy: 'Mint one that has it: `svc tokens create --scope {scope}`.' },
+  'auth.scope_required': {
+    status: 403,
+    params: ['scope'],
+    says: 'The token lacks the scope {scope}.',
+    remedy: 'Mint one that has it: `svc tokens create --scope {scope}`.',
+  },
   'auth.role_required': { status: 403, params: ['role'], says: 'This needs the role {role} or higher.' },
   'auth.step_up_required': { status: 401, says: 'This needs a fresh step-up.', remedy: 'Confirm your password again.' },
-  'auth.step_up_locked': { status: 429, says: 'Too many failed step-ups; they are locked for this account.', remedy: 'Wait as long as Retry-After says.' },
+  'auth.step_up_locked': {
+    status: 429,
+    says: 'Too many failed step-ups; they are locked for this account.',
+    remedy: 'Wait as long as Retry-After says.',
+  },
   'auth.sign_in_failed': { status: 401, says: 'Workspace, address or password is not right.' },
-  'auth.invitation_invalid': { status: 410, says: 'The invitation is unknown, used or expired.', remedy: 'Ask for a new one.' },
-  'installation.already_set_up': { status: 409, says: 'This installation is already set up.', remedy: '`svc login` signs in.' },
-  'tenant_suspended': { status: 403, says: 'The workspace is suspended.', remedy: 'An operator can resume it: `svc tenants resume SLUG`.' },
+  'auth.invitation_invalid': {
+    status: 410,
+    says: 'The invitation is unknown, used or expired.',
+    remedy: 'Ask for a new one.',
+  },
+  'installation.already_set_up': {
+    status: 409,
+    says: 'This installation is already set up.',
+    remedy: '`svc login` signs in.',
+  },
+  tenant_suspended: {
+    status: 403,
+    says: 'The workspace is suspended.',
+    remedy: 'An operator can resume it: `svc tenants resume SLUG`.',
+  },
 
-  'admin.operator_required': { status: 403, says: 'The account is not in the operator register.', remedy: 'An operator can add it: `svc operators add`.' },
-  'admin.operator_not_active': { status: 409, says: 'Only an active account can be an operator.', remedy: 'Let it redeem its invitation first.' },
+  'admin.operator_required': {
+    status: 403,
+    says: 'The account is not in the operator register.',
+    remedy: 'An operator can add it: `svc operators add`.',
+  },
+  'admin.operator_not_active': {
+    status: 409,
+    says: 'Only an active account can be an operator.',
+    remedy: 'Let it redeem its invitation first.',
+  },
   'admin.operator_not_registered': { status: 404, says: 'That account is not in the operator register.' },
-  'admin.operator_last': { status: 409, says: 'The last operator cannot be removed.', remedy: 'Add another one first: `svc operators add`.' },
-  'admin.multi_mode_required': { status: 409, says: 'The installation runs in single mode.', remedy: 'Set SVC_MODE=multi to serve several workspaces.' },
-  'admin.slug_taken': { status: 409, constraint: 'tenant_slug_taken', says: 'That slug is taken, or was until recently.', remedy: 'Choose another one.' },
-  'admin.tenant_leaving': { status: 409, says: 'The workspace is pending deletion.', remedy: 'Cancel the deletion first.' },
+  'admin.operator_last': {
+    status: 409,
+    says: 'The last operator cannot be removed.',
+    remedy: 'Add another one first: `svc operators add`.',
+  },
+  'admin.multi_mode_required': {
+    status: 409,
+    says: 'The installation runs in single mode.',
+    remedy: 'Set SVC_MODE=multi to serve several workspaces.',
+  },
+  'admin.slug_taken': {
+    status: 409,
+    constraint: 'tenant_slug_taken',
+    says: 'That slug is taken, or was until recently.',
+    remedy: 'Choose another one.',
+  },
+  'admin.tenant_leaving': {
+    status: 409,
+    says: 'The workspace is pending deletion.',
+    remedy: 'Cancel the deletion first.',
+  },
 } as const satisfies Record<string, ProblemRow>
 
 export type ProblemCode = keyof typeof problems
 type RowOf<C extends ProblemCode> = (typeof problems)[C]
 type ParamsOf<C extends ProblemCode> =
-  RowOf<C> extends { params: readonly (infer Name extends string)[] } ? [params: Record<Name, ProblemParam>, extra?: Extra] : [params?: undefined, extra?: Extra]
+  RowOf<C> extends { params: readonly (infer Name extends string)[] }
+    ? [params: Record<Name, ProblemParam>, extra?: Extra]
+    : [params?: undefined, extra?: Extra]
 
 type ProblemParam = string | number | bigint | boolean | null
 
@@ -99,6 +190,15 @@ export class Problem extends Error {
     this.errors = extra.errors
     this.headers = extra.headers ?? {}
   }
+
+  withHeaders(headers: Readonly<Record<string, string>>): Problem {
+    const { status, errors } = this
+    return new Problem(this.code, this.params, {
+      status,
+      headers: { ...this.headers, ...headers },
+      ...(errors ? { errors } : {}),
+    })
+  }
 }
 
 /** Refuses; never returns. A code that has parameters does not compile without them. */
@@ -127,7 +227,8 @@ export function problemBody(problem: Problem, requestId: string): Record<string,
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error
   if (!(error instanceof Error)) return undefined
-  if (error.name === 'DatabaseUnavailable') return new Problem('service.unavailable', {}, { headers: { 'retry-after': '1' } })
+  if (error.name === 'DatabaseUnavailable')
+    return new Problem('service.unavailable', {}, { headers: { 'retry-after': '1' } })
   const { constraint_name: violated, code } = error as { constraint_name?: string; code?: string }
   const rows = Object.entries(problems) as [ProblemCode, ProblemRow][]
   const row = violated && rows.find(([, candidate]) => candidate.constraint === violated)

@@ -58,7 +58,11 @@ export function openQueue(address: DatabaseAddress, works: boolean, onError: (er
   return {
     boss,
     async send(tx, job, payload, options = {}) {
-      await (await boss()).send(job.name, job.payload.parse(payload) as object, { ...options, retryLimit: job.retryLimit, db: transactionDatabase(tx) })
+      await (await boss()).send(job.name, job.payload.parse(payload) as object, {
+        ...options,
+        retryLimit: job.retryLimit,
+        db: transactionDatabase(tx),
+      })
     },
     async close() {
       const running = await started?.catch(() => undefined)

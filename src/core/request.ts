@@ -15,8 +15,25 @@ export interface Request extends Raw {
 
 /** What was sent by name, as path, query, body and headers. */
 export function requestOf<O extends Operation>(operation: O, sent: Sent<O>): Request {
-  const { idempotencyKey, ifMatch, stepUp: proof, body, ...members } = sent as Record<string, unknown> & Sent<Operation> & { body?: unknown }
+  const {
+    idempotencyKey,
+    ifMatch,
+    stepUp: proof,
+    body,
+    ...members
+  } = sent as Record<string, unknown> & Sent<Operation> & { body?: unknown }
   const named = (schema: Operation['params']) =>
-    Object.fromEntries(Object.keys(schema?.shape ?? {}).filter((name) => members[name] !== undefined).map((name) => [name, members[name]]))
-  return { params: named(operation.params), query: named(operation.query), body, idempotencyKey, ifMatch, stepUp: proof }
+    Object.fromEntries(
+      Object.keys(schema?.shape ?? {})
+        .filter((name) => members[name] !== undefined)
+        .map((name) => [name, members[name]]),
+    )
+  return {
+    params: named(operation.params),
+    query: named(operation.query),
+    body,
+    idempotencyKey,
+    ifMatch,
+    stepUp: proof,
+  }
 }

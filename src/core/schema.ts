@@ -10,7 +10,10 @@
 import { z } from 'zod'
 
 /** A rule of our own that was broken; read back in validation.ts. */
-const broken = (code: string, params: Record<string, unknown> = {}) => ({ code: 'custom' as const, params: { rule: code, ...params } })
+const broken = (code: string, params: Record<string, unknown> = {}) => ({
+  code: 'custom' as const,
+  params: { rule: code, ...params },
+})
 
 /** Counts as people count: by code point, as PostgreSQL does, where `.max()` counts UTF-16 units. */
 const lengthOf = (value: string) => {
@@ -45,7 +48,10 @@ export const text = (min: number, max: number) =>
 /** A string of a pattern; the pattern must be linear and anchored (test/house checks both). */
 export const patterned = (pattern: RegExp) => z.string().regex(pattern)
 
-export const uuid = z.guid().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/).meta({ format: 'uuid' })
+export const uuid = z
+  .guid()
+  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
+  .meta({ format: 'uuid' })
 
 /** RFC 3339; answered in UTC with milliseconds and `Z`. */
 export const moment = z.iso.datetime({ offset: true })
@@ -58,18 +64,26 @@ export const int64 = z
 export const email = z
   .email()
   .check((context) => {
-    if (lengthOf(context.value) > 254) context.issues.push({ ...broken('text.too_long', { maximum: 254 }), input: context.value })
+    if (lengthOf(context.value) > 254)
+      context.issues.push({ ...broken('text.too_long', { maximum: 254 }), input: context.value })
   })
   .meta({ maxLength: 254 })
 
 /** The body of a list: all of it, or a page with the cursor of the next one. */
 export const listOf = <Row extends z.ZodType>(row: Row) => z.object({ data: z.array(row) })
-export const pageOf = <Row extends z.ZodType>(row: Row) => z.object({ data: z.array(row), next_cursor: z.string().nullable() })
+export const pageOf = <Row extends z.ZodType>(row: Row) =>
+  z.object({ data: z.array(row), next_cursor: z.string().nullable() })
 
 /** Query members of a paged list; `size` above `maximum` is refused (400). */
-export const paging = (maximum: number, size?: number) => ({
+export const paging = (maximum: number, size: number) => ({
   cursor: z.string().max(512).optional(),
-  size: size === undefined ? count(1, maximum).optional() : count(1, maximum).default(size),
+  size: count(1, maximum).default(size),
+})
+
+/** Query members of a list that is whole unless a page is asked for. */
+export const optionalPaging = (maximum: number) => ({
+  cursor: z.string().max(512).optional(),
+  size: count(1, maximum).optional(),
 })
 
 /** A whole number; in a query it travels as digits (validation.ts reads them). */

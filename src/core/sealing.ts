@@ -57,7 +57,8 @@ export function unseal(ring: Keyring, place: Place, sealed: Sealed): string {
   return decrypt(dataKey, sealed.ciphertext, valueContext(place)).toString('utf8')
 }
 
-const wrapContext = (keyId: string, place: Place) => lengthPrefixed('svc.wrap.v1', keyId, place.tenantId, place.kind, place.ownerId)
+const wrapContext = (keyId: string, place: Place) =>
+  lengthPrefixed('svc.wrap.v1', keyId, place.tenantId, place.kind, place.ownerId)
 const valueContext = (place: Place) => lengthPrefixed('svc.value.v1', place.tenantId, place.kind, place.ownerId)
 
 /** Joins texts so that no two different lists give the same bytes. */

@@ -11,7 +11,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-const prefixes = { personal: 'svcp', service: 'svca', session: 'svcs', refresh: 'svcr', stepUp: 'svcu', invitation: 'svci' } as const
+const prefixes = {
+  personal: 'svcp',
+  service: 'svca',
+  session: 'svcs',
+  refresh: 'svcr',
+  stepUp: 'svcu',
+  invitation: 'svci',
+} as const
 export type TokenKind = keyof typeof prefixes
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

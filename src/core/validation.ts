@@ -27,14 +27,17 @@ function receiveAddress(operation: Operation, raw: Raw): Record<string, unknown>
   if (params && !params.success) throw malformed(params.error)
   const query = operation.query?.safeParse(withNumbers(operation.query, raw.query))
   if (query && !query.success) throw malformed(query.error)
-  if (!query && Object.keys(raw.query ?? {}).length > 0) throw new Problem('request.malformed', {}, { errors: unknownMembers(Object.keys(raw.query ?? {})) })
+  if (!query && Object.keys(raw.query ?? {}).length > 0)
+    throw new Problem('request.malformed', {}, { errors: unknownMembers(Object.keys(raw.query ?? {})) })
   return { ...params?.data, ...query?.data }
 }
 
 function receiveBody(operation: Operation, body: unknown): { body?: unknown } {
   if (!operation.body) {
     // An absent body and an empty one are the same; anything else was meant to do something.
-    const empty = body === undefined || (typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0)
+    const empty =
+      body === undefined ||
+      (typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0)
     if (empty) return {}
     throw new Problem('request.invalid', {}, { errors: [{ pointer: '', code: 'body.not_taken', params: {} }] })
   }
@@ -62,17 +65,23 @@ function isNumeric(schema: unknown): boolean {
 export const violationsOf = (error: z.ZodError) => error.issues.flatMap((issue) => violations(issue))
 
 const malformed = (error: z.ZodError) =>
-  new Problem('request.malformed', {}, {
-    errors: violationsOf(error).map(({ pointer, ...rest }) => ({ parameter: pointer?.slice(1) ?? '', ...rest })),
-  })
+  new Problem(
+    'request.malformed',
+    {},
+    {
+      errors: violationsOf(error).map(({ pointer, ...rest }) => ({ parameter: pointer?.slice(1) ?? '', ...rest })),
+    },
+  )
 
-const unknownMembers = (names: readonly string[]): Violation[] => names.map((parameter) => ({ parameter, code: 'member.unknown', params: {} }))
+const unknownMembers = (names: readonly string[]): Violation[] =>
+  names.map((parameter) => ({ parameter, code: 'member.unknown', params: {} }))
 
 type Issue = z.core.$ZodIssue
 
 /** One zod issue as our own codes, which clients may rely on. */
 function violations(issue: Issue): Violation[] {
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ pointer: pointerOf([...issue.path, key]), code: 'member.unknown', params: {} }))
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ pointer: pointerOf([...issue.path, key]), code: 'member.unknown', params: {} }))
   if (issue.code === 'invalid_union') return [{ pointer: pointerOf(issue.path), ...unionRule(issue) }]
   return [{ pointer: pointerOf(issue.path), ...ruleOf(issue) }]
 }
@@ -80,17 +89,26 @@ function violations(issue: Issue): Violation[] {
 function ruleOf(issue: Issue): Pick<Violation, 'code' | 'params'> {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? { code: 'member.required', params: {} } : { code: 'value.type', params: { expected: issue.expected } }
+      return issue.input === undefined
+        ? { code: 'member.required', params: {} }
+        : { code: 'value.type', params: { expected: issue.expected } }
     case 'too_small':
       return { code: `${sizeOf(issue.origin)}minimum`, params: { minimum: bound(issue.minimum) } }
     case 'too_big':
       return { code: `${sizeOf(issue.origin)}maximum`, params: { maximum: bound(issue.maximum) } }
     case 'invalid_value':
-      return issue.input === undefined ? { code: 'member.required', params: {} } : { code: 'value.one_of', params: { values: issue.values } }
+      return issue.input === undefined
+        ? { code: 'member.required', params: {} }
+        : { code: 'value.one_of', params: { values: issue.values } }
     case 'invalid_format':
-      return issue.format === 'regex' ? { code: 'value.pattern', params: { pattern: String(issue.pattern).slice(1, -1) } } : { code: 'value.format', params: { format: issue.format } }
+      return issue.format === 'regex'
+        ? { code: 'value.pattern', params: { pattern: String(issue.pattern).slice(1, -1) } }
+        : { code: 'value.format', params: { format: issue.format } }
     case 'custom': {
-      const { rule, ...params } = (issue.params ?? { rule: 'value.invalid' }) as { rule: string } & Record<string, unknown>
+      const { rule, ...params } = (issue.params ?? { rule: 'value.invalid' }) as { rule: string } & Record<
+        string,
+        unknown
+      >
       return { code: rule, params }
     }
     default:
@@ -106,8 +124,10 @@ function unionRule(issue: Extract<Issue, { code: 'invalid_union' }>): Pick<Viola
   return first ? ruleOf({ ...first, input: issue.input } as Issue) : { code: 'value.invalid', params: {} }
 }
 
-const sizeOf = (origin: string) => (origin === 'string' ? 'text.' : origin === 'array' || origin === 'set' ? 'list.' : 'value.')
+const sizeOf = (origin: string) =>
+  origin === 'string' ? 'text.' : origin === 'array' || origin === 'set' ? 'list.' : 'value.'
 const bound = (value: number | bigint) => (typeof value === 'bigint' ? value.toString() : value)
 
 /** RFC 6901. */
-const pointerOf = (path: readonly PropertyKey[]) => path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+const pointerOf = (path: readonly PropertyKey[]) =>
+  path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Flags } from '@oclif/core/flags'
+import { Flags } from '@oclif/core'
 import { type JournalEntry, journalOperations } from '../../core/admin/journal/contract.ts'
 import { writeJson } from '../../core/json.ts'
 import { CallerCommand } from '../base-command.ts'
@@ -11,8 +11,13 @@ const followSeconds = 2
 
 export default class Journal extends CallerCommand {
   static override summary = "Read the installation's record, newest first"
-  static override description = 'With --follow the newest come last, and new ones are printed as they happen until Ctrl-C; with --json each is one line.'
-  static override examples = ['<%= config.bin %> journal', '<%= config.bin %> journal --size 200 --json', '<%= config.bin %> journal --follow']
+  static override description =
+    'With --follow the newest come last, and new ones are printed as they happen until Ctrl-C; with --json each is one line.'
+  static override examples = [
+    '<%= config.bin %> journal',
+    '<%= config.bin %> journal --size 200 --json',
+    '<%= config.bin %> journal --follow',
+  ]
   static override flags = {
     size: Flags.integer({ summary: 'How many of the newest.', min: 1, max: 200, default: 50 }),
     all: Flags.boolean({ summary: 'All of it.', exclusive: ['size', 'follow'] }),
@@ -44,7 +49,8 @@ export default class Journal extends CallerCommand {
     let first = true
     for (;;) {
       const fresh = await unseen(caller, seen, first ? size : undefined)
-      for (const entry of fresh.toReversed()) process.stdout.write(`${this.jsonEnabled() ? writeJson(entry) : journalLine(entry)}\n`)
+      for (const entry of fresh.toReversed())
+        process.stdout.write(`${this.jsonEnabled() ? writeJson(entry) : journalLine(entry)}\n`)
       seen = new Set([...fresh.map(({ id }) => id), ...seen].slice(0, 1000))
       first = false
       await pause(followSeconds * 1000)

@@ -12,4 +12,5 @@ export function journalLine({ at, action, actor, tenant, subject, params }: Jour
   return printable([moment(at), action.padEnd(22), what.padEnd(16), `by ${by}`, ...details].join('  '))
 }
 
-const recoveredBy = (params: Readonly<Record<string, unknown>>) => `RECOVERY ${String(params['os_user'] ?? '?')}@${String(params['host'] ?? '?')}`
+const recoveredBy = (params: Readonly<Record<string, unknown>>) =>
+  `RECOVERY ${String(params['os_user'] ?? '?')}@${String(params['host'] ?? '?')}`

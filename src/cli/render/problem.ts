@@ -12,7 +12,10 @@ export function problemLines(problem: Problem): string[] {
   const remedy = row?.remedy === undefined ? [] : [filled(row.remedy, problem.params)]
   const wait = problem.headers['retry-after']
   const pause = wait === undefined || problem.status !== 429 ? [] : [`Try again in ${wait} s.`]
-  return [printable([says, ...remedy, ...pause].join(' ')), ...(problem.errors ?? []).map((violation) => printable(`  ${violationLine(violation)}`))]
+  return [
+    printable([says, ...remedy, ...pause].join(' ')),
+    ...(problem.errors ?? []).map((violation) => printable(`  ${violationLine(violation)}`)),
+  ]
 }
 
 /** A violation as one line: where, and the rule in words. */
@@ -59,10 +62,12 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'value.type': ({ expected }) => `must be of the type ${shown(expected)}`,
   'value.pattern': ({ pattern }) => `must match ${shown(pattern)}`,
   'value.format': ({ format }) => `must be ${formats[String(format)] ?? `of the format ${shown(format)}`}`,
-  'value.one_of': ({ values }) => `must be one of ${Array.isArray(values) ? values.map(shown).join(', ') : shown(values)}`,
+  'value.one_of': ({ values }) =>
+    `must be one of ${Array.isArray(values) ? values.map(shown).join(', ') : shown(values)}`,
   'value.invalid': () => 'is not valid',
 }
 
-const filled = (text: string, params: Params) => text.replace(/\{(\w+)\}/g, (whole, name: string) => (params[name] === undefined ? whole : shown(params[name])))
+const filled = (text: string, params: Params) =>
+  text.replace(/\{(\w+)\}/g, (whole, name: string) => (params[name] === undefined ? whole : shown(params[name])))
 
 const shown = (value: unknown) => (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value))

@@ -11,11 +11,19 @@ const newPassword = text(12, 1024)
 const displayName = text(1, 200)
 
 const Session = z
-  .object({ session_id: uuid, access_token: z.string(), access_expires_at: moment, refresh_token: z.string(), refresh_expires_at: moment })
+  .object({
+    session_id: uuid,
+    access_token: z.string(),
+    access_expires_at: moment,
+    refresh_token: z.string(),
+    refresh_expires_at: moment,
+  })
   .meta({ id: 'Session' })
 export type Session = z.output<typeof Session>
 
-const SessionRow = z.object({ id: uuid, created_at: moment, last_used_at: moment, is_current: z.boolean() }).meta({ id: 'SessionRow' })
+const SessionRow = z
+  .object({ id: uuid, created_at: moment, last_used_at: moment, is_current: z.boolean() })
+  .meta({ id: 'SessionRow' })
 
 const tokenMembers = {
   id: uuid,
@@ -27,7 +35,9 @@ const tokenMembers = {
   last_used_at: moment.nullable(),
 }
 const AccessToken = z.object(tokenMembers).meta({ id: 'AccessToken' })
-const MintedAccessToken = z.object({ ...tokenMembers, token: z.string().describe('shown this one time only') }).meta({ id: 'MintedAccessToken' })
+const MintedAccessToken = z
+  .object({ ...tokenMembers, token: z.string().describe('shown this one time only') })
+  .meta({ id: 'MintedAccessToken' })
 
 const serviceAccountMembers = { account_id: uuid, name: z.string(), role, created_at: moment }
 const ServiceAccount = z.object(serviceAccountMembers).meta({ id: 'ServiceAccount' })
@@ -53,7 +63,14 @@ export const setUpOperations = defineOperations('auth', {
         owner: z.strictObject({ email, display_name: displayName, password: newPassword }),
       })
       .meta({ id: 'InstallationSetUp' }),
-    success: { status: 201, answer: z.object({ tenant: z.object({ id: uuid, slug: z.string(), display_name: z.string() }), account_id: uuid, session: Session }) },
+    success: {
+      status: 201,
+      answer: z.object({
+        tenant: z.object({ id: uuid, slug: z.string(), display_name: z.string() }),
+        account_id: uuid,
+        session: Session,
+      }),
+    },
     needs: { caller: 'anyone' },
     refuses: ['auth.unauthenticated', 'installation.already_set_up', 'admin.slug_taken'],
     secret: true,
@@ -69,7 +86,14 @@ export const invitationOperations = defineOperations('auth', {
     summary: 'What an invitation is for',
     spec: 'decisions 2',
     body: z.strictObject({ token }),
-    success: { status: 200, answer: z.object({ workspace: z.object({ slug: z.string(), display_name: z.string() }), email: z.string(), expires_at: moment }) },
+    success: {
+      status: 200,
+      answer: z.object({
+        workspace: z.object({ slug: z.string(), display_name: z.string() }),
+        email: z.string(),
+        expires_at: moment,
+      }),
+    },
     needs: { caller: 'anyone' },
     refuses: ['auth.invitation_invalid'],
     recovery: { refused: 'the holder of the token does this, not the operator' },
@@ -96,15 +120,34 @@ export const sessionOperations = defineOperations('auth', {
     path: '/auth/sessions',
     summary: 'Sign in with a password',
     spec: 'decisions 2',
-    body: z.strictObject({ workspace: slug.optional().describe("absent: the host's subdomain"), email: text(1, 254), password }),
+    body: z.strictObject({
+      workspace: slug.optional().describe("absent: the host's subdomain"),
+      email: text(1, 254),
+      password,
+    }),
     success: { status: 201, answer: Session },
     needs: { caller: 'anyone' },
     refuses: ['auth.sign_in_failed', 'tenant_suspended'],
     secret: true,
     recovery: { refused: 'recovery mode needs no session' },
   },
-  listSessions: { method: 'GET', path: '/auth/sessions', summary: 'Where the account is signed in', spec: 'decisions 2', success: { status: 200, answer: z.object({ data: z.array(SessionRow) }) }, ...ownAffairs },
-  signOut: { method: 'DELETE', path: '/auth/sessions', summary: 'End the session of this call', spec: 'decisions 2', success: { status: 204 }, refuses: ['not_found'], ...ownAffairs },
+  listSessions: {
+    method: 'GET',
+    path: '/auth/sessions',
+    summary: 'Where the account is signed in',
+    spec: 'decisions 2',
+    success: { status: 200, answer: z.object({ data: z.array(SessionRow) }) },
+    ...ownAffairs,
+  },
+  signOut: {
+    method: 'DELETE',
+    path: '/auth/sessions',
+    summary: 'End the session of this call',
+    spec: 'decisions 2',
+    success: { status: 204 },
+    refuses: ['not_found'],
+    ...ownAffairs,
+  },
   refreshSession: {
     method: 'POST',
     path: '/auth/sessions:refresh',
@@ -117,7 +160,15 @@ export const sessionOperations = defineOperations('auth', {
     secret: true,
     recovery: { refused: 'recovery mode needs no session' },
   },
-  endSession: { method: 'DELETE', path: '/auth/sessions/{sessionId}', summary: "End one of the account's sessions", spec: 'decisions 2', params: z.strictObject({ sessionId: uuid }), success: { status: 204 }, ...ownAffairs },
+  endSession: {
+    method: 'DELETE',
+    path: '/auth/sessions/{sessionId}',
+    summary: "End one of the account's sessions",
+    spec: 'decisions 2',
+    params: z.strictObject({ sessionId: uuid }),
+    success: { status: 204 },
+    ...ownAffairs,
+  },
 })
 
 export const passwordOperations = defineOperations('auth', {
@@ -151,7 +202,14 @@ export const passwordOperations = defineOperations('auth', {
 })
 
 export const tokenOperations = defineOperations('auth', {
-  listTokens: { method: 'GET', path: '/auth/tokens', summary: "The account's personal access tokens", spec: 'decisions 2, Tokens', success: { status: 200, answer: z.object({ data: z.array(AccessToken) }) }, ...ownAffairs },
+  listTokens: {
+    method: 'GET',
+    path: '/auth/tokens',
+    summary: "The account's personal access tokens",
+    spec: 'decisions 2, Tokens',
+    success: { status: 200, answer: z.object({ data: z.array(AccessToken) }) },
+    ...ownAffairs,
+  },
   createToken: {
     method: 'POST',
     path: '/auth/tokens',
@@ -161,10 +219,16 @@ export const tokenOperations = defineOperations('auth', {
       .strictObject({
         name: text(1, 120),
         scopes,
-        expires_at: moment.optional().describe('at most 90 days ahead with admin:tenants, 365 otherwise; absent: that far'),
+        expires_at: moment
+          .optional()
+          .describe('at most 90 days ahead with admin:tenants, 365 otherwise; absent: that far'),
       })
       .meta({ id: 'TokenCreate' }),
-    success: { status: 201, answer: MintedAccessToken, location: (answer: { id: string }) => `/auth/tokens/${answer.id}` },
+    success: {
+      status: 201,
+      answer: MintedAccessToken,
+      location: (answer: { id: string }) => `/auth/tokens/${answer.id}`,
+    },
     needs: { caller: 'account', stepUp: stepUpForAdminScope },
     refuses: ['auth.scope_required', 'admin.operator_required'],
     secret: true,
@@ -197,10 +261,20 @@ export const serviceAccountOperations = defineOperations('auth', {
     path: '/auth/service-accounts',
     summary: 'Create a service account and its token',
     spec: 'Authentication, 7; decisions 2',
-    body: z.strictObject({ name: text(1, 120), role, scopes, expires_at: moment.optional() }).meta({ id: 'ServiceAccountCreate' }),
+    body: z
+      .strictObject({ name: text(1, 120), role, scopes, expires_at: moment.optional() })
+      .meta({ id: 'ServiceAccountCreate' }),
     success: {
       status: 201,
-      answer: z.object({ ...serviceAccountMembers, token_id: uuid, scopes: z.array(scope), expires_at: moment.nullable(), token: z.string() }).meta({ id: 'CreatedServiceAccount' }),
+      answer: z
+        .object({
+          ...serviceAccountMembers,
+          token_id: uuid,
+          scopes: z.array(scope),
+          expires_at: moment.nullable(),
+          token: z.string(),
+        })
+        .meta({ id: 'CreatedServiceAccount' }),
     },
     needs: { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN', stepUp: stepUpForAdminScope },
     refuses: ['auth.role_required', 'admin.operator_required'],

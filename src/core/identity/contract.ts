@@ -12,7 +12,13 @@ const OwnAccount = z
     display_name: z.string().nullable(),
     role,
     is_operator: z.boolean(),
-    workspace: z.object({ id: uuid, slug: z.string(), display_name: z.string(), default_locale: z.string(), default_time_zone: z.string() }),
+    workspace: z.object({
+      id: uuid,
+      slug: z.string(),
+      display_name: z.string(),
+      default_locale: z.string(),
+      default_time_zone: z.string(),
+    }),
     created_at: moment,
     version,
   })

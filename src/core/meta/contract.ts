@@ -10,7 +10,11 @@ export const metaOperations = defineOperations('meta', {
     spec: 'decisions 1, Problems',
     success: {
       status: 200,
-      answer: z.object({ data: z.array(z.object({ code: z.string(), status: z.int(), params: z.array(z.string()) }).meta({ id: 'ProblemCode' })) }),
+      answer: z.object({
+        data: z.array(
+          z.object({ code: z.string(), status: z.int(), params: z.array(z.string()) }).meta({ id: 'ProblemCode' }),
+        ),
+      }),
     },
     needs: { caller: 'anyone' },
     recovery: 'allowed',

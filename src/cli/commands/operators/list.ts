@@ -23,7 +23,13 @@ export default class OperatorsList extends CallerCommand {
     const { flags } = await this.parse(OperatorsList)
     const caller = await this.open(flags)
     const answer = await caller.call(operatorOperations.listOperators, {})
-    this.log(await table(answer.data, columns, 'The register is empty. `svc operators add WORKSPACE EMAIL --recovery` enters the first one.'))
+    this.log(
+      await table(
+        answer.data,
+        columns,
+        'The register is empty. `svc operators add WORKSPACE EMAIL --recovery` enters the first one.',
+      ),
+    )
     return answer
   }
 }

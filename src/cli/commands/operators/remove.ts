@@ -1,5 +1,4 @@
-import { Args } from '@oclif/core/args'
-import { Flags } from '@oclif/core/flags'
+import { Args, Flags } from '@oclif/core'
 import { operatorOperations } from '../../../core/admin/operators/contract.ts'
 import { identityOperations } from '../../../core/identity/contract.ts'
 import { Problem } from '../../../core/problem.ts'
@@ -10,14 +9,23 @@ import { confirmByName } from '../../prompts.ts'
 export default class OperatorsRemove extends CallerCommand {
   static override summary = 'Remove an account from the operator register; its admin tokens stop at once'
   static override examples = ['<%= config.bin %> operators remove ada@acme.example']
-  static override args = { account: Args.string({ required: true, description: "the account's id, or the address it signs in with" }) }
-  static override flags = { confirm: Flags.string({ summary: 'Answers the question whether to remove yourself.', helpValue: 'ADDRESS' }) }
+  static override args = {
+    account: Args.string({ required: true, description: "the account's id, or the address it signs in with" }),
+  }
+  static override flags = {
+    confirm: Flags.string({ summary: 'Answers the question whether to remove yourself.', helpValue: 'ADDRESS' }),
+  }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(OperatorsRemove)
     const caller = await this.open(flags)
     const accountId = args.account.includes('@') ? await findOperator(caller, args.account) : args.account
-    if (accountId === (await ownAccountId(caller))) await confirmByName(args.account, 'This is your own account: you would not be an operator any more.', flags.confirm)
+    if (accountId === (await ownAccountId(caller)))
+      await confirmByName(
+        args.account,
+        'This is your own account: you would not be an operator any more.',
+        flags.confirm,
+      )
     await caller.call(operatorOperations.removeOperator, { accountId })
     this.tell(`${args.account} is no operator any more.`)
   }

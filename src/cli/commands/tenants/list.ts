@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core/flags'
+import { Flags } from '@oclif/core'
 import { type AdminTenant, tenantOperations } from '../../../core/admin/tenants/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { day } from '../../render/moment.ts'
@@ -15,15 +15,29 @@ const columns: readonly Column<AdminTenant>[] = [
 
 export default class TenantsList extends CallerCommand {
   static override summary = 'List the workspaces, oldest first'
-  static override examples = ['<%= config.bin %> tenants list', '<%= config.bin %> tenants list --state SUSPENDED --json']
-  static override flags = { state: Flags.string({ summary: 'Only workspaces in this state.', options: ['ACTIVE', 'SUSPENDED', 'PENDING_DELETION'] as const }) }
+  static override examples = [
+    '<%= config.bin %> tenants list',
+    '<%= config.bin %> tenants list --state SUSPENDED --json',
+  ]
+  static override flags = {
+    state: Flags.string({
+      summary: 'Only workspaces in this state.',
+      options: ['ACTIVE', 'SUSPENDED', 'PENDING_DELETION'] as const,
+    }),
+  }
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(TenantsList)
     const caller = await this.open(flags)
     const state = flags.state as AdminTenant['state'] | undefined
     const answer = await caller.call(tenantOperations.listTenants, state === undefined ? {} : { state })
-    this.log(await table(answer.data, columns, state ? `No workspace is ${state}.` : 'There is no workspace yet. `svc tenants provision` makes one.'))
+    this.log(
+      await table(
+        answer.data,
+        columns,
+        state ? `No workspace is ${state}.` : 'There is no workspace yet. `svc tenants provision` makes one.',
+      ),
+    )
     return answer
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Flags } from '@oclif/core/flags'
+import { Flags } from '@oclif/core'
 import { type TenantProvision, tenantOperations } from '../../../core/admin/tenants/contract.ts'
 import type { Answer } from '../../../core/operation.ts'
 import { CallerCommand } from '../../base-command.ts'
@@ -30,8 +30,14 @@ export default class TenantsProvision extends CallerCommand {
     'owner-name': Flags.string({ summary: "The owner's name." }),
     locale: Flags.string({ summary: 'BCP 47; en where absent.' }),
     'time-zone': Flags.string({ summary: 'IANA; UTC where absent.' }),
-    'token-file': Flags.string({ summary: 'Write the redemption token to this new file of mode 0600 instead of showing it.', helpValue: 'FILE' }),
-    'idempotency-key': Flags.string({ summary: 'A UUID: repeats an earlier call instead of making a second workspace.', helpValue: 'UUID' }),
+    'token-file': Flags.string({
+      summary: 'Write the redemption token to this new file of mode 0600 instead of showing it.',
+      helpValue: 'FILE',
+    }),
+    'idempotency-key': Flags.string({
+      summary: 'A UUID: repeats an earlier call instead of making a second workspace.',
+      helpValue: 'UUID',
+    }),
     yes: Flags.boolean({ char: 'y', summary: 'Do not ask whether to go on.' }),
   }
 
@@ -53,10 +59,12 @@ export default class TenantsProvision extends CallerCommand {
     // Made before the call: a token that cannot be written down afterwards would be lost.
     const tokenFile = flags['token-file'] === undefined ? undefined : prepareTokenFile(flags['token-file'])
     const idempotencyKey = flags['idempotency-key'] ?? randomUUID()
-    const answer = await caller.call(tenantOperations.provisionTenant, { body, idempotencyKey }).catch((error: unknown) => {
-      tokenFile?.discard()
-      throw error instanceof NotReached && error.maybeDone ? lost(error, idempotencyKey) : error
-    })
+    const answer = await caller
+      .call(tenantOperations.provisionTenant, { body, idempotencyKey })
+      .catch((error: unknown) => {
+        tokenFile?.discard()
+        throw error instanceof NotReached && error.maybeDone ? lost(error, idempotencyKey) : error
+      })
     tokenFile?.write(answer.redemption_token)
     this.log(shown(answer, flags['token-file']))
     this.tell(nextSteps(answer, flags['token-file']))
@@ -71,21 +79,37 @@ const questions = {
 } as const
 
 /** The body, with what is missing asked for; off a terminal that is a usage failure which names the flags. */
-async function completed(given: { readonly [Name in keyof TenantProvision]: TenantProvision[Name] | undefined }): Promise<TenantProvision> {
+async function completed(
+  given: { readonly [Name in keyof TenantProvision]: TenantProvision[Name] | undefined },
+): Promise<TenantProvision> {
   const flagOf = { slug: '--slug', display_name: '--name', owner_email: '--owner-email' } as const
   const names = ['slug', 'display_name', 'owner_email'] as const
   const missing = names.filter((name) => given[name] === undefined)
-  if (missing.length > 0 && !isInteractive()) throw new Failure('usage', `Missing: ${missing.map((name) => flagOf[name]).join(', ')}.`, 'On a terminal it asks for them.')
+  if (missing.length > 0 && !isInteractive())
+    throw new Failure(
+      'usage',
+      `Missing: ${missing.map((name) => flagOf[name]).join(', ')}.`,
+      'On a terminal it asks for them.',
+    )
   const answers: Record<string, string> = {}
-  for (const name of names) answers[name] = given[name] ?? (await askText(questions[name], checkOf(tenantOperations.provisionTenant.body, name)))
+  for (const name of names)
+    answers[name] =
+      given[name] ?? (await askText(questions[name], checkOf(tenantOperations.provisionTenant.body, name)))
   const optional = Object.entries(given).filter(([, value]) => value !== undefined)
   return { ...Object.fromEntries(optional), ...answers } as TenantProvision
 }
 
 const lost = (error: NotReached, key: string) =>
-  new Failure('unreached', `${error.message} It may have been provisioned all the same.`, `Repeat the command with --idempotency-key ${key}: nothing is made twice.`)
+  new Failure(
+    'unreached',
+    `${error.message} It may have been provisioned all the same.`,
+    `Repeat the command with --idempotency-key ${key}: nothing is made twice.`,
+  )
 
-const shown = ({ tenant, owner, redemption_token, redemption_expires_at, collection_id }: Provisioned, file: string | undefined) =>
+const shown = (
+  { tenant, owner, redemption_token, redemption_expires_at, collection_id }: Provisioned,
+  file: string | undefined,
+) =>
   details([
     ['workspace', tenant.slug],
     ['id', tenant.id],

@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core/args'
+import { Args } from '@oclif/core'
 import { tenantOperations } from '../../../core/admin/tenants/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { findWorkspace } from '../../workspaces.ts'
@@ -15,6 +15,10 @@ export default class TenantsResume extends CallerCommand {
 
     await caller.call(tenantOperations.resumeTenant, { tenantId: tenant.id })
 
-    this.tell(tenant.state === 'ACTIVE' ? `${tenant.slug} was active already.` : `${tenant.slug} is active again; its people are let in from their next request.`)
+    this.tell(
+      tenant.state === 'ACTIVE'
+        ? `${tenant.slug} was active already.`
+        : `${tenant.slug} is active again; its people are let in from their next request.`,
+    )
   }
 }

@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core/args'
+import { Args } from '@oclif/core'
 import { CallerCommand } from '../../base-command.ts'
 import { details } from '../../render/details.ts'
 import { moment } from '../../render/moment.ts'

@@ -8,7 +8,11 @@ const JournalEntry = z
     id: uuid,
     at: moment,
     action: z.string(),
-    actor: z.object({ kind: z.enum(['ACCOUNT', 'SERVICE', 'RECOVERY', 'SYSTEM']), account_id: uuid.nullable(), via: z.enum(['API', 'RECOVERY', 'JOB']) }),
+    actor: z.object({
+      kind: z.enum(['ACCOUNT', 'SERVICE', 'RECOVERY', 'SYSTEM']),
+      account_id: uuid.nullable(),
+      via: z.enum(['API', 'RECOVERY', 'JOB']),
+    }),
     tenant: z.object({ id: uuid, slug: z.string() }).nullable(),
     subject: z.object({ kind: z.string(), id: uuid }).nullable(),
     params: z.record(z.string(), z.unknown()),

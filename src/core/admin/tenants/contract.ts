@@ -1,7 +1,7 @@
 /** Workspaces, as operators administer them. Spec: Workspace (tenant) administration; Admin: workspaces; decisions 4. */
 import { z } from 'zod'
 import { defineOperations } from '../../operation.ts'
-import { email, int64, moment, paging, slug, text, uuid, version } from '../../schema.ts'
+import { email, int64, moment, optionalPaging, slug, text, uuid, version } from '../../schema.ts'
 
 const tenantId = uuid.describe("the workspace's id")
 const tenantStates = ['ACTIVE', 'SUSPENDED', 'PENDING_DELETION'] as const
@@ -23,7 +23,15 @@ export const AdminTenant = z
     deletion_requested_at: moment.nullable(),
     purge_after: moment.nullable(),
     purge_started_at: moment.nullable(),
-    password_opening: z.object({ until: moment, opened_at: moment, opened_by: uuid.nullable(), requester: z.string(), reason: z.string() }).nullable(),
+    password_opening: z
+      .object({
+        until: moment,
+        opened_at: moment,
+        opened_by: uuid.nullable(),
+        requester: z.string(),
+        reason: z.string(),
+      })
+      .nullable(),
     version,
   })
   .meta({ id: 'AdminTenant' })
@@ -64,12 +72,15 @@ export const quotaNames = [
 ] as const
 export type QuotaName = (typeof quotaNames)[number]
 
-const forEachQuota = <Schema extends z.ZodType>(schema: Schema) => Object.fromEntries(quotaNames.map((name) => [name, schema])) as Record<QuotaName, Schema>
+const forEachQuota = <Schema extends z.ZodType>(schema: Schema) =>
+  Object.fromEntries(quotaNames.map((name) => [name, schema])) as Record<QuotaName, Schema>
 
 const TenantQuotas = z.strictObject(forEachQuota(int64.nullable().optional())).meta({ id: 'TenantQuotas' })
 
 const ResolvedQuotas = z
-  .object(forEachQuota(z.object({ value: int64, source: z.enum(['WORKSPACE', 'PLAN', 'INSTANCE', 'PRODUCT']), used: int64 })))
+  .object(
+    forEachQuota(z.object({ value: int64, source: z.enum(['WORKSPACE', 'PLAN', 'INSTANCE', 'PRODUCT']), used: int64 })),
+  )
   .meta({ id: 'ResolvedQuotas' })
 export type ResolvedQuotas = z.output<typeof ResolvedQuotas>
 
@@ -81,8 +92,12 @@ export const tenantOperations = defineOperations('admin', {
     path: '/admin/tenants',
     summary: "The installation's workspaces, oldest first",
     spec: 'Admin: workspaces; decisions 4',
-    query: z.strictObject({ state: z.enum(tenantStates).optional(), slug: slug.optional(), ...paging(1000) }),
-    success: { status: 200, answer: z.object({ data: z.array(AdminTenant), next_cursor: z.string().nullish() }), whole: 'streamed' },
+    query: z.strictObject({ state: z.enum(tenantStates).optional(), slug: slug.optional(), ...optionalPaging(1000) }),
+    success: {
+      status: 200,
+      answer: z.object({ data: z.array(AdminTenant), next_cursor: z.string().nullish() }),
+      whole: 'streamed',
+    },
     needs: operator,
     refuses: ['cursor.invalid'],
     recovery: 'allowed',
@@ -94,7 +109,11 @@ export const tenantOperations = defineOperations('admin', {
     summary: 'Provision a workspace with its owner, a hub, an example collection, buckets and labels',
     spec: 'Admin: workspaces, rule 1',
     body: TenantProvision,
-    success: { status: 201, answer: ProvisionedTenant, location: (answer: { tenant: { slug: string } }) => `/admin/tenants?slug=${answer.tenant.slug}` },
+    success: {
+      status: 201,
+      answer: ProvisionedTenant,
+      location: (answer: { tenant: { slug: string } }) => `/admin/tenants?slug=${answer.tenant.slug}`,
+    },
     needs: operator,
     refuses: ['admin.slug_taken', 'admin.multi_mode_required'],
     idempotent: true,
@@ -138,4 +157,3 @@ export const tenantOperations = defineOperations('admin', {
     recovery: 'allowed',
   },
 })
-

@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core/args'
+import { Args } from '@oclif/core'
 import { tenantOperations } from '../../../../core/admin/tenants/contract.ts'
 import { CallerCommand } from '../../../base-command.ts'
 import { quotaTable } from '../../../render/quotas.ts'

@@ -1,0 +1,242 @@
+/**
+ * Provisioning: a workspace that its owner can walk into.
+ *
+ * One transaction writes the workspace, its owner as an invited account, a hub with an
+ * example collection, buckets and labels in its language, the invitation, the trail, the
+ * events, the journal and the job that ends the invitation; or nothing. The statements do
+ * not wait for each other: they travel behind one another on the one connection, and a
+ * statement that fails fails the transaction.
+ *
+ * Spec: Admin: workspaces, rule 1; decisions 4, ProvisionedTenant.
+ */
+import { randomUUIDv7 } from 'node:crypto'
+import { endInvitation } from '../../auth/jobs.ts'
+import type { Ctx } from '../../context.ts'
+import type { NewEvent } from '../../events.ts'
+import { fold } from '../../fold.ts'
+import { knownLocale, knownTimeZone } from '../../locale.ts'
+import type { Answer, Received } from '../../operation.ts'
+import { refuse, refuseMember } from '../../problem.ts'
+import { type MintedToken, mintToken } from '../../token.ts'
+import type { tenantOperations as ops } from './contract.ts'
+import { readTenant } from './list.ts'
+import { labelColors, starterFor } from './starter.ts'
+
+/** Hosts an installation needs for itself. */
+const reservedSlugs = new Set(['www', 'api', 'admin', 'app', 'mail', 'static'])
+
+export interface NewTenant {
+  readonly id: string
+  readonly slug: string
+  readonly displayName: string
+  readonly locale: string
+  readonly timeZone: string
+}
+
+export interface NewOwner {
+  readonly accountId: string
+  readonly email: string
+  readonly displayName: string | null
+  /** Set up at once with a password, or invited. */
+  readonly passwordHash: string | null
+}
+
+export interface Board {
+  readonly hubId: string
+  readonly collectionId: string
+}
+
+/** Provisions a workspace. Refuses request.invalid, admin.slug_taken, admin.multi_mode_required. */
+export async function provisionTenant(
+  ctx: Ctx,
+  { body }: Received<typeof ops.provisionTenant>,
+): Promise<Answer<typeof ops.provisionTenant>> {
+  const tenant = await newTenant(ctx, body)
+  const owner = {
+    accountId: randomUUIDv7(),
+    email: body.owner_email,
+    displayName: body.owner_display_name ?? null,
+    passwordHash: null,
+  }
+  const invitation = {
+    id: randomUUIDv7(),
+    ...mintToken('invitation'),
+    expiresAt: new Date(Date.now() + ctx.config.invitationDays * 86_400_000),
+  }
+
+  // The journal goes first: what is sent behind it is sent as the workspace.
+  const [, board] = await Promise.all([
+    ctx.journal('tenant.provisioned', tenant),
+    createWorkspace(ctx, tenant, owner, invitation),
+  ])
+  await ctx.enqueue(
+    endInvitation,
+    { tenantId: tenant.id, invitationId: invitation.id },
+    { startAfter: invitation.expiresAt },
+  )
+
+  return {
+    tenant: await readTenant(ctx.tx, tenant.slug),
+    owner: { account_id: owner.accountId, email: owner.email, display_name: owner.displayName },
+    redemption_token: invitation.token,
+    redemption_expires_at: invitation.expiresAt.toISOString(),
+    hub_id: board.hubId,
+    collection_id: board.collectionId,
+  }
+}
+
+/** The workspace's own facts, checked. Refuses request.invalid, admin.slug_taken, admin.multi_mode_required. */
+export async function newTenant(
+  ctx: Ctx,
+  asked: {
+    slug: string
+    display_name: string
+    default_locale?: string | null | undefined
+    default_time_zone?: string | null | undefined
+  },
+  pointer = '',
+): Promise<NewTenant> {
+  if (reservedSlugs.has(asked.slug)) refuseMember(`${pointer}/slug`, 'slug.reserved')
+  const locale = knownLocale(asked.default_locale ?? 'en', `${pointer}/default_locale`)
+  const timeZone = knownTimeZone(asked.default_time_zone ?? 'UTC', `${pointer}/default_time_zone`)
+
+  const [held] = await ctx.tx<{ is_blocked: boolean; is_full: boolean }[]>`
+    select exists (select 1 from blocked_slug where slug = ${asked.slug} and until > now()) as is_blocked,
+           ${ctx.config.mode === 'single'} and exists (select 1 from tenant) as is_full`
+  if (held?.is_full) refuse('admin.multi_mode_required')
+  if (held?.is_blocked) refuse('admin.slug_taken')
+  return { id: randomUUIDv7(), slug: asked.slug, displayName: asked.display_name, locale, timeZone }
+}
+
+interface NewInvitation extends MintedToken {
+  readonly id: string
+  readonly expiresAt: Date
+}
+
+/** Writes the workspace and all that it starts with; an owner with a password needs no invitation. */
+export async function createWorkspace(
+  ctx: Ctx,
+  tenant: NewTenant,
+  owner: NewOwner,
+  invitation?: NewInvitation,
+): Promise<Board> {
+  const board = { hubId: randomUUIDv7(), collectionId: randomUUIDv7() }
+  const { tx } = ctx
+  const created = tx`
+    insert into tenant (id, slug, display_name, default_locale, default_time_zone)
+    values (${tenant.id}, ${tenant.slug}, ${tenant.displayName}, ${tenant.locale}, ${tenant.timeZone})`
+  const furnished = ctx.inWorkspace(tenant.id, async () => {
+    const written = [writeOwner(ctx, tenant, owner, invitation), writeBoard(ctx, tenant, board)]
+    const events = await Promise.all(written)
+    const provisioned: NewEvent = {
+      name: 'work.tenant.provisioned',
+      subject: `/tenants/${tenant.id}`,
+      data: { id: tenant.id, slug: tenant.slug, state: 'ACTIVE' },
+    }
+    await Promise.all([
+      ctx.audit('tenant.provisioned', {
+        subject: { kind: 'tenant', id: tenant.id },
+        params: { containers: 2, owner: owner.accountId },
+      }),
+      ctx.emit(provisioned, ...events.flat()),
+    ])
+  })
+  await Promise.all([created, furnished])
+  return board
+}
+
+async function writeOwner(
+  ctx: Ctx,
+  tenant: NewTenant,
+  owner: NewOwner,
+  invitation?: NewInvitation,
+): Promise<NewEvent[]> {
+  const { tx } = ctx
+  const state = owner.passwordHash === null ? 'INVITED' : 'ACTIVE'
+  await Promise.all([
+    tx`
+      insert into account (tenant_id, id, kind, state, email, email_fold, display_name, password_hash)
+      values (${tenant.id}, ${owner.accountId}, 'PERSON', ${state}, ${owner.email}, ${fold(owner.email)}, ${owner.displayName}, ${owner.passwordHash})`,
+    tx`insert into membership (tenant_id, id, account_id, role) values (${tenant.id}, ${randomUUIDv7()}, ${owner.accountId}, 'OWNER')`,
+    invitation &&
+      tx`
+        insert into invitation (tenant_id, id, account_id, hash, expires_at)
+        values (${tenant.id}, ${invitation.id}, ${owner.accountId}, ${invitation.hash}, ${invitation.expiresAt})`,
+  ])
+  const name = owner.passwordHash === null ? 'identity.account.invited' : 'identity.account.joined'
+  return [
+    {
+      name,
+      subject: `/accounts/${owner.accountId}`,
+      data: { id: owner.accountId, kind: 'PERSON', state, role: 'OWNER' },
+    },
+  ]
+}
+
+/** The ranks of the first siblings; everything created later is ranked between or behind them. */
+const firstRanks = ['a0', 'a1', 'a2', 'a3'] as const
+
+async function writeBoard(ctx: Ctx, tenant: NewTenant, board: Board): Promise<NewEvent[]> {
+  const starter = starterFor(tenant.locale)
+  const place = { tenant_id: tenant.id, container_id: board.collectionId }
+  const containers = [
+    { tenant_id: tenant.id, id: board.hubId, kind: 'HUB', parent_id: null, name: starter.hub, rank: firstRanks[0] },
+    {
+      tenant_id: tenant.id,
+      id: board.collectionId,
+      kind: 'COLLECTION',
+      parent_id: board.hubId,
+      name: starter.collection,
+      rank: firstRanks[0],
+    },
+  ]
+  const buckets = starter.buckets.map((name, index) => ({
+    ...place,
+    id: randomUUIDv7(),
+    name,
+    name_fold: fold(name),
+    rank: firstRanks[index] ?? 'a9',
+    is_done_bucket: index === starter.buckets.length - 1,
+  }))
+  const labels = starter.labels.map((name, index) => ({
+    ...place,
+    id: randomUUIDv7(),
+    name,
+    name_fold: fold(name),
+    color_token: labelColors[index] ?? 'gray',
+  }))
+
+  const { tx } = ctx
+  await Promise.all([
+    tx`insert into container ${tx.rows(containers, 'tenant_id', 'id', 'kind', 'parent_id', 'name', 'rank')}`,
+    tx`insert into bucket ${tx.rows(buckets, 'tenant_id', 'container_id', 'id', 'name', 'name_fold', 'rank', 'is_done_bucket')}`,
+    tx`insert into label ${tx.rows(labels, 'tenant_id', 'container_id', 'id', 'name', 'name_fold', 'color_token')}`,
+  ])
+  const at = `/containers/${board.collectionId}`
+  return [
+    ...containers.map(
+      ({ id, kind, parent_id, name }) =>
+        ({
+          name: 'work.container.created',
+          subject: `/containers/${id}`,
+          data: { id, kind, parent_id, name },
+        }) as const,
+    ),
+    ...buckets.map(
+      ({ id, name, is_done_bucket }) =>
+        ({
+          name: 'work.bucket.created',
+          subject: `${at}/buckets/${id}`,
+          data: { id, container_id: board.collectionId, name, is_done_bucket },
+        }) as const,
+    ),
+    ...labels.map(
+      ({ id, name, color_token }) =>
+        ({
+          name: 'work.label.created',
+          subject: `${at}/labels/${id}`,
+          data: { id, container_id: board.collectionId, name, color_token },
+        }) as const,
+    ),
+  ]
+}

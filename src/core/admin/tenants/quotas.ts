@@ -1,0 +1,80 @@
+/** Ceilings of one workspace. Spec: Admin: workspaces, rule 5; Quota semantics; decisions 4. */
+import type { Ctx } from '../../context.ts'
+import type { Answer, Received } from '../../operation.ts'
+import { refuse } from '../../problem.ts'
+import { resolveQuotas } from '../../quotas.ts'
+import { type tenantOperations as ops, type QuotaName, quotaNames } from './contract.ts'
+
+type Integer = number | bigint
+
+/**
+ * Sets and clears ceilings, and answers them all, resolved. A patch that changes nothing
+ * writes nothing, so an empty one reads. Refuses not_found.
+ */
+export async function changeTenantQuotas(
+  ctx: Ctx,
+  { tenantId, body }: Received<typeof ops.changeTenantQuotas>,
+): Promise<Answer<typeof ops.changeTenantQuotas>> {
+  const [tenant] = await ctx.tx<{ slug: string }[]>`select slug from tenant where id = ${tenantId} for update`
+  if (!tenant) refuse('not_found')
+  const overrides = await readOverrides(ctx, tenantId)
+  const moved = quotaNames.filter((name) => body[name] !== undefined && body[name] !== (overrides.get(name) ?? null))
+
+  for (const name of moved) {
+    const ceiling = body[name] ?? null
+    await writeOverride(ctx, tenantId, name, ceiling)
+    if (ceiling === null) overrides.delete(name)
+    else overrides.set(name, ceiling)
+  }
+  if (moved.length > 0) await record(ctx, tenantId, tenant.slug, moved, overrides)
+
+  return resolveQuotas(ctx.config.mode, overrides, await readUse(ctx, tenantId))
+}
+
+async function readOverrides(ctx: Ctx, tenantId: string): Promise<Map<QuotaName, Integer>> {
+  const rows = await ctx.tx<
+    { quota: QuotaName; ceiling: Integer }[]
+  >`select quota, ceiling from tenant_quota where tenant_id = ${tenantId}`
+  return new Map(rows.map((row) => [row.quota, row.ceiling]))
+}
+
+async function writeOverride(ctx: Ctx, tenantId: string, name: QuotaName, ceiling: Integer | null): Promise<void> {
+  if (ceiling === null) {
+    await ctx.tx`delete from tenant_quota where tenant_id = ${tenantId} and quota = ${name}`
+    return
+  }
+  await ctx.tx`
+    insert into tenant_quota (tenant_id, quota, ceiling) values (${tenantId}, ${name}, ${ceiling})
+    on conflict (tenant_id, quota) do update set ceiling = excluded.ceiling`
+}
+
+/** What is counted so far: the calls of the running minute. Nothing else that a ceiling names exists yet. */
+async function readUse(ctx: Ctx, tenantId: string): Promise<Partial<Record<QuotaName, Integer>>> {
+  const [rate] = await ctx.tx<{ seconds: number }[]>`
+    select greatest(0, extract(epoch from paid_until - now()))::float8 as seconds from request_rate where tenant_id = ${tenantId}`
+  return rate && rate.seconds > 0 ? { api_requests_per_minute: Math.ceil(rate.seconds) } : {}
+}
+
+async function record(
+  ctx: Ctx,
+  id: string,
+  slug: string,
+  moved: readonly QuotaName[],
+  overrides: ReadonlyMap<QuotaName, Integer>,
+): Promise<void> {
+  const ceilings = Object.fromEntries(moved.map((name) => [name, overrides.get(name) ?? null]))
+  const evidence = {
+    params: {
+      quotas: Object.fromEntries(
+        Object.entries(ceilings).map(([name, value]) => [name, value === null ? null : String(value)]),
+      ),
+    },
+  }
+  await ctx.journal('tenant.quotas_changed', { id, slug }, evidence)
+  await ctx.inWorkspace(id, async () => {
+    await Promise.all([
+      ctx.audit('tenant.quotas_changed', { subject: { kind: 'tenant', id }, ...evidence }),
+      ctx.emit({ name: 'work.tenant.quotas_changed', subject: `/tenants/${id}`, data: { id, slug, quotas: ceilings } }),
+    ])
+  })
+}

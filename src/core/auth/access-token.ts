@@ -1,0 +1,135 @@
+/**
+ * Personal access tokens, and the tokens of service accounts.
+ *
+ * A token reaches at most what its bearer reaches: its scopes are among those of the
+ * credential that mints it. `admin:tenants` is the exception, because no session carries
+ * it: it takes a step-up and somebody in the register (or, while the register is empty,
+ * the owner of the first workspace).
+ *
+ * Spec: Authentication, 2 and 3; decisions 2, Tokens and Scopes.
+ */
+import { randomUUIDv7 } from 'node:crypto'
+import type { AccountActor } from '../actor.ts'
+import type { Ctx } from '../context.ts'
+import type { Answer, Received } from '../operation.ts'
+import { refuse, refuseMember } from '../problem.ts'
+import { rankOf, type Scope } from '../schema.ts'
+import { mintToken, type TokenKind } from '../token.ts'
+import type { tokenOperations as ops } from './contract.ts'
+import { account } from './session.ts'
+
+interface TokenRow {
+  readonly id: string
+  readonly name: string
+  readonly last4: string
+  readonly scopes: string
+  readonly created_at: string
+  readonly expires_at: string | null
+  readonly last_used_at: string | null
+}
+
+/** The account's own tokens that still serve, newest first; at most 200. */
+export async function listTokens(ctx: Ctx): Promise<Answer<typeof ops.listTokens>> {
+  const { tenantId, accountId } = account(ctx)
+  const rows = await ctx.tx.last<TokenRow[]>`
+    select id, name, last4, scopes, created_at, expires_at, last_used_at from credential
+    where tenant_id = ${tenantId} and account_id = ${accountId} and kind in ('PERSONAL', 'SERVICE')
+      and revoked_at is null and (expires_at is null or expires_at > now())
+    order by id desc limit 200`
+  return { data: rows.map(representation) }
+}
+
+/** Mints a token of the account's own. Refuses request.invalid, auth.scope_required, admin.operator_required. */
+export async function createToken(
+  ctx: Ctx,
+  { body }: Received<typeof ops.createToken>,
+): Promise<Answer<typeof ops.createToken>> {
+  const actor = account(ctx)
+  await checkScopes(ctx, actor, body.scopes)
+  const kind = actor.kind === 'SERVICE' ? 'service' : 'personal'
+  const minted = await writeToken(ctx, actor.tenantId, {
+    accountId: actor.accountId,
+    kind,
+    name: body.name,
+    scopes: body.scopes,
+    expiresAt: body.expires_at,
+  })
+  return { ...representation(minted.row), token: minted.token }
+}
+
+/** Revokes a token from the very next call on: one's own, or, for an ADMIN, a service account's. Refuses not_found. */
+export async function revokeToken(ctx: Ctx, { tokenId }: Received<typeof ops.revokeToken>): Promise<void> {
+  const actor = account(ctx)
+  const isAdmin = rankOf[actor.role] >= rankOf.ADMIN && actor.scopes.includes('workspace:admin')
+  const revoked = await ctx.tx`
+    update credential set revoked_at = now()
+    where tenant_id = ${actor.tenantId} and id = ${tokenId} and kind in ('PERSONAL', 'SERVICE') and revoked_at is null
+      and (account_id = ${actor.accountId} or (${isAdmin} and kind = 'SERVICE'))`
+  if (revoked.count === 0) refuse('not_found')
+  await Promise.all([
+    ctx.tx`update step_up set used_at = now() where tenant_id = ${actor.tenantId} and bearer_id = ${tokenId} and used_at is null`,
+    ctx.audit('token.revoked', { subject: { kind: 'token', id: tokenId } }),
+    ctx.emit({ name: 'identity.token.revoked', subject: `/auth/tokens/${tokenId}`, data: { id: tokenId } }),
+  ])
+}
+
+/** Refuses request.invalid on a doubled scope, auth.scope_required above the bearer's own, admin.operator_required. */
+export async function checkScopes(ctx: Ctx, actor: AccountActor, scopes: readonly Scope[]): Promise<void> {
+  if (new Set(scopes).size < scopes.length) refuseMember('/scopes', 'list.unique')
+  const missing = scopes.find((scope) => scope !== 'admin:tenants' && !actor.scopes.includes(scope))
+  if (missing) refuse('auth.scope_required', { scope: missing })
+  if (!scopes.includes('admin:tenants') || actor.isOperator) return
+  if (!(await mayStartRegister(ctx, actor))) refuse('admin.operator_required')
+}
+
+/** Whether the register is empty and this is the OWNER of the first workspace: somebody has to be able to begin. */
+async function mayStartRegister(ctx: Ctx, actor: AccountActor): Promise<boolean> {
+  if (actor.role !== 'OWNER') return false
+  const [row] = await ctx.asInstallation(
+    () => ctx.tx<{ first: string | null; operators: number }[]>`
+      select (select id from tenant order by id limit 1) as first, (select count(*)::int from operator) as operators`,
+  )
+  return row?.operators === 0 && row.first === actor.tenantId
+}
+
+interface NewToken {
+  readonly accountId: string
+  readonly kind: Extract<TokenKind, 'personal' | 'service'>
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly expiresAt: string | undefined
+}
+
+const longestDays = (scopes: readonly Scope[]) => (scopes.includes('admin:tenants') ? 90 : 365)
+
+/** Writes a token; without `expiresAt` it lives as long as its scopes allow. Refuses request.invalid for a moment that is past or too far. */
+export async function writeToken(
+  ctx: Ctx,
+  tenantId: string,
+  { accountId, kind, name, scopes, expiresAt }: NewToken,
+): Promise<{ token: string; row: TokenRow }> {
+  const days = longestDays(scopes)
+  const [life] = await ctx.tx<{ until: string; is_allowed: boolean }[]>`
+    select until, until > now() and until <= now() + make_interval(days => ${days}) as is_allowed
+    from (select coalesce(${expiresAt ?? null}::timestamptz, now() + make_interval(days => ${days})) as until) asked`
+  if (!life?.is_allowed) refuseMember('/expires_at', 'value.moment_range', { from: 'now', days_ahead: days })
+
+  const { token, hash, last4 } = mintToken(kind)
+  const id = randomUUIDv7()
+  const [row] = await ctx.tx<TokenRow[]>`
+    insert into credential (tenant_id, id, account_id, kind, hash, last4, name, scopes, expires_at)
+    values (${tenantId}, ${id}, ${accountId}, ${kind === 'personal' ? 'PERSONAL' : 'SERVICE'}, ${hash}, ${last4}, ${name}, ${scopes.join(' ')}, ${life.until})
+    returning id, name, last4, scopes, created_at, expires_at, last_used_at`
+  if (!row) throw new Error('an inserted token was not returned')
+  await Promise.all([
+    ctx.audit('token.created', { subject: { kind: 'token', id }, params: { account_id: accountId, scopes } }),
+    ctx.emit({
+      name: 'identity.token.created',
+      subject: `/auth/tokens/${id}`,
+      data: { id, account_id: accountId, scopes, expires_at: row.expires_at },
+    }),
+  ])
+  return { token, row }
+}
+
+const representation = ({ scopes, ...row }: TokenRow) => ({ ...row, scopes: scopes.split(' ') as Scope[] })

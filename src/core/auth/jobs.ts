@@ -1,0 +1,57 @@
+/** Jobs of the auth area: what ends by itself. Spec: decisions 2. */
+import { z } from 'zod'
+import { defineJob } from '../job.ts'
+
+/** Ends an invitation that nobody redeemed: the trail says so, and its hash is gone. */
+export const endInvitation = defineJob({
+  name: 'end_invitation',
+  payload: z.object({ tenantId: z.guid(), invitationId: z.guid() }),
+  retryLimit: 5,
+  async run(installation, { tenantId, invitationId }) {
+    await installation.transaction({ kind: 'SYSTEM', job: 'end_invitation' }, { tenantId }, async (ctx) => {
+      // The database's clock decides, not the queue's: a job that comes early leaves the invitation to whoever holds it.
+      const [ended] = await ctx.tx<{ account_id: string }[]>`
+        delete from invitation where tenant_id = ${tenantId} and id = ${invitationId} and used_at is null and expires_at <= now() returning account_id`
+      if (!ended) return
+      const subject = { kind: 'account', id: ended.account_id }
+      await Promise.all([
+        ctx.audit('invitation.expired', { subject }),
+        ctx.emit({
+          name: 'identity.invitation.expired',
+          subject: `/accounts/${ended.account_id}`,
+          data: { account_id: ended.account_id },
+        }),
+      ])
+    })
+  },
+})
+
+/** Rows removed in one transaction, so that none lasts long. */
+const batch = 1000
+
+/** Removes what is over: spent and expired credentials and proofs, old failures, idempotency records, blocked slugs. */
+export const sweepExpired = defineJob({
+  name: 'sweep_expired',
+  payload: z.object({}).nullish(),
+  retryLimit: 1,
+  cron: '17 * * * *',
+  async run(installation) {
+    const sweeper = { kind: 'SYSTEM', job: 'sweep_expired' } as const
+    for (let removed = batch; removed >= batch; ) {
+      removed = await installation.transaction(sweeper, {}, async ({ tx }) => {
+        // A used refresh token is kept until it expires: its second use is how a stolen one shows.
+        const counts = await Promise.all([
+          tx`delete from credential where (tenant_id, id) in (select tenant_id, id from credential where expires_at < now() - interval '1 day' limit ${batch})`,
+          tx`delete from step_up where (tenant_id, id) in (select tenant_id, id from step_up where expires_at < now() - interval '1 day' limit ${batch})`,
+          tx`delete from failed_attempt where (tenant_id, id) in (select tenant_id, id from failed_attempt where at < now() - interval '1 day' limit ${batch})`,
+          tx`
+            delete from sealed_value s using idempotency_record r
+            where s.tenant_id = r.tenant_id and s.kind = 'idempotency.answer' and s.owner_id = r.id and r.created_at < now() - interval '24 hours'`,
+          tx`delete from idempotency_record where created_at < now() - interval '24 hours'`,
+          tx`delete from blocked_slug where until < now()`,
+        ])
+        return Math.max(...counts.slice(0, 3).map(({ count }) => count))
+      })
+    }
+  },
+})

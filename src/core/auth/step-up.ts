@@ -1,0 +1,125 @@
+/**
+ * Step-up: the proof that the account's own person is at the keyboard, for one call.
+ *
+ * A proof lives 300 seconds by the database's clock and serves once. It is bound to the
+ * account and the bearer (session or token) that asked, and to one operation and target
+ * where the request named them. Spending is one conditional update in a transaction of
+ * its own: of two concurrent uses exactly one passes, and a refused call has spent it.
+ *
+ * Five failures in 15 minutes lock step-up for the account for 15 minutes.
+ * Spec: Authentication, 4; decisions 2, Step-up.
+ */
+import { randomUUIDv7 } from 'node:crypto'
+import type { AccountActor, Actor } from '../actor.ts'
+import { isAccount } from '../actor.ts'
+import type { Ctx } from '../context.ts'
+import type { Installation } from '../installation.ts'
+import type { Answer, Received } from '../operation.ts'
+import { Problem } from '../problem.ts'
+import { hashToken, isTokenShaped, mintToken } from '../token.ts'
+import type { passwordOperations as ops } from './contract.ts'
+import { isPassword } from './password.ts'
+import { account } from './session.ts'
+
+const proofSeconds = 300
+const failuresBeforeLock = 5
+const lockMinutes = 15
+
+/** What came of checking the account's own password before the transaction. */
+export type Verdict =
+  | { readonly is: 'right'; readonly passwordHash: string | null }
+  | { readonly is: 'wrong' }
+  | { readonly is: 'locked'; readonly seconds: number }
+
+/** Checks the account's own password with no transaction open; a locked account's is not even looked at. */
+export async function proveOwnPassword(installation: Installation, actor: Actor, password: string): Promise<Verdict> {
+  if (!isAccount(actor)) return { is: 'wrong' }
+  const { tenantId, accountId } = actor
+  const { hash, seconds } = await installation.transaction(actor, { tenantId, readOnly: true }, async (ctx) => {
+    const [row] = await ctx.tx<
+      { password_hash: string | null }[]
+    >`select password_hash from account where tenant_id = ${tenantId} and id = ${accountId}`
+    return { hash: row?.password_hash ?? null, seconds: await secondsLocked(ctx, actor) }
+  })
+  if (seconds > 0) return { is: 'locked', seconds }
+  return (await isPassword(password, hash)) ? { is: 'right', passwordHash: hash } : { is: 'wrong' }
+}
+
+/** Mints a proof. Refuses auth.sign_in_failed (and counts it), auth.step_up_locked. */
+export async function stepUp(
+  ctx: Ctx,
+  { body }: Received<typeof ops.stepUp>,
+  verdict: Verdict,
+): Promise<Answer<typeof ops.stepUp> | Problem> {
+  const actor = account(ctx)
+  const refusal = await refusalOf(ctx, actor, verdict)
+  if (refusal) return refusal
+
+  const { token, hash } = mintToken('stepUp')
+  const [row] = await ctx.tx<{ expires_at: string }[]>`
+    insert into step_up (tenant_id, id, account_id, bearer_id, hash, operation, target_id, expires_at)
+    values (${actor.tenantId}, ${randomUUIDv7()}, ${actor.accountId}, ${actor.bearerId}, ${hash}, ${body.operation ?? null}, ${body.target_id ?? null},
+            now() + make_interval(secs => ${proofSeconds}))
+    returning expires_at`
+  await ctx.audit('step_up.granted', {
+    subject: { kind: 'account', id: actor.accountId },
+    params: { operation: body.operation ?? null },
+  })
+  return { step_up_token: token, expires_at: row?.expires_at ?? '' }
+}
+
+/** The refusal a verdict stands for. A wrong password is counted under the account's lock, so that many at once cannot outrun the limit. */
+export async function refusalOf(ctx: Ctx, actor: AccountActor, verdict: Verdict): Promise<Problem | undefined> {
+  if (verdict.is === 'locked') return locked(verdict.seconds)
+  const [row] = await ctx.tx<{ password_hash: string | null }[]>`
+    select password_hash from account where tenant_id = ${actor.tenantId} and id = ${actor.accountId} for update`
+  const seconds = await secondsLocked(ctx, actor)
+  if (seconds > 0) return locked(seconds)
+  if (verdict.is === 'right' && row?.password_hash === verdict.passwordHash) return undefined
+
+  await ctx.tx`
+    insert into failed_attempt (tenant_id, id, account_id, purpose) values (${actor.tenantId}, ${randomUUIDv7()}, ${actor.accountId}, 'STEP_UP')`
+  return new Problem('auth.sign_in_failed')
+}
+
+const locked = (seconds: number) =>
+  new Problem('auth.step_up_locked', {}, { headers: { 'retry-after': String(Math.ceil(seconds)) } })
+
+/** How long the account's step-up stays locked; 0 when it is not: 15 minutes from the fifth of five failures within 15 minutes. */
+async function secondsLocked(ctx: Ctx, { tenantId, accountId }: AccountActor): Promise<number> {
+  const [row] = await ctx.tx<{ seconds: number }[]>`
+    select extract(epoch from max(at) + make_interval(mins => ${lockMinutes}) - now())::float8 as seconds
+    from (select at, lag(at, ${failuresBeforeLock - 1}) over (order by at) as fifth_before from failed_attempt
+          where tenant_id = ${tenantId} and account_id = ${accountId} and purpose = 'STEP_UP' and at > now() - make_interval(mins => ${2 * lockMinutes})) recent
+    where fifth_before > at - make_interval(mins => ${lockMinutes})`
+  return Math.max(0, row?.seconds ?? 0)
+}
+
+/** Spends a proof, in a transaction of its own. Refuses auth.step_up_required for any that is not right and fresh. */
+export async function spendStepUp(
+  installation: Installation,
+  actor: AccountActor,
+  proof: string | undefined,
+  call: { readonly operation: string; readonly targetId: string | undefined },
+): Promise<void> {
+  if (proof === undefined || !isTokenShaped(proof, 'stepUp')) throw required()
+  const { tenantId } = actor
+  const bound = installation.config.requiresBoundStepUp
+  const spent = await installation.transaction(actor, { tenantId }, async (ctx) => {
+    const used = await ctx.tx`
+      update step_up set used_at = now()
+      where hash = ${hashToken(proof)} and tenant_id = ${tenantId} and account_id = ${actor.accountId} and bearer_id = ${actor.bearerId}
+        and used_at is null and expires_at > now()
+        and (operation = ${call.operation} or (operation is null and not ${bound}))
+        and (target_id is null or target_id = ${call.targetId ?? null})`
+    return used.count === 1
+  })
+  if (!spent) throw required()
+}
+
+const required = () =>
+  new Problem(
+    'auth.step_up_required',
+    {},
+    { headers: { 'www-authenticate': 'Bearer error="insufficient_user_authentication", max_age=300' } },
+  )

@@ -1,0 +1,146 @@
+/**
+ * Boot: from a configuration to an installation that may be used.
+ *
+ *    database (the embedded one is held and migrated) → keyring → check values → pool and queue
+ *
+ * The daemon and `svc --recovery` boot alike. Nothing is served from a database of
+ * another release, nor with a ring that cannot open what is stored: each refusal is one
+ * clear line. Spec: decisions 4, Keyring; 6.
+ */
+import { randomUUIDv7 } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import type { SystemActor } from './actor.ts'
+import { hashSetUpToken } from './auth/set-up.ts'
+import { type Config, ConfigurationError } from './config.ts'
+import type { DatabaseAddress } from './database/address.ts'
+import { withClient } from './database/client.ts'
+import { type Installation, openInstallation } from './installation.ts'
+import { createKeyring, type Keyring, readKeyring } from './keyring.ts'
+import { mintToken } from './token.ts'
+
+export interface BootOptions {
+  /** Whether this process works jobs off. */
+  readonly works: boolean
+  /** How the process names itself to PostgreSQL. */
+  readonly applicationName: string
+  /** Is told, for people, what takes time and what was made. */
+  readonly note?: (line: string) => void
+  readonly onQueueError?: (error: Error) => void
+}
+
+export interface Booted {
+  readonly installation: Installation
+  /** Folder of the embedded cluster; undefined on a database of the operator's own. */
+  readonly embedded: string | undefined
+  close(): Promise<void>
+}
+
+const system: SystemActor = { kind: 'SYSTEM', job: 'boot' }
+
+/** Throws ConfigurationError, SchemaError, EmbeddedFailure (one line each), or DatabaseUnavailable. */
+export async function bootInstallation(config: Config, options: BootOptions): Promise<Booted> {
+  const held = config.database ? undefined : await holdDatabase(config, options)
+  try {
+    const address = await migratedAddress(config, held)
+    const ring = await openRing(config, held?.owner, options)
+    const installation = openInstallation(config, address, ring, options)
+    try {
+      await introduce(installation)
+    } catch (error) {
+      await installation.close()
+      throw error
+    }
+    return {
+      installation,
+      embedded: held?.where,
+      async close() {
+        await installation.close()
+        await held?.release()
+      },
+    }
+  } catch (error) {
+    await held?.release()
+    throw error
+  }
+}
+
+async function holdDatabase(config: Config, { note }: BootOptions) {
+  // Loaded on demand: an installation with a database of its own needs none of it.
+  const { holdEmbedded } = await import('./database/embedded.ts')
+  return holdEmbedded(config.dataDir, note ? { note } : {})
+}
+
+/** The embedded database is ours to migrate; an operator's own is migrated when he says so. */
+async function migratedAddress(
+  config: Config,
+  held: { owner: DatabaseAddress; daemon: DatabaseAddress } | undefined,
+): Promise<DatabaseAddress> {
+  const { checkMigrated, migrate, migrationStatus } = await import('./database/migrate.ts')
+  if (config.database) {
+    await checkMigrated(config.database.owner)
+    return config.database.daemon
+  }
+  if (!held) throw new Error('an embedded installation without its database')
+  const { pending, unknown } = await migrationStatus(held.owner)
+  if (pending.length + unknown.length > 0) await migrate(held.owner, held.daemon)
+  return held.daemon
+}
+
+/** A ring is made only for an embedded database that has never known one; elsewhere a missing one means that it was lost. */
+async function openRing(config: Config, owner: DatabaseAddress | undefined, { note }: BootOptions): Promise<Keyring> {
+  const isFirst = owner !== undefined && !existsSync(config.keyringFile) && !(await hasKnownRing(owner))
+  if (!isFirst) return readKeyring(config.keyringFile)
+  const ring = createKeyring(config.keyringFile)
+  note?.(
+    `Created a keyring in ${config.keyringFile}. Back it up apart from the database: without it no sealed value can be opened.`,
+  )
+  return ring
+}
+
+const hasKnownRing = (owner: DatabaseAddress) =>
+  withClient(owner, async (client) => {
+    const { rows } = await client.query<{ known: boolean }>('select exists (select 1 from keyring_key) as known')
+    return rows[0]?.known === true
+  })
+
+/** Gives a new installation its identity, and holds the ring against the check values and the stored values. */
+async function introduce(installation: Installation): Promise<void> {
+  const { ring } = installation
+  await installation.transaction(system, {}, async ({ tx }) => {
+    await tx`insert into installation (id, epoch) values (${randomUUIDv7()}, ${randomUUIDv7()}) on conflict (is_only) do nothing`
+    const known = await tx<{ key_id: string; check_value: Buffer }[]>`select key_id, check_value from keyring_key`
+    const sealed = await tx<
+      { key_id: string; count: number }[]
+    >`select key_id, count(*)::int as count from sealed_value group by key_id`
+    const lost = sealed.filter(({ key_id }) => !ring.has(key_id))
+    if (lost.length > 0) {
+      const listed = lost.map(({ key_id, count }) => `${count} stored value(s) name the key "${key_id}"`).join('; ')
+      throw new ConfigurationError(
+        `${listed}, which ${ring.path} lacks. Restore the keyring from its backup (docs/runbooks/keyring.md).`,
+      )
+    }
+    for (const { key_id, check_value } of known) {
+      if (!ring.has(key_id) || ring.checkValue(key_id).equals(check_value)) continue
+      throw new ConfigurationError(
+        `The key "${key_id}" in ${ring.path} is not the key of that name that this database was used with. Restore the keyring from its backup (docs/runbooks/keyring.md).`,
+      )
+    }
+    for (const id of ring.ids)
+      await tx`insert into keyring_key (key_id, check_value) values (${id}, ${ring.checkValue(id)}) on conflict (key_id) do nothing`
+  })
+}
+
+/**
+ * The set-up token while the installation is not set up, made anew at every start (only
+ * its hash is kept) unless the operator chose one; undefined afterwards.
+ */
+export async function offerSetUp(installation: Installation): Promise<string | undefined> {
+  const { config } = installation
+  const token = config.setUpToken ?? mintToken('invitation').token
+  const offered = await installation.transaction(
+    system,
+    {},
+    ({ tx }) => tx`update installation set set_up_token_hash = ${hashSetUpToken(token)} where set_up_at is null`,
+  )
+  return offered.count === 1 ? token : undefined
+}

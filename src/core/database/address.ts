@@ -1,0 +1,143 @@
+/**
+ * Where a PostgreSQL is and who asks: one form for a connection URL from the operator,
+ * for the embedded server, and for the two drivers we use.
+ *
+ * Two drivers, two habits, both checked against their source: postgres.js wants the
+ * socket file itself and cuts a host at its colons (so an IPv6 address goes in as a
+ * list); pg wants the socket's folder as host.
+ *
+ * Invariant: no message made here repeats the URL, because the URL holds the password.
+ */
+export interface DatabaseAddress {
+  /** A name, an IP address without brackets, or a folder with a Unix socket, starting with `/`. */
+  readonly host: string
+  readonly port: number
+  readonly database: string
+  readonly user: string
+  readonly password: string | undefined
+  /** `require` encrypts without checking the certificate; `verify-full` and true check it. */
+  readonly ssl: boolean | 'require' | 'verify-full'
+}
+
+export interface PostgresOptions {
+  host: string
+  port: number
+  path?: string
+  database: string
+  user: string
+  password?: string
+  ssl: boolean | 'require' | 'verify-full'
+}
+
+export interface PgOptions {
+  host: string
+  port: number
+  database: string
+  user: string
+  password?: string
+  ssl: boolean | { rejectUnauthorized: boolean }
+}
+
+const form =
+  /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?(?:\[(?<ip6>[^\]]+)\]|(?<host>[^:/?#]*))(?::(?<port>\d*))?(?:\/(?<database>[^?#]*))?(?:\?(?<query>[^#]*))?$/
+
+const sslModes = new Map<string, DatabaseAddress['ssl']>([
+  ['disable', false],
+  ['require', 'require'],
+  ['verify-ca', 'verify-full'], // neither driver can check the authority alone; the stricter one never trusts more
+  ['verify-full', 'verify-full'],
+])
+
+// Understood by libpq, without meaning for us, and harmless to leave out.
+const ignored = new Set(['application_name', 'connect_timeout'])
+const understood = new Set(['host', 'port', 'user', 'password', 'dbname', 'sslmode'])
+
+/**
+ * Reads `postgres://user:password@host:port/database?sslmode=…`; `?host=/folder` names a
+ * Unix socket. Port 5432 and the user's name as database are the defaults. Throws an
+ * Error of one line that never holds the password.
+ */
+export function addressOf(url: string): DatabaseAddress {
+  const parts = form.exec(url.trim())?.groups
+  if (!parts)
+    throw new Error(`The database URL is not of the form ${shape}; write @ : / ? # % in a password as %40 and so on`)
+  const query = new URLSearchParams(parts['query'] ?? '')
+  for (const name of query.keys()) {
+    if (!understood.has(name) && !ignored.has(name))
+      throw new Error(`The database URL has ?${printable(name)}=, which svc does not know; remove it`)
+  }
+  const user = query.get('user') ?? decoded(parts['user'])
+  if (!user) throw new Error(`The database URL names no user; write ${shape}`)
+  const password = query.get('password') ?? decoded(parts['password'])
+  return {
+    host: query.get('host') || parts['ip6'] || decoded(parts['host']) || 'localhost',
+    port: portOf(query.get('port') || parts['port'] || '5432'),
+    database: query.get('dbname') || decoded(parts['database']) || user,
+    user,
+    password: password || undefined,
+    ssl: sslOf(query.get('sslmode')),
+  }
+}
+
+const shape = 'postgres://user:password@host:5432/database'
+
+function decoded(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text)
+  } catch {
+    throw new Error('The database URL has a % that is not followed by two hexadecimal digits; write a plain % as %25')
+  }
+}
+
+function portOf(text: string): number {
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new Error('The port in the database URL is not between 1 and 65535')
+  return port
+}
+
+function sslOf(mode: string | null): DatabaseAddress['ssl'] {
+  const ssl = sslModes.get(mode ?? 'disable')
+  // `prefer` and `allow` fall back to plain text when somebody in the middle asks for it.
+  if (ssl === undefined)
+    throw new Error(`The database URL says sslmode=${printable(mode ?? '')}; say disable, require or verify-full`)
+  return ssl
+}
+
+function printable(text: string): string {
+  return text.replace(/[^\w.-]/g, '?').slice(0, 40)
+}
+
+const socketFile = (address: DatabaseAddress): string => `${address.host}/.s.PGSQL.${address.port}`
+
+/** The address as options of postgres.js. */
+export function postgresOptions(address: DatabaseAddress): PostgresOptions {
+  const { host, port, database, user, password, ssl } = address
+  const local = host.startsWith('/')
+  return {
+    ...(local ? { host: 'localhost', port, path: socketFile(address) } : uncut(host, port)),
+    database,
+    user,
+    ...(password !== undefined && { password }),
+    ssl: local ? false : ssl,
+  }
+}
+
+/** postgres.js cuts strings at colons, but not in lists, which its types do not know. */
+function uncut(host: string, port: number): { host: string; port: number } {
+  if (!host.includes(':')) return { host, port }
+  return { host: [host], port: [port] } as unknown as { host: string; port: number }
+}
+
+/** The address as options of the pg package, which pg-boss and node-pg-migrate take. */
+export function pgOptions(address: DatabaseAddress): PgOptions {
+  const { host, port, database, user, password, ssl } = address
+  return {
+    host,
+    port,
+    database,
+    user,
+    ...(password !== undefined && { password }),
+    ssl: ssl && !host.startsWith('/') ? { rejectUnauthorized: ssl !== 'require' } : false,
+  }
+}

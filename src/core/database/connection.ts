@@ -1,0 +1,196 @@
+/**
+ * One connection to PostgreSQL, for life: it never reconnects.
+ *
+ * The driver reconnects behind the same object and would send a late statement of a dead
+ * transaction into whatever that connection serves by then, another workspace's
+ * transaction included; row-level security cannot see that. So each driver client here
+ * has one connection and a socket factory that works once. When the socket closes, the
+ * connection is dead in the same turn of the event loop:
+ *
+ *    connect() ──▶ alive ──socket closed or end()──▶ dead, for good
+ *
+ *  - what was under way is rejected with DatabaseUnavailable, even what the driver
+ *    itself would leave hanging;
+ *  - what comes later is rejected without reaching the driver.
+ *
+ * Every session reads only, unless its transaction says `read write`: a statement that got
+ * out of its transaction (a `begin` cancelled before it ran, with statements right behind
+ * it in the same packet) is refused by PostgreSQL instead of being committed by itself.
+ *
+ * Never set `prepare: false` for a whole client: it ends pipelining, five round trips
+ * instead of one. `max_lifetime` and `idle_timeout` stay off: the driver would
+ * end the connection between two statements of a transaction. The pool does both.
+ */
+import { Socket } from 'node:net'
+import postgres from 'postgres'
+import { type DatabaseAddress, postgresOptions } from './address.ts'
+import { columnTypes, jsonbTypeId } from './column-values.ts'
+import { Json, type Statement } from './statement.ts'
+import { DatabaseUnavailable, translated } from './unavailable.ts'
+
+/** What PostgreSQL does by itself with this session; all in milliseconds. */
+export interface SessionLimits {
+  readonly applicationName: string
+  readonly statementMs: number
+  readonly lockMs: number
+  readonly idleInTransactionMs: number
+}
+
+/** The rows of one statement, and what PostgreSQL called it. */
+export type Result = object[] & { readonly count: number; readonly command: string }
+
+export interface Connection {
+  readonly alive: boolean
+  /** When it was opened, by performance.now(). */
+  readonly openedAt: number
+  /** Sends at once, behind what was sent before. Rejects when the connection is dead or dies; never throws. */
+  send(statement: Statement): Promise<Result>
+  /** Calls back once when the connection dies; `undefined` takes the listener away. */
+  whenClosed(listener: ((reason: DatabaseUnavailable) => void) | undefined): void
+  /** Says goodbye, or hangs up on what is under way. Never rejects. */
+  end(): Promise<void>
+}
+
+const connectSeconds = 2
+/** How long a half closed socket may wait for the server's half. */
+const goodbyeMs = 1_000
+
+/** The driver's options for each mode; `simple` is missing in its types. */
+const modes = {
+  plan: { prepare: true, simple: false },
+  once: { prepare: false, simple: false },
+  simple: { prepare: false, simple: true },
+}
+
+/** Opens a connection and waits until PostgreSQL answers on it. Refuses with DatabaseUnavailable. */
+export async function connect(address: DatabaseAddress, limits: SessionLimits): Promise<Connection> {
+  const underWay = new Set<(reason: DatabaseUnavailable) => void>()
+  let death: DatabaseUnavailable | undefined
+  let goodbye: Promise<void> | undefined
+  let listener: ((reason: DatabaseUnavailable) => void) | undefined
+
+  const socket = new Socket()
+  const client = postgres({
+    ...postgresOptions(address),
+    ...sessionOptions(limits),
+    socket: once(() => dial(socket, address)),
+    onclose: () => die('the connection to the database closed'),
+  } as postgres.Options<Record<string, never>>)
+
+  function die(reason: string): void {
+    if (death) return
+    death = new DatabaseUnavailable(reason)
+    goodbye = hangUp(client, socket)
+    for (const reject of underWay) reject(death)
+    underWay.clear()
+    listener?.(death)
+  }
+
+  function send({ text, values, mode }: Statement): Promise<Result> {
+    if (death) return rejected(death)
+    const bound = values.map((value) =>
+      value instanceof Json ? client.typed(value.text as never, jsonbTypeId) : value,
+    )
+    const query = client.unsafe(text, bound as never[], modes[mode])
+    // The driver would keep an entry for every failed statement in a map that only grows.
+    Object.defineProperty(query, 'origin', { value: '' })
+    return new Promise((resolve, reject) => {
+      underWay.add(reject)
+      query.then(
+        (result) => {
+          underWay.delete(reject)
+          resolve(lastOf(result as unknown as Result))
+        },
+        (error: unknown) => {
+          underWay.delete(reject)
+          reject(translated(error))
+        },
+      )
+    })
+  }
+
+  const connection: Connection = {
+    get alive() {
+      return death === undefined
+    },
+    openedAt: performance.now(),
+    send,
+    whenClosed: (next) => {
+      listener = next
+    },
+    end: async () => {
+      die('the connection was ended')
+      await goodbye
+    },
+  }
+
+  try {
+    await send({ text: 'select', values: [], mode: 'simple' })
+  } catch (error) {
+    await connection.end()
+    throw error
+  }
+  return connection
+}
+
+function sessionOptions(limits: SessionLimits): object {
+  return {
+    max: 1,
+    fetch_types: false,
+    prepare: true,
+    idle_timeout: 0,
+    max_lifetime: 0,
+    connect_timeout: connectSeconds,
+    types: columnTypes,
+    onnotice: () => {},
+    // Sent with the greeting, so they cost no round trip.
+    connection: {
+      application_name: limits.applicationName,
+      statement_timeout: `${limits.statementMs}ms`,
+      lock_timeout: `${limits.lockMs}ms`,
+      idle_in_transaction_session_timeout: `${limits.idleInTransactionMs}ms`,
+      default_transaction_read_only: 'on',
+      search_path: 'public',
+      TimeZone: 'UTC',
+      DateStyle: 'ISO, YMD',
+    },
+  }
+}
+
+/** Works the first time and throws ever after: this is what keeps the driver from reconnecting. */
+function once<T>(make: () => T): () => T {
+  let used = false
+  return () => {
+    if (used) throw new DatabaseUnavailable('this connection was closed and does not come back')
+    used = true
+    return make()
+  }
+}
+
+function dial(socket: Socket, { host, port }: DatabaseAddress): Socket {
+  const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port, noDelay: true }
+  socket.on('error', () => {}) // the driver takes its listeners away before the last error may come
+  // Not yet: a failure that comes at once would come before the driver listens.
+  setImmediate(() => socket.destroyed || socket.connect(target))
+  // `host` is the name the driver checks a certificate against.
+  return Object.assign(socket, { host })
+}
+
+async function hangUp(client: postgres.Sql, socket: Socket): Promise<void> {
+  const deadline = setTimeout(() => socket.destroy(), goodbyeMs)
+  await client.end({ timeout: 0 }).catch(() => {})
+  if (socket.closed) clearTimeout(deadline)
+  else socket.once('close', () => clearTimeout(deadline))
+}
+
+/** A text of several statements answers with a list of results. */
+function lastOf(result: Result): Result {
+  const last: unknown = result.at(-1)
+  return Array.isArray(last) ? (last as Result) : result
+}
+
+function rejected(reason: Error): Promise<never> {
+  const promise = Promise.reject(reason)
+  promise.catch(() => {})
+  return promise
+}

@@ -1,0 +1,112 @@
+/**
+ * Makes a new database cluster, completely or not at all: it grows beside its place and is
+ * renamed into it when its roles exist and it is on the disk. A rest of a killed attempt
+ * is swept away by the next one.
+ *
+ * Roles: `postgres` is the cluster's superuser and used by nobody in svc. `svc_owner` owns
+ * the database `svc` and runs migrations. `svc_daemon` logs in for the daemon and owns and
+ * bypasses nothing.
+ */
+import { randomBytes } from 'node:crypto'
+import { chown, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Account, runAs } from './account.ts'
+import { failureIn, failures } from './failure.ts'
+import { type ClusterRecord, clusterOf, makePrivate } from './places.ts'
+
+/** What a new cluster's postgresql.conf says; an operator may change it there. */
+const settings = {
+  cluster_name: 'svc',
+  listen_addresses: '127.0.0.1',
+  unix_socket_permissions: '0700',
+  password_encryption: 'scram-sha-256',
+  max_connections: '60',
+  shared_buffers: '64MB',
+  max_wal_size: '512MB',
+  io_method: 'sync', // spares three processes that only pay on large scans
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_line_prefix: '%m [%p] %a ',
+  log_statement: 'none',
+  log_min_error_statement: 'panic', // a failing statement's text may hold what people wrote
+}
+
+const unfinished = 'cluster.unfinished-'
+
+/** Makes `<home>/cluster`; `durable` is false only where a power cut may cost everything. */
+export async function createCluster(
+  bin: string,
+  record: ClusterRecord,
+  account: Account | undefined,
+  durable: boolean,
+): Promise<void> {
+  await sweep(record.home)
+  const draft = join(record.home, `${unfinished}${randomBytes(4).toString('hex')}`)
+  const run = async (program: string, args: readonly string[], input?: string) => {
+    const { code, output } = await runAs(account, join(bin, program), args, input)
+    if (code !== 0) throw failureIn(output, record.home, failures.creation)
+  }
+
+  try {
+    await initialise(run, draft, record, account)
+    await run(
+      'postgres',
+      ['--single', '-D', draft, '-c', 'exit_on_error=on', '-c', 'fsync=off', 'postgres'],
+      rolesAndDatabase(record),
+    )
+    if (durable) await run('initdb', ['--sync-only', '-D', draft])
+    await rename(draft, clusterOf(record))
+    await synchronise(record.home)
+  } catch (error) {
+    await sweep(record.home)
+    throw error
+  }
+}
+
+type Run = (program: string, args: readonly string[], input?: string) => Promise<void>
+
+async function initialise(run: Run, draft: string, record: ClusterRecord, account: Account | undefined): Promise<void> {
+  await makePrivate(draft, account)
+  const passwordFile = `${draft}.password`
+  await writeFile(passwordFile, `${record.passwords.superuser}\n`, { mode: 0o600 })
+  if (account) await chown(passwordFile, account.uid, account.gid)
+  await run('initdb', [
+    ...['-D', draft, '--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`],
+    // Not the system's collations: an index would be wrong after moving to another machine.
+    ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8', '--data-checksums'],
+    ...['--no-sync', '--no-instructions'], // synchronised once, when it is complete
+    ...Object.entries(settings).map(([name, value]) => `--set=${name}=${value}`),
+  ])
+  await rm(passwordFile)
+}
+
+/** For PostgreSQL's single-user mode, where a statement ends with its line. */
+function rolesAndDatabase({ passwords }: ClusterRecord): string {
+  return [
+    `create role svc_owner login nosuperuser nocreatedb createrole noreplication nobypassrls password '${passwords.owner}'`,
+    `create role svc_daemon login nosuperuser nocreatedb nocreaterole noinherit noreplication nobypassrls password '${passwords.daemon}'`,
+    // Who makes a role may administer it; svc_daemon is made here, so its owner-to-be is told.
+    'grant svc_daemon to svc_owner with admin true, inherit false, set false',
+    // A migration that gives an object to a role it made must be able to act as that role.
+    "alter role svc_owner set createrole_self_grant = 'set'",
+    'create database svc owner svc_owner',
+    'revoke all on database svc from public',
+    'grant connect on database svc to svc_daemon',
+    'revoke connect on database postgres from public',
+    'revoke connect on database template1 from public',
+    '',
+  ].join('\n')
+}
+
+/** Without this a power cut may undo the rename although the record, written later, says it is done. */
+async function synchronise(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  await handle.sync().finally(() => handle.close())
+}
+
+async function sweep(home: string): Promise<void> {
+  const rests = (await readdir(home)).filter((name) => name.startsWith(unfinished))
+  // An initdb that outlived its svc may still be writing; what it adds goes the next time.
+  for (const name of rests)
+    await rm(join(home, name), { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined)
+}

@@ -1,0 +1,74 @@
+/**
+ * Two locks that processes share and that the kernel drops when a process dies, however
+ * it dies. Node has no flock, but SQLite is built on such locks and Node ships SQLite:
+ * an empty SQLite file is used as a lock, nothing is ever written into it.
+ *
+ *  - the turn: one process at a time looks at the server, starts it or stops it;
+ *  - the hold: every process that uses the server shares it; who can take it alone was
+ *    the last one.
+ *
+ * Files with process ids would have to guess whether an id still means the same process.
+ *
+ * Trap: never open these files otherwise. POSIX drops all of a process's locks on a file
+ * when the process closes any descriptor of it.
+ */
+
+import { open } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
+
+export interface Lock {
+  release(): void
+}
+
+const pollMilliseconds = 15
+const busy = 5 // SQLITE_BUSY
+
+/** Waits until this caller alone has its turn; `whenWaiting` is called once after a second of waiting. */
+export async function takeTurn(file: string, whenWaiting: () => void): Promise<Lock> {
+  const wordAt = Date.now() + 1_000
+  for (let said = false; ; await pause(pollMilliseconds)) {
+    const lock = lockAlone(file)
+    if (lock) return lock
+    if (said || Date.now() < wordAt) continue
+    said = true
+    whenWaiting()
+  }
+}
+
+/** Takes part in the hold. Only by whoever has the turn, so nobody is trying to have it alone. */
+export function share(file: string): Lock {
+  const database = new DatabaseSync(file)
+  database.exec('begin')
+  database.prepare('select count(*) from sqlite_schema').get() // reading is what takes the lock
+  return { release: () => database.close() }
+}
+
+/** Whether nobody shares the hold any more. */
+export function isFree(file: string): boolean {
+  const lock = lockAlone(file)
+  lock?.release()
+  return lock !== undefined
+}
+
+/** Makes the file of a lock, for us only: whoever can read it could take it and keep us waiting. */
+export async function makeLockFile(file: string): Promise<void> {
+  // Exclusively, so that an existing file is never opened and closed; see the trap above.
+  const made = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  await made?.close()
+}
+
+function lockAlone(file: string): Lock | undefined {
+  const database = new DatabaseSync(file)
+  try {
+    // No journal file: a full disk must not keep us from saying so, nor a kill leave one behind.
+    database.exec('pragma journal_mode = memory; begin exclusive')
+    return { release: () => database.close() }
+  } catch (error) {
+    database.close()
+    if ((error as { errcode?: number }).errcode === busy) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Brings the server back while somebody holds it: after the kernel killed it for memory,
+ * after a panic on a full disk as soon as there is space again, or after somebody's
+ * `pg_ctl stop`. Every holder watches; the turn (locks.ts) lets one of them act.
+ */
+
+export interface Watch {
+  /** Ends the watching; resolves when no attempt is under way any more. */
+  stop(): Promise<void>
+}
+
+const beatMilliseconds = 1_000
+
+/** `bringUp` is called when `isUp` says no, again at every beat until it succeeds; `note` is told each new failure once. */
+export function watch(isUp: () => Promise<boolean>, bringUp: () => Promise<void>, note: (line: string) => void): Watch {
+  let stopped = false
+  let lastSaid: string | undefined
+  let timer: NodeJS.Timeout
+  let beating: Promise<void> = Promise.resolve()
+
+  async function beat(): Promise<void> {
+    try {
+      if (!(await isUp()) && !stopped) await bringUp()
+      lastSaid = undefined
+    } catch (error) {
+      const said = (error as Error).message
+      if (said !== lastSaid) note(said)
+      lastSaid = said
+    }
+    if (!stopped) schedule()
+  }
+
+  function schedule(): void {
+    timer = setTimeout(() => {
+      beating = beat()
+    }, beatMilliseconds).unref() // watching is no reason for a process to go on living
+  }
+
+  schedule()
+  return {
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await beating
+    },
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Migrations: forward only, one story each, run by one process at a time.
+ *
+ * Three steps, each safe to repeat: our SQL files (node-pg-migrate, under its advisory
+ * lock), pg-boss's own schema and our queues, and the grants of the daemon's login.
+ * Spec: database design; docs/decisions/0003.
+ */
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Client } from 'pg'
+import { jobs } from '../jobs.ts'
+import { queueSchema } from '../queue.ts'
+import type { DatabaseAddress } from './address.ts'
+import { withClient } from './client.ts'
+
+const folder = fileURLToPath(new URL('../../../migrations', import.meta.url))
+const table = 'pgmigrations'
+
+/** PostgreSQL before this lacks what the schema needs. */
+const oldestServer = 150_000
+
+export interface MigrationStatus {
+  /** Names that the database has run. */
+  readonly applied: readonly string[]
+  /** Names of this release that it has not. */
+  readonly pending: readonly string[]
+  /** Names that it has run and this release does not know: it was migrated by a newer one. */
+  readonly unknown: readonly string[]
+}
+
+/** The schema is not what this release needs: one clear line with the remedy. */
+export class SchemaError extends Error {
+  override readonly name = 'SchemaError'
+}
+
+/** The names of this release's migrations, in order. */
+export const migrationNames = () =>
+  readdirSync(folder)
+    .filter((name) => /^[0-9]{4}_.*\.sql$/.test(name))
+    .map((name) => name.slice(0, -'.sql'.length))
+    .sort()
+
+/** Brings the database up to this release; answers the names it ran. Throws SchemaError for a newer database or an old server. */
+export async function migrate(owner: DatabaseAddress, daemon: DatabaseAddress): Promise<readonly string[]> {
+  return withClient(owner, async (client) => {
+    await checkServer(client)
+    const { unknown } = await statusOf(client)
+    if (unknown.length > 0) throw newerDatabase(unknown)
+    const { runner } = await import('node-pg-migrate')
+    const ran = await runner({
+      dbClient: client,
+      dir: folder,
+      direction: 'up',
+      migrationsTable: table,
+      advisoryLockMode: 'wait',
+      checkOrder: true,
+      verbose: false,
+      log: () => {},
+    })
+    await migrateQueue(client)
+    await grantLogin(client, daemon.user)
+    return ran.map(({ name }) => name)
+  })
+}
+
+/** What the database has run, compared with this release. */
+export const migrationStatus = (address: DatabaseAddress): Promise<MigrationStatus> => withClient(address, statusOf)
+
+/** Throws SchemaError unless the database is exactly what this release needs. */
+export async function checkMigrated(address: DatabaseAddress): Promise<void> {
+  const { pending, unknown } = await migrationStatus(address)
+  if (unknown.length > 0) throw newerDatabase(unknown)
+  if (pending.length > 0)
+    throw new SchemaError(
+      `The database lacks ${pending.length} migration(s), the first is ${pending[0]}. Run: svc db migrate`,
+    )
+}
+
+const newerDatabase = (unknown: readonly string[]) =>
+  new SchemaError(
+    `The database was migrated by a newer svc: it has ${unknown.join(', ')}, which this release does not know. Run the newer release, or restore a backup from before the upgrade (docs/runbooks/upgrade.md).`,
+  )
+
+async function statusOf(client: Client): Promise<MigrationStatus> {
+  const { rows } = await client.query<{ known: boolean }>('select to_regclass($1) is not null as known', [
+    `public.${table}`,
+  ])
+  const applied = rows[0]?.known
+    ? (await client.query<{ name: string }>(`select name from ${table} order by name`)).rows.map(({ name }) => name)
+    : []
+  const wanted = migrationNames()
+  return {
+    applied,
+    pending: wanted.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !wanted.includes(name)),
+  }
+}
+
+async function checkServer(client: Client): Promise<void> {
+  const { rows } = await client.query<{ version: number; text: string }>(
+    "select current_setting('server_version_num')::int as version, current_setting('server_version') as text",
+  )
+  const [server] = rows
+  if (server && server.version < oldestServer)
+    throw new SchemaError(`The server is PostgreSQL ${server.text}; svc needs 15 or newer.`)
+}
+
+/** pg-boss's own schema, made or brought up by its own plans, and one queue for each job. */
+async function migrateQueue(client: Client): Promise<void> {
+  const { PgBoss } = await import('pg-boss')
+  const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) }
+  const boss = new PgBoss({ db, schema: queueSchema, migrate: true, supervise: false, schedule: false })
+  await client.query('select pg_advisory_lock(7302)')
+  try {
+    await boss.start()
+    for (const job of jobs) {
+      if (!(await boss.getQueue(job.name))) await boss.createQueue(job.name, { policy: 'standard' })
+    }
+    await boss.stop({ graceful: false })
+    await client.query(`
+      grant usage on schema ${queueSchema} to svc_queue;
+      grant select, insert, update, delete on all tables in schema ${queueSchema} to svc_queue;
+      grant usage on all sequences in schema ${queueSchema} to svc_queue;
+      grant execute on all functions in schema ${queueSchema} to svc_queue`)
+  } finally {
+    await client.query('select pg_advisory_unlock(7302)')
+  }
+}
+
+/** The daemon's login may act as the three roles, and as nothing else. */
+async function grantLogin(client: Client, login: string): Promise<void> {
+  const { rows } = await client.query<{ me: string }>('select current_user as me')
+  const quoted = `"${login.replaceAll('"', '""')}"`
+  await client.query(`grant svc_tenant, svc_installation, svc_queue to ${quoted}`)
+  if (rows[0]?.me !== login)
+    await client.query(`grant usage on schema public to ${quoted}; grant select on ${table} to ${quoted}`)
+}

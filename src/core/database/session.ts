@@ -1,0 +1,71 @@
+/**
+ * The state of one transaction: whether statements may still be sent, and what failed.
+ *
+ * A failure is remembered even when the rule swallows it, because PostgreSQL will answer
+ * the commit with ROLLBACK and somebody has to be told why. Only a savepoint forgets.
+ */
+import type { Connection, Result } from './connection.ts'
+import type { Statement } from './statement.ts'
+
+/** A statement came after the transaction it belonged to had ended. */
+export class TransactionOver extends Error {
+  override name = 'TransactionOver'
+}
+
+/** What the handle and the end of its transaction share. */
+export class Session {
+  readonly connection: Connection
+  readonly readOnly: boolean
+  over = false
+  /** The first failure nobody has undone; it names the cause better than what follows it. */
+  failure: unknown
+  /** A statement was refused before it was sent. PostgreSQL does not know, so we must not commit. */
+  refused = false
+  /** The answer to a commit that left together with the last statement. */
+  committing: Promise<Result> | undefined
+  private named = 0
+
+  constructor(connection: Connection, readOnly: boolean) {
+    this.connection = connection
+    this.readOnly = readOnly
+  }
+
+  send(build: () => Statement): Promise<Result> {
+    if (this.over) return unheard(Promise.reject(new TransactionOver('the transaction is over')))
+    const answer = this.attempt(build)
+    answer.catch((error: unknown) => {
+      this.failure ??= error
+    })
+    return answer
+  }
+
+  private attempt(build: () => Statement): Promise<Result> {
+    try {
+      return this.connection.send(build())
+    } catch (error) {
+      this.refused = true
+      this.failure ??= error
+      return Promise.reject(error)
+    }
+  }
+
+  command(text: string): Promise<Result> {
+    return this.send(() => ({ text, values: [], mode: 'simple' }))
+  }
+
+  nextName(): string {
+    this.named += 1
+    return `svc_${this.named}`
+  }
+}
+
+/** Refuses a mistake of the rule's author. */
+export function refuse(message: string): never {
+  throw new TypeError(message)
+}
+
+/** A rejection that may be left unhandled. */
+function unheard<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {})
+  return promise
+}

@@ -1,0 +1,204 @@
+/**
+ * Statements: a template becomes text with `$1 …` and a flat list of values.
+ *
+ * All checking happens here, before anything reaches the driver. The driver finds a bad
+ * value while it writes, and when that statement is pipelined behind another one it fails
+ * the wrong one of the two and loses count of the answers. So what leaves this module
+ * can be written.
+ */
+import { codeOf } from './unavailable.ts'
+
+/** What can be bound. Arrays cannot (see column-values.ts); JSON goes through `json()`. */
+export type Value = string | number | bigint | boolean | null | Date | Uint8Array | Part
+
+/** The jsonb parameter of a statement, already encoded. */
+export class Json {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** A piece of a statement: it is put into another one and never sent alone. */
+export class Part {
+  readonly strings: readonly string[]
+  readonly values: readonly (Value | Json)[]
+  /** False when the text differs from call to call, so that keeping a plan for each would fill memory. */
+  readonly steady: boolean
+  constructor(strings: readonly string[], values: readonly (Value | Json)[], steady: boolean) {
+    this.strings = strings
+    this.values = values
+    this.steady = steady
+  }
+}
+
+/** What one connection is asked to do. */
+export interface Statement {
+  readonly text: string
+  readonly values: readonly (Exclude<Value, Part> | Json)[]
+  /** `plan`: planned once per connection and text; `once`: planned for this call; `simple`: text without values. */
+  readonly mode: 'plan' | 'once' | 'simple'
+}
+
+/** PostgreSQL counts parameters in 16 bits. */
+const parameterLimit = 65_000
+
+/** Longer lists are planned for each call: their text has as many forms as they have lengths. */
+const steadyRows = 8
+
+/** A transaction's bounds are the pool's business; a rule that wrote them would leave the transaction. */
+const transactionControl =
+  /(?:^|;)\s*(?:begin|start|commit|end|rollback|abort|savepoint|release|prepare\s+transaction|set|reset|discard|listen|unlisten)\b/i
+
+/** A block of PL/pgSQL ends with `end` and may. */
+const functionBody = /\$(\w*)\$[\s\S]*?\$\1\$/g
+
+/** Refuses text that would end the transaction or leave settings on the connection. */
+export function refuseTransactionControl(text: string): void {
+  const found = transactionControl.exec(text.replace(functionBody, ''))
+  if (found) throw new TypeError(`a statement must not contain "${found[0].trim()}": the pool owns the transaction`)
+}
+
+const known = new WeakSet<readonly string[]>()
+
+/** Builds the statement of a template. Throws TypeError for a value that cannot be bound. */
+export function statementOf(strings: readonly string[], values: readonly (Value | Json)[]): Statement {
+  if (!known.has(strings)) {
+    refuseTransactionControl(strings[0] ?? '')
+    known.add(strings)
+  }
+  const flat: (Exclude<Value, Part> | Json)[] = []
+  const { text, steady } = written(strings, values, flat)
+  if (flat.length > parameterLimit) throw new TypeError(`a statement takes at most ${parameterLimit} values`)
+  return { text, values: flat, mode: steady ? 'plan' : 'once' }
+}
+
+function written(
+  strings: readonly string[],
+  values: readonly (Value | Json)[],
+  flat: (Exclude<Value, Part> | Json)[],
+): { text: string; steady: boolean } {
+  let text = strings[0] ?? ''
+  let steady = true
+  for (const [i, value] of values.entries()) {
+    if (value instanceof Part) {
+      const part = written(value.strings, value.values, flat)
+      text += part.text
+      steady &&= value.steady && part.steady
+    } else {
+      text += `$${flat.push(bindable(value))}`
+    }
+    text += strings[i + 1] ?? ''
+  }
+  return { text, steady }
+}
+
+function bindable(value: unknown): Exclude<Value, Part> | Json {
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return value
+    case 'object':
+      if (value === null || value instanceof Json || value instanceof Uint8Array) return value
+      if (value instanceof Date && !Number.isNaN(value.getTime())) return value
+  }
+  throw new TypeError(`a value of a statement cannot be ${described(value)}`)
+}
+
+function described(value: unknown): string {
+  if (value === undefined) return 'undefined; say null when that is meant'
+  if (Array.isArray(value)) return 'an array; use list() or json()'
+  if (value instanceof Date) return 'an invalid Date'
+  if (value instanceof Promise) return 'a promise; a piece of a statement is made with part()'
+  return typeof value === 'object' ? 'an object; use json()' : `a ${typeof value}`
+}
+
+/** A value as one jsonb parameter. Refuses what JSON cannot say (undefined, bigint, cycles). */
+export function jsonPart(value: unknown): Part {
+  const text = JSON.stringify(value)
+  if (text === undefined) throw new TypeError(`json cannot be ${described(value)}`)
+  return new Part(['', ''], [new Json(text)], true)
+}
+
+/** `("a","b") values ($1,$2),($3,$4)` for an insert. Columns default to the first object's. */
+export function rowsPart(list: object | readonly object[], columns: readonly string[]): Part {
+  const rows: readonly object[] = Array.isArray(list) ? list : [list]
+  const names = columns.length > 0 ? columns : Object.keys(rows[0] ?? {})
+  if (rows.length === 0 || names.length === 0) throw new TypeError('rows() needs at least one row and one column')
+
+  const strings: string[] = []
+  const values: (Value | Json)[] = []
+  let before = `(${names.map(quoted).join(', ')}) values (`
+  for (const row of rows) {
+    for (const name of names) {
+      strings.push(before)
+      const value: unknown = Reflect.get(row, name)
+      values.push(value instanceof Part ? value : bindable(value))
+      before = ', '
+    }
+    before = '), ('
+  }
+  return new Part([...strings, ')'], values, rows.length <= steadyRows)
+}
+
+/** `($1, $2, …)` for `in`; an empty list is `(null)`, which nothing is in. */
+export function listPart(list: readonly Value[]): Part {
+  if (list.length === 0) return new Part(['(null)'], [], true)
+  const strings = ['(', ...Array.from({ length: list.length - 1 }, () => ', '), ')']
+  return new Part(strings, list, list.length <= steadyRows)
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/**
+ * A statement given as text with `$1 …`, for a library that brings its own SQL (pg-boss).
+ * Objects are encoded as JSON; a list of strings or numbers becomes PostgreSQL's array text.
+ * Without values the text may hold several statements.
+ */
+export function textStatement(text: string, values: readonly unknown[]): Statement {
+  refuseTransactionControl(text)
+  if (text.includes('\0')) throw new TypeError('a statement cannot contain NUL')
+  return { text, values: values.map(loose), mode: values.length === 0 ? 'simple' : 'plan' }
+}
+
+function loose(value: unknown): Exclude<Value, Part> | Json {
+  if (value === undefined) return null // pg-boss leaves out what is not set
+  if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof Uint8Array) {
+    return bindable(value)
+  }
+  return Array.isArray(value) && value.every(isScalar) ? arrayText(value) : JSON.stringify(value)
+}
+
+const isScalar = (value: unknown): boolean =>
+  value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+
+function arrayText(list: readonly unknown[]): string {
+  const items = list.map((item) => (item === null ? 'NULL' : `"${String(item).replace(/["\\]/g, '\\$&')}"`))
+  return `{${items.join(',')}}`
+}
+
+const settingOrRole =
+  /^set\s+local\s+(?:role\s+[a-z_][a-z0-9_]*|[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)?\s*(?:=|to)\s*'[\w:.,+/@ -]*')$/
+
+/**
+ * Checks the text that sets role and workspace: only `set local`, only plain values. It is
+ * written into the message, since SET takes no parameters, and a syntax error in it would
+ * void the `begin` in front of it. Throws TypeError.
+ */
+export function checkedOpening(text: string): string {
+  const parts = text.split(';').map((part) => part.trim())
+  const meant = parts.filter((part) => part !== '')
+  if (!meant.every((part) => settingOrRole.test(part))) {
+    throw new TypeError('only "set local role …" and "set local name = \'…\'" may open a transaction')
+  }
+  return meant.join('; ')
+}
+
+/** True when PostgreSQL said only that an earlier statement had failed. */
+export function isAftermath(error: unknown): boolean {
+  return codeOf(error) === '25P02'
+}

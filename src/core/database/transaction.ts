@@ -1,0 +1,205 @@
+/**
+ * One transaction on one connection, and the handle a rule gets for it.
+ *
+ *    open ──work returned──▶ over: commit
+ *      │──work threw───────▶ over: rollback
+ *      │──tx.last()────────▶ over: its commit is on the way already
+ *      └──connection died──▶ over: nothing is sent any more
+ *
+ * Always true:
+ *  - a statement is sent only while the transaction is open and its connection alive; both
+ *    are checked in the same turn as it is handed to the driver. A rule that kept its
+ *    handle gets a rejection, never somebody else's transaction;
+ *  - the work races the death of its connection, so nothing hangs. Work that lost the race
+ *    runs on with a handle that refuses everything;
+ *  - a failed statement that the rule swallowed fails the transaction all the same: commit
+ *    answers ROLLBACK then, and its command tag is checked;
+ *  - no promise of this module is left unhandled, awaited or not.
+ *
+ * Not guaranteed: when the connection dies while commit is under way, DatabaseUnavailable
+ * is thrown and the transaction may or may not have been applied.
+ *
+ * `begin`, the opening and the first statement leave in one packet when the work sends
+ * that statement before it awaits anything else.
+ */
+import type { Connection, Result } from './connection.ts'
+import { refuse, Session } from './session.ts'
+import {
+  checkedOpening,
+  isAftermath,
+  jsonPart,
+  listPart,
+  Part,
+  rowsPart,
+  type Statement,
+  statementOf,
+  textStatement,
+  type Value,
+} from './statement.ts'
+import type { DatabaseUnavailable } from './unavailable.ts'
+
+export { TransactionOver } from './session.ts'
+
+export type Row = object
+
+/** The rows, and how many rows the statement touched. */
+export type Rows<T extends readonly Row[] = Row[]> = T & { readonly count: number }
+
+type Template<T> = (strings: TemplateStringsArray, ...values: readonly Value[]) => T
+
+/** What a rule may do inside its transaction. See column-values.ts for how values are read and bound. */
+export interface Tx {
+  /** One statement with bound values. It is sent at the call, awaited or not. Refuses undefined, arrays and objects. */
+  <T extends readonly Row[] = Row[]>(strings: TemplateStringsArray, ...values: readonly Value[]): Promise<Rows<T>>
+  /** The last statement of a transaction that only reads: `commit` leaves in the same packet, anything later is refused. */
+  last<T extends readonly Row[] = Row[]>(strings: TemplateStringsArray, ...values: readonly Value[]): Promise<Rows<T>>
+  /** A piece of a statement, to be put into another one. */
+  part: Template<Part>
+  /** `("a", "b") values (…), (…)` for an insert; columns default to the first object's keys. */
+  rows(list: object | readonly object[], ...columns: string[]): Part
+  /** `($1, $2, …)` for `in`; nothing is in an empty list. */
+  list(values: readonly Value[]): Part
+  /** One jsonb parameter. */
+  json(value: unknown): Part
+  /** Text with `$1 …`, for a library that brings its own SQL. Several statements only without values. */
+  text<T extends readonly Row[] = Row[]>(text: string, values?: readonly unknown[]): Promise<Rows<T>>
+  /** Reads in batches of at most `size` rows through a cursor on the server, so memory stays constant. */
+  batches<T extends Row = Row>(size: number): Template<AsyncIterable<T[]>>
+  /** Runs work that may fail without failing the transaction: a throw undoes its statements and is thrown on. Not for branches that run at the same time. */
+  savepoint<T>(work: () => Promise<T>): Promise<T>
+  /** Changes role and workspace until the end of the transaction; the same text as a transaction's opening. */
+  switch(opening: string): Promise<void>
+}
+
+export interface TransactionOptions {
+  readonly readOnly?: boolean
+  readonly isolation?: 'repeatable read'
+}
+
+/** Runs work in one transaction on a connection nobody else uses meanwhile. The text of `opening` was checked. */
+export async function runTransaction<T>(
+  connection: Connection,
+  opening: string,
+  work: (tx: Tx) => Promise<T>,
+  options: TransactionOptions,
+): Promise<T> {
+  const session = new Session(connection, options.readOnly ?? false)
+  const closed = Promise.withResolvers<never>()
+  closed.promise.catch(() => {})
+  connection.whenClosed((reason: DatabaseUnavailable) => {
+    session.over = true
+    closed.reject(reason)
+  })
+
+  const begun = session.command(beginning(opening, options))
+  try {
+    const result = await Promise.race([started(work, handle(session)), closed.promise])
+    await committed(session, begun)
+    return result
+  } catch (error) {
+    await rolledBack(session)
+    throw isAftermath(error) && session.failure ? session.failure : error
+  } finally {
+    session.over = true
+    connection.whenClosed(undefined)
+  }
+}
+
+function beginning(opening: string, { readOnly, isolation }: TransactionOptions): string {
+  const level = isolation === undefined ? '' : ` isolation level ${isolation},`
+  return `begin${level} read ${readOnly ? 'only' : 'write'}${opening === '' ? '' : `; ${opening}`}`
+}
+
+/** Starts the work in this turn, so that its first statement shares the packet of `begin`. */
+async function started<T>(work: (tx: Tx) => Promise<T>, tx: Tx): Promise<T> {
+  return await work(tx)
+}
+
+async function committed(session: Session, begun: Promise<Result>): Promise<void> {
+  if (session.refused) throw session.failure
+  session.committing ??= session.command('commit')
+  session.over = true
+  const [, { command }] = await Promise.all([begun, session.committing])
+  if (command === 'COMMIT') return
+  throw session.failure ?? new Error(`commit was answered with ${command}`)
+}
+
+/** Leaves the connection without a transaction, or dead. */
+async function rolledBack(session: Session): Promise<void> {
+  const { connection, over, committing } = session
+  session.over = true
+  try {
+    if (committing)
+      await committing.catch(() => {}) // applied or not, it is over
+    else if (!over && connection.alive) await connection.send({ text: 'rollback', values: [], mode: 'simple' })
+  } catch {
+    await connection.end()
+  }
+}
+
+function handle(session: Session): Tx {
+  const send = (build: () => Statement) => session.send(build) as Promise<Rows<never>>
+  const tx = (strings: TemplateStringsArray, ...values: readonly Value[]) => send(() => statementOf(strings, values))
+
+  return Object.assign(tx, {
+    last: (strings: TemplateStringsArray, ...values: readonly Value[]) => {
+      if (!session.readOnly) return send(() => refuse('last() is for transactions that only read'))
+      const answer = send(() => statementOf(strings, values))
+      if (session.over || session.refused) return answer
+      session.committing = session.command('commit')
+      session.over = true
+      return answer
+    },
+    part: (strings: TemplateStringsArray, ...values: readonly Value[]) => new Part(strings, values, true),
+    rows: (list: object | readonly object[], ...columns: string[]) => rowsPart(list, columns),
+    list: listPart,
+    json: jsonPart,
+    text: (text: string, values: readonly unknown[] = []) => send(() => textStatement(text, values)),
+    batches:
+      <T extends Row>(size: number) =>
+      (strings: TemplateStringsArray, ...values: readonly Value[]) =>
+        batches<T>(session, size, () => statementOf(strings, values)),
+    savepoint: <T>(work: () => Promise<T>) => savepoint(session, work),
+    switch: async (opening: string) => {
+      await send(() => ({ text: checkedOpening(opening), values: [], mode: 'simple' }))
+    },
+  })
+}
+
+async function* batches<T>(session: Session, size: number, build: () => Statement): AsyncGenerator<T[]> {
+  const cursor = session.nextName()
+  await session.send(() => {
+    if (!Number.isInteger(size) || size < 1) refuse('the size of a batch is a whole number from 1')
+    const { text, values } = build()
+    return { text: `declare ${cursor} no scroll cursor for ${text}`, values, mode: 'once' }
+  })
+  try {
+    // Planned each time: the same text means another cursor in the next transaction.
+    const fetch: Statement = { text: `fetch ${size} from ${cursor}`, values: [], mode: 'once' }
+    for (;;) {
+      const rows = await session.send(() => fetch)
+      if (rows.length > 0) yield rows as unknown[] as T[]
+      if (rows.length < size) return
+    }
+  } finally {
+    if (!session.over && session.failure === undefined) await session.command(`close ${cursor}`)
+  }
+}
+
+async function savepoint<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  const name = session.nextName()
+  const { failure, refused } = session
+  void session.command(`savepoint ${name}`)
+  try {
+    const result = await work()
+    await session.command(`release savepoint ${name}`)
+    return result
+  } catch (error) {
+    const cause = isAftermath(error) && session.failure ? session.failure : error
+    if (!session.over) {
+      await session.command(`rollback to savepoint ${name}; release savepoint ${name}`)
+      Object.assign(session, { failure, refused })
+    }
+    throw cause
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Operation → rule. Does not compile while one is missing, nor when a rule takes or
+ * answers something else than its operation declares.
+ */
+import type { Actor } from './actor.ts'
+import { listJournal } from './admin/journal/journal.ts'
+import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
+import { getOverview } from './admin/overview/overview.ts'
+import { listTenants } from './admin/tenants/list.ts'
+import { provisionTenant } from './admin/tenants/provision.ts'
+import { changeTenantQuotas } from './admin/tenants/quotas.ts'
+import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
+import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
+import { changePassword, prepareNewPassword } from './auth/change-password.ts'
+import { hashForInvitation, inspectInvitation, redeemInvitation } from './auth/invitation.ts'
+import { createServiceAccount, listServiceAccounts } from './auth/service-account.ts'
+import { endSession, listSessions, proveSignIn, refreshSession, signIn, signOut } from './auth/session.ts'
+import { hashForSetUp, setUpInstallation } from './auth/set-up.ts'
+import { proveOwnPassword, stepUp } from './auth/step-up.ts'
+import { listContainers } from './containers/list.ts'
+import type { Ctx } from './context.ts'
+import { getOwnAccount } from './identity/own-account.ts'
+import type { Installation } from './installation.ts'
+import { listProblems } from './meta/problems.ts'
+import type { Answer, Received } from './operation.ts'
+import type { OperationId, Operations } from './operations.ts'
+import type { Problem } from './problem.ts'
+import { listBuckets } from './structure/buckets/list.ts'
+import { listLabels } from './structure/labels/list.ts'
+
+type Answered<O> = Promise<Answer<O> | (Answer<O> extends undefined ? void : never) | Problem>
+type Rule<O> = (ctx: Ctx, received: Received<O>) => Answered<O>
+/** A rule with work before it that takes long and needs no transaction. */
+interface Prepared<O, P> {
+  readonly prepare: (installation: Installation, actor: Actor, received: Received<O>) => Promise<P>
+  readonly rule: (ctx: Ctx, received: Received<O>, prepared: P) => Answered<O>
+}
+// biome-ignore lint/suspicious/noExplicitAny: what `prepare` hands on concerns only its own rule; `withWork` checks the pair
+type Handler<O> = Rule<O> | Prepared<O, any>
+
+const withWork = <O, P>(prepare: Prepared<O, P>['prepare'], rule: Prepared<O, P>['rule']): Prepared<O, P> => ({
+  prepare,
+  rule,
+})
+
+export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> } = {
+  listProblems,
+  setUpInstallation: withWork(hashForSetUp, setUpInstallation),
+  inspectInvitation,
+  redeemInvitation: withWork(hashForInvitation, redeemInvitation),
+  signIn: withWork(proveSignIn, signIn),
+  listSessions,
+  signOut,
+  refreshSession,
+  endSession,
+  changePassword: withWork(prepareNewPassword, changePassword),
+  stepUp: withWork((installation, actor, { body }) => proveOwnPassword(installation, actor, body.password), stepUp),
+  listTokens,
+  createToken,
+  revokeToken,
+  listServiceAccounts,
+  createServiceAccount,
+  getOwnAccount,
+  listContainers,
+  listBuckets,
+  listLabels,
+  listTenants,
+  provisionTenant,
+  suspendTenant,
+  resumeTenant,
+  changeTenantQuotas,
+  listOperators,
+  addOperator,
+  removeOperator,
+  getOverview,
+  listJournal,
+}

@@ -1,0 +1,22 @@
+/** Who is calling. Spec: Index, Identity. */
+import { account } from '../auth/session.ts'
+import type { Ctx } from '../context.ts'
+import type { Answer } from '../operation.ts'
+import { refuse } from '../problem.ts'
+import type { identityOperations as ops } from './contract.ts'
+
+type OwnAccount = Answer<typeof ops.getOwnAccount>
+
+export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
+  const { tenantId, accountId, isOperator } = account(ctx)
+  const [row] = await ctx.tx.last<Omit<OwnAccount, 'is_operator'>[]>`
+    select a.id, a.kind, a.state, a.email, a.display_name, m.role, a.created_at, a.version,
+           json_build_object('id', t.id, 'slug', t.slug, 'display_name', t.display_name,
+                             'default_locale', t.default_locale, 'default_time_zone', t.default_time_zone) as workspace
+    from account a
+    join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
+    join tenant t on t.id = a.tenant_id
+    where a.tenant_id = ${tenantId} and a.id = ${accountId}`
+  if (!row) refuse('not_found')
+  return { ...row, is_operator: isOperator }
+}

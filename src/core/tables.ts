@@ -1,0 +1,44 @@
+/**
+ * Every table, and what becomes of it when a workspace is purged or exported.
+ *
+ * The purge and the export walk this list; test/house/catalog.test.ts compares it with
+ * the database, so that a new table cannot be forgotten by either.
+ */
+
+interface WorkspaceTable {
+  /** Order of removal: a table goes before those that it refers to. */
+  readonly purge: number
+  /** The entity its rows become in an archive, or why they are in none. */
+  readonly export: string | { readonly omitted: string }
+}
+
+/** Tables whose rows belong to one workspace (`tenant_id`). */
+export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
+  request_rate: { purge: 10, export: { omitted: 'a count of the running minute' } },
+  idempotency_record: { purge: 10, export: { omitted: 'answers kept for 24 hours' } },
+  sealed_value: { purge: 20, export: { omitted: 'secrets; nothing sealed leaves the installation' } },
+  tenant_quota: { purge: 20, export: 'quotas' },
+  outbox_event: { purge: 20, export: { omitted: 'messages to other systems; the trail has the history' } },
+  audit_entry: { purge: 20, export: 'audit_entries' },
+  label: { purge: 30, export: 'labels' },
+  bucket: { purge: 30, export: 'buckets' },
+  container: { purge: 40, export: 'containers' },
+  failed_attempt: { purge: 50, export: { omitted: 'a counter of the last minutes' } },
+  step_up: { purge: 50, export: { omitted: 'credentials' } },
+  credential: { purge: 60, export: { omitted: 'credentials' } },
+  session: { purge: 70, export: { omitted: 'credentials' } },
+  invitation: { purge: 70, export: { omitted: 'credentials' } },
+  membership: { purge: 70, export: 'memberships' },
+  account: { purge: 80, export: 'accounts' },
+}
+
+/** Tables of the installation itself, and why they hold no workspace's content. */
+export const installationTables: Readonly<Record<string, string>> = {
+  installation: 'the identity of the installation',
+  keyring_key: 'check values of master keys',
+  tenant: 'the register of workspaces; its row goes last in a purge',
+  blocked_slug: 'slugs of purged workspaces',
+  operator: 'the operator register',
+  journal: 'the evidence that outlives a workspace',
+  pgmigrations: 'migrations that were run',
+}
