@@ -3,10 +3,10 @@
  *
  * Spec: decisions 6, Process interface.
  */
-import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { addressOf, type DatabaseAddress } from './database/address.ts'
+import { loadEnvironment } from './environment.ts'
 
 /** A wrong setting: one clear line, exit code 2, nothing started. */
 export class ConfigurationError extends Error {
@@ -67,12 +67,6 @@ export interface Config {
   readonly sessionAccessMinutes: number
   readonly sessionRefreshDays: number
   readonly slugBlockDays: number
-}
-
-/** Reads `.env` of the working folder under the environment; the environment wins. */
-export function loadEnvironment(): NodeJS.ProcessEnv {
-  if (existsSync('.env')) process.loadEnvFile('.env')
-  return process.env
 }
 
 /** Throws ConfigurationError: one line that names each wrong setting and what it must be. */
