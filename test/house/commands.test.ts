@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { readCommands } from '../../scripts/command-pages.ts'
 
 const commands = await readCommands()
-const secret = /password|secret|token|key$/i
+const secret = /password|secret|token/i
 /** Flags that name a file or say where a secret is read from, not the secret. */
 const isSource = (flag: string) => /-(file|stdin)$/.test(flag)
 
