@@ -10,7 +10,8 @@ rmSync('dist', { recursive: true, force: true })
 run('tsc', ['-p', 'tsconfig.json'])
 run('oclif', ['manifest'])
 
-// npm links the programs of dependencies, not the project's own: without this, `npx svc` would try to install it.
+// So that `npx svc` runs this checkout. With a `bin` in package.json npx would install the project into its cache
+// first, at every call (docs/decisions/0010).
 const link = 'node_modules/.bin/svc'
 rmSync(link, { force: true })
 if (existsSync('node_modules/.bin')) symlinkSync('../../bin/svc', link)
