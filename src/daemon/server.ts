@@ -104,7 +104,10 @@ export function buildServer(installation: Installation, options: ServerOptions):
   addObservation(app, options)
   app.addHook('onRequest', checkRequest)
   app.setErrorHandler((error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply))
-  app.setNotFoundHandler(refuseUnknownRoute(options.servesApi ? everyOperation : []))
+  const refuseUnknown = refuseUnknownRoute(options.servesApi ? everyOperation : [])
+  // Before the body: the framework has an opinion of its own on some methods' bodies.
+  app.addHook('onRequest', (request, reply, done) => (request.is404 ? refuseUnknown(request, reply) : done()))
+  app.setNotFoundHandler(refuseUnknown)
 
   addHealth(app, options)
   if (options.servesApi) {
