@@ -28,7 +28,8 @@ function bodyOf(request: FastifyRequest, bytes: Buffer): unknown {
   if (bytes.length === 0 || request.is404) return undefined
   const { operation } = request.routeOptions.config
   const { mediaType, charset } = contentTypeOf(request.headers['content-type'])
-  if (mediaType !== mediaTypeOf(operation) || (charset !== undefined && charset !== 'utf-8')) throw wrongMediaType(operation)
+  if (mediaType !== mediaTypeOf(operation) || (charset !== undefined && charset !== 'utf-8'))
+    throw wrongMediaType(operation)
   return readJson(textOf(bytes))
 }
 
@@ -43,7 +44,8 @@ function textOf(bytes: Buffer): string {
   }
 }
 
-const unreadable = (code: string) => new Problem('request.malformed', {}, { errors: [{ pointer: '', code, params: {} }] })
+const unreadable = (code: string) =>
+  new Problem('request.malformed', {}, { errors: [{ pointer: '', code, params: {} }] })
 
 /** `application/json; charset="UTF-8"` as its parts, in lower case; an unreadable one is no media type at all. */
 function contentTypeOf(header: string | undefined): { mediaType: string; charset: string | undefined } {

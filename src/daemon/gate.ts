@@ -62,7 +62,8 @@ export function openGate(installation: Installation, rate: Rate): Gate {
       const actor = actorOf(row)
       await authorize(installation, needs, actor)
       // Calls on /admin are the installation's, not the workspace's.
-      if (needs.caller !== 'operator') await rate.spend(row.tenant_id, ceilingOf(config.mode, 'api_requests_per_minute', row.ceiling))
+      if (needs.caller !== 'operator')
+        await rate.spend(row.tenant_id, ceilingOf(config.mode, 'api_requests_per_minute', row.ceiling))
       if (row.is_unseen) noteUse(installation, row, noted)
       return actor
     },
@@ -80,7 +81,8 @@ async function authorize(installation: Installation, needs: Needs, actor: Accoun
       return
     case 'operator': {
       demandScope(actor, 'admin:tenants')
-      const isFirst = needs.whileRegisterEmpty === 'scope alone' && !actor.isOperator && (await isRegisterEmpty(installation))
+      const isFirst =
+        needs.whileRegisterEmpty === 'scope alone' && !actor.isOperator && (await isRegisterEmpty(installation))
       if (!actor.isOperator && !isFirst) refuse('admin.operator_required')
     }
   }
@@ -129,7 +131,10 @@ function isServedOn(config: Config, host: string | undefined, slug: string): boo
 /** The slug a host names: `acme` of `acme.example.org:8080` where the base domain is `example.org`. */
 export function workspaceOfHost({ baseDomain }: Config, host: string | undefined): string | undefined {
   if (baseDomain === undefined || host === undefined) return undefined
-  const name = host.toLowerCase().replace(/:[0-9]*$/, '').replace(/\.$/, '')
+  const name = host
+    .toLowerCase()
+    .replace(/:[0-9]*$/, '')
+    .replace(/\.$/, '')
   return name.endsWith(`.${baseDomain}`) ? name.slice(0, -baseDomain.length - 1) : undefined
 }
 
@@ -161,7 +166,8 @@ function noteUse({ pool }: Installation, { tenant_id, id, session_id }: Credenti
   noted.add(id)
   const note = pool.transaction(asInstallation, async (tx) => {
     const used = tx`update credential set last_used_at = now() where tenant_id = ${tenant_id} and id = ${id}`
-    if (session_id !== null) await tx`update session set last_used_at = now() where tenant_id = ${tenant_id} and id = ${session_id}`
+    if (session_id !== null)
+      await tx`update session set last_used_at = now() where tenant_id = ${tenant_id} and id = ${session_id}`
     await used
   })
   note.catch(() => {}).finally(() => noted.delete(id))

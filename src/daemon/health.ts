@@ -21,7 +21,10 @@ interface Verdict {
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly error: string | null }[]
 }
 
-export function addHealth(app: FastifyInstance, { readiness, metrics }: { readiness: Readiness; metrics: Metrics }): void {
+export function addHealth(
+  app: FastifyInstance,
+  { readiness, metrics }: { readiness: Readiness; metrics: Metrics },
+): void {
   const verdict = shared(() => check(readiness))
 
   app.get('/healthz', { config: { label: 'healthz' } }, (_request, reply) => {
@@ -31,7 +34,11 @@ export function addHealth(app: FastifyInstance, { readiness, metrics }: { readin
     const answer = await verdict()
     return reply
       .code(answer.is_ready ? 200 : 503)
-      .headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...(answer.is_ready ? {} : { 'retry-after': '1' }) })
+      .headers({
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'no-store',
+        ...(answer.is_ready ? {} : { 'retry-after': '1' }),
+      })
       .send(writeJson(answer))
   })
   app.get('/metrics', { config: { label: 'metrics' } }, async (_request, reply) =>

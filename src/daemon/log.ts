@@ -34,13 +34,20 @@ export interface Log {
   flush(): void
 }
 
-export function openLog(level: Config['logLevel'], destination: DestinationStream & { flushSync?(): void } = pino.destination({ dest: 2, sync: false })): Log {
-  const logger = pino({ level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'event' }, destination)
+export function openLog(
+  level: Config['logLevel'],
+  destination: DestinationStream & { flushSync?(): void } = pino.destination({ dest: 2, sync: false }),
+): Log {
+  const logger = pino(
+    { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'event' },
+    destination,
+  )
   return {
     request: (line) => logger.info(line, 'request'),
     info: (event, facts = {}) => logger.info(facts, event),
     warn: (event, facts = {}) => logger.warn(facts, event),
-    failure: (event, error, requestId) => logger.error({ ...(requestId ? { request_id: requestId } : {}), error: describe(error) }, event),
+    failure: (event, error, requestId) =>
+      logger.error({ ...(requestId ? { request_id: requestId } : {}), error: describe(error) }, event),
     fatal: (event, error) => logger.fatal({ error: describe(error) }, event),
     flush: () => {
       try {
@@ -65,7 +72,14 @@ function describe(error: unknown): Record<string, string> {
     name: error.name,
     ...(typeof code === 'string' ? { code } : {}),
     ...(fromDatabase ? {} : { message: error.message }),
-    ...(frames.length > 0 ? { stack: frames.slice(0, 12).map((line) => line.trim()).join('\n') } : {}),
+    ...(frames.length > 0
+      ? {
+          stack: frames
+            .slice(0, 12)
+            .map((line) => line.trim())
+            .join('\n'),
+        }
+      : {}),
     ...(cause instanceof Error ? { cause: describe(cause)['code'] ?? cause.name } : {}),
   }
 }

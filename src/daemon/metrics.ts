@@ -25,7 +25,11 @@ export function openMetrics(pool: Pool): Metrics {
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [register],
   })
-  const inFlight = new Gauge({ name: 'svc_requests_in_flight', help: 'Requests not yet answered.', registers: [register] })
+  const inFlight = new Gauge({
+    name: 'svc_requests_in_flight',
+    help: 'Requests not yet answered.',
+    registers: [register],
+  })
   gaugePool(register, pool)
 
   return {

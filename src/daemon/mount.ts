@@ -17,7 +17,12 @@ import { type Gate, workspaceOfHost } from './gate.ts'
 import { routeOf } from './routes.ts'
 import { sendWholeList } from './whole-list.ts'
 
-export function mountOperations(app: FastifyInstance, installation: Installation, gate: Gate, operations: readonly Operation[]): void {
+export function mountOperations(
+  app: FastifyInstance,
+  installation: Installation,
+  gate: Gate,
+  operations: readonly Operation[],
+): void {
   for (const operation of operations) {
     app.route({
       method: operation.method,
@@ -28,7 +33,13 @@ export function mountOperations(app: FastifyInstance, installation: Installation
   }
 }
 
-async function answer(installation: Installation, gate: Gate, operation: Operation, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function answer(
+  installation: Installation,
+  gate: Gate,
+  operation: Operation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   receiveParams(operation, request.params)
   const actor = await gate.admit(operation, request.headers)
   request.actor = actor
@@ -53,10 +64,19 @@ function sentBy(installation: Installation, operation: Operation, request: Fasti
 const one = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
 
 /** Signing in on a workspace's own host needs no slug in the body (decisions 2). */
-function withWorkspaceOfHost({ config }: Installation, operation: Operation, { body, headers }: FastifyRequest): unknown {
+function withWorkspaceOfHost(
+  { config }: Installation,
+  operation: Operation,
+  { body, headers }: FastifyRequest,
+): unknown {
   if (operation.id !== 'signIn' || config.baseDomain === undefined) return body
   const workspace = workspaceOfHost(config, headers.host)
-  const takesOne = workspace !== undefined && typeof body === 'object' && body !== null && !Array.isArray(body) && !('workspace' in body)
+  const takesOne =
+    workspace !== undefined &&
+    typeof body === 'object' &&
+    body !== null &&
+    !Array.isArray(body) &&
+    !('workspace' in body)
   return takesOne ? { ...body, workspace } : body
 }
 

@@ -43,11 +43,21 @@ export function openSchemas(): Schemas {
   }
 
   const convert = (schema: z.ZodType, direction: Direction): JsonSchema => {
-    const { $schema: _, $defs = {}, id, ...converted } = z.toJSONSchema(schema, { io: direction, unrepresentable: 'any' }) as JsonSchema
+    const {
+      $schema: _,
+      $defs = {},
+      id,
+      ...converted
+    } = z.toJSONSchema(schema, { io: direction, unrepresentable: 'any' }) as JsonSchema
     const named: Record<string, JsonSchema> = typeof id === 'string' ? { ...$defs, [id]: converted } : $defs
-    const names = new Map(Object.entries(named).map(([name, definition]) => [name, nameOf(name, definition, direction)]))
-    for (const [name, definition] of Object.entries(named)) components.set(names.get(name) ?? name, rewritten(definition, names) as JsonSchema)
-    return typeof id === 'string' ? { $ref: `#/components/schemas/${names.get(id)}` } : (rewritten(converted, names) as JsonSchema)
+    const names = new Map(
+      Object.entries(named).map(([name, definition]) => [name, nameOf(name, definition, direction)]),
+    )
+    for (const [name, definition] of Object.entries(named))
+      components.set(names.get(name) ?? name, rewritten(definition, names) as JsonSchema)
+    return typeof id === 'string'
+      ? { $ref: `#/components/schemas/${names.get(id)}` }
+      : (rewritten(converted, names) as JsonSchema)
   }
 
   return {

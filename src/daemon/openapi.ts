@@ -39,10 +39,18 @@ export function openApiDocument(operations: readonly Operation[]): Document {
     components: {
       schemas: { Problem: problemSchema, ...schemas.components() },
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'A session access token (svcs_…), a personal access token (svcp_…) or a service account token (svca_…).' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A session access token (svcs_…), a personal access token (svcp_…) or a service account token (svca_…).',
+        },
       },
       headers: {
-        RequestId: { description: 'Names this call in the log; `instance` of a problem repeats it.', schema: { type: 'string', format: 'uuid' } },
+        RequestId: {
+          description: 'Names this call in the log; `instance` of a problem repeats it.',
+          schema: { type: 'string', format: 'uuid' },
+        },
       },
     },
   }
@@ -63,7 +71,11 @@ function describe(operation: Operation, schemas: Schemas): Document {
     description: descriptionOf(operation),
     security: needs.caller === 'anyone' ? [] : [{ bearer: [] }],
     ...(parametersOf(operation, schemas).length > 0 ? { parameters: parametersOf(operation, schemas) } : {}),
-    ...(body ? { requestBody: { required: true, content: { [mediaTypeOf(operation)]: { schema: schemas.of(body, 'input') } } } } : {}),
+    ...(body
+      ? {
+          requestBody: { required: true, content: { [mediaTypeOf(operation)]: { schema: schemas.of(body, 'input') } } },
+        }
+      : {}),
     responses: { ...successOf(operation, schemas), ...refusalsOf(operation) },
   }
 }
@@ -90,26 +102,68 @@ function parametersOf(operation: Operation, schemas: Schemas): Document[] {
   return [
     ...membersOf(operation.params, 'path', schemas),
     ...membersOf(operation.query, 'query', schemas),
-    ...(operation.idempotent ? [header('Idempotency-Key', false, { type: 'string', format: 'uuid' }, 'A repeated request under the same key gets the first answer, for 24 hours.')] : []),
-    ...(operation.ifMatch ? [header('If-Match', false, { type: 'string' }, 'ETags, or `*`; the change is made only if one of them is current.')] : []),
-    ...(stepUp ? [header('X-Service-Step-Up', stepUp === true, { type: 'string' }, 'A fresh step-up token; this call spends it.')] : []),
-    ...(operation.method === 'GET' && hasEtag(operation) ? [header('If-None-Match', false, { type: 'string' }, 'ETags; 304 when one of them is current.')] : []),
+    ...(operation.idempotent
+      ? [
+          header(
+            'Idempotency-Key',
+            false,
+            { type: 'string', format: 'uuid' },
+            'A repeated request under the same key gets the first answer, for 24 hours.',
+          ),
+        ]
+      : []),
+    ...(operation.ifMatch
+      ? [
+          header(
+            'If-Match',
+            false,
+            { type: 'string' },
+            'ETags, or `*`; the change is made only if one of them is current.',
+          ),
+        ]
+      : []),
+    ...(stepUp
+      ? [
+          header(
+            'X-Service-Step-Up',
+            stepUp === true,
+            { type: 'string' },
+            'A fresh step-up token; this call spends it.',
+          ),
+        ]
+      : []),
+    ...(operation.method === 'GET' && hasEtag(operation)
+      ? [header('If-None-Match', false, { type: 'string' }, 'ETags; 304 when one of them is current.')]
+      : []),
   ]
 }
 
-const header = (name: string, required: boolean, schema: JsonSchema, description: string) => ({ name, in: 'header', required, description, schema })
+const header = (name: string, required: boolean, schema: JsonSchema, description: string) => ({
+  name,
+  in: 'header',
+  required,
+  description,
+  schema,
+})
 
 function membersOf(schema: Operation['params'], place: 'path' | 'query', schemas: Schemas): Document[] {
   if (!schema) return []
   const { properties = {}, required = [] } = schemas.of(schema, 'input')
   return Object.entries(properties).map(([name, member]) => {
     const { description, ...rest } = member
-    return { name, in: place, required: required.includes(name), ...(description === undefined ? {} : { description }), schema: rest }
+    return {
+      name,
+      in: place,
+      required: required.includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    }
   })
 }
 
 /** Whether the answer is one representation with a version of its own. */
-const hasEtag = ({ success }: Operation) => success.answer !== undefined && 'shape' in success.answer && 'version' in (success.answer.shape as object)
+const hasEtag = ({ success }: Operation) =>
+  success.answer !== undefined && 'shape' in success.answer && 'version' in (success.answer.shape as object)
 
 const requestId = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 const textHeader = (description: string) => ({ description, schema: { type: 'string' } })
@@ -120,16 +174,25 @@ function successOf(operation: Operation, schemas: Schemas): Document {
     ...requestId,
     ...(hasEtag(operation) ? { ETag: textHeader('`"<version>"`') } : {}),
     ...(location ? { Location: textHeader('Where the created thing is found.') } : {}),
-    ...(operation.idempotent ? { 'Idempotency-Replayed': textHeader('`true` when this is the first answer once more.') } : {}),
+    ...(operation.idempotent
+      ? { 'Idempotency-Replayed': textHeader('`true` when this is the first answer once more.') }
+      : {}),
   }
   const content = answer ? { content: { 'application/json': { schema: schemas.of(answer, 'output') } } } : {}
   return {
     [status]: { description: descriptions[status], headers, ...content },
-    ...(operation.method === 'GET' && hasEtag(operation) ? { 304: { description: 'Unchanged.', headers: requestId } } : {}),
+    ...(operation.method === 'GET' && hasEtag(operation)
+      ? { 304: { description: 'Unchanged.', headers: requestId } }
+      : {}),
   }
 }
 
-const descriptions: Record<number, string> = { 200: 'Done.', 201: 'Created.', 202: 'Queued.', 204: 'Done; there is nothing to answer.' }
+const descriptions: Record<number, string> = {
+  200: 'Done.',
+  201: 'Created.',
+  202: 'Queued.',
+  204: 'Done; there is nothing to answer.',
+}
 
 /** The responses of every refusal the operation can meet, one for each status, naming its codes. */
 function refusalsOf(operation: Operation): Document {
@@ -148,11 +211,21 @@ const refusal = (status: number, codes: readonly ProblemCode[]) => ({
     ...requestId,
     ...(status === 401 ? { 'WWW-Authenticate': textHeader('How to authenticate.') } : {}),
     ...(status === 429 || status === 503 ? { 'Retry-After': textHeader('Seconds to wait.') } : {}),
-    ...(status === 415 ? { 'Accept-Patch': textHeader('On PATCH: the media type taken.'), 'Accept-Post': textHeader('On POST: the media type taken.') } : {}),
+    ...(status === 415
+      ? {
+          'Accept-Patch': textHeader('On PATCH: the media type taken.'),
+          'Accept-Post': textHeader('On POST: the media type taken.'),
+        }
+      : {}),
   },
   content: {
     [problemType]: {
-      schema: { allOf: [{ $ref: '#/components/schemas/Problem' }, { type: 'object', properties: { status: { const: status }, code: { enum: codes } } }] },
+      schema: {
+        allOf: [
+          { $ref: '#/components/schemas/Problem' },
+          { type: 'object', properties: { status: { const: status }, code: { enum: codes } } },
+        ],
+      },
     },
   },
 })
@@ -165,12 +238,18 @@ interface Refusal {
 export function refusalsMetBy(operation: Operation): Refusal[] {
   const { needs } = operation
   const codes: ProblemCode[] = ['request.malformed', 'service.unavailable', 'internal', ...gateRefusals(operation)]
-  if (operation.method !== 'GET') codes.push('request.too_large', 'request.media_type', 'request.invalid', 'request.timeout')
+  if (operation.method !== 'GET')
+    codes.push('request.too_large', 'request.media_type', 'request.invalid', 'request.timeout')
   if (operation.params) codes.push('not_found')
   if (stepUpOf(needs)) codes.push('auth.step_up_required')
   if ('mode' in needs) codes.push('admin.multi_mode_required')
   if (operation.ifMatch) codes.push('precondition.failed')
-  if (operation.idempotent) codes.push('idempotency.key_reused', 'idempotency.in_progress', ...(operation.secret ? (['secret.unavailable'] as const) : []))
+  if (operation.idempotent)
+    codes.push(
+      'idempotency.key_reused',
+      'idempotency.in_progress',
+      ...(operation.secret ? (['secret.unavailable'] as const) : []),
+    )
   codes.push(...(operation.refuses ?? []))
   const met = codes.map((code) => ({ code, status: problems[code].status as number }))
   return countsTowardsRate(operation) ? [...met, { code: 'quota.exceeded', status: 429 }] : met

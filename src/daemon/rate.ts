@@ -47,7 +47,10 @@ export function openRate(pool: Pool): Rate {
   const leaseOf = (tenantId: string, limit: number): Lease => {
     const known = leases.get(tenantId)
     // Another limit than before: what was leased or refused under the old one does not count.
-    const lease = known?.limit === limit ? known : { limit, left: 0, until: 0, next: 1, refusedUntil: 0, waiting: 0, asking: undefined }
+    const lease =
+      known?.limit === limit
+        ? known
+        : { limit, left: 0, until: 0, next: 1, refusedUntil: 0, waiting: 0, asking: undefined }
     leases.delete(tenantId)
     leases.set(tenantId, lease)
     const [oldest] = leases.size > remembered ? leases.keys() : []

@@ -33,7 +33,13 @@ export function answerTheRest(server: Server): void {
     answerRaw(socket, new Problem('request.method', { allow: '' }, { headers: { allow: '' } }))
   })
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { head, body } = written(new Problem('request.malformed', {}, { errors: [{ parameter: 'Expect', code: 'value.one_of', params: { values: ['100-continue'] } }] }))
+    const { head, body } = written(
+      new Problem(
+        'request.malformed',
+        {},
+        { errors: [{ parameter: 'Expect', code: 'value.one_of', params: { values: ['100-continue'] } }] },
+      ),
+    )
     response.writeHead(400, { ...head, connection: 'close' }).end(body)
   })
 }
@@ -44,12 +50,24 @@ function answerRaw(socket: Duplex, problem: Problem): void {
     return
   }
   const { head, body } = written(problem)
-  const lines = Object.entries({ ...head, ...problem.headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`, () => socket.destroy())
+  const lines = Object.entries({ ...head, ...problem.headers, connection: 'close' }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
+  socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`, () =>
+    socket.destroy(),
+  )
 }
 
 function written(problem: Problem): { head: Record<string, string>; body: string } {
   const requestId = randomUUIDv7()
   const body = JSON.stringify(problemBody(problem, requestId))
-  return { head: { 'content-type': problemType, 'content-length': String(Buffer.byteLength(body)), 'x-request-id': requestId, 'cache-control': 'no-store' }, body }
+  return {
+    head: {
+      'content-type': problemType,
+      'content-length': String(Buffer.byteLength(body)),
+      'x-request-id': requestId,
+      'cache-control': 'no-store',
+    },
+    body,
+  }
 }

@@ -53,7 +53,13 @@ export function addReference(app: FastifyInstance, operations: readonly Operatio
     })
     await scope.register(reference, {
       routePrefix: '/docs',
-      configuration: { url: documentPath, pageTitle: 'svc API', withDefaultFonts: false, telemetry: false, hideClientButton: true },
+      configuration: {
+        url: documentPath,
+        pageTitle: 'svc API',
+        withDefaultFonts: false,
+        telemetry: false,
+        hideClientButton: true,
+      },
     })
   })
 }

@@ -21,12 +21,17 @@ export const mediaTypeOf = (operation: Operation | undefined) =>
 /** Refuses a body of another media type, and says which one is taken (RFC 5789, RFC 9110). */
 export function wrongMediaType(operation: Operation | undefined): Problem {
   const accepted = mediaTypeOf(operation)
-  const header = operation?.method === 'PATCH' ? 'accept-patch' : operation?.method === 'POST' ? 'accept-post' : 'accept'
+  const header =
+    operation?.method === 'PATCH' ? 'accept-patch' : operation?.method === 'POST' ? 'accept-post' : 'accept'
   return new Problem('request.media_type', { accepted }, { headers: { [header]: accepted } })
 }
 
 /** The refusal an error stands for; undefined when the failure is ours. */
-export function refusalOf(error: unknown, operation: Operation | undefined, bodyLimitBytes: number): Problem | undefined {
+export function refusalOf(
+  error: unknown,
+  operation: Operation | undefined,
+  bodyLimitBytes: number,
+): Problem | undefined {
   const code = (error as { code?: unknown } | null)?.code
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

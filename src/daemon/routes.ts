@@ -34,7 +34,8 @@ export function allowedMethods(operations: readonly Pick<Operation, 'path' | 'me
     served.set(path, entry)
   }
   const entries = [...served.values()]
-  return (path) => [...new Set(entries.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods]))].sort()
+  return (path) =>
+    [...new Set(entries.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods]))].sort()
 }
 
 const patternOf = (path: string) => new RegExp(`^${root}${path.replace(/[.]/g, '\\.').replace(parameter, '[^/:]+')}$`)

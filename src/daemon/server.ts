@@ -87,7 +87,11 @@ export function buildServer(installation: Installation, options: ServerOptions):
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 100 },
     // A missing Host is refused below: Node would answer it without a body.
-    http: { headersTimeout: limits.headersTimeout, connectionsCheckingInterval: limits.connectionsCheckingInterval, requireHostHeader: false },
+    http: {
+      headersTimeout: limits.headersTimeout,
+      connectionsCheckingInterval: limits.connectionsCheckingInterval,
+      requireHostHeader: false,
+    },
     clientErrorHandler: answerParserError,
     frameworkErrors: (error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply),
   })
@@ -117,7 +121,13 @@ export function buildServer(installation: Installation, options: ServerOptions):
   return app
 }
 
-function sendRefusal(log: Log, bodyLimitBytes: number, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+function sendRefusal(
+  log: Log,
+  bodyLimitBytes: number,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   const refusal = refusalOf(error, request.routeOptions?.config?.operation, bodyLimitBytes)
   const isOurs = refusal === undefined || refusal.status >= 500
   if (isOurs) log.failure(refusal ? refusal.code : 'request failed', refusalCause(error), request.id)

@@ -12,7 +12,10 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { writeJson } from '../core/json.ts'
 
-export async function sendWholeList(reply: FastifyReply, pages: AsyncGenerator<readonly unknown[]>): Promise<FastifyReply> {
+export async function sendWholeList(
+  reply: FastifyReply,
+  pages: AsyncGenerator<readonly unknown[]>,
+): Promise<FastifyReply> {
   const first = await pages.next()
   if (reply.request.method === 'HEAD') {
     await pages.return(undefined)
@@ -21,7 +24,11 @@ export async function sendWholeList(reply: FastifyReply, pages: AsyncGenerator<r
 
   reply.hijack()
   const { raw } = reply
-  raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
+  raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string>),
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+  })
   try {
     raw.write('{"data":[')
     let isFirst = true

@@ -32,12 +32,21 @@ export async function startWorker(installation: Installation, jobs: readonly Job
   }
 }
 
-async function run(installation: Installation, job: Job, queued: { readonly id: string; readonly data: unknown }, log: Log) {
+async function run(
+  installation: Installation,
+  job: Job,
+  queued: { readonly id: string; readonly data: unknown },
+  log: Log,
+) {
   try {
     await job.run(installation, job.payload.parse(queued.data ?? {}))
     return { id: queued.id, status: 'completed' as const }
   } catch (error) {
     log.failure(`job ${job.name} failed`, error)
-    return { id: queued.id, status: 'failed' as const, output: { name: error instanceof Error ? error.name : 'unknown' } }
+    return {
+      id: queued.id,
+      status: 'failed' as const,
+      output: { name: error instanceof Error ? error.name : 'unknown' },
+    }
   }
 }
