@@ -65,7 +65,8 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
   const challenge = challengeOf(problem)
   if (challenge && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challenge)
   if (problem.status === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')
-  reply.send(writeJson(problemBody(problem, request.id)))
+  // Bytes, because the framework adds a charset to texts, which this media type does not have.
+  reply.send(Buffer.from(writeJson(problemBody(problem, request.id))))
 }
 
 /** RFC 9110: a 401 always says how to authenticate; RFC 9470: and when a fresh proof is what is missing. */

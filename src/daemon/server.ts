@@ -54,6 +54,8 @@ export interface ServerOptions {
   readonly log: Log
   readonly metrics: Metrics
   readonly readiness: Readiness
+  /** A worker serves its health only. */
+  readonly servesApi: boolean
 }
 
 const limits = {
@@ -68,6 +70,7 @@ const limits = {
 }
 
 const everyOperation: readonly Operation[] = Object.values(operations)
+const outsideTheApi = ['/healthz', '/readyz', '/metrics', '/docs', '/docs/', '/api/v1/openapi.json']
 
 export function buildServer(installation: Installation, options: ServerOptions): FastifyInstance {
   const { bodyLimitBytes } = installation.config
@@ -105,11 +108,16 @@ export function buildServer(installation: Installation, options: ServerOptions):
   addObservation(app, options)
   app.addHook('onRequest', checkRequest)
   app.setErrorHandler((error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply))
-  app.setNotFoundHandler(refuseUnknownRoute())
+  const refuseUnknown = refuseUnknownRoute(options.servesApi ? everyOperation : [])
+  // Before the body: the framework has an opinion of its own on some methods' bodies.
+  app.addHook('onRequest', (request, reply, done) => (request.is404 ? refuseUnknown(request, reply) : done()))
+  app.setNotFoundHandler(refuseUnknown)
 
-  mountOperations(app, installation, openGate(installation, openRate(installation.pool)), everyOperation)
   addHealth(app, options)
-  addReference(app, everyOperation)
+  if (options.servesApi) {
+    mountOperations(app, installation, openGate(installation, openRate(installation.pool)), everyOperation)
+    addReference(app, everyOperation)
+  }
   return app
 }
 
@@ -153,18 +161,16 @@ function hostFault(rawHeaders: readonly string[], httpVersion: string): string |
   return hosts === 0 && httpVersion === '1.1' ? 'member.required' : undefined
 }
 
-function refuseUnknownRoute() {
-  const allowed = allowedMethods(everyOperation)
+function refuseUnknownRoute(served: readonly Operation[]) {
+  const allowed = allowedMethods(served)
   return (request: FastifyRequest, reply: FastifyReply) => {
     const path = pathOf(request.url)
-    const methods = outsideTheApi.has(path) ? ['GET', 'HEAD'] : allowed(path)
+    const methods = outsideTheApi.includes(path) ? ['GET', 'HEAD'] : allowed(path)
     if (methods.length === 0) return sendProblem(request, reply, new Problem('not_found'))
     const allow = methods.join(', ')
     return sendProblem(request, reply, new Problem('request.method', { allow }, { headers: { allow } }))
   }
 }
-
-const outsideTheApi = new Set(['/healthz', '/readyz', '/metrics', '/docs', '/docs/', '/api/v1/openapi.json'])
 
 const pathOf = (url: string) => {
   const end = url.search(/[?#]/)
