@@ -22,6 +22,12 @@ export function receive(operation: Operation, raw: Raw): Record<string, unknown>
   return { ...receiveAddress(operation, raw), ...receiveBody(operation, raw.body) }
 }
 
+/** The path's own syntax, which is checked before anybody asks who is calling. Refuses request.malformed. */
+export function receiveParams(operation: Operation, params: unknown): void {
+  const parsed = operation.params?.safeParse(params)
+  if (parsed && !parsed.success) throw malformed(parsed.error)
+}
+
 function receiveAddress(operation: Operation, raw: Raw): Record<string, unknown> {
   const params = operation.params?.safeParse(raw.params)
   if (params && !params.success) throw malformed(params.error)
