@@ -65,6 +65,13 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'value.one_of': ({ values }) =>
     `must be one of ${Array.isArray(values) ? values.map(shown).join(', ') : shown(values)}`,
   'value.invalid': () => 'is not valid',
+  'value.moment_range': ({ days_ahead }) => `must lie ahead, by at most ${shown(days_ahead)} days`,
+  'list.unique': () => 'must name each one once',
+  'member.conflicts': ({ with: others }) =>
+    `cannot be given together with ${Array.isArray(others) ? others.map(shown).join(' and ') : shown(others)}`,
+  'slug.reserved': () => 'is reserved by the product; choose another one',
+  'locale.unknown': () => 'is no known locale, such as en or de-CH',
+  'time_zone.unknown': () => 'is no known time zone, such as UTC or Europe/Zurich',
 }
 
 const filled = (text: string, params: Params) =>
