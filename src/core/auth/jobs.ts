@@ -29,7 +29,7 @@ export const endInvitation = defineJob({
 /** Rows removed in one transaction, so that none lasts long. */
 const batch = 1000
 
-/** Removes what is over: spent and expired credentials and proofs, old failures, idempotency records, blocked slugs. */
+/** Removes what is over: spent and expired credentials and proofs, old failures, idempotency records, blocked slugs, password openings. */
 export const sweepExpired = defineJob({
   name: 'sweep_expired',
   payload: z.object({}).nullish(),
@@ -49,6 +49,7 @@ export const sweepExpired = defineJob({
             where s.tenant_id = r.tenant_id and s.kind = 'idempotency.answer' and s.owner_id = r.id and r.created_at < now() - interval '24 hours'`,
           tx`delete from idempotency_record where created_at < now() - interval '24 hours'`,
           tx`delete from blocked_slug where until < now()`,
+          tx`delete from password_opening where until < now()`,
         ])
         return Math.max(...counts.slice(0, 3).map(({ count }) => count))
       })

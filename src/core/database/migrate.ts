@@ -127,11 +127,11 @@ async function migrateQueue(client: Client): Promise<void> {
   }
 }
 
-/** The daemon's login may act as the three roles, and as nothing else. */
+/** The daemon's login may act as the four roles, and as nothing else. */
 async function grantLogin(client: Client, login: string): Promise<void> {
   const { rows } = await client.query<{ me: string }>('select current_user as me')
   const quoted = `"${login.replaceAll('"', '""')}"`
-  await client.query(`grant svc_tenant, svc_installation, svc_queue to ${quoted}`)
+  await client.query(`grant svc_tenant, svc_installation, svc_queue, svc_purge to ${quoted}`)
   if (rows[0]?.me !== login)
     await client.query(`grant usage on schema public to ${quoted}; grant select on ${table} to ${quoted}`)
 }
