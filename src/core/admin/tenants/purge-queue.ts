@@ -8,7 +8,7 @@ export const jobsPlace = 'queued_jobs'
 const asQueue = 'set local role svc_queue'
 
 /** Removes at most `size` jobs, also those at work, and answers their ids. The transaction is the queue's afterwards. */
-export async function removeJobs({ tx }: Ctx, tenantId: string, size: number): Promise<string[]> {
+export async function removeJobs({ tx }: Ctx, tenantId: string, size: number): Promise<[string][]> {
   await tx.switch(asQueue)
   const gone = await tx.text<{ id: string }[]>(
     `with gone as (
@@ -19,7 +19,7 @@ export async function removeJobs({ tx }: Ctx, tenantId: string, size: number): P
      select id from gone order by id`,
     [tenantId, size],
   )
-  return gone.map(({ id }) => id)
+  return gone.map(({ id }) => [id])
 }
 
 /** How many jobs name the workspace. The transaction is the queue's afterwards. */

@@ -33,7 +33,7 @@ import { isRegisterKeptWithout, removeOperatorsOf } from '../operators/register.
 import { certify } from './purge-certificate.ts'
 import { hasSettled, type Sighting } from './purge-deadline.ts'
 import { countJobs, jobsPlace, removeJobs } from './purge-queue.ts'
-import { countRows, readPurgeTables, removeBatch } from './purge-tables.ts'
+import { countRows, type Key, readPurgeTables, removeBatch, walksTheIndex } from './purge-tables.ts'
 import { extended, type Removed } from './removed-keys.ts'
 import { lockTenant } from './tenant-row.ts'
 
@@ -160,8 +160,11 @@ async function emptyPlaces(
 ): Promise<PurgeOutcome | undefined> {
   const tables = await installation.transaction(worker, { readOnly: true }, ({ tx }) => readPurgeTables(tx))
   for (const table of tables) {
-    const stopped = await empty(installation, tenantId, table.name, until, (ctx, size) =>
-      asPurge(ctx, tenantId, () => removeBatch(ctx.tx, table, tenantId, size)),
+    const stopped = await empty(installation, tenantId, table.name, until, (ctx, size, after) =>
+      asPurge(ctx, tenantId, async () => {
+        await ctx.tx.switch(walksTheIndex)
+        return removeBatch(ctx.tx, table, tenantId, size, after)
+      }),
     )
     if (stopped) return stopped
   }
@@ -179,34 +182,39 @@ const largestBatch = 5_000
 const shortMs = 60
 const longMs = 150
 
-/** Removes batch by batch until nothing is left; each one is a transaction of its own. */
+type Remove = (ctx: Ctx, size: number, after: Key | undefined) => Promise<readonly Key[]>
+
+/** Removes batch by batch, each one a transaction of its own, until a round from the first row on finds none. */
 async function empty(
   installation: Installation,
   tenantId: string,
   place: string,
   until: number,
-  remove: (ctx: Ctx, size: number) => Promise<readonly string[]>,
+  remove: Remove,
 ): Promise<PurgeOutcome | undefined> {
+  let after: Key | undefined
   for (let size = firstBatch; ; ) {
     const began = performance.now()
-    const removed = await removeSome(installation, tenantId, place, (ctx) => remove(ctx, size))
+    const removed = await removeSome(installation, tenantId, place, (ctx) => remove(ctx, size, after))
     if (typeof removed === 'string') return removed
     failpoint('purge.batch')
-    if (removed === 0) return undefined
+    if (removed.length === 0 && after === undefined) return undefined
     if (performance.now() > until) return 'more'
-    const tookMs = performance.now() - began
-    if (tookMs > longMs) size = Math.max(20, Math.trunc(size / 2))
-    else if (tookMs < shortMs) size = Math.min(largestBatch, size * 2)
+    after = removed.length < size ? undefined : removed.at(-1)
+    size = nextSize(size, performance.now() - began)
   }
 }
 
-/** One batch: answers how many rows went, or what stopped it. */
+const nextSize = (size: number, tookMs: number) =>
+  tookMs > longMs ? Math.max(20, Math.trunc(size / 2)) : tookMs < shortMs ? Math.min(largestBatch, size * 2) : size
+
+/** One batch: answers what went, or what stopped it. */
 function removeSome(
   installation: Installation,
   tenantId: string,
   place: string,
-  remove: (ctx: Ctx) => Promise<readonly string[]>,
-): Promise<number | PurgeOutcome> {
+  remove: (ctx: Ctx) => Promise<readonly Key[]>,
+): Promise<readonly Key[] | PurgeOutcome> {
   return installation.transaction(worker, {}, async (ctx) => {
     const locked = await lockPurge(ctx, tenantId)
     if (typeof locked === 'string') return locked
@@ -221,7 +229,7 @@ function removeSome(
       update purge_progress set removed = ${ctx.tx.json(removed)}, hold_checks = hold_checks + 1, holds_checked_at = now()
       where workspace_id = ${tenantId}`
     failpoint('purge.batch_recorded')
-    return keys.length
+    return keys
   })
 }
 
