@@ -62,11 +62,22 @@ export async function startDaemon(config: Config, role: DaemonRole, log: Log): P
   }
 }
 
-async function serve({ installation }: Booted, role: DaemonRole, log: Log, closing: (() => Promise<void>)[], closeAll: () => Promise<void>): Promise<Daemon> {
+async function serve(
+  { installation }: Booted,
+  role: DaemonRole,
+  log: Log,
+  closing: (() => Promise<void>)[],
+  closeAll: () => Promise<void>,
+): Promise<Daemon> {
   const { config, address: database } = installation
   let draining: Promise<void> | undefined
   const readiness = readinessOf(installation, () => draining !== undefined)
-  const app = buildServer(installation, { log, metrics: openMetrics(installation.pool), readiness, servesApi: role !== 'worker' })
+  const app = buildServer(installation, {
+    log,
+    metrics: openMetrics(installation.pool),
+    readiness,
+    servesApi: role !== 'worker',
+  })
   const setUpToken = await offerSetUp(installation)
 
   if (role !== 'worker') {
@@ -160,9 +171,15 @@ async function begin(role: DaemonRole): Promise<{ daemon: Daemon; log: Log } | u
 export function startFailure(error: unknown): { readonly line: string; readonly code: number } {
   if (error instanceof ConfigurationError) return { line: error.message, code: 2 }
   const { name, message, address, port, syscall } = error as NodeJS.ErrnoException & { address?: string; port?: number }
-  if (codeOf(error) === 'EADDRINUSE') return { line: `The port ${port} on ${address} is in use. Stop what listens there, or set SVC_PORT.`, code: 1 }
-  if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo') return { line: `Cannot listen on ${address ?? 'SVC_HOST'}: ${codeOf(error)}. Check SVC_HOST and SVC_PORT.`, code: 2 }
-  const isDatabase = error instanceof DatabaseUnavailable || ['SchemaError', 'EmbeddedFailure'].includes(name) || codeOf(error) !== ''
+  if (codeOf(error) === 'EADDRINUSE')
+    return { line: `The port ${port} on ${address} is in use. Stop what listens there, or set SVC_PORT.`, code: 1 }
+  if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
+    return {
+      line: `Cannot listen on ${address ?? 'SVC_HOST'}: ${codeOf(error)}. Check SVC_HOST and SVC_PORT.`,
+      code: 2,
+    }
+  const isDatabase =
+    error instanceof DatabaseUnavailable || ['SchemaError', 'EmbeddedFailure'].includes(name) || codeOf(error) !== ''
   return isDatabase
     ? { line: `${message || codeOf(error)}`.split('\n')[0] ?? '', code: 7 }
     : { line: `The daemon cannot start: ${String(message).split('\n')[0]}`, code: 1 }

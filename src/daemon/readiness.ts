@@ -21,7 +21,9 @@ export function readinessOf({ pool, ring }: Installation, isDraining: () => bool
 
     migrations: async () => {
       // As the login itself: the three roles have no business with this table.
-      const applied = await pool.transaction('', (tx) => tx.last<{ name: string }[]>`select name from pgmigrations`, { readOnly: true })
+      const applied = await pool.transaction('', (tx) => tx.last<{ name: string }[]>`select name from pgmigrations`, {
+        readOnly: true,
+      })
       const names = new Set(applied.map(({ name }) => name))
       const pending = wanted.filter((name) => !names.has(name))
       return pending.length > 0 ? `${pending.length} migration(s) pending, the first is ${pending[0]}` : undefined
@@ -35,7 +37,9 @@ export function readinessOf({ pool, ring }: Installation, isDraining: () => bool
         { readOnly: true },
       )
       const lost = keys.filter(({ key_id }) => !ring.has(key_id))
-      return lost.length > 0 ? `stored values name ${lost.length} key(s) that the ring lacks, the first is ${lost[0]?.key_id}` : undefined
+      return lost.length > 0
+        ? `stored values name ${lost.length} key(s) that the ring lacks, the first is ${lost[0]?.key_id}`
+        : undefined
     },
   }
 }

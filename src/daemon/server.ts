@@ -107,6 +107,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   addBodyParser(app)
   addObservation(app, options)
   app.addHook('onRequest', checkRequest)
+  addFarewell(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply))
   const refuseUnknown = refuseUnknownRoute(options.servesApi ? everyOperation : [])
   // Before the body: the framework has an opinion of its own on some methods' bodies.
@@ -119,6 +120,18 @@ export function buildServer(installation: Installation, options: ServerOptions):
     addReference(app, everyOperation)
   }
   return app
+}
+
+/** While the server closes, every answer says that its connection ends here, so that nobody sends one more request into it. */
+function addFarewell(app: FastifyInstance): void {
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (isClosing) reply.header('connection', 'close')
+    done(null, payload)
+  })
 }
 
 function sendRefusal(
