@@ -53,7 +53,11 @@ async function holdAgain(address: DatabaseAddress, signal: AbortSignal): Promise
 const pause = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, retryMs)
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
+    const wake = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    signal.addEventListener('abort', wake, { once: true })
   })
 
 /** Whether any daemon admits traffic now. */
