@@ -155,9 +155,12 @@ const refusalCause = (error: unknown) => (error instanceof Error && error.cause 
 /** Sets the request id on the answer, and refuses what no route can serve. */
 function checkRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
   reply.header('x-request-id', request.id)
-  const fault = hostFault(request.raw.rawHeaders, request.raw.httpVersion)
-  if (fault) done(new Problem('request.malformed', {}, { errors: [{ parameter: 'Host', code: fault, params: {} }] }))
-  else if (pathOf(request.url).includes('%')) done(new Problem('not_found'))
+  const { rawHeaders, httpVersion } = request.raw
+  const fault = httpVersion === '1.1' || httpVersion === '1.0' ? hostFault(rawHeaders, httpVersion) : 'http.version'
+  if (fault) {
+    reply.header('connection', 'close')
+    done(new Problem('request.malformed', {}, { errors: [{ parameter: fault === 'http.version' ? '' : 'Host', code: fault, params: {} }] }))
+  } else if (pathOf(request.url).includes('%')) done(new Problem('not_found'))
   else done()
 }
 
