@@ -100,6 +100,8 @@ export async function newTenant(
   const locale = knownLocale(asked.default_locale ?? 'en', `${pointer}/default_locale`)
   const timeZone = knownTimeZone(asked.default_time_zone ?? 'UTC', `${pointer}/default_time_zone`)
 
+  // Two at once would both find the installation empty: in single mode its one row is the lock.
+  if (ctx.config.mode === 'single') await ctx.tx`select 1 from installation for update`
   const [held] = await ctx.tx<{ is_blocked: boolean; is_full: boolean }[]>`
     select exists (select 1 from blocked_slug where slug = ${asked.slug} and until > now()) as is_blocked,
            ${ctx.config.mode === 'single'} and exists (select 1 from tenant) as is_full`
