@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/core/operations.ts'
+import { type Callers, callers, modes } from '../support/accounts.ts'
 import { type TestInstallation, testInstallation } from '../support/installation.ts'
-import { type Callers, callers, modes } from '../support/people.ts'
 
 const { listJournal, provisionTenant, suspendTenant, resumeTenant, changeTenantQuotas } = operations
 const mutations = process.env['SVC_FAULTS'] === 'full' ? 20_000 : 2_000

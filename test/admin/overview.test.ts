@@ -1,8 +1,8 @@
 /** Counts and states only, never rows. Spec: Admin: overview; decisions 4. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/core/operations.ts'
+import { type Callers, callers, modes, plantAccount } from '../support/accounts.ts'
 import { type TestInstallation, testInstallation } from '../support/installation.ts'
-import { type Callers, callers, modes, plantAccount } from '../support/people.ts'
 
 let own: TestInstallation
 let who: Callers

@@ -4,9 +4,9 @@ import { endInvitation } from '../../src/core/auth/jobs.ts'
 import type { Answer } from '../../src/core/operation.ts'
 import { operations } from '../../src/core/operations.ts'
 import { mintToken } from '../../src/core/token.ts'
+import { type Callers, callers } from '../support/accounts.ts'
 import type { Caller } from '../support/callers.ts'
 import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
-import { type Callers, callers } from '../support/people.ts'
 
 const { inspectInvitation, redeemInvitation, getOwnAccount, signIn } = operations
 

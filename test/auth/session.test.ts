@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { operations } from '../../src/core/operations.ts'
 import { mintToken } from '../../src/core/token.ts'
+import { type Callers, callers, joinedWorkspace, type Person, plantToken } from '../support/accounts.ts'
 import { request } from '../support/callers.ts'
 import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
-import { type Callers, callers, joinedWorkspace, type Person, plantToken } from '../support/people.ts'
 
 const {
   signIn,

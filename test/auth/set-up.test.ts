@@ -4,7 +4,7 @@ import { anyone } from '../../src/core/actor.ts'
 import { offerSetUp } from '../../src/core/boot.ts'
 import { operations } from '../../src/core/operations.ts'
 import { httpCaller } from '../support/callers.ts'
-import { startDaemon, type TestDaemon } from '../support/daemon.ts'
+import { startDaemon, type TestDaemon } from '../support/http-server.ts'
 import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
 
 const { setUpInstallation, getOwnAccount, listOperators, createToken, stepUp, listTenants } = operations

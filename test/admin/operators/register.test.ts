@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { operations } from '../../../src/core/operations.ts'
-import { type TestInstallation, testInstallation } from '../../support/installation.ts'
 import {
   type Callers,
   callers,
@@ -11,7 +10,8 @@ import {
   type Person,
   plantAccount,
   plantToken,
-} from '../../support/people.ts'
+} from '../../support/accounts.ts'
+import { type TestInstallation, testInstallation } from '../../support/installation.ts'
 
 const { addOperator, listOperators, removeOperator, listTenants } = operations
 

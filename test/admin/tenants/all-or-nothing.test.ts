@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../../src/core/operations.ts'
+import { type Callers, callers, modes } from '../../support/accounts.ts'
 import { differences, dump } from '../../support/dump.ts'
 import { provisionBody, type TestInstallation, testInstallation } from '../../support/installation.ts'
-import { type Callers, callers, modes } from '../../support/people.ts'
 
 let own: TestInstallation
 let who: Callers

@@ -1,8 +1,8 @@
 /** Listing workspaces: whole or in pages, oldest first. Spec: Admin: workspaces; decisions 4 and 1, Lists. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../../src/core/operations.ts'
+import { type Callers, callers, modes } from '../../support/accounts.ts'
 import { freshSlug, type TestInstallation, testInstallation } from '../../support/installation.ts'
-import { type Callers, callers, modes } from '../../support/people.ts'
 
 const { listTenants, suspendTenant } = operations
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../../src/core/operations.ts'
+import { type Callers, callers, modes } from '../../support/accounts.ts'
 import { freshSlug, provisionBody, type TestInstallation, testInstallation } from '../../support/installation.ts'
-import { type Callers, callers, modes } from '../../support/people.ts'
 
 let own: TestInstallation
 let who: Callers

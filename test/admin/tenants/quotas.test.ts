@@ -5,9 +5,9 @@ import { quotaNames } from '../../../src/core/admin/tenants/contract.ts'
 import { readJson } from '../../../src/core/json.ts'
 import { operations } from '../../../src/core/operations.ts'
 import { productCeilings } from '../../../src/core/quotas.ts'
+import { type Callers, callers, modes } from '../../support/accounts.ts'
 import { differences, dump } from '../../support/dump.ts'
 import { type TestInstallation, testInstallation } from '../../support/installation.ts'
-import { type Callers, callers, modes } from '../../support/people.ts'
 
 let own: TestInstallation
 let who: Callers

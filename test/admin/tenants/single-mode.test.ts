@@ -1,8 +1,8 @@
 /** Single mode: one workspace, never suspended, unlimited. Spec: Workspace states, rule 1; decisions 4. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../../src/core/operations.ts'
+import { type Callers, callers, modes } from '../../support/accounts.ts'
 import { freshSlug, provisionBody, type TestInstallation, testInstallation } from '../../support/installation.ts'
-import { type Callers, callers, modes } from '../../support/people.ts'
 
 describe('an installation that has its one workspace', () => {
   let own: TestInstallation

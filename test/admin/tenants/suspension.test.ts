@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { operations } from '../../../src/core/operations.ts'
+import { type Callers, callers, joinedWorkspace, modes, type Person, plantToken } from '../../support/accounts.ts'
 import { password, type TestInstallation, testInstallation } from '../../support/installation.ts'
-import { type Callers, callers, joinedWorkspace, modes, type Person, plantToken } from '../../support/people.ts'
 
 let own: TestInstallation
 let who: Callers
