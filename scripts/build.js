@@ -1,6 +1,6 @@
 // Builds dist/ and the command manifest. Plain JavaScript: `npm ci` runs it before anything else exists.
 import { spawnSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync, symlinkSync } from 'node:fs'
 
 const run = (command, args) => {
   const { status } = spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] })
@@ -9,3 +9,9 @@ const run = (command, args) => {
 rmSync('dist', { recursive: true, force: true })
 run('tsc', ['-p', 'tsconfig.json'])
 run('oclif', ['manifest'])
+
+// So that `npx svc` runs this checkout. With a `bin` in package.json npx would install the project into its cache
+// first, at every call (docs/decisions/0010).
+const link = 'node_modules/.bin/svc'
+rmSync(link, { force: true })
+if (existsSync('node_modules/.bin')) symlinkSync('../../bin/svc', link)

@@ -3,10 +3,10 @@
  *
  * Spec: decisions 6, Process interface.
  */
-import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { addressOf, type DatabaseAddress } from './database/address.ts'
+import { loadEnvironment } from './environment.ts'
 
 /** A wrong setting: one clear line, exit code 2, nothing started. */
 export class ConfigurationError extends Error {
@@ -20,31 +20,60 @@ const wholeNumber = (minimum: number, maximum: number) =>
     .transform(Number)
     .pipe(z.int().min(minimum).max(maximum))
 
-const environment = z.object({
-  SVC_DATABASE_URL: z.string().optional(),
-  SVC_DATABASE_OWNER_URL: z.string().optional(),
-  SVC_DATABASE_POOL: wholeNumber(1, 200).default(10),
-  SVC_DATA_DIR: z.string().min(1).default('.svc'),
-  SVC_HOST: z.string().min(1).default('127.0.0.1'),
-  SVC_PORT: wholeNumber(0, 65535).default(8080),
-  SVC_MODE: z.enum(['multi', 'single']).default('multi'),
+/** What is read from the environment; docs/generated/configuration.md is this table. */
+export const environment = z.object({
+  SVC_DATABASE_URL: z
+    .string()
+    .optional()
+    .describe('PostgreSQL 15 or newer that the daemon logs in to. Absent: the embedded PostgreSQL below SVC_DATA_DIR'),
+  SVC_DATABASE_OWNER_URL: z
+    .string()
+    .optional()
+    .describe(
+      "The same database as its owner, for migrations. Absent: SVC_DATABASE_URL, so that the daemon's login owns the tables",
+    ),
+  SVC_DATABASE_POOL: wholeNumber(1, 200)
+    .default(10)
+    .describe('Connections of one daemon, each serving one transaction at a time'),
+  SVC_DATA_DIR: z.string().min(1).default('.svc').describe('Folder of everything that is not in the database'),
+  SVC_HOST: z.string().min(1).default('127.0.0.1').describe('Address the daemon listens on'),
+  SVC_PORT: wholeNumber(0, 65535).default(8080).describe('Port the daemon listens on; 0 takes a free one'),
+  SVC_MODE: z
+    .enum(['multi', 'single'])
+    .default('multi')
+    .describe('Whether the installation serves many workspaces, or one that is the installation'),
   SVC_BASE_DOMAIN: z
     .string()
     .regex(/^[a-z0-9.-]{1,253}$/, 'must be a domain in lower case')
-    .optional(),
-  SVC_KEYRING_FILE: z.string().min(1).optional(),
-  SVC_SETUP_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+    .optional()
+    .describe("Domain whose subdomains are the workspaces' slugs. Absent: every host serves every workspace"),
+  SVC_KEYRING_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The keyring, mode 0600. Absent: keyring.json in SVC_DATA_DIR; required with SVC_DATABASE_URL'),
+  SVC_SETUP_TOKEN: z
+    .string()
+    .min(16, 'must have at least 16 characters')
+    .optional()
+    .describe('Token for the first set-up. Absent: the daemon makes one and prints it'),
   SVC_EVENT_NAMESPACE: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,62}$/, 'must be lower-case letters, digits and dashes')
-    .default('svc'),
-  SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).default('info'),
-  SVC_BODY_LIMIT_BYTES: wholeNumber(1024, 104857600).default(1048576),
-  SVC_STEP_UP_BOUND: z.enum(['optional', 'require']).default('optional'),
-  SVC_INVITATION_DAYS: wholeNumber(1, 365).default(14),
-  SVC_SESSION_ACCESS_MINUTES: wholeNumber(1, 1440).default(15),
-  SVC_SESSION_REFRESH_DAYS: wholeNumber(1, 365).default(30),
-  SVC_SLUG_BLOCK_DAYS: wholeNumber(0, 3650).default(90),
+    .default('svc')
+    .describe('First part of every event type'),
+  SVC_LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
+    .default('info')
+    .describe("Least severity of the daemon's log"),
+  SVC_BODY_LIMIT_BYTES: wholeNumber(1024, 104857600).default(1048576).describe('Largest body of a request, in bytes'),
+  SVC_STEP_UP_BOUND: z
+    .enum(['optional', 'require'])
+    .default('optional')
+    .describe('Whether a step-up must name the operation it is for'),
+  SVC_INVITATION_DAYS: wholeNumber(1, 365).default(14).describe('Life of an invitation, in days'),
+  SVC_SESSION_ACCESS_MINUTES: wholeNumber(1, 1440).default(15).describe("Life of a session's access token, in minutes"),
+  SVC_SESSION_REFRESH_DAYS: wholeNumber(1, 365).default(30).describe("Life of a session's refresh token, in days"),
 })
 
 export interface Config {
@@ -66,13 +95,6 @@ export interface Config {
   readonly invitationDays: number
   readonly sessionAccessMinutes: number
   readonly sessionRefreshDays: number
-  readonly slugBlockDays: number
-}
-
-/** Reads `.env` of the working folder under the environment; the environment wins. */
-export function loadEnvironment(): NodeJS.ProcessEnv {
-  if (existsSync('.env')) process.loadEnvFile('.env')
-  return process.env
 }
 
 /** Throws ConfigurationError: one line that names each wrong setting and what it must be. */
@@ -108,7 +130,6 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     invitationDays: values.SVC_INVITATION_DAYS,
     sessionAccessMinutes: values.SVC_SESSION_ACCESS_MINUTES,
     sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,
-    slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
   }
 }
 

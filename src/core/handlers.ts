@@ -28,6 +28,7 @@ import type { Problem } from './problem.ts'
 import { listBuckets } from './structure/buckets/list.ts'
 import { listLabels } from './structure/labels/list.ts'
 
+// biome-ignore lint/suspicious/noConfusingVoidType: a rule that answers nothing is an async function without a return
 type Answered<O> = Promise<Answer<O> | (Answer<O> extends undefined ? void : never) | Problem>
 type Rule<O> = (ctx: Ctx, received: Received<O>) => Answered<O>
 /** A rule with work before it that takes long and needs no transaction. */

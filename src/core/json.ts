@@ -27,9 +27,9 @@ export function readJson(text: string): unknown {
 /** Node 24 has it; its type declarations do not yet. */
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
-/** Writes an answer; undefined members are left out. */
-export const writeJson = (value: unknown) =>
-  JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? rawJSON(member.toString()) : member))
+/** Writes an answer; undefined members are left out. `indent` in spaces, for people. */
+export const writeJson = (value: unknown, indent?: number) =>
+  JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? rawJSON(member.toString()) : member), indent)
 
 function exactInteger(_: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value

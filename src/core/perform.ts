@@ -24,13 +24,10 @@ import { type Installation, workspaceOf } from './installation.ts'
 import { readJson, writeJson } from './json.ts'
 import { type Answer, isRead, needsStepUp, type Operation, type Sent } from './operation.ts'
 import { Problem, problemOf, refuse } from './problem.ts'
-import { type Raw, receive } from './validation.ts'
+import { type Request, requestOf } from './request.ts'
+import { receive } from './validation.ts'
 
-export interface Request extends Raw {
-  readonly idempotencyKey?: string | undefined
-  readonly ifMatch?: string | undefined
-  readonly stepUp?: string | undefined
-}
+export type { Request } from './request.ts'
 
 interface Handler {
   /** What takes long and needs no transaction; its result is the rule's third argument. */
@@ -128,31 +125,6 @@ async function wholeList(
   const data: unknown[] = []
   for await (const page of pagesOf(installation, operation, actor, request)) data.push(...page)
   return { data }
-}
-
-/** What was sent by name, as path, query, body and headers. */
-export function requestOf<O extends Operation>(operation: O, sent: Sent<O>): Request {
-  const {
-    idempotencyKey,
-    ifMatch,
-    stepUp: proof,
-    body,
-    ...members
-  } = sent as Record<string, unknown> & Sent<Operation> & { body?: unknown }
-  const named = (schema: Operation['params']) =>
-    Object.fromEntries(
-      Object.keys(schema?.shape ?? {})
-        .filter((name) => members[name] !== undefined)
-        .map((name) => [name, members[name]]),
-    )
-  return {
-    params: named(operation.params),
-    query: named(operation.query),
-    body,
-    idempotencyKey,
-    ifMatch,
-    stepUp: proof,
-  }
 }
 
 /** The step-up is spent once the schema has passed, in a transaction of its own, so that a refusal does not give it back. */

@@ -22,6 +22,12 @@ export function receive(operation: Operation, raw: Raw): Record<string, unknown>
   return { ...receiveAddress(operation, raw), ...receiveBody(operation, raw.body) }
 }
 
+/** The path's own syntax, which is checked before anybody asks who is calling. Refuses request.malformed. */
+export function receiveParams(operation: Operation, params: unknown): void {
+  const parsed = operation.params?.safeParse(params)
+  if (parsed && !parsed.success) throw malformed(parsed.error)
+}
+
 function receiveAddress(operation: Operation, raw: Raw): Record<string, unknown> {
   const params = operation.params?.safeParse(raw.params)
   if (params && !params.success) throw malformed(params.error)
@@ -42,8 +48,7 @@ function receiveBody(operation: Operation, body: unknown): { body?: unknown } {
     throw new Problem('request.invalid', {}, { errors: [{ pointer: '', code: 'body.not_taken', params: {} }] })
   }
   const parsed = operation.body.safeParse(body)
-  if (!parsed.success)
-    throw new Problem('request.invalid', {}, { errors: parsed.error.issues.flatMap((issue) => violations(issue)) })
+  if (!parsed.success) throw new Problem('request.invalid', {}, { errors: violationsOf(parsed.error) })
   return { body: parsed.data }
 }
 
@@ -62,14 +67,15 @@ function isNumeric(schema: unknown): boolean {
   return def?.type === 'number' || (def?.innerType !== undefined && isNumeric(def.innerType))
 }
 
+/** What a schema refuses, as our own codes. */
+export const violationsOf = (error: z.ZodError) => error.issues.flatMap((issue) => violations(issue))
+
 const malformed = (error: z.ZodError) =>
   new Problem(
     'request.malformed',
     {},
     {
-      errors: error.issues
-        .flatMap((issue) => violations(issue))
-        .map(({ pointer, ...rest }) => ({ parameter: pointer?.slice(1) ?? '', ...rest })),
+      errors: violationsOf(error).map(({ pointer, ...rest }) => ({ parameter: pointer?.slice(1) ?? '', ...rest })),
     },
   )
 

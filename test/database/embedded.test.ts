@@ -12,6 +12,7 @@ import { findSuperuser, holdEmbedded } from '../../src/core/database/embedded.ts
 import {
   copyPackage,
   giveAway,
+  killServer,
   ordinaryUser,
   serverPid,
   startBystander,
@@ -183,7 +184,7 @@ describe('a server in common', () => {
     const { where, daemon } = await holder.said
     const owner = { ...(await findSuperuser(dataDir))!, database: 'svc' }
     await ask(owner, 'create table kept (id integer); insert into kept values (7)')
-    process.kill((await serverPid(where))!, 'SIGKILL')
+    await killServer(where)
     const next = await holdEmbedded(dataDir) // or the holder was faster in bringing it back
     expect(next.daemon).toEqual(daemon)
     expect(await ask(owner, 'select id from kept')).toEqual([{ id: 7 }])
@@ -194,9 +195,8 @@ describe('a server in common', () => {
 
   test('is brought back by whoever holds it, at the same place, and only while somebody does', async () => {
     const { where, daemon, release } = await holdEmbedded(dataDir, fast)
-    const first = (await serverPid(where))!
-    process.kill(first, 'SIGKILL')
-    await until(async () => ![first, undefined].includes(await serverPid(where)))
+    await killServer(where)
+    await until(async () => (await serverPid(where)) !== undefined)
     await until(async () => (await ask(daemon, 'select 1').catch(() => [])).length === 1)
     await release()
     expect(await serverPid(where)).toBeUndefined()
@@ -206,7 +206,7 @@ describe('a server in common', () => {
     const holder = startHolder(dataDir)
     const { where } = await holder.said
     await holder.die('SIGKILL')
-    process.kill((await serverPid(where))!, 'SIGKILL')
+    await killServer(where)
     const next = await holdEmbedded(dataDir, fast)
     expect(await ask(next.daemon, 'select 1 as one')).toEqual([{ one: 1 }])
     await next.release()

@@ -97,6 +97,13 @@ export async function serverPid(cluster: string): Promise<number | undefined> {
   return (await findServer(cluster))?.pid
 }
 
+/** Kills the server as the kernel does when memory runs out; resolves when it is dead. */
+export async function killServer(cluster: string): Promise<void> {
+  const pid = (await serverPid(cluster))!
+  process.kill(pid, 'SIGKILL')
+  await until(async () => (await serverPid(cluster)) !== pid)
+}
+
 /** The system's user number of a process. */
 export async function userOf(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')

@@ -19,8 +19,8 @@
  * Elsewhere: who runs the server (account.ts), where its files are (places.ts), its
  * programs (binaries.ts), start and stop (server.ts), what people are told (failure.ts).
  */
-import { access, constants, mkdir, readFile, realpath, stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { access, chmod, constants, mkdir, readFile, realpath, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import type { DatabaseAddress } from './address.ts'
 import { type Account, accountOfOwner, serverAccount } from './embedded/account.ts'
 import { majorVersion, runnableFolder } from './embedded/binaries.ts'
@@ -127,8 +127,8 @@ function addressIn({ socket, port }: ClusterRecord) {
 
 async function prepareFolder(dataDir: string): Promise<string> {
   try {
-    // Under root the server's user has to pass through to its own folder, but need not look around.
-    await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
+    const highestMade = await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    if (highestMade && process.getuid?.() === 0) await openPath(dataDir, highestMade)
     const folder = await realpath(dataDir)
     await access(folder, constants.W_OK | constants.X_OK)
     await makeLockFile(turnFile(folder))
@@ -137,6 +137,12 @@ async function prepareFolder(dataDir: string): Promise<string> {
   } catch (error) {
     throw failureOf(error, dataDir)
   }
+}
+
+/** Under root the server's user has to pass through to its own folder, but need not look around. */
+async function openPath(from: string, to: string): Promise<void> {
+  await chmod(from, 0o711)
+  if (from.length > to.length) await openPath(dirname(from), to)
 }
 
 interface Running {

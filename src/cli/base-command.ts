@@ -1,0 +1,121 @@
+/**
+ * What every command has: how it speaks, how it ends, and how it reaches the installation.
+ *
+ * stdout is the answer, stderr everything else. `run()` returns the API's representation,
+ * which is what --json prints, unchanged.
+ */
+import { Command, Flags } from '@oclif/core'
+import { writeJson } from '../core/json.ts'
+import type { Answer, Operation, Sent } from '../core/operation.ts'
+import { needsStepUp } from '../core/operation.ts'
+import { requestOf } from '../core/request.ts'
+import type { Caller } from './caller.ts'
+import { openCaller } from './caller-choice.ts'
+import { secretOrAsk } from './secret-input.ts'
+
+/** A command that needs no installation. */
+export abstract class BaseCommand extends Command {
+  static override enableJsonFlag = true
+  static override baseFlags = {
+    'no-color': Flags.boolean({ summary: 'No colours, as with NO_COLOR.', helpGroup: 'GLOBAL' }),
+  }
+
+  override async init(): Promise<void> {
+    await super.init()
+    if (this.argv.includes('--no-color')) process.env['NO_COLOR'] = '1'
+  }
+
+  /** Everything thrown is told in one place (report.ts), also with --json. */
+  override async catch(error: Error): Promise<never> {
+    throw error
+  }
+
+  override logJson(value: unknown): void {
+    process.stdout.write(`${writeJson(value, 2)}\n`)
+  }
+
+  /** Tells people on stderr; says nothing where only JSON is wanted. */
+  protected readonly tell = (line: string): void => this.logToStderr(line)
+
+  /** What matters also to whoever reads JSON, such as a retry or which database is touched. */
+  protected readonly note = (line: string): void => void process.stderr.write(`${line}\n`)
+}
+
+export interface CallerFlags {
+  readonly profile?: string | undefined
+  readonly 'api-url'?: string | undefined
+  readonly recovery?: boolean
+  readonly 'while-serving'?: boolean
+}
+
+/** A command that carries out operations, over the API or directly on the database. */
+export abstract class CallerCommand extends BaseCommand {
+  static override baseFlags = {
+    ...BaseCommand.baseFlags,
+    profile: Flags.string({
+      summary: "The profile to use instead of this folder's.",
+      helpGroup: 'GLOBAL',
+      helpValue: 'NAME',
+    }),
+    'api-url': Flags.string({
+      summary: 'The installation to call; overrides SVC_API_URL.',
+      helpGroup: 'GLOBAL',
+      helpValue: 'URL',
+    }),
+    recovery: Flags.boolean({
+      summary: 'Work directly on the database, with the daemon down.',
+      helpGroup: 'GLOBAL',
+      exclusive: ['profile', 'api-url'],
+    }),
+    'while-serving': Flags.boolean({
+      summary: 'Work on the database although a daemon serves it.',
+      helpGroup: 'GLOBAL',
+    }),
+  }
+
+  #caller: Caller | undefined
+
+  /** Opens the way to the installation; it is closed when the command ends. `makes`: the embedded one may be made for it. */
+  protected async open(flags: CallerFlags, { makes = false }: { makes?: boolean } = {}): Promise<Caller> {
+    this.#caller ??= await openCaller(
+      {
+        recovery: flags.recovery,
+        whileServing: flags['while-serving'],
+        profile: flags.profile,
+        apiUrl: flags['api-url'],
+        makes,
+      },
+      this.note,
+    )
+    return this.#caller
+  }
+
+  override async finally(error: Error | undefined): Promise<void> {
+    await this.#caller?.close()
+    await super.finally(error)
+  }
+
+  /**
+   * Carries out an operation that may want a step-up: proves who is calling with the
+   * password, bound to this operation and its target, and sends the proof along. At the
+   * database nothing is proven: the operating system has let the caller in.
+   */
+  protected async callProven<O extends Operation>(
+    caller: Caller,
+    operation: O,
+    sent: Sent<O>,
+    source: { readonly 'password-stdin'?: boolean; readonly 'password-file'?: string | undefined },
+  ): Promise<Answer<O>> {
+    const { params, body } = requestOf(operation, sent)
+    if (!caller.stepUp || !needsStepUp(operation, body)) return caller.call(operation, sent)
+    const password = await secretOrAsk(
+      { stdin: source['password-stdin'], file: source['password-file'] },
+      'password',
+      'This needs your password once more:',
+      'notAllowed',
+    )
+    const [targetId] = Object.values((params ?? {}) as Record<string, string>)
+    const stepUp = await caller.stepUp(operation, targetId, password)
+    return caller.call(operation, { ...sent, stepUp })
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * How a command reaches an installation: over HTTP with a token, or directly on the
+ * database. A command passes the operation itself and does not know which of the two
+ * it has; paths, methods and types come from the operation's data.
+ */
+import type { Answer, Operation, Sent } from '../core/operation.ts'
+
+export interface Caller {
+  /** For people: `http://… as ada@…`, or `the embedded installation in …`. */
+  readonly where: string
+  /** The account's id is known only where a token is sent; at the database nobody has one. */
+  readonly way: 'api' | 'database'
+  /** Carries the operation out. Throws a Problem where it is refused, a Failure where nothing is reached. */
+  call<O extends Operation>(operation: O, sent: Sent<O>): Promise<Answer<O>>
+  /** Proves once more who is calling, for one call; answers the proof to send with it. Only over HTTP. */
+  stepUp?(operation: Operation, targetId: string | undefined, password: string): Promise<string>
+  close(): Promise<void>
+}
+
+interface Page {
+  readonly next_cursor: string | null
+}
+
+/** The pages of a list, one after the other. */
+export async function* pagesOf<O extends Operation>(
+  caller: Caller,
+  operation: O,
+  sent: Sent<O>,
+): AsyncGenerator<Answer<O>> {
+  let cursor: string | null = null
+  do {
+    const page: Answer<O> = await caller.call(operation, { ...sent, ...(cursor === null ? {} : { cursor }) })
+    yield page
+    cursor = (page as unknown as Page).next_cursor ?? null
+  } while (cursor !== null)
+}

@@ -1,0 +1,70 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Flags } from '@oclif/core'
+import { type JournalEntry, journalOperations } from '../../core/admin/journal/contract.ts'
+import { writeJson } from '../../core/json.ts'
+import { CallerCommand } from '../base-command.ts'
+import { type Caller, pagesOf } from '../caller.ts'
+import { journalLine } from '../render/journal.ts'
+
+/** Seconds between two looks; each costs one request of two milliseconds. */
+const followSeconds = 2
+
+export default class Journal extends CallerCommand {
+  static override summary = "Read the installation's record, newest first"
+  static override description =
+    'With --follow the newest come last, and new ones are printed as they happen until Ctrl-C; with --json each is one line.'
+  static override examples = [
+    '<%= config.bin %> journal',
+    '<%= config.bin %> journal --size 200 --json',
+    '<%= config.bin %> journal --follow',
+  ]
+  static override flags = {
+    size: Flags.integer({ summary: 'How many of the newest.', min: 1, max: 200, default: 50 }),
+    all: Flags.boolean({ summary: 'All of it.', exclusive: ['size', 'follow'] }),
+    follow: Flags.boolean({ char: 'f', summary: 'Go on and print what happens.' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(Journal)
+    const caller = await this.open(flags)
+    if (flags.follow) return this.follow(caller, flags.size)
+    if (flags.all) return this.all(caller)
+    const page = await caller.call(journalOperations.listJournal, { size: flags.size })
+    this.log(page.data.length === 0 ? 'Nothing has been recorded yet.' : page.data.map(journalLine).join('\n'))
+    return page
+  }
+
+  private async all(caller: Caller): Promise<unknown> {
+    const entries: JournalEntry[] = []
+    for await (const page of pagesOf(caller, journalOperations.listJournal, { size: 200 })) {
+      for (const entry of page.data) this.log(journalLine(entry))
+      if (this.jsonEnabled()) entries.push(...page.data)
+    }
+    return { data: entries, next_cursor: null }
+  }
+
+  /** Looks again and again; the ids are made in order of time, so what was seen is known by its id. */
+  private async follow(caller: Caller, size: number): Promise<undefined> {
+    let seen: ReadonlySet<string> = new Set()
+    let first = true
+    for (;;) {
+      const fresh = await unseen(caller, seen, first ? size : undefined)
+      for (const entry of fresh.toReversed())
+        process.stdout.write(`${this.jsonEnabled() ? writeJson(entry) : journalLine(entry)}\n`)
+      seen = new Set([...fresh.map(({ id }) => id), ...seen].slice(0, 1000))
+      first = false
+      await pause(followSeconds * 1000)
+    }
+  }
+}
+
+/** Entries not seen before, newest first: the last `size`, or all back to the first one known. */
+async function unseen(caller: Caller, seen: ReadonlySet<string>, size: number | undefined): Promise<JournalEntry[]> {
+  const fresh: JournalEntry[] = []
+  for await (const { data } of pagesOf(caller, journalOperations.listJournal, { size: size ?? 50 })) {
+    const unknown = data.filter(({ id }) => !seen.has(id))
+    fresh.push(...unknown)
+    if (size !== undefined || unknown.length < data.length || data.length === 0) break
+  }
+  return fresh
+}

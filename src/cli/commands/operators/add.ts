@@ -1,0 +1,30 @@
+import { Args } from '@oclif/core'
+import { operatorOperations } from '../../../core/admin/operators/contract.ts'
+import { CallerCommand } from '../../base-command.ts'
+
+export default class OperatorsAdd extends CallerCommand {
+  static override summary = 'Enter an account in the operator register'
+  static override description = 'The account must be active. Adding it twice is no failure.'
+  static override examples = [
+    '<%= config.bin %> operators add acme ada@acme.example',
+    '<%= config.bin %> operators add 0190c9d2-7a3b-7cde-8f01-23456789abcd',
+  ]
+  static override args = {
+    account: Args.string({
+      required: true,
+      description: "the account's id; or its workspace's slug, followed by its e-mail address",
+    }),
+    email: Args.string({ description: 'the address it signs in with' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(OperatorsAdd)
+    const caller = await this.open(flags)
+    const body =
+      args.email === undefined ? { account_id: args.account } : { workspace: args.account, email: args.email }
+    await caller.call(operatorOperations.addOperator, { body })
+    this.tell(
+      `${args.email ?? args.account} is an operator.\nNext: an admin token, minted by that account: svc tokens create --scope admin:tenants`,
+    )
+  }
+}

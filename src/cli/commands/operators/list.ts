@@ -1,0 +1,35 @@
+import { operatorOperations } from '../../../core/admin/operators/contract.ts'
+import type { Answer } from '../../../core/operation.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { day } from '../../render/moment.ts'
+import { type Column, table } from '../../render/table.ts'
+
+type Operator = Answer<typeof operatorOperations.listOperators>['data'][number]
+
+const columns: readonly Column<Operator>[] = [
+  { head: 'NAME', cell: (operator) => operator.name ?? '' },
+  { head: 'SIGNS IN AS', cell: (operator) => operator.sign_in_name ?? '' },
+  { head: 'WORKSPACE', cell: (operator) => operator.workspace.slug },
+  { head: 'KIND', cell: (operator) => operator.kind, whole: true },
+  { head: 'SINCE', cell: (operator) => day(operator.added_at) },
+  { head: 'ACCOUNT', cell: (operator) => operator.account_id, whole: true },
+]
+
+export default class OperatorsList extends CallerCommand {
+  static override summary = 'List who administers this installation'
+  static override examples = ['<%= config.bin %> operators list']
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(OperatorsList)
+    const caller = await this.open(flags)
+    const answer = await caller.call(operatorOperations.listOperators, {})
+    this.log(
+      await table(
+        answer.data,
+        columns,
+        'The register is empty. `svc operators add WORKSPACE EMAIL --recovery` enters the first one.',
+      ),
+    )
+    return answer
+  }
+}

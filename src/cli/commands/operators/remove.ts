@@ -1,0 +1,45 @@
+import { Args, Flags } from '@oclif/core'
+import { operatorOperations } from '../../../core/admin/operators/contract.ts'
+import { identityOperations } from '../../../core/identity/contract.ts'
+import { Problem } from '../../../core/problem.ts'
+import { CallerCommand } from '../../base-command.ts'
+import type { Caller } from '../../caller.ts'
+import { confirmByName } from '../../prompts.ts'
+
+export default class OperatorsRemove extends CallerCommand {
+  static override summary = 'Remove an account from the operator register; its admin tokens stop at once'
+  static override examples = ['<%= config.bin %> operators remove ada@acme.example']
+  static override args = {
+    account: Args.string({ required: true, description: "the account's id, or the address it signs in with" }),
+  }
+  static override flags = {
+    confirm: Flags.string({ summary: 'Answers the question whether to remove yourself.', helpValue: 'ADDRESS' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(OperatorsRemove)
+    const caller = await this.open(flags)
+    const accountId = args.account.includes('@') ? await findOperator(caller, args.account) : args.account
+    if (accountId === (await ownAccountId(caller)))
+      await confirmByName(
+        args.account,
+        'This is your own account: you would not be an operator any more.',
+        flags.confirm,
+      )
+    await caller.call(operatorOperations.removeOperator, { accountId })
+    this.tell(`${args.account} is no operator any more.`)
+  }
+}
+
+/** The registered account that signs in with the address. Refuses admin.operator_not_registered. */
+async function findOperator(caller: Caller, address: string): Promise<string> {
+  const { data } = await caller.call(operatorOperations.listOperators, {})
+  const [found, other] = data.filter((operator) => operator.sign_in_name === address || operator.address === address)
+  if (!found || other) throw new Problem('admin.operator_not_registered')
+  return found.account_id
+}
+
+async function ownAccountId(caller: Caller): Promise<string | undefined> {
+  if (caller.way === 'database') return undefined
+  return (await caller.call(identityOperations.getOwnAccount, {})).id
+}

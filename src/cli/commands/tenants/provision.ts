@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { Flags } from '@oclif/core'
+import { type TenantProvision, tenantOperations } from '../../../core/admin/tenants/contract.ts'
+import type { Answer } from '../../../core/operation.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { Failure } from '../../failure.ts'
+import { NotReached } from '../../http.ts'
+import { askText, askYesNo, declined, isInteractive } from '../../prompts.ts'
+import { details } from '../../render/details.ts'
+import { moment } from '../../render/moment.ts'
+import { checkOf } from '../../schema-check.ts'
+import { prepareTokenFile } from '../../token-file.ts'
+
+type Provisioned = Answer<typeof tenantOperations.provisionTenant>
+
+export default class TenantsProvision extends CallerCommand {
+  static override summary = 'Provision a workspace with its owner, a hub and an example collection'
+  static override description =
+    'On a terminal it asks for what no flag says. The owner redeems the token that is shown once. ' +
+    'The call is sent under an Idempotency-Key: where the answer got lost, repeat it with the key that was told, and nothing is made twice.'
+  static override examples = [
+    '<%= config.bin %> tenants provision',
+    '<%= config.bin %> tenants provision --slug acme --display-name "Acme Ltd" --owner-email ada@acme.example --yes',
+    '<%= config.bin %> tenants provision --slug acme --display-name Acme --owner-email ada@acme.example --token-file acme.token --json --yes',
+  ]
+  static override flags = {
+    slug: Flags.string({ summary: 'The subdomain it answers on: 3 to 40 lower-case letters, digits and dashes.' }),
+    'display-name': Flags.string({ summary: 'What people read.' }),
+    'owner-email': Flags.string({ summary: "The owner's address." }),
+    'owner-display-name': Flags.string({ summary: "The owner's name." }),
+    locale: Flags.string({ summary: 'BCP 47; en where absent.' }),
+    'time-zone': Flags.string({ summary: 'IANA; UTC where absent.' }),
+    'token-file': Flags.string({
+      summary: 'Write the redemption token to this new file of mode 0600 instead of showing it.',
+      helpValue: 'FILE',
+    }),
+    'idempotency-key': Flags.string({
+      summary: 'A UUID: repeats an earlier call instead of making a second workspace.',
+      helpValue: 'UUID',
+    }),
+    yes: Flags.boolean({ char: 'y', summary: 'Do not ask whether to go on.' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(TenantsProvision)
+    const asksNothing =
+      flags.slug !== undefined && flags['display-name'] !== undefined && flags['owner-email'] !== undefined
+    const body = await completed({
+      slug: flags.slug,
+      display_name: flags['display-name'],
+      owner_email: flags['owner-email'],
+      owner_display_name: flags['owner-display-name'],
+      default_locale: flags.locale,
+      default_time_zone: flags['time-zone'],
+    })
+    const caller = await this.open(flags, { makes: true })
+    this.tell(`Will provision ${body.slug} (${body.display_name}), owned by ${body.owner_email}, on ${caller.where}.`)
+    if (!asksNothing && !flags.yes && !(await askYesNo('Go on?', true))) throw declined()
+
+    // Made before the call: a token that cannot be written down afterwards would be lost.
+    const tokenFile = flags['token-file'] === undefined ? undefined : prepareTokenFile(flags['token-file'])
+    const idempotencyKey = flags['idempotency-key'] ?? randomUUID()
+    const answer = await caller
+      .call(tenantOperations.provisionTenant, { body, idempotencyKey })
+      .catch((error: unknown) => {
+        tokenFile?.discard()
+        throw error instanceof NotReached && error.maybeDone ? lost(error, idempotencyKey) : error
+      })
+    tokenFile?.write(answer.redemption_token)
+    this.log(shown(answer, flags['token-file']))
+    this.tell(nextSteps(answer, flags['token-file']))
+    return tokenFile ? { ...answer, redemption_token: null } : answer
+  }
+}
+
+const questions = {
+  slug: 'Slug (the subdomain it answers on):',
+  display_name: 'Name of the workspace:',
+  owner_email: "The owner's e-mail address:",
+} as const
+
+/** The body, with what is missing asked for; off a terminal that is a usage failure which names the flags. */
+async function completed(
+  given: { readonly [Name in keyof TenantProvision]: TenantProvision[Name] | undefined },
+): Promise<TenantProvision> {
+  const flagOf = { slug: '--slug', display_name: '--display-name', owner_email: '--owner-email' } as const
+  const names = ['slug', 'display_name', 'owner_email'] as const
+  const missing = names.filter((name) => given[name] === undefined)
+  if (missing.length > 0 && !isInteractive())
+    throw new Failure(
+      'usage',
+      `Missing: ${missing.map((name) => flagOf[name]).join(', ')}.`,
+      'On a terminal it asks for them.',
+    )
+  const answers: Record<string, string> = {}
+  for (const name of names)
+    answers[name] =
+      given[name] ?? (await askText(questions[name], checkOf(tenantOperations.provisionTenant.body, name)))
+  const optional = Object.entries(given).filter(([, value]) => value !== undefined)
+  return { ...Object.fromEntries(optional), ...answers } as TenantProvision
+}
+
+const lost = (error: NotReached, key: string) =>
+  new Failure(
+    'unreached',
+    `${error.message} It may have been provisioned all the same.`,
+    `Repeat the command with --idempotency-key ${key}: nothing is made twice.`,
+  )
+
+const shown = (
+  { tenant, owner, redemption_token, redemption_expires_at, collection_id }: Provisioned,
+  file: string | undefined,
+) =>
+  details([
+    ['workspace', tenant.slug],
+    ['id', tenant.id],
+    ['owner', owner.email],
+    ['owner account', owner.account_id],
+    ['collection', collection_id],
+    ['redemption token', file ? `written to ${file}` : redemption_token],
+    ['valid until', moment(redemption_expires_at)],
+  ])
+
+const nextSteps = ({ owner }: Provisioned, file: string | undefined) =>
+  [
+    '',
+    file ? 'The token is in that file and nowhere else.' : 'The token is shown this one time only.',
+    `Next: give it to ${owner.email}, who joins with POST /api/v1/auth/invitations:redeem.`,
+  ].join('\n')

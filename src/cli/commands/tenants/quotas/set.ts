@@ -1,0 +1,47 @@
+import { Args } from '@oclif/core'
+import { type QuotaName, quotaNames, tenantOperations } from '../../../../core/admin/tenants/contract.ts'
+import { CallerCommand } from '../../../base-command.ts'
+import { Failure } from '../../../failure.ts'
+import { quotaTable } from '../../../render/quotas.ts'
+import { findWorkspace } from '../../../workspaces.ts'
+
+export default class TenantsQuotasSet extends CallerCommand {
+  static override summary = "Change a workspace's ceilings"
+  static override description =
+    `A whole number, \`unlimited\` (0), or \`default\` to follow the installation again. Quotas: ${quotaNames.join(', ')}.`
+  static override examples = [
+    '<%= config.bin %> tenants quotas set acme items=5000',
+    '<%= config.bin %> tenants quotas set acme media_bytes=default api_requests_per_minute=unlimited',
+  ]
+  static override strict = false
+  static override usage = 'tenants quotas set WORKSPACE QUOTA=VALUE...'
+  static override args = {
+    workspace: Args.string({ required: true, description: "the workspace's slug or id" }),
+    changes: Args.string({ required: true, description: 'one or more of QUOTA=VALUE' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args, argv, flags } = await this.parse(TenantsQuotasSet)
+    const changes = Object.fromEntries((argv as string[]).slice(1).map(readChange))
+    const caller = await this.open(flags)
+    const tenant = await findWorkspace(caller, args.workspace)
+    const quotas = await caller.call(tenantOperations.changeTenantQuotas, { tenantId: tenant.id, body: changes })
+    this.tell(`Changed ${Object.keys(changes).join(', ')} of ${tenant.slug}.`)
+    this.log(await quotaTable(quotas))
+    return quotas
+  }
+}
+
+/** `items=5000` as a member of the patch; int64 stays exact. */
+function readChange(change: string): [QuotaName, number | bigint | null] {
+  const [name, value, ...rest] = change.split('=')
+  if (!name || !value || rest.length > 0) throw new Failure('usage', `"${change}" is not of the form QUOTA=VALUE.`)
+  if (!quotaNames.includes(name as QuotaName))
+    throw new Failure('usage', `There is no quota "${name}".`, `There are: ${quotaNames.join(', ')}.`)
+  if (value === 'default') return [name as QuotaName, null]
+  if (value === 'unlimited') return [name as QuotaName, 0]
+  if (!/^[0-9]{1,19}$/.test(value))
+    throw new Failure('usage', `${name} must be a whole number, \`unlimited\` or \`default\`.`)
+  const number = BigInt(value)
+  return [name as QuotaName, number <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(number) : number]
+}

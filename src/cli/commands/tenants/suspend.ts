@@ -1,0 +1,49 @@
+import { Args, Flags } from '@oclif/core'
+import { tenantOperations } from '../../../core/admin/tenants/contract.ts'
+import { identityOperations } from '../../../core/identity/contract.ts'
+import { CallerCommand } from '../../base-command.ts'
+import type { Caller } from '../../caller.ts'
+import { confirmByName } from '../../prompts.ts'
+import { findWorkspace } from '../../workspaces.ts'
+
+export default class TenantsSuspend extends CallerCommand {
+  static override summary = 'Suspend a workspace; its people are refused from their next request'
+  static override description =
+    'Its data stays, and `tenants resume` lets its people in again. Suspending twice is no failure.'
+  static override examples = [
+    '<%= config.bin %> tenants suspend acme',
+    '<%= config.bin %> tenants suspend acme --recovery',
+  ]
+  static override args = { workspace: Args.string({ required: true, description: "the workspace's slug or id" }) }
+  static override flags = {
+    confirm: Flags.string({ summary: 'Answers the question whether to lock yourself out, too.', helpValue: 'SLUG' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(TenantsSuspend)
+    const caller = await this.open(flags)
+    const tenant = await findWorkspace(caller, args.workspace)
+    if (tenant.id === (await ownWorkspaceId(caller))) {
+      await confirmByName(
+        tenant.slug,
+        `Your own account is in ${tenant.slug}: this locks you out. Then only another operator, or \`svc tenants resume ${tenant.slug} --recovery\`, can resume it.`,
+        flags.confirm,
+      )
+    }
+
+    await caller.call(tenantOperations.suspendTenant, { tenantId: tenant.id })
+
+    const did =
+      tenant.state === 'SUSPENDED'
+        ? 'was suspended already'
+        : 'is suspended. Its people are refused from their next request'
+    this.tell(`${tenant.slug} ${did}.\nTo let them in again: svc tenants resume ${tenant.slug}`)
+  }
+}
+
+/** The workspace of the caller's own account; nobody has one at the database. */
+async function ownWorkspaceId(caller: Caller): Promise<string | undefined> {
+  if (caller.way === 'database') return undefined
+  const { workspace } = await caller.call(identityOperations.getOwnAccount, {})
+  return workspace.id
+}

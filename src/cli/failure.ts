@@ -1,0 +1,42 @@
+/** How a command ends. Spec: decisions 6, exit codes. */
+
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  /** Not allowed, or a step-up is needed. */
+  notAllowed: 4,
+  /** A conflict, or a precondition that does not hold. */
+  conflict: 5,
+  rateLimited: 6,
+  /** Server or database not reached. */
+  unreached: 7,
+  /** Finished, and found something that needs attention. */
+  findings: 8,
+} as const
+
+export type Ending = keyof typeof exitCodes
+
+/** The command line's own refusal: what happened and what to do about it, one line each, no secret in either. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly ending: Ending
+  readonly remedy: string | undefined
+
+  constructor(ending: Ending, message: string, remedy?: string) {
+    super(message)
+    this.ending = ending
+    this.remedy = remedy
+  }
+}
+
+/** The ending a problem's status stands for. */
+export function endingOf(status: number): Ending {
+  if (status === 404 || status === 410) return 'notFound'
+  if (status === 401 || status === 403) return 'notAllowed'
+  if (status === 409 || status === 412) return 'conflict'
+  if (status === 429) return 'rateLimited'
+  if (status === 408 || (status > 500 && status < 600)) return 'unreached'
+  return status === 500 ? 'failed' : 'usage'
+}

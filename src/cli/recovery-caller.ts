@@ -1,0 +1,57 @@
+/**
+ * Calls straight on the database: the same rules as the daemon's, as the operating
+ * system's user, who is what the journal then names. Works with the daemon down.
+ *
+ * While a daemon admits traffic it fails, because two ways to change one thing at the
+ * same time surprise people; --while-serving says that it is meant. It logs in as the
+ * daemon does, so it can do no more than the daemon's rules. Spec: decisions 6; T-44.
+ */
+import { recoveryActor } from '../core/actor.ts'
+import { type Booted, bootInstallation } from '../core/boot.ts'
+import { readConfig } from '../core/config.ts'
+import type { Answer, Operation, Sent } from '../core/operation.ts'
+import { performForAnswer } from '../core/perform.ts'
+import type { Caller } from './caller.ts'
+import type { Tell } from './caller-choice.ts'
+import { Failure } from './failure.ts'
+
+/** Boots the installation of this configuration. Fails (conflict) while a daemon serves it, unless `whileServing`. */
+export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Promise<Caller> {
+  const config = readConfig()
+  const booted = await bootInstallation(config, { works: false, applicationName: 'svc recovery', note: tell })
+  try {
+    if (!whileServing) await refuseWhileServed(booted)
+  } catch (error) {
+    await booted.close()
+    throw error
+  }
+  const actor = recoveryActor()
+  return {
+    where: booted.embedded ? `the embedded installation in ${config.dataDir}` : `the database ${nameOf(booted)}`,
+    way: 'database',
+    async call<O extends Operation>(operation: O, sent: Sent<O>): Promise<Answer<O>> {
+      if (operation.recovery !== 'allowed') throw refusedHere(operation.recovery.refused)
+      return performForAnswer(booted.installation, operation, actor, sent)
+    },
+    close: () => booted.close(),
+  }
+}
+
+async function refuseWhileServed({ installation }: Booted): Promise<void> {
+  const { isServed } = await import('../core/serving.ts')
+  if (!(await isServed(installation.address))) return
+  throw new Failure(
+    'conflict',
+    'A daemon is serving this installation.',
+    '`svc login` works through it; --while-serving works beside it.',
+  )
+}
+
+const refusedHere = (reason: string) =>
+  new Failure(
+    'notAllowed',
+    `This cannot be done directly on the database: ${reason}.`,
+    '`svc login` signs in to the daemon.',
+  )
+
+const nameOf = ({ installation: { address } }: Booted) => `${address.database} on ${address.host}`

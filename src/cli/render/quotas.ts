@@ -1,0 +1,18 @@
+/** Quotas as a table. */
+import { type QuotaName, quotaNames, type ResolvedQuotas } from '../../core/admin/tenants/contract.ts'
+import { table } from './table.ts'
+
+/** A ceiling of 0 is none. */
+const ceiling = (value: number | bigint) => (BigInt(value) === 0n ? 'unlimited' : String(value))
+
+export const quotaTable = (quotas: ResolvedQuotas) =>
+  table<QuotaName>(
+    quotaNames,
+    [
+      { head: 'QUOTA', cell: (name) => name, whole: true },
+      { head: 'CEILING', cell: (name) => ceiling(quotas[name].value), align: 'right', whole: true },
+      { head: 'USED', cell: (name) => String(quotas[name].used), align: 'right', whole: true },
+      { head: 'FROM', cell: (name) => quotas[name].source },
+    ],
+    '',
+  )

@@ -1,0 +1,111 @@
+/**
+ * Whatever a command threw, as one clear line on stderr and an exit code.
+ *
+ * With --json the line is a problem document instead: the API's own where the API
+ * refused, else one of ours with a code below `cli.`. Errors of modules that are loaded
+ * only sometimes (configuration, database, prompts) are told by their name.
+ */
+import { randomUUID } from 'node:crypto'
+import { writeJson } from '../core/json.ts'
+import { type Problem, problemBody, problemOf } from '../core/problem.ts'
+import { AnsweredProblem } from './answered-problem.ts'
+import { type Ending, endingOf, exitCodes, Failure } from './failure.ts'
+import { printable } from './render/printable.ts'
+import { problemLines } from './render/problem.ts'
+
+interface Told {
+  readonly ending: Ending
+  readonly lines: readonly string[]
+  readonly document: unknown
+}
+
+/** Writes what happened to stderr and answers the exit code. Nothing is written where the command has said it all itself. */
+export function report(error: unknown, asJson: boolean): number {
+  const exit = exitOf(error)
+  if (exit !== undefined) return exit
+  const { ending, lines, document } = told(error)
+  process.stderr.write(asJson ? `${writeJson(document)}\n` : `${lines.join('\n')}\n`)
+  if (showsTraces() && error instanceof Error) process.stderr.write(`${error.stack}\n`)
+  return exitCodes[ending]
+}
+
+const showsTraces = () => process.env['SVC_LOG_LEVEL'] === 'trace' || Boolean(process.env['DEBUG'])
+
+/** oclif's own way to end with a code. */
+function exitOf(error: unknown): number | undefined {
+  const { code, oclif } = error as { code?: unknown; oclif?: { exit?: number } }
+  return code === 'EEXIT' ? (oclif?.exit ?? 0) : undefined
+}
+
+function told(error: unknown): Told {
+  const problem = problemOf(error)
+  if (problem) return toldProblem(problem)
+  const failure = failureOf(error)
+  const lines = [printable([failure.message, failure.remedy].filter(Boolean).join(' '))]
+  return { ending: failure.ending, lines, document: documentOf(failure) }
+}
+
+function toldProblem(problem: Problem): Told {
+  const lines = problemLines(problem)
+  if (problem instanceof AnsweredProblem) {
+    const named = problem.status >= 500 && problem.requestId ? [`  request id  ${printable(problem.requestId)}`] : []
+    return { ending: endingOf(problem.status), lines: [...lines, ...named], document: problem.document }
+  }
+  return { ending: endingOf(problem.status), lines, document: problemBody(problem, randomUUID()) }
+}
+
+const documentOf = ({ ending, message, remedy }: Failure) => {
+  const code = `cli.${ending.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`
+  return { type: `urn:problem:svc:${code}`, code, params: {}, detail: message, ...(remedy ? { remedy } : {}) }
+}
+
+const endingsByName: Readonly<Record<string, Ending>> = {
+  ConfigurationError: 'usage',
+  EmbeddedFailure: 'unreached',
+  SchemaError: 'conflict',
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof Failure) return error
+  if (!(error instanceof Error)) return new Failure('failed', `Failed: ${String(error)}.`)
+  if (error.name === 'ExitPromptError' || error.name === 'AbortPromptError')
+    return new Failure('failed', 'Nothing was done.')
+  const ending = endingsByName[error.name]
+  if (ending) return new Failure(ending, error.message)
+  if ('oclif' in error) return usageFailure(error)
+  const unreached = unreachedDatabase(error)
+  if (unreached) return unreached
+  return new Failure('failed', `Failed: ${oneLine(error.message)}.`, 'With SVC_LOG_LEVEL=trace it says where.')
+}
+
+const unreachedCodes =
+  /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08...|28...|3D000|53300|57P0.)$/
+
+/** A database that a driver did not get to; several addresses that were tried come as one error of errors. */
+function unreachedDatabase(error: Error): Failure | undefined {
+  const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error
+  const { code, message } = cause as NodeJS.ErrnoException
+  const timedOut = message === 'timeout expired' || message === 'Connection terminated due to connection timeout'
+  if (!timedOut && !unreachedCodes.test(code ?? '')) return undefined
+  return new Failure(
+    'unreached',
+    `The database cannot be reached: ${oneLine(message)}.`,
+    'Check SVC_DATABASE_URL; `svc doctor` says more.',
+  )
+}
+
+/** oclif's complaint about arguments, flags or an unknown command. */
+function usageFailure(error: Error): Failure {
+  const said = oneLine(error.message.replace('See more help with --help', ''))
+  const unknown = /^Command (.+) not found/i.exec(said)
+  if (unknown)
+    return new Failure(
+      'usage',
+      `There is no command "${unknown[1]?.replaceAll(':', ' ')}".`,
+      '`svc help` lists the commands.',
+    )
+  return new Failure('usage', /[.!?]$/.test(said) ? said : `${said}.`, '`--help` shows how it is used.')
+}
+
+const colours = /\u001b\[[0-9;]*m/g
+const oneLine = (text: string) => text.replace(colours, '').replace(/\s+/g, ' ').trim()

@@ -1,0 +1,55 @@
+/**
+ * How bodies are read: one parser for every media type, so that none slips past it.
+ *
+ * The media type must be the operation's own, the charset UTF-8, the bytes valid UTF-8
+ * without a byte order mark, and the text JSON as core/json.ts takes it. An empty body is
+ * no body, whatever its type says; the schema then decides.
+ *
+ * Spec: decisions 1, Values and Problems.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { readJson } from '../core/json.ts'
+import { Problem } from '../core/problem.ts'
+import { mediaTypeOf, wrongMediaType } from './refusals.ts'
+
+export function addBodyParser(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes, done) => {
+    // Returned through `done`, not thrown: the framework calls this from a stream's event.
+    try {
+      done(null, bodyOf(request, bytes as Buffer))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+}
+
+function bodyOf(request: FastifyRequest, bytes: Buffer): unknown {
+  if (bytes.length === 0 || request.is404) return undefined
+  const { operation } = request.routeOptions.config
+  const { mediaType, charset } = contentTypeOf(request.headers['content-type'])
+  if (mediaType !== mediaTypeOf(operation) || (charset !== undefined && charset !== 'utf-8'))
+    throw wrongMediaType(operation)
+  return readJson(textOf(bytes))
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function textOf(bytes: Buffer): string {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) throw unreadable('json.byte_order_mark')
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw unreadable('json.encoding')
+  }
+}
+
+const unreadable = (code: string) =>
+  new Problem('request.malformed', {}, { errors: [{ pointer: '', code, params: {} }] })
+
+/** `application/json; charset="UTF-8"` as its parts, in lower case; an unreadable one is no media type at all. */
+function contentTypeOf(header: string | undefined): { mediaType: string; charset: string | undefined } {
+  const [mediaType = '', ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase())
+  const charset = parameters.find((part) => part.startsWith('charset='))
+  return { mediaType, charset: charset?.slice('charset='.length).replace(/^"(.*)"$/, '$1') }
+}

@@ -1,0 +1,174 @@
+/**
+ * The gate: who is calling, and whether this operation is theirs to call.
+ *
+ * Everything follows from the operation's `needs`, in the order of decisions 1:
+ *
+ *    token → workspace state → scope → register → role → rate
+ *
+ * What cannot be a token is turned away without asking the database; the rest is one
+ * look-up by the token's hash. Nothing is remembered between requests: a suspension, a
+ * revocation or a removal from the register holds from the next request on every replica.
+ *
+ * Elsewhere: syntax and size come before (body.ts, mount.ts), the schema, the step-up and
+ * If-Match after (perform.ts). Spec: Authentication; decisions 2.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { type AccountActor, type Actor, anyone } from '../core/actor.ts'
+import type { Config } from '../core/config.ts'
+import { asInstallation } from '../core/context.ts'
+import type { Installation } from '../core/installation.ts'
+import type { Needs, Operation } from '../core/operation.ts'
+import { refuse } from '../core/problem.ts'
+import { ceilingOf } from '../core/quotas.ts'
+import { type Role, rankOf, type Scope } from '../core/schema.ts'
+import { hashToken, isTokenShaped } from '../core/token.ts'
+import type { Rate } from './rate.ts'
+
+export interface Gate {
+  /** Answers who acts. Refuses auth.unauthenticated, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required, quota.exceeded. */
+  admit(operation: Operation, headers: IncomingHttpHeaders): Promise<Actor>
+}
+
+interface CredentialRow {
+  readonly tenant_id: string
+  readonly id: string
+  readonly account_id: string
+  readonly session_id: string | null
+  readonly kind: 'PERSONAL' | 'SERVICE' | 'SESSION'
+  readonly scopes: string
+  readonly is_unseen: boolean
+  readonly state: 'ACTIVE' | 'SUSPENDED' | 'PENDING_DELETION'
+  readonly slug: string
+  readonly account_kind: 'PERSON' | 'SERVICE'
+  readonly role: Role
+  readonly is_operator: boolean
+  readonly ceiling: number | bigint | null
+}
+
+export function openGate(installation: Installation, rate: Rate): Gate {
+  const { config } = installation
+  const noted = new Set<string>()
+
+  return {
+    async admit(operation, headers) {
+      const { needs } = operation
+      if (needs.caller === 'anyone') return anyone
+      const token = bearerOf(headers.authorization)
+      if (token === undefined) refuse('auth.unauthenticated')
+      const row = await findCredential(installation, token)
+      if (!row || !isServedOn(config, headers.host, row.slug)) refuse('auth.unauthenticated')
+      if (row.state !== 'ACTIVE') refuse('tenant_suspended')
+
+      const actor = actorOf(row)
+      await authorize(installation, needs, actor)
+      // Calls on /admin are the installation's, not the workspace's.
+      if (needs.caller !== 'operator')
+        await rate.spend(row.tenant_id, ceilingOf(config.mode, 'api_requests_per_minute', row.ceiling))
+      if (row.is_unseen) noteUse(installation, row, noted)
+      return actor
+    },
+  }
+}
+
+async function authorize(installation: Installation, needs: Needs, actor: AccountActor): Promise<void> {
+  switch (needs.caller) {
+    case 'anyone':
+    case 'account':
+      return
+    case 'workspace':
+      demandScope(actor, needs.scope)
+      if (rankOf[actor.role] < rankOf[needs.role]) refuse('auth.role_required', { role: needs.role })
+      return
+    case 'operator': {
+      demandScope(actor, 'admin:tenants')
+      const isFirst =
+        needs.whileRegisterEmpty === 'scope alone' && !actor.isOperator && (await isRegisterEmpty(installation))
+      if (!actor.isOperator && !isFirst) refuse('admin.operator_required')
+    }
+  }
+}
+
+function demandScope(actor: AccountActor, scope: Scope): void {
+  if (!actor.scopes.includes(scope)) refuse('auth.scope_required', { scope })
+}
+
+/** The token of an Authorization header; undefined for anything that cannot be one of ours. */
+function bearerOf(header: string | undefined): string | undefined {
+  if (header === undefined || header.length > 200) return undefined
+  const [, token] = /^bearer +([^\s]+)$/i.exec(header) ?? []
+  return token !== undefined && isTokenShaped(token, 'personal', 'service', 'session') ? token : undefined
+}
+
+/** The one query of every authenticated call; its plan is four look-ups by key behind one by hash. */
+async function findCredential({ pool }: Installation, token: string): Promise<CredentialRow | undefined> {
+  const hash = hashToken(token)
+  const [row] = await pool.transaction(
+    asInstallation,
+    (tx) => tx.last<CredentialRow[]>`
+      select c.tenant_id, c.id, c.account_id, c.session_id, c.kind, c.scopes,
+             c.last_used_at is null or c.last_used_at < now() - interval '1 minute' as is_unseen,
+             t.state, t.slug, a.kind as account_kind, m.role, o.account_id is not null as is_operator, q.ceiling
+      from credential c
+      join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
+      join membership m on m.tenant_id = c.tenant_id and m.account_id = c.account_id
+      join tenant t on t.id = c.tenant_id
+      left join session s on s.tenant_id = c.tenant_id and s.id = c.session_id
+      left join operator o on o.account_id = c.account_id
+      left join tenant_quota q on q.tenant_id = c.tenant_id and q.quota = 'api_requests_per_minute'
+      where c.hash = ${hash} and c.kind in ('PERSONAL', 'SERVICE', 'SESSION')
+        and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`,
+    { readOnly: true },
+  )
+  return row
+}
+
+/** A workspace's subdomain serves its own tokens only; every other host serves all. */
+function isServedOn(config: Config, host: string | undefined, slug: string): boolean {
+  const named = workspaceOfHost(config, host)
+  return named === undefined || named === slug
+}
+
+/** The slug a host names: `acme` of `acme.example.org:8080` where the base domain is `example.org`. */
+export function workspaceOfHost({ baseDomain }: Config, host: string | undefined): string | undefined {
+  if (baseDomain === undefined || host === undefined) return undefined
+  const name = host
+    .toLowerCase()
+    .replace(/:[0-9]*$/, '')
+    .replace(/\.$/, '')
+  return name.endsWith(`.${baseDomain}`) ? name.slice(0, -baseDomain.length - 1) : undefined
+}
+
+const actorOf = (row: CredentialRow): AccountActor => ({
+  kind: row.account_kind === 'SERVICE' ? 'SERVICE' : 'ACCOUNT',
+  accountId: row.account_id,
+  tenantId: row.tenant_id,
+  credentialId: row.id,
+  bearerId: row.session_id ?? row.id,
+  sessionId: row.session_id,
+  scopes: row.scopes.split(' ') as Scope[],
+  role: row.role,
+  isOperator: row.is_operator,
+})
+
+/** Asked only by callers outside the register; the rule asks again under its lock. */
+async function isRegisterEmpty({ pool }: Installation): Promise<boolean> {
+  const [row] = await pool.transaction(
+    asInstallation,
+    (tx) => tx.last<{ is_empty: boolean }[]>`select not exists (select from operator) as is_empty`,
+    { readOnly: true },
+  )
+  return row?.is_empty === true
+}
+
+/** Notes that a credential is in use, once a minute and off the caller's path; a note that fails is made by a later call. */
+function noteUse({ pool }: Installation, { tenant_id, id, session_id }: CredentialRow, noted: Set<string>): void {
+  if (noted.has(id)) return
+  noted.add(id)
+  const note = pool.transaction(asInstallation, async (tx) => {
+    const used = tx`update credential set last_used_at = now() where tenant_id = ${tenant_id} and id = ${id}`
+    if (session_id !== null)
+      await tx`update session set last_used_at = now() where tenant_id = ${tenant_id} and id = ${session_id}`
+    await used
+  })
+  note.catch(() => {}).finally(() => noted.delete(id))
+}

@@ -1,0 +1,68 @@
+/**
+ * Whether the process is up, whether it can serve, and its metrics.
+ *
+ *    /healthz   200 while the process answers at all; asks nothing of the database, so that
+ *               an orchestrator does not restart a daemon because PostgreSQL is away
+ *    /readyz    200 once every named check passes, 503 otherwise; a balancer's question
+ *    /metrics   Prometheus
+ *
+ * Spec: decisions 1, Roots.
+ */
+import type { FastifyInstance } from 'fastify'
+import { writeJson } from '../core/json.ts'
+import type { Metrics } from './metrics.ts'
+
+/** A check answers undefined when it passes, and otherwise what is wrong, in one line without secrets. */
+export type Check = () => Promise<string | undefined>
+export type Readiness = Readonly<Record<string, Check>>
+
+interface Verdict {
+  readonly is_ready: boolean
+  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly error: string | null }[]
+}
+
+export function addHealth(
+  app: FastifyInstance,
+  { readiness, metrics }: { readiness: Readiness; metrics: Metrics },
+): void {
+  const verdict = shared(() => check(readiness))
+
+  app.get('/healthz', { config: { label: 'healthz' } }, (_request, reply) => {
+    reply.header('content-type', 'application/json; charset=utf-8').send('{"status":"up"}')
+  })
+  app.get('/readyz', { config: { label: 'readyz' } }, async (_request, reply) => {
+    const answer = await verdict()
+    return reply
+      .code(answer.is_ready ? 200 : 503)
+      .headers({
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'no-store',
+        ...(answer.is_ready ? {} : { 'retry-after': '1' }),
+      })
+      .send(writeJson(answer))
+  })
+  app.get('/metrics', { config: { label: 'metrics' } }, async (_request, reply) =>
+    reply.header('content-type', metrics.contentType).send(await metrics.text()),
+  )
+}
+
+async function check(readiness: Readiness): Promise<Verdict> {
+  const checks = await Promise.all(
+    Object.entries(readiness).map(async ([name, run]) => {
+      const error = (await run().catch(() => 'failed')) ?? null
+      return { name, ok: error === null, error }
+    }),
+  )
+  return { is_ready: checks.every(({ ok }) => ok), checks }
+}
+
+/** Callers who ask while the answer is being found get that one: nobody can load the database through /readyz. */
+function shared<T>(find: () => Promise<T>): () => Promise<T> {
+  let finding: Promise<T> | undefined
+  return () => {
+    finding ??= find().finally(() => {
+      finding = undefined
+    })
+    return finding
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * The log: one JSON object per line on stderr.
+ *
+ * An allow-list, not a redaction list: a line is built from the members named here and
+ * nothing else, so a header, a query, a body or a token has no way in. Of an error only
+ * its name, code, message and stack are told, and of a database error not even the
+ * message, because PostgreSQL quotes values in it.
+ *
+ * Spec: decisions 6; house rules on secrets.
+ */
+import pino, { type DestinationStream } from 'pino'
+import type { Config } from '../core/config.ts'
+
+/** One answered request. */
+export interface RequestLine {
+  readonly request_id: string
+  readonly method: string
+  readonly operation: string
+  readonly status: number
+  readonly duration_ms: number
+  readonly code?: string
+  readonly tenant_id?: string
+  readonly account_id?: string
+}
+
+export interface Log {
+  request(line: RequestLine): void
+  info(event: string, facts?: Readonly<Record<string, string | number | boolean>>): void
+  warn(event: string, facts?: Readonly<Record<string, string | number | boolean>>): void
+  /** A failure of ours, under the request it belongs to, if any. */
+  failure(event: string, error: unknown, requestId?: string): void
+  fatal(event: string, error: unknown): void
+  /** Writes what is still buffered; for the moment before the process ends. */
+  flush(): void
+}
+
+export function openLog(
+  level: Config['logLevel'],
+  destination: DestinationStream & { flushSync?(): void } = pino.destination({ dest: 2, sync: false }),
+): Log {
+  const logger = pino(
+    { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'event' },
+    destination,
+  )
+  return {
+    request: (line) => logger.info(line, 'request'),
+    info: (event, facts = {}) => logger.info(facts, event),
+    warn: (event, facts = {}) => logger.warn(facts, event),
+    failure: (event, error, requestId) =>
+      logger.error({ ...(requestId ? { request_id: requestId } : {}), error: describe(error) }, event),
+    fatal: (event, error) => logger.fatal({ error: describe(error) }, event),
+    flush: () => {
+      try {
+        destination.flushSync?.()
+      } catch {
+        // The destination is not open yet, or gone: there is nobody left to tell.
+      }
+    },
+  }
+}
+
+/** Silent, for tools that need a server and no log. */
+export const silentLog: Log = { request() {}, info() {}, warn() {}, failure() {}, fatal() {}, flush() {} }
+
+function describe(error: unknown): Record<string, string> {
+  if (!(error instanceof Error)) return { name: typeof error }
+  const { code, severity, cause } = error as { code?: unknown; severity?: unknown; cause?: unknown }
+  const fromDatabase = severity !== undefined || error.name === 'PostgresError'
+  // The first line of a stack repeats the message.
+  const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
+  return {
+    name: error.name,
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(fromDatabase ? {} : { message: error.message }),
+    ...(frames.length > 0
+      ? {
+          stack: frames
+            .slice(0, 12)
+            .map((line) => line.trim())
+            .join('\n'),
+        }
+      : {}),
+    ...(cause instanceof Error ? { cause: describe(cause)['code'] ?? cause.name } : {}),
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * The daemon: boots, serves, works, drains.
+ *
+ *    boot ──▶ listen ──▶ "listening on …" ──▶ SIGTERM ──▶ drain (10 s at most) ──▶ exit
+ *
+ * Roles: `api` serves and queues, `worker` works the queue off and serves only its health,
+ * `all` does both. A start that fails says so in one line on stderr.
+ *
+ * Draining: no new connection, what is in flight is answered, jobs at work are waited for,
+ * then queue, pool and the embedded database are closed. A failure nobody caught drains as
+ * well, in 5 s: after it no state in memory is to be trusted.
+ *
+ * Spec: decisions 6, Process interface.
+ */
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { type Booted, bootInstallation, offerSetUp } from '../core/boot.ts'
+import { type Config, ConfigurationError, readConfig } from '../core/config.ts'
+import { codeOf, DatabaseUnavailable } from '../core/database/unavailable.ts'
+import { jobs } from '../core/jobs.ts'
+import { announceServing } from '../core/serving.ts'
+import { type Log, openLog } from './log.ts'
+import { openMetrics } from './metrics.ts'
+import { readinessOf } from './readiness.ts'
+import { buildServer } from './server.ts'
+import { startWorker } from './worker.ts'
+
+export type DaemonRole = 'api' | 'worker' | 'all'
+
+export interface Daemon {
+  /** `http://127.0.0.1:8080` */
+  readonly address: string
+  /** Undefined once the installation is set up, and when the operator chose it himself. */
+  readonly setUpToken: string | undefined
+  /** Drains and closes; a second call waits for the first. */
+  close(): Promise<void>
+}
+
+const drainMs = 10_000
+const drainAfterFailureMs = 5_000
+/** Callers who have not finished by then are cut off, so that the rest of the drain has its time. */
+const requestGraceMs = 5_000
+
+/** Starts a daemon inside this process. Throws what bootInstallation throws, and what `listen` does. */
+export async function startDaemon(config: Config, role: DaemonRole, log: Log): Promise<Daemon> {
+  const booted = await bootInstallation(config, {
+    works: role !== 'api',
+    applicationName: `svc ${role}`,
+    note: (line) => log.info(line),
+    onQueueError: (error) => log.failure('queue', error),
+  })
+  // What was opened last is closed first.
+  const closing: (() => Promise<void>)[] = [() => booted.close()]
+  const closeAll = async () => {
+    for (const close of closing.reverse()) await close().catch((error: unknown) => log.failure('closing', error))
+  }
+  try {
+    return await serve(booted, role, log, closing, closeAll)
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+async function serve(
+  { installation }: Booted,
+  role: DaemonRole,
+  log: Log,
+  closing: (() => Promise<void>)[],
+  closeAll: () => Promise<void>,
+): Promise<Daemon> {
+  const { config, address: database } = installation
+  let draining: Promise<void> | undefined
+  const readiness = readinessOf(installation, () => draining !== undefined)
+  const app = buildServer(installation, {
+    log,
+    metrics: openMetrics(installation.pool),
+    readiness,
+    servesApi: role !== 'worker',
+  })
+  const setUpToken = await offerSetUp(installation)
+
+  if (role !== 'worker') {
+    const serving = await announceServing(database)
+    closing.push(() => serving.release())
+  }
+  if (role !== 'api') {
+    const worker = await startWorker(installation, jobs, log)
+    closing.push(() => worker.close())
+  }
+  closing.push(() => closeServer(app))
+  await app.listen({ host: config.host, port: config.port })
+
+  return {
+    address: addressOf(app, config.host),
+    setUpToken: config.setUpToken === undefined ? setUpToken : undefined,
+    close() {
+      draining ??= closeAll()
+      return draining
+    },
+  }
+}
+
+async function closeServer(app: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => app.server.closeAllConnections(), requestGraceMs)
+  // A connection that was busy a moment ago is kept open by Node for its next request.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
+  try {
+    await app.close()
+  } finally {
+    clearTimeout(cut)
+    clearInterval(sweep)
+  }
+}
+
+function addressOf(app: FastifyInstance, host: string): string {
+  const { port } = app.server.address() as AddressInfo
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Runs the daemon as this process, until a signal; sets the exit code and ends the process. */
+export async function runDaemon({ role }: { readonly role: DaemonRole }): Promise<void> {
+  const started = await begin(role)
+  if (!started) return
+  const { daemon, log } = started
+
+  const end = async (code: number, withinMs: number) => {
+    setTimeout(() => {
+      log.warn('drain took too long')
+      log.flush()
+      process.exit(1)
+    }, withinMs).unref()
+    await daemon.close()
+    log.info('stopped')
+    log.flush()
+    process.exit(code)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      log.info('draining', { signal })
+      void end(0, drainMs)
+    })
+  }
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.once(event, (error: unknown) => {
+      process.on(event, () => {}) // one more on the way down changes nothing
+      log.fatal(event, error)
+      void end(1, drainAfterFailureMs)
+    })
+  }
+
+  // On stdout, apart from the log: these two lines are for whoever started the daemon.
+  if (daemon.setUpToken) process.stdout.write(`set-up token: ${daemon.setUpToken}\n`)
+  process.stdout.write(`listening on ${daemon.address}\n`)
+}
+
+async function begin(role: DaemonRole): Promise<{ daemon: Daemon; log: Log } | undefined> {
+  try {
+    const config = readConfig()
+    const log = openLog(config.logLevel)
+    return { daemon: await startDaemon(config, role, log), log }
+  } catch (error) {
+    const { line, code } = startFailure(error)
+    process.stderr.write(`${line}\n`)
+    process.exitCode = code
+    return undefined
+  }
+}
+
+/** One line for people, and the exit code: 2 configuration, 7 database, 1 anything else. */
+export function startFailure(error: unknown): { readonly line: string; readonly code: number } {
+  if (error instanceof ConfigurationError) return { line: error.message, code: 2 }
+  const { name, message, address, port, syscall } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  if (codeOf(error) === 'EADDRINUSE')
+    return { line: `The port ${port} on ${address} is in use. Stop what listens there, or set SVC_PORT.`, code: 1 }
+  if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
+    return {
+      line: `Cannot listen on ${address ?? 'SVC_HOST'}: ${codeOf(error)}. Check SVC_HOST and SVC_PORT.`,
+      code: 2,
+    }
+  const isDatabase =
+    error instanceof DatabaseUnavailable || ['SchemaError', 'EmbeddedFailure'].includes(name) || codeOf(error) !== ''
+  return isDatabase
+    ? { line: `${message || codeOf(error)}`.split('\n')[0] ?? '', code: 7 }
+    : { line: `The daemon cannot start: ${String(message).split('\n')[0]}`, code: 1 }
+}
+
+if (import.meta.main) await runDaemon({ role: 'all' })

@@ -1,0 +1,65 @@
+/**
+ * Prometheus metrics: how many requests, how long, how full the pool is.
+ *
+ * Labels are the operation and the status class, never a workspace or an account: what a
+ * scraper keeps for years must not tell who works when, nor grow with the workspaces.
+ */
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Pool } from '../core/database/pool.ts'
+
+export interface Metrics {
+  started(): void
+  /** `operation` is an operation's id, or a name of a route outside the API. */
+  answered(operation: string, status: number, seconds: number): void
+  text(): Promise<string>
+  readonly contentType: string
+}
+
+export function openMetrics(pool: Pool): Metrics {
+  const register = new Registry()
+  collectDefaultMetrics({ register })
+  const durations = new Histogram({
+    name: 'svc_request_duration_seconds',
+    help: 'Time from the request to its whole answer.',
+    labelNames: ['operation', 'status_class'] as const,
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [register],
+  })
+  const inFlight = new Gauge({
+    name: 'svc_requests_in_flight',
+    help: 'Requests not yet answered.',
+    registers: [register],
+  })
+  gaugePool(register, pool)
+
+  return {
+    started: () => inFlight.inc(),
+    answered(operation, status, seconds) {
+      inFlight.dec()
+      durations.labels(operation, `${Math.floor(status / 100)}xx`).observe(seconds)
+    },
+    text: () => register.metrics(),
+    contentType: register.contentType,
+  }
+}
+
+function gaugePool(register: Registry, pool: Pool): void {
+  new Gauge({
+    name: 'svc_database_connections',
+    help: 'Connections of the pool by state; waiting counts transactions without one.',
+    labelNames: ['state'] as const,
+    registers: [register],
+    collect() {
+      const { size, free, used, waiting } = pool.counts
+      for (const [state, count] of Object.entries({ size, free, used, waiting })) this.labels(state).set(count)
+    },
+  })
+  new Gauge({
+    name: 'svc_database_connections_discarded',
+    help: 'Connections that died or were given up since the start.',
+    registers: [register],
+    collect() {
+      this.set(pool.counts.discarded)
+    },
+  })
+}

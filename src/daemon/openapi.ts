@@ -1,0 +1,297 @@
+/**
+ * The OpenAPI 3.1 document, made from the operations' data alone.
+ *
+ * What an operation can answer follows from its declaration: its success, the refusals of
+ * its `needs`, of its headers and its body, those it `refuses`, and those that any call
+ * can meet. So the document cannot promise less or more than the gate and perform() do.
+ *
+ * Elsewhere: schemas and their components (openapi-schemas.ts).
+ * Spec: decisions 1, Roots; Errors.
+ */
+import type { Operation } from '../core/operation.ts'
+import { type ProblemCode, problems } from '../core/problem.ts'
+import { type JsonSchema, openSchemas, type Schemas } from './openapi-schemas.ts'
+import { mediaTypeOf, problemType } from './refusals.ts'
+import { root } from './routes.ts'
+
+type Document = Record<string, unknown>
+
+export function openApiDocument(operations: readonly Operation[]): Document {
+  const schemas = openSchemas()
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of operations) {
+    const path = `${root}${operation.path}`
+    const item = (paths[path] ??= {})
+    item[operation.method.toLowerCase()] = describe(operation, schemas)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'svc',
+      version: '1',
+      summary: 'Work management for several workspaces',
+      description: introduction,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(operations.map(({ area }) => area))].sort().map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { Problem: problemSchema, ...schemas.components() },
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A session access token (svcs_…), a personal access token (svcp_…) or a service account token (svca_…).',
+        },
+      },
+      headers: {
+        RequestId: {
+          description: 'Names this call in the log; `instance` of a problem repeats it.',
+          schema: { type: 'string', format: 'uuid' },
+        },
+      },
+    },
+  }
+}
+
+const introduction = [
+  'Answers are JSON; refusals are problem documents (RFC 9457) that carry a code and parameters and no text for people: `GET /api/v1/meta/problems` lists every code.',
+  'Integers of the format int64 are exact above 2^53. Strings are answered exactly as they were sent; lengths count code points.',
+  'What can be written carries `version`; its ETag is `"<version>"`.',
+].join('\n\n')
+
+function describe(operation: Operation, schemas: Schemas): Document {
+  const { needs, body } = operation
+  return {
+    operationId: operation.id,
+    tags: [operation.area],
+    summary: operation.summary,
+    description: descriptionOf(operation),
+    security: needs.caller === 'anyone' ? [] : [{ bearer: [] }],
+    ...(parametersOf(operation, schemas).length > 0 ? { parameters: parametersOf(operation, schemas) } : {}),
+    ...(body
+      ? {
+          requestBody: { required: true, content: { [mediaTypeOf(operation)]: { schema: schemas.of(body, 'input') } } },
+        }
+      : {}),
+    responses: { ...successOf(operation, schemas), ...refusalsOf(operation) },
+  }
+}
+
+function descriptionOf({ needs, assumed, spec }: Operation): string {
+  const lines = [`Specification: ${spec}.`]
+  if (needs.caller === 'account') lines.push("Any valid token; it acts on the account's own affairs.")
+  if (needs.caller === 'workspace') lines.push(`Needs the scope \`${needs.scope}\` and the role ${needs.role}.`)
+  if (needs.caller === 'operator') {
+    lines.push('Needs the scope `admin:tenants` and an entry in the operator register.')
+    if (needs.whileRegisterEmpty) lines.push('While the register is empty, the scope alone.')
+  }
+  const stepUp = stepUpOf(needs)
+  if (stepUp) lines.push(`Needs a step-up${stepUp === true ? '' : ` ${stepUp.says}`}.`)
+  for (const assumption of assumed ?? []) lines.push(`Decided here: ${assumption}.`)
+  return lines.join('\n\n')
+}
+
+const stepUpOf = (needs: Operation['needs']) => ('stepUp' in needs ? needs.stepUp : undefined)
+
+function parametersOf(operation: Operation, schemas: Schemas): Document[] {
+  const { needs } = operation
+  const stepUp = stepUpOf(needs)
+  return [
+    ...membersOf(operation.params, 'path', schemas),
+    ...membersOf(operation.query, 'query', schemas),
+    ...(operation.idempotent
+      ? [
+          header(
+            'Idempotency-Key',
+            false,
+            { type: 'string', format: 'uuid' },
+            'A repeated request under the same key gets the first answer, for 24 hours.',
+          ),
+        ]
+      : []),
+    ...(operation.ifMatch
+      ? [
+          header(
+            'If-Match',
+            false,
+            { type: 'string' },
+            'ETags, or `*`; the change is made only if one of them is current.',
+          ),
+        ]
+      : []),
+    ...(stepUp
+      ? [
+          header(
+            'X-Service-Step-Up',
+            stepUp === true,
+            { type: 'string' },
+            'A fresh step-up token; this call spends it.',
+          ),
+        ]
+      : []),
+    ...(operation.method === 'GET' && hasEtag(operation)
+      ? [header('If-None-Match', false, { type: 'string' }, 'ETags; 304 when one of them is current.')]
+      : []),
+  ]
+}
+
+const header = (name: string, required: boolean, schema: JsonSchema, description: string) => ({
+  name,
+  in: 'header',
+  required,
+  description,
+  schema,
+})
+
+function membersOf(schema: Operation['params'], place: 'path' | 'query', schemas: Schemas): Document[] {
+  if (!schema) return []
+  const { properties = {}, required = [] } = schemas.of(schema, 'input')
+  return Object.entries(properties).map(([name, member]) => {
+    const { description, ...rest } = member
+    return {
+      name,
+      in: place,
+      required: required.includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    }
+  })
+}
+
+/** Whether the answer is one representation with a version of its own. */
+const hasEtag = ({ success }: Operation) =>
+  success.answer !== undefined && 'shape' in success.answer && 'version' in (success.answer.shape as object)
+
+const requestId = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
+const textHeader = (description: string) => ({ description, schema: { type: 'string' } })
+
+function successOf(operation: Operation, schemas: Schemas): Document {
+  const { status, answer, location } = operation.success
+  const headers = {
+    ...requestId,
+    ...(hasEtag(operation) ? { ETag: textHeader('`"<version>"`') } : {}),
+    ...(location ? { Location: textHeader('Where the created thing is found.') } : {}),
+    ...(operation.idempotent
+      ? { 'Idempotency-Replayed': textHeader('`true` when this is the first answer once more.') }
+      : {}),
+  }
+  const content = answer ? { content: { 'application/json': { schema: schemas.of(answer, 'output') } } } : {}
+  return {
+    [status]: { description: descriptions[status], headers, ...content },
+    ...(operation.method === 'GET' && hasEtag(operation)
+      ? { 304: { description: 'Unchanged.', headers: requestId } }
+      : {}),
+  }
+}
+
+const descriptions: Record<number, string> = {
+  200: 'Done.',
+  201: 'Created.',
+  202: 'Queued.',
+  204: 'Done; there is nothing to answer.',
+}
+
+/** The responses of every refusal the operation can meet, one for each status, naming its codes. */
+function refusalsOf(operation: Operation): Document {
+  const codes = new Map<number, ProblemCode[]>()
+  for (const { code, status } of refusalsMetBy(operation)) {
+    const known = codes.get(status) ?? []
+    if (!known.includes(code)) codes.set(status, [...known, code])
+  }
+  const entries = [...codes].sort(([a], [b]) => a - b).map(([status, listed]) => [status, refusal(status, listed)])
+  return Object.fromEntries(entries)
+}
+
+const refusal = (status: number, codes: readonly ProblemCode[]) => ({
+  description: codes.map((code) => `\`${code}\` ${problems[code].says}`).join('\n\n'),
+  headers: {
+    ...requestId,
+    ...(status === 401 ? { 'WWW-Authenticate': textHeader('How to authenticate.') } : {}),
+    ...(status === 429 || status === 503 ? { 'Retry-After': textHeader('Seconds to wait.') } : {}),
+    ...(status === 415
+      ? {
+          'Accept-Patch': textHeader('On PATCH: the media type taken.'),
+          'Accept-Post': textHeader('On POST: the media type taken.'),
+        }
+      : {}),
+  },
+  content: {
+    [problemType]: {
+      schema: {
+        allOf: [
+          { $ref: '#/components/schemas/Problem' },
+          { type: 'object', properties: { status: { const: status }, code: { enum: codes } } },
+        ],
+      },
+    },
+  },
+})
+
+interface Refusal {
+  readonly code: ProblemCode
+  readonly status: number
+}
+
+export function refusalsMetBy(operation: Operation): Refusal[] {
+  const { needs } = operation
+  const codes: ProblemCode[] = ['request.malformed', 'service.unavailable', 'internal', ...gateRefusals(operation)]
+  if (operation.method !== 'GET')
+    codes.push('request.too_large', 'request.media_type', 'request.invalid', 'request.timeout')
+  if (operation.params) codes.push('not_found')
+  if (stepUpOf(needs)) codes.push('auth.step_up_required')
+  if ('mode' in needs) codes.push('admin.multi_mode_required')
+  if (operation.ifMatch) codes.push('precondition.failed')
+  if (operation.idempotent)
+    codes.push(
+      'idempotency.key_reused',
+      'idempotency.in_progress',
+      ...(operation.secret ? (['secret.unavailable'] as const) : []),
+    )
+  codes.push(...(operation.refuses ?? []))
+  const met = codes.map((code) => ({ code, status: problems[code].status as number }))
+  return countsTowardsRate(operation) ? [...met, { code: 'quota.exceeded', status: 429 }] : met
+}
+
+const countsTowardsRate = ({ needs }: Operation) => needs.caller === 'account' || needs.caller === 'workspace'
+
+function gateRefusals({ needs }: Operation): ProblemCode[] {
+  switch (needs.caller) {
+    case 'anyone':
+      return []
+    case 'account':
+      return ['auth.unauthenticated', 'tenant_suspended']
+    case 'workspace':
+      return ['auth.unauthenticated', 'tenant_suspended', 'auth.scope_required', 'auth.role_required']
+    case 'operator':
+      return ['auth.unauthenticated', 'tenant_suspended', 'auth.scope_required', 'admin.operator_required']
+  }
+}
+
+const problemSchema: JsonSchema = {
+  type: 'object',
+  description: 'A refusal: a stable code and its parameters; nothing in it is text for people.',
+  required: ['type', 'status', 'code', 'params', 'instance'],
+  properties: {
+    type: { type: 'string', pattern: '^urn:problem:svc:' },
+    status: { type: 'integer' },
+    code: { type: 'string', enum: Object.keys(problems) },
+    params: { type: 'object' },
+    instance: { type: 'string', description: '`urn:uuid:` and the request id.', pattern: '^urn:uuid:' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['code', 'params'],
+        properties: {
+          pointer: { type: 'string', description: 'JSON pointer into the body.' },
+          parameter: { type: 'string', description: 'Name of a parameter of the path, the query or the headers.' },
+          code: { type: 'string' },
+          params: { type: 'object' },
+        },
+      },
+    },
+  },
+}

@@ -1,0 +1,73 @@
+/**
+ * Answers to what never became a request: bytes that Node's parser refuses, headers that
+ * are too large or too slow, CONNECT, an Expect nobody knows.
+ *
+ * There is no request object yet, so the problem document is written by hand and the
+ * connection is closed: after a parser error nobody knows where the next request begins.
+ * Spec: decisions 1, Problems ("Every answer carries X-Request-Id").
+ */
+import { randomUUIDv7 } from 'node:crypto'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { Problem, problemBody } from '../core/problem.ts'
+import { problemType } from './refusals.ts'
+
+/** The answer to a parser error, by Node's error code. */
+export function answerParserError(error: Error & { code?: string }, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) {
+    socket.destroy()
+    return
+  }
+  answerRaw(socket, problemOfParser(error.code))
+}
+
+function problemOfParser(code: string | undefined): Problem {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request.timeout')
+  const fault = code === 'HPE_HEADER_OVERFLOW' ? 'header.too_large' : 'http.syntax'
+  return new Problem('request.malformed', {}, { errors: [{ parameter: '', code: fault, params: {} }] })
+}
+
+/** What Node answers by itself, or not at all, becomes a problem too. */
+export function answerTheRest(server: Server): void {
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    answerRaw(socket, new Problem('request.method', { allow: '' }, { headers: { allow: '' } }))
+  })
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const { head, body } = written(
+      new Problem(
+        'request.malformed',
+        {},
+        { errors: [{ parameter: 'Expect', code: 'value.one_of', params: { values: ['100-continue'] } }] },
+      ),
+    )
+    response.writeHead(400, { ...head, connection: 'close' }).end(body)
+  })
+}
+
+function answerRaw(socket: Duplex, problem: Problem): void {
+  if (!socket.writable) {
+    socket.destroy()
+    return
+  }
+  const { head, body } = written(problem)
+  const lines = Object.entries({ ...head, ...problem.headers, connection: 'close' }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
+  socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`, () =>
+    socket.destroy(),
+  )
+}
+
+function written(problem: Problem): { head: Record<string, string>; body: string } {
+  const requestId = randomUUIDv7()
+  const body = JSON.stringify(problemBody(problem, requestId))
+  return {
+    head: {
+      'content-type': problemType,
+      'content-length': String(Buffer.byteLength(body)),
+      'x-request-id': requestId,
+      'cache-control': 'no-store',
+    },
+    body,
+  }
+}

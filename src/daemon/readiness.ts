@@ -1,0 +1,45 @@
+/**
+ * What has to hold before traffic is sent here. Spec: decisions 1, `/readyz`.
+ *
+ * Each check is one short query over the pool, so that a full pool shows as well. The
+ * gate of a recovered installation belongs here once there is one.
+ */
+import { asInstallation } from '../core/context.ts'
+import { migrationNames } from '../core/database/migrate.ts'
+import type { Installation } from '../core/installation.ts'
+import type { Readiness } from './health.ts'
+
+export function readinessOf({ pool, ring }: Installation, isDraining: () => boolean): Readiness {
+  const wanted = migrationNames()
+  return {
+    process: async () => (isDraining() ? 'the daemon is draining' : undefined),
+
+    database: async () => {
+      await pool.transaction('', (tx) => tx.last`select 1`, { readOnly: true })
+      return undefined
+    },
+
+    migrations: async () => {
+      // As the login itself: the three roles have no business with this table.
+      const applied = await pool.transaction('', (tx) => tx.last<{ name: string }[]>`select name from pgmigrations`, {
+        readOnly: true,
+      })
+      const names = new Set(applied.map(({ name }) => name))
+      const pending = wanted.filter((name) => !names.has(name))
+      return pending.length > 0 ? `${pending.length} migration(s) pending, the first is ${pending[0]}` : undefined
+    },
+
+    keyring: async () => {
+      const keys = await pool.transaction(
+        asInstallation,
+        (tx) => tx.last<{ key_id: string }[]>`
+          select key_id from keyring_key k where exists (select from sealed_value s where s.key_id = k.key_id)`,
+        { readOnly: true },
+      )
+      const lost = keys.filter(({ key_id }) => !ring.has(key_id))
+      return lost.length > 0
+        ? `stored values name ${lost.length} key(s) that the ring lacks, the first is ${lost[0]?.key_id}`
+        : undefined
+    },
+  }
+}

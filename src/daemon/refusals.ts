@@ -1,0 +1,76 @@
+/**
+ * Whatever goes wrong leaves the daemon as a problem document, and only from here.
+ *
+ *    a rule's refusal, a violated constraint, a database away    problemOf (core)
+ *    what Fastify itself refuses                                 by its error code, below
+ *    anything else                                               500 `internal`, told to the log only
+ *
+ * Spec: Errors; decisions 1, Problems.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { writeJson } from '../core/json.ts'
+import type { Operation } from '../core/operation.ts'
+import { Problem, problemBody, problemOf } from '../core/problem.ts'
+
+export const problemType = 'application/problem+json'
+
+/** The media type an operation's body has. */
+export const mediaTypeOf = (operation: Operation | undefined) =>
+  operation?.patch === 'merge' ? 'application/merge-patch+json' : 'application/json'
+
+/** Refuses a body of another media type, and says which one is taken (RFC 5789, RFC 9110). */
+export function wrongMediaType(operation: Operation | undefined): Problem {
+  const accepted = mediaTypeOf(operation)
+  const header =
+    operation?.method === 'PATCH' ? 'accept-patch' : operation?.method === 'POST' ? 'accept-post' : 'accept'
+  return new Problem('request.media_type', { accepted }, { headers: { [header]: accepted } })
+}
+
+/** The refusal an error stands for; undefined when the failure is ours. */
+export function refusalOf(
+  error: unknown,
+  operation: Operation | undefined,
+  bodyLimitBytes: number,
+): Problem | undefined {
+  const code = (error as { code?: unknown } | null)?.code
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Problem('request.too_large', { limit_bytes: bodyLimitBytes }, { headers: { connection: 'close' } })
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_EMPTY_TYPE':
+      return wrongMediaType(operation)
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+    case 'FST_ERR_INVALID_URL':
+    case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
+    case 'ECONNRESET': // the caller left in the middle of the body; nobody reads the answer
+      return new Problem('request.malformed')
+    case 'FST_ERR_HANDLER_TIMEOUT':
+      return new Problem('service.unavailable')
+    default:
+      return problemOf(error)
+  }
+}
+
+/** Sends the problem, with the headers that its status demands. */
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
+  request.refusal = problem.code
+  reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .header('x-request-id', request.id)
+    .header('content-type', problemType)
+    .header('cache-control', 'no-store')
+  const challenge = challengeOf(problem)
+  if (challenge && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challenge)
+  if (problem.status === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')
+  // Bytes, because the framework adds a charset to texts, which this media type does not have.
+  reply.send(Buffer.from(writeJson(problemBody(problem, request.id))))
+}
+
+/** RFC 9110: a 401 always says how to authenticate; RFC 9470: and when a fresh proof is what is missing. */
+function challengeOf({ status, code }: Problem): string | undefined {
+  if (code === 'auth.step_up_required') return 'Bearer error="insufficient_user_authentication", max_age=300'
+  return status === 401 ? 'Bearer' : undefined
+}

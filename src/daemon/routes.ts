@@ -1,0 +1,41 @@
+/**
+ * Where operations are served: path templates in the router's form, and back.
+ *
+ *    /admin/tenants/{tenantId}:suspend   →   /api/v1/admin/tenants/:tenantId(^[^:/]+)::suspend
+ *
+ * The router takes a path parameter for a whole segment unless it is told where the
+ * parameter ends; a colon ends every one of ours, so that `{id}` never swallows an action
+ * and two actions of one resource are two routes. Spec: decisions 1, Conventions.
+ */
+import type { Operation } from '../core/operation.ts'
+
+export const root = '/api/v1'
+
+const parameter = /\{([a-zA-Z]+)\}/g
+
+/** The route of a path template in the router's form. */
+export function routeOf(path: string): string {
+  const [, resource = path, action] = /^(.*?)(?::([a-z-]+))?$/.exec(path) ?? []
+  const route = resource.replace(parameter, (_, name: string, at: number, whole: string) => {
+    const endsHere = action !== undefined && at + name.length + 2 === whole.length
+    // `$` where the segment ends; in front of an action the router has cut the segment already.
+    return `:${name}(^[^:/]+${endsHere ? '' : '$'})`
+  })
+  return `${root}${route}${action === undefined ? '' : `::${action}`}`
+}
+
+/** Answers which methods a path is served with, in alphabetical order; none for a path that nothing is served on. */
+export function allowedMethods(operations: readonly Pick<Operation, 'path' | 'method'>[]): (path: string) => string[] {
+  const served = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>()
+  for (const { path, method } of operations) {
+    const entry = served.get(path) ?? { pattern: patternOf(path), methods: new Set() }
+    entry.methods.add(method)
+    if (method === 'GET') entry.methods.add('HEAD')
+    served.set(path, entry)
+  }
+  const entries = [...served.values()]
+  return (path) =>
+    [...new Set(entries.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods]))].sort()
+}
+
+const patternOf = (path: string) => new RegExp(`^${root}${path.replace(/[.]/g, '\\.').replace(parameter, '[^/:]+')}$`)

@@ -1,0 +1,202 @@
+/**
+ * The HTTP server: limits, request ids, and problems for every refusal.
+ *
+ *    bytes → Node's parser ──fault──▶ raw-answers.ts
+ *      → onRequest: id, Host, path ──▶ router ──unknown──▶ 404, or 405 with Allow
+ *      → body.ts → mount.ts (gate → perform) → answer
+ *                    └─ whatever is thrown, anywhere ──▶ refusals.ts
+ *
+ * Limits: 10 s for the headers, 30 s for the whole request, 5 s between two requests of a
+ * connection, 16 KiB of headers, the body limit of the configuration. The request id is
+ * always our own: one from outside would let a caller forge another's trace.
+ *
+ * While it closes, the server goes on answering what arrives on open connections and
+ * closes each behind its answer; a 503 would be a lie as long as the work can be done.
+ *
+ * HEAD is served wherever GET is (RFC 9110, 9.1); OPTIONS is not served: 405.
+ */
+import { randomUUIDv7 } from 'node:crypto'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { type Actor, isAccount } from '../core/actor.ts'
+import type { Installation } from '../core/installation.ts'
+import type { Operation } from '../core/operation.ts'
+import { operations } from '../core/operations.ts'
+import { Problem } from '../core/problem.ts'
+import { addBodyParser } from './body.ts'
+import { openGate } from './gate.ts'
+import { addHealth, type Readiness } from './health.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import { mountOperations } from './mount.ts'
+import { openRate } from './rate.ts'
+import { answerParserError, answerTheRest } from './raw-answers.ts'
+import { addReference } from './reference.ts'
+import { refusalOf, sendProblem } from './refusals.ts'
+import { allowedMethods } from './routes.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who calls, once the gate knows. */
+    actor: Actor | undefined
+    /** The code of the problem that was answered. */
+    refusal: string | undefined
+    /** Logs a failure that can no longer be answered. */
+    failed(error: unknown): void
+  }
+  interface FastifyContextConfig {
+    operation?: Operation
+    /** What metrics and the log call a route that is no operation. */
+    label?: string
+  }
+}
+
+export interface ServerOptions {
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly readiness: Readiness
+  /** A worker serves its health only. */
+  readonly servesApi: boolean
+}
+
+const limits = {
+  requestTimeout: 30_000,
+  keepAliveTimeout: 5_000,
+  maxRequestsPerSocket: 10_000,
+  maxConnections: 5_000,
+  maxHeaders: 200,
+  /** Node looks for late requests this often; its default of 30 s would let slow ones live three times their limit. */
+  connectionsCheckingInterval: 1_000,
+  headersTimeout: 10_000,
+}
+
+const everyOperation: readonly Operation[] = Object.values(operations)
+const outsideTheApi = ['/healthz', '/readyz', '/metrics', '/docs', '/docs/', '/api/v1/openapi.json']
+
+export function buildServer(installation: Installation, options: ServerOptions): FastifyInstance {
+  const { bodyLimitBytes } = installation.config
+  const app = fastify({
+    logger: false,
+    genReqId: () => randomUUIDv7(),
+    requestIdHeader: false,
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: limits.requestTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    maxRequestsPerSocket: limits.maxRequestsPerSocket,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    exposeHeadRoutes: true,
+    routerOptions: { maxParamLength: 100 },
+    // A missing Host is refused below: Node would answer it without a body.
+    http: {
+      headersTimeout: limits.headersTimeout,
+      connectionsCheckingInterval: limits.connectionsCheckingInterval,
+      requireHostHeader: false,
+    },
+    clientErrorHandler: answerParserError,
+    frameworkErrors: (error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply),
+  })
+  app.server.maxConnections = limits.maxConnections
+  app.server.maxHeadersCount = limits.maxHeaders
+  answerTheRest(app.server)
+
+  app.decorateRequest('actor', undefined)
+  app.decorateRequest('refusal', undefined)
+  app.decorateRequest('failed', function failed(this: FastifyRequest, error: unknown) {
+    options.log.failure('answer was cut off', error, this.id)
+  })
+  addBodyParser(app)
+  addObservation(app, options)
+  app.addHook('onRequest', checkRequest)
+  app.setErrorHandler((error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply))
+  const refuseUnknown = refuseUnknownRoute(options.servesApi ? everyOperation : [])
+  // Before the body: the framework has an opinion of its own on some methods' bodies.
+  app.addHook('onRequest', (request, reply, done) => (request.is404 ? refuseUnknown(request, reply) : done()))
+  app.setNotFoundHandler(refuseUnknown)
+
+  addHealth(app, options)
+  if (options.servesApi) {
+    mountOperations(app, installation, openGate(installation, openRate(installation.pool)), everyOperation)
+    addReference(app, everyOperation)
+  }
+  return app
+}
+
+function sendRefusal(
+  log: Log,
+  bodyLimitBytes: number,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const refusal = refusalOf(error, request.routeOptions?.config?.operation, bodyLimitBytes)
+  const isOurs = refusal === undefined || refusal.status >= 500
+  if (isOurs) log.failure(refusal ? refusal.code : 'request failed', refusalCause(error), request.id)
+  // What was set for the answer that failed does not belong to this one.
+  for (const name of ['etag', 'location', 'content-length']) reply.removeHeader(name)
+  sendProblem(request, reply, refusal ?? new Problem('internal'))
+}
+
+/** A lost database says more by what lost it. */
+const refusalCause = (error: unknown) => (error instanceof Error && error.cause instanceof Error ? error.cause : error)
+
+/** Sets the request id on the answer, and refuses what no route can serve. */
+function checkRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+  reply.header('x-request-id', request.id)
+  const fault = hostFault(request.raw.rawHeaders, request.raw.httpVersion)
+  if (fault) done(new Problem('request.malformed', {}, { errors: [{ parameter: 'Host', code: fault, params: {} }] }))
+  else if (pathOf(request.url).includes('%')) done(new Problem('not_found'))
+  else done()
+}
+
+/** Two hosts, or none: this daemon and a proxy before it might serve different ones. */
+function hostFault(rawHeaders: readonly string[], httpVersion: string): string | undefined {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length !== 4 || name.toLowerCase() !== 'host') continue
+    hosts += 1
+    if (!/^[A-Za-z0-9._~:[\]-]{0,261}$/.test(rawHeaders[at + 1] ?? '')) return 'value.format'
+  }
+  if (hosts > 1) return 'header.repeated'
+  return hosts === 0 && httpVersion === '1.1' ? 'member.required' : undefined
+}
+
+function refuseUnknownRoute(served: readonly Operation[]) {
+  const allowed = allowedMethods(served)
+  return (request: FastifyRequest, reply: FastifyReply) => {
+    const path = pathOf(request.url)
+    const methods = outsideTheApi.includes(path) ? ['GET', 'HEAD'] : allowed(path)
+    if (methods.length === 0) return sendProblem(request, reply, new Problem('not_found'))
+    const allow = methods.join(', ')
+    return sendProblem(request, reply, new Problem('request.method', { allow }, { headers: { allow } }))
+  }
+}
+
+const pathOf = (url: string) => {
+  const end = url.search(/[?#]/)
+  return end === -1 ? url : url.slice(0, end)
+}
+
+/** One line in the log and one observation in the metrics for every request that was routed. */
+function addObservation(app: FastifyInstance, { log, metrics }: ServerOptions): void {
+  app.addHook('onRequest', (_request, _reply, done) => {
+    metrics.started()
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const { operation, label } = request.routeOptions?.config ?? {}
+    const name = operation?.id ?? label ?? 'none'
+    metrics.answered(name, reply.statusCode, reply.elapsedTime / 1000)
+    const { actor, refusal } = request
+    log.request({
+      request_id: request.id,
+      method: request.method,
+      operation: name,
+      status: reply.statusCode,
+      duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+      ...(refusal === undefined ? {} : { code: refusal }),
+      ...(actor && isAccount(actor) ? { tenant_id: actor.tenantId, account_id: actor.accountId } : {}),
+    })
+    done()
+  })
+}

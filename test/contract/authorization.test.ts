@@ -1,0 +1,229 @@
+/**
+ * Who may call what, for every operation there is: the matrix follows from `needs`, so a
+ * new operation is in it as soon as it is declared.
+ */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Operation } from '../../src/core/operation.ts'
+import { operations } from '../../src/core/operations.ts'
+import { rankOf, roles, scopes } from '../../src/core/schema.ts'
+import { mintToken } from '../../src/core/token.ts'
+import { type Answered, type TestDaemon, testDaemon } from '../support/daemon.ts'
+import { type Credential, everyScope, person, setUp, workspace } from '../support/people.ts'
+
+const every: readonly Operation[] = Object.values(operations)
+const guarded = every.filter(({ needs }) => needs.caller !== 'anyone')
+const open = every.filter(({ needs }) => needs.caller === 'anyone')
+const named = (list: readonly Operation[]) => list.map((operation) => [operation.id, operation] as const)
+
+let daemon: TestDaemon
+let tenantId: string
+let suspendedId: string
+let leavingId: string
+/** Tokens by what is wrong with them, made once. */
+const tokens = new Map<string, string>()
+
+const wrongTokens: Readonly<Record<string, Credential>> = {
+  expired: { expires: "now() - interval '1 second'" },
+  revoked: { revoked: true },
+  'of a revoked session': { kind: 'SESSION', sessionRevoked: true },
+  'of a disabled account': { accountState: 'DISABLED' },
+}
+
+beforeAll(async () => {
+  daemon = await testDaemon({ config: { mode: 'multi' } })
+  tenantId = (await setUp(daemon)).tenantId
+  suspendedId = await workspace(daemon, 'suspended', 'SUSPENDED')
+  leavingId = await workspace(daemon, 'leaving', 'PENDING_DELETION')
+  // Rates are another test's matter.
+  await daemon.db.sql`insert into tenant_quota select id, 'api_requests_per_minute', 0 from tenant`
+  const make = async (name: string, tenant: string, credential: Credential) => tokens.set(name, (await person(daemon, tenant, credential)).token)
+  for (const [name, credential] of Object.entries(wrongTokens)) await make(name, tenantId, { ...credential, operator: true })
+  await make('suspended', suspendedId, { operator: true })
+  await make('leaving', leavingId, { operator: true })
+  await make('right', tenantId, { operator: true })
+  await make('outsider', tenantId, {})
+  for (const scope of scopes) await make(`without ${scope}`, tenantId, { scopes: everyScope.filter((other) => other !== scope), operator: true })
+  for (const role of roles) await make(role, tenantId, { role })
+})
+afterAll(() => daemon.close())
+
+const urlOf = (operation: Operation, id: string = randomUUID()) => `/api/v1${operation.path.replace(/\{\w+\}/g, id)}`
+
+/** Calls with an empty object where a body is taken: enough to get past the syntax, and never enough to change anything. */
+const call = (operation: Operation, headers: Record<string, string> = {}) =>
+  daemon.call(operation.method, urlOf(operation), {
+    headers,
+    ...(operation.method === 'GET' ? {} : { body: {}, headers: { ...headers, 'content-type': operation.patch ? 'application/merge-patch+json' : 'application/json' } }),
+  })
+const callAs = (operation: Operation, token: string | undefined) => call(operation, token === undefined ? {} : { authorization: `Bearer ${token}` })
+
+const gateCodes = new Set(['auth.unauthenticated', 'tenant_suspended', 'auth.scope_required', 'auth.role_required', 'admin.operator_required'])
+
+function expectUnauthenticated({ status, json, headers }: Answered): void {
+  expect([status, json?.code, headers['www-authenticate']]).toEqual([401, 'auth.unauthenticated', 'Bearer'])
+}
+
+/** Everything a call could leave behind. */
+async function evidence(): Promise<unknown> {
+  const [row] = await daemon.db.sql`
+    select (select count(*) from journal) as journal, (select count(*) from audit_entry) as trail, (select count(*) from outbox_event) as events,
+           (select count(*) from credential) as credentials, (select count(*) from operator) as operators, (select count(*) from idempotency_record) as records`
+  return row
+}
+
+describe.each(named(guarded))('%s', (_, operation) => {
+  test('refuses whoever has no valid token, and leaves no trace', async () => {
+    const before = await evidence()
+    const { token } = mintToken('personal')
+    const flipped = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
+    const headers = [
+      {},
+      { authorization: '' },
+      { authorization: 'Bearer' },
+      { authorization: `Bearer ${token}, Bearer ${token}` },
+      { authorization: `Basic ${Buffer.from(`x:${tokens.get('right')}`).toString('base64')}` },
+      { authorization: `Token ${tokens.get('right')}` },
+      { authorization: `${tokens.get('right')}` },
+      { authorization: 'Bearer garbage' },
+      { authorization: `Bearer ${flipped}` },
+      { authorization: `Bearer ${token}` },
+      { authorization: `Bearer ${mintToken('refresh').token}` },
+      { authorization: `Bearer ${mintToken('stepUp').token}` },
+      { cookie: `token=${tokens.get('right')}` },
+    ]
+    for (const sent of headers) expectUnauthenticated(await call(operation, sent))
+    for (const name of Object.keys(wrongTokens)) expectUnauthenticated(await callAs(operation, tokens.get(name)))
+    expect(await evidence()).toEqual(before)
+  })
+
+  test('refuses the people of a workspace that is not active', async () => {
+    for (const name of ['suspended', 'leaving']) {
+      const { status, json } = await callAs(operation, tokens.get(name))
+      expect([status, json?.code]).toEqual([403, 'tenant_suspended'])
+    }
+  })
+
+  test('admits whoever has all that it needs', async () => {
+    const { json } = await callAs(operation, tokens.get('right'))
+    expect(gateCodes).not.toContain(json?.code)
+  })
+})
+
+const scoped = guarded.filter(({ needs }) => needs.caller !== 'account')
+const scopeOf = ({ needs }: Operation) => (needs.caller === 'workspace' ? needs.scope : 'admin:tenants')
+
+test.each(named(scoped))('%s refuses a token without its scope, and no other', async (_, operation) => {
+  const scope = scopeOf(operation)
+  const { status, json } = await callAs(operation, tokens.get(`without ${scope}`))
+  expect([status, json]).toMatchObject([403, { code: 'auth.scope_required', params: { scope } }])
+  for (const other of scopes.filter((candidate) => candidate !== scope)) {
+    expect((await callAs(operation, tokens.get(`without ${other}`))).json?.code).not.toBe('auth.scope_required')
+  }
+})
+
+const ofOperators = guarded.filter(({ needs }) => needs.caller === 'operator')
+
+test.each(named(ofOperators))('%s refuses whoever is not in the register', async (_, operation) => {
+  const { status, json } = await callAs(operation, tokens.get('outsider'))
+  expect([status, json?.code]).toEqual([403, 'admin.operator_required'])
+})
+
+const ofWorkspaces = guarded.flatMap((operation) => (operation.needs.caller === 'workspace' ? [[operation.id, operation, operation.needs.role] as const] : []))
+
+test.each(ofWorkspaces)('%s refuses every lower role, and no other', async (_, operation, needed) => {
+  for (const role of roles) {
+    const { status, json } = await callAs(operation, tokens.get(role))
+    if (rankOf[role] < rankOf[needed]) expect([status, json]).toMatchObject([403, { code: 'auth.role_required', params: { role: needed } }])
+    else expect(json?.code).not.toBe('auth.role_required')
+  }
+})
+
+test.each(named(open))('%s asks nobody who they are', async (_, operation) => {
+  const { json } = await callAs(operation, undefined)
+  expect(['request.invalid', undefined]).toContain(json?.code)
+})
+
+test('a path id that is no UUID is told before anybody is asked who they are', async () => {
+  for (const operation of guarded.filter(({ params }) => params)) {
+    for (const id of ['1', 'x'.repeat(101), '00000000-0000-0000-0000-00000000000G', '0190C9D2-7A3B-7CDE-8F01-23456789ABCD', 'urn']) {
+      const { status, json } = await daemon.call(operation.method, urlOf(operation, id), {})
+      expect([operation.id, status, json?.code]).toEqual([operation.id, 400, 'request.malformed'])
+    }
+  }
+})
+
+describe('the register', () => {
+  test('while it is empty, the scope alone lets in to POST /admin/operators, and to nothing else', async () => {
+    const kept = await daemon.db.sql`delete from operator returning *`
+    try {
+      for (const operation of ofOperators) {
+        const { status, json } = await callAs(operation, tokens.get('outsider'))
+        if (operation.id === 'addOperator') expect(status).toBe(422)
+        else expect([operation.id, status, json?.code]).toEqual([operation.id, 403, 'admin.operator_required'])
+        expect((await callAs(operation, tokens.get('without admin:tenants'))).json?.code).toBe('auth.scope_required')
+      }
+    } finally {
+      for (const row of kept) await daemon.db.sql`insert into operator ${daemon.db.sql(row)}`
+    }
+  })
+
+  test('removal from it holds from the next request', async () => {
+    const operator = await person(daemon, tenantId, { operator: true })
+    expect((await daemon.call('GET', '/api/v1/admin/overview', { token: operator.token })).status).toBe(200)
+    await daemon.db.sql`delete from operator where account_id = ${operator.accountId}`
+    expect((await daemon.call('GET', '/api/v1/admin/overview', { token: operator.token })).json.code).toBe('admin.operator_required')
+  })
+})
+
+test("another workspace's id is answered as one that nobody has", async () => {
+  const owner = await person(daemon, tenantId)
+  const otherId = await workspace(daemon, 'other')
+  const { sql } = daemon.db
+  const [hub, board] = [randomUUID(), randomUUID()]
+  await sql`insert into container (tenant_id, id, kind, name, rank) values (${otherId}, ${hub}, 'HUB', 'canary', 'a')`
+  await sql`insert into container (tenant_id, id, kind, parent_id, name, rank) values (${otherId}, ${board}, 'COLLECTION', ${hub}, 'canary', 'a')`
+  const body = ({ text }: Answered) => text.replace(/urn:uuid:[0-9a-f-]+/, '')
+  for (const operation of guarded.filter(({ needs, params }) => needs.caller === 'workspace' && params)) {
+    for (const id of [hub, board]) {
+      const foreign = await daemon.call(operation.method, urlOf(operation, id), { token: owner.token })
+      const unknown = await daemon.call(operation.method, urlOf(operation), { token: owner.token })
+      expect([foreign.status, body(foreign)]).toEqual([404, body(unknown)])
+      expect(foreign.text).not.toContain('canary')
+    }
+  }
+})
+
+describe('on a base domain', () => {
+  let hosted: TestDaemon
+  beforeAll(async () => {
+    hosted = await testDaemon({ config: { baseDomain: 'svc.example' } })
+  })
+  afterAll(() => hosted.close())
+
+  test("a workspace's subdomain serves its own tokens, and signs in without naming it", async () => {
+    const { tenantId: homeId, email, password } = await setUp(hosted, 'acme')
+    const { token } = await person(hosted, homeId)
+    const at = (host: string) => hosted.call('GET', '/api/v1/accounts/me', { token, headers: { host } })
+    for (const host of ['acme.svc.example', 'ACME.svc.example:8080', 'svc.example', '127.0.0.1', 'elsewhere.example']) expect((await at(host)).status).toBe(200)
+    for (const host of ['other.svc.example', 'other.svc.example:443', 'x.acme.svc.example']) expectUnauthenticated(await at(host))
+
+    const signIn = (host: string) => hosted.call('POST', '/api/v1/auth/sessions', { body: { email, password }, headers: { host } })
+    expect((await signIn('acme.svc.example')).status).toBe(201)
+    expect((await signIn('other.svc.example')).json.code).toBe('auth.sign_in_failed')
+  })
+})
+
+test('a credential notes its use once a minute, behind the answer', async () => {
+  const { token, credentialId } = await person(daemon, tenantId)
+  const seen = async (id: string) => (await daemon.db.sql<{ last_used_at: Date | null }[]>`select last_used_at from credential where id = ${id}`)[0]?.last_used_at
+  await daemon.call('GET', '/api/v1/accounts/me', { token })
+  await expect.poll(() => seen(credentialId)).not.toBeNull()
+  const first = await seen(credentialId)
+  await daemon.call('GET', '/api/v1/accounts/me', { token })
+  // Its own note shows that one of the call before would have been written by now.
+  const later = await person(daemon, tenantId)
+  await daemon.call('GET', '/api/v1/accounts/me', { token: later.token })
+  await expect.poll(() => seen(later.credentialId)).not.toBeNull()
+  expect(await seen(credentialId)).toEqual(first)
+})

@@ -1,0 +1,43 @@
+/** What is served is what the contract names: same method, same path, same success status. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { Operation } from '../../src/core/operation.ts'
+import { operations } from '../../src/core/operations.ts'
+
+const lines = readFileSync(new URL('./named-operations.txt', import.meta.url), 'utf8').split('\n')
+const named = new Map(
+  lines
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [area, method, path, success] = line.split(' ')
+      return [`${method} ${path}`, { area, success }]
+    }),
+)
+const unlistedAreas = /not list by path: (.*)\./.exec(lines.join('\n'))?.[1]?.split(', ') ?? []
+const served: readonly Operation[] = Object.values(operations)
+
+describe('the operations served', () => {
+  test('the list names all 217', () => expect(named.size).toBe(217))
+
+  test.each(served.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
+    '%s is in the contract',
+    (key, operation) => {
+      if (unlistedAreas.includes(operation.area)) return
+      expect(named.get(key), 'the contract names no such operation').toBeDefined()
+      expect(named.get(key)?.area).toBe(operation.area)
+    },
+  )
+
+  test('a status that the contract lists is the one answered', () => {
+    const differing = served.filter((operation) => {
+      const listed = named.get(`${operation.method} ${operation.path}`)?.success
+      return listed !== undefined && listed !== '-' && listed !== String(operation.success.status)
+    })
+    expect(differing.map(({ id }) => id)).toEqual([])
+  })
+
+  test('no two operations share a method and a path', () => {
+    const keys = served.map((operation) => `${operation.method} ${operation.path}`)
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+})

@@ -1,0 +1,101 @@
+/**
+ * Who may import what, and why. Each rule is tried on an offending file first, so that a
+ * rule that never bites is found.
+ */
+import { describe, expect, test } from 'vitest'
+import { type Import, importsOf, sourceFiles } from './source.ts'
+
+interface Rule {
+  readonly name: string
+  readonly why: string
+  readonly breaks: (one: Import) => boolean
+  /** An import that the rule must catch. */
+  readonly offence: Import
+}
+
+const on = (from: string, to: string, more: Partial<Import> = {}): Import => ({
+  from,
+  to,
+  isTypeOnly: false,
+  isLazy: false,
+  ...more,
+})
+const isContract = (path: string) => path.endsWith('/contract.ts')
+
+const rules: readonly Rule[] = [
+  {
+    name: 'the core knows neither the daemon nor the command line',
+    why: 'both stand on it; recovery mode runs it without the daemon',
+    breaks: ({ from, to }) =>
+      from.startsWith('src/core/') && (to.startsWith('src/daemon/') || to.startsWith('src/cli/')),
+    offence: on('src/core/perform.ts', 'src/daemon/server.ts'),
+  },
+  {
+    name: 'the daemon does not know the command line',
+    why: 'the daemon serves whoever calls',
+    breaks: ({ from, to }) => from.startsWith('src/daemon/') && to.startsWith('src/cli/'),
+    offence: on('src/daemon/main.ts', 'src/cli/main.ts'),
+  },
+  {
+    name: 'a contract is data',
+    why: 'a command in API mode loads it without the database, and the OpenAPI document without a working rule',
+    breaks: ({ from, to, isTypeOnly }) =>
+      isContract(from) &&
+      !isTypeOnly &&
+      !isContract(to) &&
+      !['zod', 'src/core/operation.ts', 'src/core/schema.ts'].includes(to),
+    offence: on('src/core/admin/tenants/contract.ts', 'src/core/context.ts'),
+  },
+  {
+    name: 'only src/core/database speaks to PostgreSQL',
+    why: 'a statement outside a guarded transaction sees no workspace, or another one',
+    breaks: ({ from, to, isTypeOnly }) =>
+      !isTypeOnly &&
+      ['postgres', 'pg', 'tarn', 'node-pg-migrate'].includes(to) &&
+      !from.startsWith('src/core/database/'),
+    offence: on('src/core/admin/tenants/list.ts', 'postgres'),
+  },
+  {
+    name: 'only the queue and the migrations know pg-boss',
+    why: 'a job is queued through the context, in the transaction that needs it',
+    breaks: ({ from, to, isTypeOnly }) =>
+      !isTypeOnly && to === 'pg-boss' && !['src/core/queue.ts', 'src/core/database/migrate.ts'].includes(from),
+    offence: on('src/core/auth/invitation.ts', 'pg-boss'),
+  },
+  {
+    name: 'the command line loads what is slow when it needs it',
+    why: 'svc --version must not pay for prompts, spinners, tables, the daemon and the driver',
+    breaks: ({ from, to, isTypeOnly, isLazy }) =>
+      from.startsWith('src/cli/') &&
+      !isTypeOnly &&
+      !isLazy &&
+      (['inquirer', 'ora', 'cli-table3', 'fastify', 'postgres', 'pg-boss'].includes(to) ||
+        to.startsWith('src/daemon/') ||
+        to === 'src/core/perform.ts' ||
+        to === 'src/core/handlers.ts'),
+    offence: on('src/cli/commands/overview.ts', 'inquirer'),
+  },
+  {
+    name: 'nothing of the project reaches outside it',
+    why: 'it must stand alone, wherever it is cloned',
+    breaks: ({ to }) => to.startsWith('..') || to.startsWith('/'),
+    offence: on('src/core/config.ts', '../shared/contract/operations.json'),
+  },
+]
+
+const imports = sourceFiles('src').flatMap(importsOf)
+
+describe('imports', () => {
+  test('are read at all', () => expect(imports.length).toBeGreaterThan(200))
+
+  test.each(rules)('$name', ({ why, breaks, offence }) => {
+    expect(breaks(offence), 'the rule does not catch its own example').toBe(true)
+    const offenders = imports
+      .filter((one) => breaks(one) && !isCommandRecovery(one))
+      .map(({ from, to }) => `${from} imports ${to}`)
+    expect(offenders, why).toEqual([])
+  })
+})
+
+/** The one module of the command line that works on the database; commands load it on demand. */
+const isCommandRecovery = ({ from, to }: Import) => from === 'src/cli/recovery-caller.ts' && to.startsWith('src/core/')
