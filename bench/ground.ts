@@ -20,6 +20,8 @@ import { mintToken } from '../src/core/token.ts'
 export interface Ground {
   readonly dataDir: string
   readonly config: Config
+  /** What makes another process use this installation. */
+  readonly environment: Record<string, string>
   readonly installation: Installation
   /** For filler rows, and for looking behind row-level security. */
   readonly superuser: DatabaseAddress
@@ -36,7 +38,8 @@ export interface Ground {
 
 export async function layGround(): Promise<Ground> {
   const dataDir = await temporaryFolder()
-  const config = readConfig({ SVC_DATA_DIR: dataDir, SVC_PORT: '0', SVC_LOG_LEVEL: 'warn' })
+  const environment = { SVC_DATA_DIR: dataDir, SVC_PORT: '0' }
+  const config = readConfig(environment)
   const booted = await bootInstallation(config, { works: false, applicationName: 'svc bench' })
   const { installation } = booted
   const superuser = await findSuperuser(dataDir)
@@ -63,6 +66,7 @@ export async function layGround(): Promise<Ground> {
   return {
     dataDir,
     config,
+    environment,
     installation,
     superuser,
     tenantId: tenant.id,
