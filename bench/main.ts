@@ -11,7 +11,10 @@ import { provisioning } from './provisioning.ts'
 import { readPath } from './read-path.ts'
 import { drawn, type Line } from './table.ts'
 
-const parts = { read: onGround(readPath), provisioning: onGround(provisioning) } satisfies Record<string, () => Promise<Line[]>>
+const parts = { read: onGround(readPath), provisioning: onGround(provisioning) } satisfies Record<
+  string,
+  () => Promise<Line[]>
+>
 
 function onGround(part: (ground: Awaited<ReturnType<typeof layGround>>) => Promise<Line[]>) {
   return async () => {

@@ -5,10 +5,10 @@
  */
 import { join } from 'node:path'
 import autocannon from 'autocannon'
+import { perform } from '../src/core/perform.ts'
 import { bucketOperations } from '../src/core/structure/contract.ts'
 import { openGate } from '../src/daemon/gate.ts'
 import { openRate } from '../src/daemon/rate.ts'
-import { perform } from '../src/core/perform.ts'
 import type { BareServerSettings } from './bare-server.ts'
 import type { Ground } from './ground.ts'
 import { startServer } from './processes.ts'
@@ -50,13 +50,7 @@ async function requestsASecond(address: string, { token, collectionId }: Ground)
 }
 
 /** The daemon's own statements, as its gate and its rule send them. */
-async function bareSettings({
-  installation,
-  config,
-  token,
-  actor,
-  collectionId,
-}: Ground): Promise<BareServerSettings> {
+async function bareSettings({ installation, config, token, actor, collectionId }: Ground): Promise<BareServerSettings> {
   const statements = await recorded(installation, async (recording) => {
     const headers = { authorization: `Bearer ${token}` }
     await openGate(recording, openRate(recording.pool)).admit(bucketOperations.listBuckets, headers)
