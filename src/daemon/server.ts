@@ -159,7 +159,13 @@ function checkRequest(request: FastifyRequest, reply: FastifyReply, done: (error
   const fault = httpVersion === '1.1' || httpVersion === '1.0' ? hostFault(rawHeaders, httpVersion) : 'http.version'
   if (fault) {
     reply.header('connection', 'close')
-    done(new Problem('request.malformed', {}, { errors: [{ parameter: fault === 'http.version' ? '' : 'Host', code: fault, params: {} }] }))
+    done(
+      new Problem(
+        'request.malformed',
+        {},
+        { errors: [{ parameter: fault === 'http.version' ? '' : 'Host', code: fault, params: {} }] },
+      ),
+    )
   } else if (pathOf(request.url).includes('%')) done(new Problem('not_found'))
   else done()
 }

@@ -26,7 +26,12 @@ describe('JSON', () => {
   test('what is no JSON, or ambiguous, or too deep, is request.malformed', async () => {
     for (const body of brokenJson) {
       const { status, headers, json } = await daemon.call('POST', inspect, { body })
-      expect([body.slice(0, 60), status, json.code, headers['content-type']]).toEqual([body.slice(0, 60), 400, 'request.malformed', 'application/problem+json'])
+      expect([body.slice(0, 60), status, json.code, headers['content-type']]).toEqual([
+        body.slice(0, 60),
+        400,
+        'request.malformed',
+        'application/problem+json',
+      ])
     }
   })
 
@@ -37,14 +42,21 @@ describe('JSON', () => {
     }
   })
 
-  test.each(['utf-16', 'utf-16le', 'latin1', 'iso-8859-1', 'us-ascii', 'utf8mb4', ''])('the charset %s is not read', async (charset) => {
-    const { status, json } = await daemon.call('POST', inspect, { body: '{}', headers: { 'content-type': `application/json; charset=${charset}` } })
-    expect([status, json.code]).toEqual([415, 'request.media_type'])
-  })
+  test.each(['utf-16', 'utf-16le', 'latin1', 'iso-8859-1', 'us-ascii', 'utf8mb4', ''])(
+    'the charset %s is not read',
+    async (charset) => {
+      const { status, json } = await daemon.call('POST', inspect, {
+        body: '{}',
+        headers: { 'content-type': `application/json; charset=${charset}` },
+      })
+      expect([status, json.code]).toEqual([415, 'request.media_type'])
+    },
+  )
 })
 
 /** One request on a connection of its own, which it asks to have closed. */
-const message = (start: string, headers: readonly string[] = [], body = '') => `${start}\r\n${['Host: svc.example', 'Connection: close', ...headers].join('\r\n')}\r\n\r\n${body}`
+const message = (start: string, headers: readonly string[] = [], body = '') =>
+  `${start}\r\n${['Host: svc.example', 'Connection: close', ...headers].join('\r\n')}\r\n\r\n${body}`
 const json = 'Content-Type: application/json'
 const post = (headers: readonly string[], body: string) => message(`POST ${inspect} HTTP/1.1`, [json, ...headers], body)
 
@@ -83,7 +95,14 @@ const requests: readonly (readonly [string, string, readonly number[]])[] = [
   ['a long path', message(`GET /${'a'.repeat(8000)} HTTP/1.1`), [404]],
   ['a path longer than all headers may be', message(`GET /${'a'.repeat(20_000)} HTTP/1.1`), [400]],
   ['a header of 32 kB', message('GET /healthz HTTP/1.1', [`X-A: ${'a'.repeat(32_000)}`]), [400]],
-  ['3,000 headers', message('GET /healthz HTTP/1.1', Array.from({ length: 3000 }, (_, at) => `X-${at}: a`)), [400]],
+  [
+    '3,000 headers',
+    message(
+      'GET /healthz HTTP/1.1',
+      Array.from({ length: 3000 }, (_, at) => `X-${at}: a`),
+    ),
+    [400],
+  ],
   ['a header with a NUL', message('GET /healthz HTTP/1.1', ['X-A: a\0b']), [400]],
   ['a header without a colon', message('GET /healthz HTTP/1.1', ['X-A']), [400]],
   ['a header without a name', message('GET /healthz HTTP/1.1', [': a']), [400]],
@@ -117,7 +136,11 @@ const requests: readonly (readonly [string, string, readonly number[]])[] = [
   ['chunked, then identity', post(['Transfer-Encoding: chunked, identity'], '2\r\n{}\r\n0\r\n\r\n'), [400]],
   ['an unknown expectation', post(['Expect: 200-ok', 'Content-Length: 2'], '{}'), [400]],
   ['an upgrade', message('GET /nowhere HTTP/1.1', ['Upgrade: websocket', 'Connection: Upgrade']), [404]],
-  ['two tokens', message('GET /api/v1/accounts/me HTTP/1.1', ['Authorization: Bearer a', 'Authorization: Bearer b']), [401]],
+  [
+    'two tokens',
+    message('GET /api/v1/accounts/me HTTP/1.1', ['Authorization: Bearer a', 'Authorization: Bearer b']),
+    [401],
+  ],
   ['two content types', post(['Content-Type: text/plain', 'Content-Length: 2'], '{}'), [415, 422]],
   ['a compressed body', post(['Content-Encoding: gzip', 'Content-Length: 2'], '{}'), [415]],
 ]
@@ -144,7 +167,11 @@ describe('HTTP', () => {
 
   test('a second request that hides in the body of a refused one is not run', async () => {
     const hidden = message('GET /healthz HTTP/1.1')
-    for (const bytes of [post(['Content-Length: 99999999'], hidden), post(['Content-Length: 3', 'Transfer-Encoding: chunked'], `0\r\n\r\n${hidden}`), post(['Content-Length: 0', 'Content-Length: 44'], hidden)]) {
+    for (const bytes of [
+      post(['Content-Length: 99999999'], hidden),
+      post(['Content-Length: 3', 'Transfer-Encoding: chunked'], `0\r\n\r\n${hidden}`),
+      post(['Content-Length: 0', 'Content-Length: 44'], hidden),
+    ]) {
       expect((await daemon.raw(bytes)).match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
     }
   })

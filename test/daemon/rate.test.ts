@@ -22,7 +22,8 @@ let made = 0
 async function limited(limit: number | null): Promise<Person> {
   made += 1
   const tenantId = await workspace(daemon, `limited-${made}`)
-  if (limit !== null) await daemon.db.sql`insert into tenant_quota values (${tenantId}, 'api_requests_per_minute', ${limit})`
+  if (limit !== null)
+    await daemon.db.sql`insert into tenant_quota values (${tenantId}, 'api_requests_per_minute', ${limit})`
   return person(daemon, tenantId)
 }
 
@@ -31,7 +32,8 @@ const passed = (answers: readonly { status: number }[]) => answers.filter(({ sta
 
 /** As if the workspace's last request were that long ago; the clock itself is the database's. */
 const rest = ({ tenantId }: Person, seconds: number) =>
-  daemon.db.sql`update request_rate set paid_until = paid_until - make_interval(secs => ${seconds}) where tenant_id = ${tenantId}`
+  daemon.db
+    .sql`update request_rate set paid_until = paid_until - make_interval(secs => ${seconds}) where tenant_id = ${tenantId}`
 
 test('exactly as many as the limit pass at once, and the next is told when to come back', async () => {
   const caller = await limited(5)
@@ -39,7 +41,11 @@ test('exactly as many as the limit pass at once, and the next is told when to co
   for (let n = 0; n < 6; n += 1) answers.push(await me(daemon, caller))
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429])
   const { headers, json } = answers[5]!
-  expect(json).toMatchObject({ code: 'quota.exceeded', status: 429, params: { quota: 'api_requests_per_minute', limit: 5, used: 5 } })
+  expect(json).toMatchObject({
+    code: 'quota.exceeded',
+    status: 429,
+    params: { quota: 'api_requests_per_minute', limit: 5, used: 5 },
+  })
   expect(headers['ratelimit-policy']).toBe('"api_requests_per_minute";q=5;w=60')
   expect(headers['ratelimit']).toBe(`"api_requests_per_minute";r=0;t=${headers['retry-after']}`)
   // One request costs 60 s / 5.
@@ -75,7 +81,14 @@ test('a large limit is leased in batches and still never exceeded', async () => 
 
 test('a busy workspace writes far fewer rows than it calls', async () => {
   const caller = await limited(30_000)
-  const writes = async () => Number((await daemon.db.sql<{ n: string }[]>`select coalesce(sum(n_tup_ins + n_tup_upd), 0) as n from pg_stat_user_tables where relname = 'request_rate'`)[0]?.n)
+  const writes = async () =>
+    Number(
+      (
+        await daemon.db.sql<
+          { n: string }[]
+        >`select coalesce(sum(n_tup_ins + n_tup_upd), 0) as n from pg_stat_user_tables where relname = 'request_rate'`
+      )[0]?.n,
+    )
   await daemon.db.sql`select pg_stat_force_next_flush()`
   const before = await writes()
   for (let round = 0; round < 10; round += 1) await Promise.all(Array.from({ length: 40 }, () => me(daemon, caller)))
@@ -103,7 +116,10 @@ test('the time that passes earns requests, one by one', async () => {
 test('a raised ceiling holds from the next request, also where one was just refused', async () => {
   const caller = await limited(1)
   expect([(await me(daemon, caller)).status, (await me(daemon, caller)).status]).toEqual([200, 429])
-  const raised = await daemon.call('PATCH', `/api/v1/admin/tenants/${caller.tenantId}/quotas`, { token: operator.token, body: { api_requests_per_minute: 1000 } })
+  const raised = await daemon.call('PATCH', `/api/v1/admin/tenants/${caller.tenantId}/quotas`, {
+    token: operator.token,
+    body: { api_requests_per_minute: 1000 },
+  })
   expect(raised.status).toBe(200)
   await rest(caller, 60)
   expect((await me(daemon, caller)).status).toBe(200)
@@ -120,7 +136,9 @@ describe('who is not limited', () => {
     const tenantId = await workspace(daemon, 'operators')
     await daemon.db.sql`insert into tenant_quota values (${tenantId}, 'api_requests_per_minute', 1)`
     const caller = await person(daemon, tenantId, { operator: true })
-    const answers = await Promise.all(Array.from({ length: 20 }, () => daemon.call('GET', '/api/v1/admin/overview', { token: caller.token })))
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => daemon.call('GET', '/api/v1/admin/overview', { token: caller.token })),
+    )
     expect(passed(answers)).toBe(20)
     expect([(await me(daemon, caller)).status, (await me(daemon, caller)).status]).toEqual([200, 429])
   })
@@ -146,8 +164,13 @@ test('a workspace is not slowed by another, nor by what the gate refused', async
   expect((await me(daemon, quiet)).status).toBe(200)
 
   const weak = await person(daemon, quiet.tenantId, { scopes: ['workspace:write'] })
-  for (let n = 0; n < 10; n += 1) expect((await daemon.call('GET', '/api/v1/containers', { token: weak.token })).status).toBe(403)
-  expect([(await me(daemon, quiet)).status, (await me(daemon, quiet)).status, (await me(daemon, quiet)).status]).toEqual([200, 200, 429])
+  for (let n = 0; n < 10; n += 1)
+    expect((await daemon.call('GET', '/api/v1/containers', { token: weak.token })).status).toBe(403)
+  expect([
+    (await me(daemon, quiet)).status,
+    (await me(daemon, quiet)).status,
+    (await me(daemon, quiet)).status,
+  ]).toEqual([200, 200, 429])
 })
 
 test('a workspace without a ceiling of its own has the product default of 600', async () => {

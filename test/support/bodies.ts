@@ -22,7 +22,9 @@ export interface Writable {
 
 const schemas = openSchemas()
 const resolved = (schema: JsonSchema): JsonSchema =>
-  schema.$ref === undefined ? schema : resolved(schemas.components()[schema.$ref.slice('#/components/schemas/'.length)] ?? {})
+  schema.$ref === undefined
+    ? schema
+    : resolved(schemas.components()[schema.$ref.slice('#/components/schemas/'.length)] ?? {})
 
 /** The schema of a member that may be null, without the null. */
 const nonNull = (schema: JsonSchema): JsonSchema => {
@@ -31,14 +33,18 @@ const nonNull = (schema: JsonSchema): JsonSchema => {
 }
 
 const typesOf = (schema: JsonSchema): Set<string> =>
-  new Set(((schema['anyOf'] as JsonSchema[] | undefined) ?? [schema]).map((branch) => resolved(branch).type ?? 'string'))
+  new Set(
+    ((schema['anyOf'] as JsonSchema[] | undefined) ?? [schema]).map((branch) => resolved(branch).type ?? 'string'),
+  )
 
 export function sampleOf(given: JsonSchema): unknown {
   const schema = nonNull(given)
   if (schema['enum']) return (schema['enum'] as unknown[])[0]
   switch (schema.type) {
     case 'object':
-      return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, member]) => [name, sampleOf(member)]))
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([name, member]) => [name, sampleOf(member)]),
+      )
     case 'array':
       return [sampleOf(schema['items'] as JsonSchema)]
     case 'integer':
@@ -61,7 +67,10 @@ function sampleText(schema: JsonSchema): string {
 function nodesOf(given: JsonSchema, path: readonly string[] = []): Node[] {
   const schema = nonNull(given)
   const here: Node = { path, schema, types: typesOf(given) }
-  return [here, ...Object.entries(schema.properties ?? {}).flatMap(([name, member]) => nodesOf(member, [...path, name]))]
+  return [
+    here,
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, member]) => nodesOf(member, [...path, name])),
+  ]
 }
 
 export const writables: readonly Writable[] = (Object.values(operations) as Operation[]).flatMap((operation) => {
@@ -78,12 +87,24 @@ export function withValue(sample: unknown, [name, ...rest]: readonly string[], v
 }
 
 /** Sends a body to the operation, with a random-looking id in its path. */
-export const sendBody = (daemon: TestDaemon, operation: Operation, body: unknown, sending: Sending & { readonly id?: string } = {}) =>
-  daemon.call(operation.method, `/api/v1${operation.path.replace(/\{\w+\}/g, sending.id ?? '0190c9d2-7a3b-7cde-8f01-23456789abcd')}`, {
-    ...sending,
-    body,
-    headers: { 'content-type': operation.patch ? 'application/merge-patch+json' : 'application/json', ...sending.headers },
-  })
+export const sendBody = (
+  daemon: TestDaemon,
+  operation: Operation,
+  body: unknown,
+  sending: Sending & { readonly id?: string } = {},
+) =>
+  daemon.call(
+    operation.method,
+    `/api/v1${operation.path.replace(/\{\w+\}/g, sending.id ?? '0190c9d2-7a3b-7cde-8f01-23456789abcd')}`,
+    {
+      ...sending,
+      body,
+      headers: {
+        'content-type': operation.patch ? 'application/merge-patch+json' : 'application/json',
+        ...sending.headers,
+      },
+    },
+  )
 
 /** Every member name that any request or answer has, anywhere. */
 export function everyMemberName(): ReadonlySet<string> {

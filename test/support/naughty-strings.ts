@@ -3,7 +3,18 @@
  * what some program or other would do with them.
  */
 
-const unstorable = ['\u0000', 'a\u0000b', '\u0000end', '\ud800', '\udc00', 'x\udbff', '\udfffy', '\ud83d', '\udc00\ud800', 'a\ud800b']
+const unstorable = [
+  '\u0000',
+  'a\u0000b',
+  '\u0000end',
+  '\ud800',
+  '\udc00',
+  'x\udbff',
+  '\udfffy',
+  '\ud83d',
+  '\udc00\ud800',
+  'a\ud800b',
+]
 
 const controls = [
   ...Array.from({ length: 31 }, (_, at) => `c${String.fromCharCode(at + 1)}d`),
@@ -20,9 +31,34 @@ const controls = [
   '\b\b\b\b',
 ]
 
-const invisible = ['\u200b', '\u200c\u200d', '\ufeff', 'a\ufeffb', '\u00ad', '\u2060', '\u180e', '\u3164', '\u115f\u1160', '\u00a0', '\u2003', '\u202f', '\u061c', '\u{e0041}\u{e0042}', '\ufff9a\ufffab\ufffb']
+const invisible = [
+  '\u200b',
+  '\u200c\u200d',
+  '\ufeff',
+  'a\ufeffb',
+  '\u00ad',
+  '\u2060',
+  '\u180e',
+  '\u3164',
+  '\u115f\u1160',
+  '\u00a0',
+  '\u2003',
+  '\u202f',
+  '\u061c',
+  '\u{e0041}\u{e0042}',
+  '\ufff9a\ufffab\ufffb',
+]
 
-const directions = ['\u202egnp.exe', '\u2066abc\u2069', '\u202a\u202b\u202c\u202d', '\u200fאבג\u200e', 'שלום', 'مرحبا', 'a\u0590ב\u05ffc', '\u2067\u2066\u2068']
+const directions = [
+  '\u202egnp.exe',
+  '\u2066abc\u2069',
+  '\u202a\u202b\u202c\u202d',
+  '\u200fאבג\u200e',
+  'שלום',
+  'مرحبا',
+  'a\u0590ב\u05ffc',
+  '\u2067\u2066\u2068',
+]
 
 const composed = [
   'e\u0301',
@@ -77,11 +113,88 @@ const wide = [
   'x'.repeat(5000),
 ]
 
-const looksLikeAnother = ['аdmin', 'admіn', 'ａｄｍｉｎ', 'adm\u0131n', 'pаypal', '①②③', 'ℌℑ', '1ǀ0', '𝟎𝟏', '٣٤', '१२३', '／etc', '․․', '‥', '＜script＞', 'xn--80ak6aa92e']
+const looksLikeAnother = [
+  'аdmin',
+  'admіn',
+  'ａｄｍｉｎ',
+  'adm\u0131n',
+  'pаypal',
+  '①②③',
+  'ℌℑ',
+  '1ǀ0',
+  '𝟎𝟏',
+  '٣٤',
+  '१२३',
+  '／etc',
+  '․․',
+  '‥',
+  '＜script＞',
+  'xn--80ak6aa92e',
+]
 
-const empty = ['', ' ', '  ', '\u3000', '\t', '\n', '\r\n', 'null', 'NULL', 'undefined', 'nil', 'None', 'NaN', '(null)', '-', '--', '.', '..', '...', '/', '\\', '\\N', '*', '?', '%', '_', '$', '#', ';', ',', '"', "'", '`']
+const empty = [
+  '',
+  ' ',
+  '  ',
+  '\u3000',
+  '\t',
+  '\n',
+  '\r\n',
+  'null',
+  'NULL',
+  'undefined',
+  'nil',
+  'None',
+  'NaN',
+  '(null)',
+  '-',
+  '--',
+  '.',
+  '..',
+  '...',
+  '/',
+  '\\',
+  '\\N',
+  '*',
+  '?',
+  '%',
+  '_',
+  '$',
+  '#',
+  ';',
+  ',',
+  '"',
+  "'",
+  '`',
+]
 
-const numbers = ['0', '00', '-0', '1', '-1', '+1', '1.0', '1e3', '1E400', '0x1F', '0b1', '0o7', '1_000', '1,000', '1/2', 'Infinity', '-Infinity', 'true', 'false', '9007199254740993', '9223372036854775808', '2024-02-30', '24:00', '1969-12-31T23:59:60Z', '١']
+const numbers = [
+  '0',
+  '00',
+  '-0',
+  '1',
+  '-1',
+  '+1',
+  '1.0',
+  '1e3',
+  '1E400',
+  '0x1F',
+  '0b1',
+  '0o7',
+  '1_000',
+  '1,000',
+  '1/2',
+  'Infinity',
+  '-Infinity',
+  'true',
+  'false',
+  '9007199254740993',
+  '9223372036854775808',
+  '2024-02-30',
+  '24:00',
+  '1969-12-31T23:59:60Z',
+  '١',
+]
 
 const sql = [
   "' or '1'='1",
@@ -89,7 +202,7 @@ const sql = [
   "' union select null,null--",
   '" or ""="',
   "admin'/*",
-  "1; select pg_sleep(5)",
+  '1; select pg_sleep(5)',
   "'||pg_sleep(5)||'",
   '$1',
   '$$',
@@ -127,13 +240,88 @@ const markup = [
   '-2+3',
 ]
 
-const shells = ['; ls', '| cat /etc/passwd', '`id`', '$(id)', '&& true', '> /tmp/x', '$HOME', '%PATH%', '${IFS}', '\\n', '--help', '-rf', '~root', '!!', '() { :;}; echo', '\r\n.\r\n', '%s%s%s%n', '%d', '%p', '{0}', '%x%x']
+const shells = [
+  '; ls',
+  '| cat /etc/passwd',
+  '`id`',
+  '$(id)',
+  '&& true',
+  '> /tmp/x',
+  '$HOME',
+  '%PATH%',
+  '${IFS}',
+  '\\n',
+  '--help',
+  '-rf',
+  '~root',
+  '!!',
+  '() { :;}; echo',
+  '\r\n.\r\n',
+  '%s%s%s%n',
+  '%d',
+  '%p',
+  '{0}',
+  '%x%x',
+]
 
-const paths = ['../../../etc/passwd', '..\\..\\windows', '/dev/null', 'CON', 'aux.txt', 'file:///etc/passwd', '//host/share', 'a/../b', 'C:\\', 'x\u2215y', '.git/config', '%2e%2e%2f', '....//', 'name.', 'name ', ':', 'a:b']
+const paths = [
+  '../../../etc/passwd',
+  '..\\..\\windows',
+  '/dev/null',
+  'CON',
+  'aux.txt',
+  'file:///etc/passwd',
+  '//host/share',
+  'a/../b',
+  'C:\\',
+  'x\u2215y',
+  '.git/config',
+  '%2e%2e%2f',
+  '....//',
+  'name.',
+  'name ',
+  ':',
+  'a:b',
+]
 
-const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__', 'then', 'length', 'arguments', 'this', 'eval', 'self', 'admin', 'root', 'system', 'anonymous', 'postgres', 'public', 'svc_tenant', 'me', 'new']
+const names = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
+  'valueOf',
+  '__defineGetter__',
+  'then',
+  'length',
+  'arguments',
+  'this',
+  'eval',
+  'self',
+  'admin',
+  'root',
+  'system',
+  'anonymous',
+  'postgres',
+  'public',
+  'svc_tenant',
+  'me',
+  'new',
+]
 
-const json = ['{}', '[]', '{"a":1}', '"quoted"', '\\u0000', '\\', '\\"', '\u0001', '{"$ne":null}', '{"__proto__":{}}', '\ud83d\ude00'.concat('\\ud83d')]
+const json = [
+  '{}',
+  '[]',
+  '{"a":1}',
+  '"quoted"',
+  '\\u0000',
+  '\\',
+  '\\"',
+  '\u0001',
+  '{"$ne":null}',
+  '{"__proto__":{}}',
+  '\ud83d\ude00'.concat('\\ud83d'),
+]
 
 const addresses = [
   'a@b',
@@ -161,5 +349,22 @@ const addresses = [
 export const unstorableStrings: readonly string[] = unstorable
 
 export const naughtyStrings: readonly string[] = [
-  ...new Set([...unstorable, ...controls, ...invisible, ...directions, ...composed, ...wide, ...looksLikeAnother, ...empty, ...numbers, ...sql, ...markup, ...shells, ...paths, ...names, ...json, ...addresses]),
+  ...new Set([
+    ...unstorable,
+    ...controls,
+    ...invisible,
+    ...directions,
+    ...composed,
+    ...wide,
+    ...looksLikeAnother,
+    ...empty,
+    ...numbers,
+    ...sql,
+    ...markup,
+    ...shells,
+    ...paths,
+    ...names,
+    ...json,
+    ...addresses,
+  ]),
 ]
