@@ -3,7 +3,6 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/faults/full/**'],
     globalSetup: ['test/support/cluster.ts'],
     pool: 'forks',
     maxWorkers: 2,

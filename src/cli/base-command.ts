@@ -75,14 +75,15 @@ export abstract class CallerCommand extends BaseCommand {
 
   #caller: Caller | undefined
 
-  /** Opens the way to the installation; it is closed when the command ends. */
-  protected async open(flags: CallerFlags): Promise<Caller> {
+  /** Opens the way to the installation; it is closed when the command ends. `makes`: the embedded one may be made for it. */
+  protected async open(flags: CallerFlags, { makes = false }: { makes?: boolean } = {}): Promise<Caller> {
     this.#caller ??= await openCaller(
       {
         recovery: flags.recovery,
         whileServing: flags['while-serving'],
         profile: flags.profile,
         apiUrl: flags['api-url'],
+        makes,
       },
       this.note,
     )

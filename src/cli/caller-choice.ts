@@ -23,6 +23,8 @@ export interface Choice {
   readonly whileServing?: boolean | undefined
   readonly profile?: string | undefined
   readonly apiUrl?: string | undefined
+  /** A command that begins an installation may make the embedded one. */
+  readonly makes?: boolean
 }
 
 export type Tell = (line: string) => void
@@ -40,21 +42,21 @@ export async function openCaller(choice: Choice, tell: Tell): Promise<Caller> {
       '`svc login` signs in to the daemon; --recovery works directly on the database.',
     )
   }
-  const dataDir = requireInstallation(env)
+  const dataDir = requireInstallation(choice, env)
   tell(`No profile and no SVC_API_URL: working directly on the embedded installation in ${dataDir}.`)
   return openDatabase(choice, env, tell)
 }
 
 async function openDatabase(choice: Choice, env: NodeJS.ProcessEnv, tell: Tell): Promise<Caller> {
-  if (!env['SVC_DATABASE_URL']) requireInstallation(env)
+  if (!env['SVC_DATABASE_URL']) requireInstallation(choice, env)
   const { openRecoveryCaller } = await import('./recovery-caller.ts')
   return openRecoveryCaller(choice.whileServing === true, tell)
 }
 
-/** A command in the wrong folder must not make a new, empty database there. */
-function requireInstallation(env: NodeJS.ProcessEnv): string {
+/** A command in the wrong folder must not make a new, empty database there, unless it is one that begins an installation. */
+function requireInstallation(choice: Choice, env: NodeJS.ProcessEnv): string {
   const dataDir = resolve(env['SVC_DATA_DIR'] || '.svc')
-  if (existsSync(join(dataDir, 'postgres.json'))) return dataDir
+  if (choice.makes || existsSync(join(dataDir, 'postgres.json'))) return dataDir
   throw new Failure(
     'usage',
     `Nothing is configured here: no profile, no SVC_API_URL, and no installation in ${dataDir}.`,

@@ -62,7 +62,7 @@ const documentOf = ({ ending, message, remedy }: Failure) => {
 const endingsByName: Readonly<Record<string, Ending>> = {
   ConfigurationError: 'usage',
   EmbeddedFailure: 'unreached',
-  MigrationFailure: 'conflict',
+  SchemaError: 'conflict',
 }
 
 function failureOf(error: unknown): Failure {
@@ -73,7 +73,25 @@ function failureOf(error: unknown): Failure {
   const ending = endingsByName[error.name]
   if (ending) return new Failure(ending, error.message)
   if ('oclif' in error) return usageFailure(error)
+  const unreached = unreachedDatabase(error)
+  if (unreached) return unreached
   return new Failure('failed', `Failed: ${oneLine(error.message)}.`, 'With SVC_LOG_LEVEL=trace it says where.')
+}
+
+const unreachedCodes =
+  /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08...|28...|3D000|53300|57P0.)$/
+
+/** A database that a driver did not get to; several addresses that were tried come as one error of errors. */
+function unreachedDatabase(error: Error): Failure | undefined {
+  const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error
+  const { code, message } = cause as NodeJS.ErrnoException
+  const timedOut = message === 'timeout expired' || message === 'Connection terminated due to connection timeout'
+  if (!timedOut && !unreachedCodes.test(code ?? '')) return undefined
+  return new Failure(
+    'unreached',
+    `The database cannot be reached: ${oneLine(message)}.`,
+    'Check SVC_DATABASE_URL; `svc doctor` says more.',
+  )
 }
 
 /** oclif's complaint about arguments, flags or an unknown command. */

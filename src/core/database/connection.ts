@@ -92,8 +92,9 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
       value instanceof Json ? client.typed(value.text as never, jsonbTypeId) : value,
     )
     const query = client.unsafe(text, bound as never[], modes[mode])
-    // The driver would keep an entry for every failed statement in a map that only grows.
-    Object.defineProperty(query, 'origin', { value: '' })
+    // The driver keeps an entry for every failed statement in a map that only grows. Not for
+    // begin and commit, which hardly fail: this costs a microsecond.
+    if (mode !== 'simple') Object.defineProperty(query, 'origin', { value: '' })
     return new Promise((resolve, reject) => {
       underWay.add(reject)
       query.then(

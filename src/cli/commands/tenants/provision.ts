@@ -20,14 +20,14 @@ export default class TenantsProvision extends CallerCommand {
     'The call is sent under an Idempotency-Key: where the answer got lost, repeat it with the key that was told, and nothing is made twice.'
   static override examples = [
     '<%= config.bin %> tenants provision',
-    '<%= config.bin %> tenants provision --slug acme --name "Acme Ltd" --owner-email ada@acme.example --yes',
-    '<%= config.bin %> tenants provision --slug acme --name Acme --owner-email ada@acme.example --token-file acme.token --json --yes',
+    '<%= config.bin %> tenants provision --slug acme --display-name "Acme Ltd" --owner-email ada@acme.example --yes',
+    '<%= config.bin %> tenants provision --slug acme --display-name Acme --owner-email ada@acme.example --token-file acme.token --json --yes',
   ]
   static override flags = {
     slug: Flags.string({ summary: 'The subdomain it answers on: 3 to 40 lower-case letters, digits and dashes.' }),
-    name: Flags.string({ summary: 'What people read.' }),
+    'display-name': Flags.string({ summary: 'What people read.' }),
     'owner-email': Flags.string({ summary: "The owner's address." }),
-    'owner-name': Flags.string({ summary: "The owner's name." }),
+    'owner-display-name': Flags.string({ summary: "The owner's name." }),
     locale: Flags.string({ summary: 'BCP 47; en where absent.' }),
     'time-zone': Flags.string({ summary: 'IANA; UTC where absent.' }),
     'token-file': Flags.string({
@@ -43,18 +43,22 @@ export default class TenantsProvision extends CallerCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(TenantsProvision)
-    const asksNothing = flags.slug !== undefined && flags.name !== undefined && flags['owner-email'] !== undefined
+    const asksNothing =
+      flags.slug !== undefined && flags['display-name'] !== undefined && flags['owner-email'] !== undefined
     const body = await completed({
       slug: flags.slug,
-      display_name: flags.name,
+      display_name: flags['display-name'],
       owner_email: flags['owner-email'],
-      owner_display_name: flags['owner-name'],
+      owner_display_name: flags['owner-display-name'],
       default_locale: flags.locale,
       default_time_zone: flags['time-zone'],
     })
-    const caller = await this.open(flags)
-    this.tell(`Will provision ${body.slug} (${body.display_name}), owned by ${body.owner_email}, on ${caller.where}.`)
-    if (!asksNothing && !flags.yes && !(await askYesNo('Go on?', true))) throw declined()
+    const caller = await this.open(flags, { makes: true })
+    const asks = !asksNothing && !flags.yes
+    const plan = `Will provision ${body.slug} (${body.display_name}), owned by ${body.owner_email}, on ${caller.where}.`
+    if (asks) this.note(plan)
+    else this.tell(plan)
+    if (asks && !(await askYesNo('Go on?', true))) throw declined()
 
     // Made before the call: a token that cannot be written down afterwards would be lost.
     const tokenFile = flags['token-file'] === undefined ? undefined : prepareTokenFile(flags['token-file'])
@@ -82,7 +86,7 @@ const questions = {
 async function completed(
   given: { readonly [Name in keyof TenantProvision]: TenantProvision[Name] | undefined },
 ): Promise<TenantProvision> {
-  const flagOf = { slug: '--slug', display_name: '--name', owner_email: '--owner-email' } as const
+  const flagOf = { slug: '--slug', display_name: '--display-name', owner_email: '--owner-email' } as const
   const names = ['slug', 'display_name', 'owner_email'] as const
   const missing = names.filter((name) => given[name] === undefined)
   if (missing.length > 0 && !isInteractive())

@@ -4,6 +4,8 @@ import type { Tx } from '../../database/transaction.ts'
 import type { Answer, Received } from '../../operation.ts'
 import type { AdminTenant, tenantOperations as ops, TenantState } from './contract.ts'
 
+const firstId = '00000000-0000-0000-0000-000000000000'
+
 interface TenantFilter {
   readonly state?: TenantState | undefined
   readonly slug?: string | undefined
@@ -38,9 +40,9 @@ function readTenants(tx: Tx, { state, slug, after }: TenantFilter, limit: number
            t.created_at, t.suspended_at, t.deletion_requested_at, t.purge_after, t.purge_started_at,
            null as password_opening, t.version
     from tenant t
-    where (${state ?? null}::text is null or t.state = ${state ?? null})
-      and (${slug ?? null}::text is null or t.slug = ${slug ?? null})
-      and t.id > ${after ?? '00000000-0000-0000-0000-000000000000'}::uuid
+    where t.id > ${after ?? firstId}::uuid
+      ${state === undefined ? tx.part`` : tx.part`and t.state = ${state}`}
+      ${slug === undefined ? tx.part`` : tx.part`and t.slug = ${slug}`}
     order by t.id
     limit ${limit}`
 }

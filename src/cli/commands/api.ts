@@ -1,0 +1,121 @@
+import { Args, Flags } from '@oclif/core'
+import { loadEnvironment } from '../../core/environment.ts'
+import { readJson, writeJson } from '../../core/json.ts'
+import { answerOf, sendSigned } from '../api-caller.ts'
+import { BaseCommand } from '../base-command.ts'
+import { apiTargetOf } from '../caller-choice.ts'
+import { Failure } from '../failure.ts'
+import type { HttpAnswer } from '../http.ts'
+import { outgoingOf, rawPath, withQuery } from '../raw-call.ts'
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+export default class Api extends BaseCommand {
+  static override summary = 'Call the API as it is, signed with the token or profile in use'
+  static override description =
+    'The path is one below /api/v1. Fields go into the query of a GET and the JSON body of anything else; a PATCH is sent as a merge-patch. ' +
+    'Paths below /admin are signed with the admin token.'
+  static override examples = [
+    '<%= config.bin %> api GET /admin/tenants -f state=ACTIVE --paginate',
+    '<%= config.bin %> api PATCH /admin/tenants/0190c9d2-7a3b-7cde-8f01-23456789abcd/quotas -F items=5000',
+    '<%= config.bin %> api POST /admin/tenants --input tenant.json -H "Idempotency-Key: 7d1f0a52-3c6e-4a8b-9d55-0c9b7f6f2f11" --include',
+  ]
+  static override args = {
+    method: Args.string({
+      ignoreStdin: true,
+      required: true,
+      description: methods.join(', '),
+      parse: async (value) => value.toUpperCase(),
+      options: [...methods, ...methods.map((method) => method.toLowerCase())],
+    }),
+    path: Args.string({ ignoreStdin: true, required: true, description: 'below /api/v1, e.g. /accounts/me' }),
+  }
+  static override flags = {
+    'raw-field': Flags.string({
+      char: 'f',
+      summary: 'A field that is text: NAME=TEXT.',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'NAME=TEXT',
+    }),
+    field: Flags.string({
+      char: 'F',
+      summary: 'A field that is JSON where it can be (true, null, 5), @FILE for a file; else text.',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'NAME=VALUE',
+    }),
+    input: Flags.string({
+      summary: 'The body, from a file; - for standard input.',
+      helpValue: 'FILE',
+      exclusive: ['field', 'raw-field'],
+    }),
+    header: Flags.string({
+      char: 'H',
+      summary: 'A header: "Name: value".',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'HEADER',
+    }),
+    include: Flags.boolean({ char: 'i', summary: 'Print the status and the headers, too.' }),
+    paginate: Flags.boolean({ summary: 'Follow next_cursor and print one list.' }),
+    profile: Flags.string({
+      summary: "The profile to use instead of this folder's.",
+      helpGroup: 'GLOBAL',
+      helpValue: 'NAME',
+    }),
+    'api-url': Flags.string({
+      summary: 'The installation to call; overrides SVC_API_URL.',
+      helpGroup: 'GLOBAL',
+      helpValue: 'URL',
+    }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(Api)
+    const target = apiTargetOf({ profile: flags.profile, apiUrl: flags['api-url'] }, loadEnvironment(), this.note)
+    if (!target)
+      throw new Failure(
+        'usage',
+        'There is no profile here and no SVC_API_URL with SVC_TOKEN.',
+        '`svc login` makes a profile.',
+      )
+    const path = rawPath(args.path)
+    const outgoing = await outgoingOf(args.method, path, flags)
+    if (flags.paginate && args.method !== 'GET') throw new Failure('usage', '--paginate is for GET.')
+    const kind = path.startsWith('/admin') ? 'operator' : 'account'
+    const mayRepeat = args.method === 'GET' || 'idempotency-key' in outgoing.headers
+    const send = (at: string) => sendSigned(target, kind, { ...outgoing, path: at }, mayRepeat)
+
+    const answer = await send(outgoing.path)
+    if (flags.include) this.log(head(answer))
+    const first = answerOf(answer, target.apiUrl)
+    const whole = flags.paginate
+      ? await followed(first, async (cursor) =>
+          answerOf(await send(withQuery(outgoing.path, { cursor })), target.apiUrl),
+        )
+      : first
+    if (whole === undefined) return undefined
+    this.log(flags.paginate ? writeJson(whole, 2) : pretty(answer))
+    return whole
+  }
+}
+
+const head = ({ status, headers }: HttpAnswer) =>
+  `HTTP ${status}\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n')}\n`
+
+const pretty = ({ text }: HttpAnswer) => writeJson(readJson(text), 2)
+
+/** One list of all pages. */
+async function followed(first: unknown, next: (cursor: string) => Promise<unknown>): Promise<unknown> {
+  const data: unknown[] = []
+  for (let page = first; ; ) {
+    const { data: rows, next_cursor: cursor } = page as { data?: unknown; next_cursor?: string | null }
+    if (!Array.isArray(rows)) return first
+    data.push(...rows)
+    if (!cursor) return { ...(first as object), data, next_cursor: null }
+    page = await next(cursor)
+  }
+}

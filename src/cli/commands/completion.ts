@@ -1,0 +1,25 @@
+import { Args } from '@oclif/core'
+import { BaseCommand } from '../base-command.ts'
+import { completionScript, type Shell, shells } from '../completion-script.ts'
+
+export default class Completion extends BaseCommand {
+  static override summary = 'Print a completion script for a shell'
+  static override description =
+    'The script knows the commands and flags of this release. `autocomplete` installs one that renews itself.'
+  static override examples = [
+    '<%= config.bin %> completion bash > /etc/bash_completion.d/svc',
+    'source <(<%= config.bin %> completion zsh)',
+  ]
+  static override enableJsonFlag = false
+  static override args = {
+    shell: Args.string({ ignoreStdin: true, required: true, options: [...shells], description: 'the shell' }),
+  }
+
+  async run(): Promise<void> {
+    const { args } = await this.parse(Completion)
+    const commands = this.config.commands
+      .filter(({ hidden }) => !hidden)
+      .map(({ id, flags }) => ({ words: id.split(':'), flags: Object.keys(flags).map((name) => `--${name}`) }))
+    process.stdout.write(completionScript(args.shell as Shell, this.config.bin, commands))
+  }
+}

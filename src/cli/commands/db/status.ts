@@ -1,0 +1,26 @@
+import { readConfig } from '../../../core/config.ts'
+import { BaseCommand } from '../../base-command.ts'
+import { withDatabase } from '../../database.ts'
+import { exitCodes } from '../../failure.ts'
+
+export default class DbStatus extends BaseCommand {
+  static override summary = 'Compare the database with this release; exits 8 where they differ'
+  static override examples = ['<%= config.bin %> db status', '<%= config.bin %> db status --json']
+
+  async run(): Promise<unknown> {
+    await this.parse(DbStatus)
+    const config = readConfig()
+    const { migrationStatus } = await import('../../../core/database/migrate.ts')
+    const status = await withDatabase(config, this.note, ({ owner }) => migrationStatus(owner))
+    const { applied, pending, unknown } = status
+    this.log(
+      `${applied.length} migrations applied, ${pending.length} pending, ${unknown.length} unknown to this release.`,
+    )
+    for (const name of pending) this.log(`pending  ${name}`)
+    for (const name of unknown) this.log(`unknown  ${name}`)
+    if (unknown.length > 0) this.tell('The database was migrated by a newer svc. Next: run that release.')
+    else if (pending.length > 0) this.tell('Next: svc db migrate')
+    if (pending.length + unknown.length > 0) process.exitCode = exitCodes.findings
+    return status
+  }
+}

@@ -1,0 +1,60 @@
+import { Flags } from '@oclif/core'
+import type { Config } from '../../core/config.ts'
+import type { Keyring } from '../../core/keyring.ts'
+import { BaseCommand } from '../base-command.ts'
+import { hasEmbedded, withDatabase } from '../database.ts'
+import { type Finding, fail, lineOf, ok } from '../doctor/finding.ts'
+import { checkConfiguration, checkFolder, checkKeyringFile, checkNode, checkSpace } from '../doctor/host.ts'
+import { checkAccess, checkDaemon } from '../doctor/server.ts'
+import { exitCodes } from '../failure.ts'
+import { withProgress } from '../render/progress.ts'
+import { type Column, table } from '../render/table.ts'
+
+const columns: readonly Column<Finding>[] = [
+  { head: '', cell: ({ state }) => state, whole: true },
+  { head: 'CHECK', cell: ({ check }) => check, whole: true },
+  { head: 'FOUND', cell: ({ says }) => says, whole: true },
+]
+
+export default class Doctor extends BaseCommand {
+  static override summary = 'Check this installation: host, configuration, keyring, database, daemon, access'
+  static override description =
+    'Changes nothing. Exits 8 where something needs attention, each with what to do about it.'
+  static override examples = ['<%= config.bin %> doctor', '<%= config.bin %> doctor --json']
+  static override flags = {
+    profile: Flags.string({ summary: "The profile to try instead of this folder's.", helpValue: 'NAME' }),
+    'api-url': Flags.string({ summary: 'The installation to try; overrides SVC_API_URL.', helpValue: 'URL' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(Doctor)
+    const checks = await withProgress('Looking', () => this.look({ profile: flags.profile, apiUrl: flags['api-url'] }))
+    this.log(await table(checks, columns, ''))
+    const findings = checks.filter(({ state }) => state !== 'ok')
+    for (const { check, remedy } of findings) this.log(`\n${check}: ${remedy}`)
+    if (findings.length > 0) process.exitCode = exitCodes.findings
+    else this.tell('\nEverything is in order.')
+    return { checks }
+  }
+
+  private async look(choice: { profile: string | undefined; apiUrl: string | undefined }): Promise<Finding[]> {
+    const { finding, config } = checkConfiguration()
+    const local = config ? await this.installation(config) : []
+    return [checkNode(), finding, ...local, await checkAccess(choice)]
+  }
+
+  private async installation(config: Config): Promise<Finding[]> {
+    if (!config.database && !hasEmbedded(config))
+      return [ok('installation', `none in ${config.dataDir}; \`svc up\` would make one`)]
+    const { finding, ring } = checkKeyringFile(config)
+    const folder = config.database ? [] : [checkFolder(config), checkSpace(config.dataDir)]
+    return [...folder, finding, ...(await this.database(config, ring)), await checkDaemon(config)]
+  }
+
+  private async database(config: Config, ring: Keyring | undefined): Promise<Finding[]> {
+    const { checkDatabase } = await import('../doctor/database.ts')
+    return withDatabase(config, this.note, (database) => checkDatabase(database, ring)).catch((error: unknown) => [
+      fail('database', lineOf(error), 'The log in the data folder says more.'),
+    ])
+  }
+}

@@ -1,0 +1,62 @@
+import { Flags } from '@oclif/core'
+import { setUpOperations } from '../../../core/auth/contract.ts'
+import { apiCaller } from '../../api-caller.ts'
+import { BaseCommand } from '../../base-command.ts'
+import type { Caller } from '../../caller.ts'
+import { anonymousTarget } from '../../caller-choice.ts'
+import { checkApiUrl } from '../../profiles.ts'
+import { secretOrAsk } from '../../secret-input.ts'
+import { setUpAnswers, setUpFlags } from '../../set-up-answers.ts'
+
+export default class InstallationSetUp extends BaseCommand {
+  static override summary = 'Create the first workspace and its owner, and make the owner an operator'
+  static override description =
+    'Works directly on the database, without a set-up token, unless --api-url names a daemon; that one asks for the token it printed at its start.'
+  static override examples = [
+    '<%= config.bin %> installation set-up',
+    '<%= config.bin %> installation set-up --workspace acme --workspace-name "Acme Ltd" --owner-name Ada --owner-email ada@acme.example --password-file ada.password',
+  ]
+  static override flags = {
+    ...setUpFlags,
+    'api-url': Flags.string({ summary: 'Do it through this daemon.', helpValue: 'URL' }),
+    'set-up-token-file': Flags.string({
+      summary: 'Read the set-up token from a file of mode 0600.',
+      helpValue: 'FILE',
+      dependsOn: ['api-url'],
+    }),
+    'while-serving': Flags.boolean({
+      summary: 'Work on the database although a daemon serves it.',
+      exclusive: ['api-url'],
+    }),
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(InstallationSetUp)
+    const answers = await setUpAnswers(flags)
+    const caller = await this.callerFor(flags)
+    try {
+      const token =
+        caller.way === 'database'
+          ? 'not asked for'
+          : await secretOrAsk(
+              { file: flags['set-up-token-file'] },
+              'set-up-token',
+              'The set-up token that the daemon printed:',
+            )
+      const done = await caller.call(setUpOperations.setUpInstallation, { body: { set_up_token: token, ...answers } })
+      this.tell(
+        `Set up ${caller.where}: workspace ${done.tenant.slug}, owned by ${answers.owner.email}, who is its first operator.`,
+      )
+      this.tell(`Next: svc daemon, then svc login --workspace ${done.tenant.slug} --email ${answers.owner.email}`)
+      return done
+    } finally {
+      await caller.close()
+    }
+  }
+
+  private async callerFor(flags: { 'api-url'?: string | undefined; 'while-serving'?: boolean }): Promise<Caller> {
+    if (flags['api-url'] !== undefined) return apiCaller(anonymousTarget(checkApiUrl(flags['api-url']), this.note))
+    const { openRecoveryCaller } = await import('../../recovery-caller.ts')
+    return openRecoveryCaller(flags['while-serving'] === true, this.note)
+  }
+}

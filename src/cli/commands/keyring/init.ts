@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { Flags } from '@oclif/core'
+import { loadEnvironment } from '../../../core/environment.ts'
+import { createKeyring } from '../../../core/keyring.ts'
+import { BaseCommand } from '../../base-command.ts'
+import { Failure } from '../../failure.ts'
+
+export default class KeyringInit extends BaseCommand {
+  static override summary = 'Make a keyring with one new key; an existing file is never replaced'
+  static override examples = ['<%= config.bin %> keyring init --file /etc/svc/keyring.json']
+  static override flags = {
+    file: Flags.string({
+      summary: 'Where; SVC_KEYRING_FILE where absent, else keyring.json in the data folder.',
+      helpValue: 'FILE',
+    }),
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(KeyringInit)
+    const path = resolve(flags.file ?? defaultFile(loadEnvironment()))
+    if (existsSync(path))
+      throw new Failure(
+        'conflict',
+        `${path} exists already; a lost key loses every value sealed under it.`,
+        '`svc keyring show` shows its keys.',
+      )
+    const ring = createKeyring(path)
+    this.tell(`Made ${path} (mode 600) with the key ${ring.current}.`)
+    this.tell('Next: back it up apart from the database. Without it no sealed value can be opened.')
+    return { file: path, current: ring.current, keys: ring.ids.map((key_id) => ({ key_id })) }
+  }
+}
+
+function defaultFile(env: NodeJS.ProcessEnv): string {
+  if (env['SVC_KEYRING_FILE']) return env['SVC_KEYRING_FILE']
+  if (env['SVC_DATABASE_URL'])
+    throw new Failure('usage', 'SVC_KEYRING_FILE is not set.', 'Name the file: --file /etc/svc/keyring.json')
+  return join(env['SVC_DATA_DIR'] || '.svc', 'keyring.json')
+}

@@ -1,0 +1,64 @@
+import { statSync } from 'node:fs'
+import { type Config, readConfig } from '../../../core/config.ts'
+import { readKeyring } from '../../../core/keyring.ts'
+import { BaseCommand } from '../../base-command.ts'
+import { countSealed, hasEmbedded, type KeyCount, withDatabase } from '../../database.ts'
+import { exitCodes } from '../../failure.ts'
+import { type Column, table } from '../../render/table.ts'
+
+interface KeyRow {
+  readonly key_id: string
+  readonly in_ring: boolean
+  readonly is_current: boolean
+  /** Values sealed under it; null where the database was not reached. */
+  readonly values: number | null
+}
+
+const columns: readonly Column<KeyRow>[] = [
+  { head: 'KEY', cell: (key) => key.key_id, whole: true },
+  { head: 'IN RING', cell: (key) => (key.in_ring ? 'yes' : 'MISSING') },
+  { head: 'CURRENT', cell: (key) => (key.is_current ? 'yes' : 'no') },
+  { head: 'VALUES', cell: (key) => (key.values === null ? '?' : String(key.values)), align: 'right' },
+]
+
+export default class KeyringShow extends BaseCommand {
+  static override summary = 'Show the ids of the keys and how many values each has sealed; never a key'
+  static override examples = ['<%= config.bin %> keyring show']
+
+  async run(): Promise<unknown> {
+    await this.parse(KeyringShow)
+    const config = readConfig()
+    const ring = readKeyring(config.keyringFile)
+    const counts = await this.countsOrNone(config)
+    const lost = (counts ?? []).filter(({ key_id }) => !ring.has(key_id)).map(({ key_id }) => key_id)
+    const keys = [...ring.ids, ...lost].map(
+      (key_id): KeyRow => ({
+        key_id,
+        in_ring: ring.has(key_id),
+        is_current: key_id === ring.current,
+        values: valuesOf(counts, key_id),
+      }),
+    )
+    const mode = (statSync(ring.path).mode & 0o777).toString(8)
+    this.log(`${ring.path} (mode ${mode})\n${await table(keys, columns, '')}`)
+    if (lost.length > 0) {
+      this.tell(`The ring lacks ${lost.join(', ')}. Restore it from its backup: docs/runbooks/keyring.md`)
+      process.exitCode = exitCodes.findings
+    }
+    return { file: ring.path, mode, current: ring.current, keys }
+  }
+
+  /** The ring can be shown without its database, so a database that is down is a remark, not a failure. */
+  private async countsOrNone(config: Config): Promise<KeyCount[] | undefined> {
+    if (!config.database && !hasEmbedded(config)) return undefined
+    try {
+      return await withDatabase(config, this.note, ({ daemon }) => countSealed(daemon))
+    } catch {
+      this.note('The database was not reached; the values are not counted. `svc doctor` says why.')
+      return undefined
+    }
+  }
+}
+
+const valuesOf = (counts: readonly KeyCount[] | undefined, keyId: string) =>
+  counts ? (counts.find(({ key_id }) => key_id === keyId)?.values ?? 0) : null

@@ -1,0 +1,45 @@
+import { Flags } from '@oclif/core'
+import { sessionOperations, tokenOperations } from '../../core/auth/contract.ts'
+import { Problem } from '../../core/problem.ts'
+import { apiCaller } from '../api-caller.ts'
+import { BaseCommand } from '../base-command.ts'
+import type { Caller } from '../caller.ts'
+import { chosenProfile } from '../caller-choice.ts'
+import { profileCredentials } from '../credentials.ts'
+import { Failure } from '../failure.ts'
+import { removeProfile } from '../profiles.ts'
+
+export default class Logout extends BaseCommand {
+  static override summary = "End the session, revoke the profile's own token, and remove the profile"
+  static override description =
+    'Where the server is not reached nothing is removed: `profiles remove` forgets a profile without telling the server.'
+  static override examples = ['<%= config.bin %> logout', '<%= config.bin %> logout --profile production']
+  static override flags = {
+    profile: Flags.string({ summary: "The profile; this folder's where absent.", helpValue: 'NAME' }),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Logout)
+    const profile = chosenProfile(flags)
+    if (!profile) throw new Failure('notFound', 'This folder has no profile.', '`svc profiles list` shows all.')
+    const caller = apiCaller({ apiUrl: profile.api_url, credentials: profileCredentials(profile), tell: this.note })
+    const { session, token_id: tokenId } = profile
+    // The token first: revoking it is done with the session.
+    if (tokenId !== undefined) await ended(caller.call(tokenOperations.revokeToken, { tokenId }))
+    if (session) await ended(endSession(caller))
+    removeProfile(profile.name)
+    this.tell(`Signed out of ${profile.api_url}; profile ${profile.name} is removed.`)
+  }
+}
+
+const endSession = (caller: Caller) => caller.call(sessionOperations.signOut, {})
+
+/** What has ended already need not be ended again. */
+async function ended(call: Promise<unknown>): Promise<void> {
+  await call.catch((error: unknown) => {
+    const gone =
+      (error instanceof Problem && (error.status === 401 || error.status === 404)) ||
+      (error instanceof Failure && error.ending === 'notAllowed')
+    if (!gone) throw error
+  })
+}

@@ -1,0 +1,65 @@
+import { Flags } from '@oclif/core'
+import { tokenOperations } from '../../../core/auth/contract.ts'
+import { type Scope, scopes } from '../../../core/schema.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { details } from '../../render/details.ts'
+import { moment } from '../../render/moment.ts'
+import { passwordFlags } from '../../secret-input.ts'
+import { prepareTokenFile } from '../../token-file.ts'
+
+export default class TokensCreate extends CallerCommand {
+  static override summary = 'Mint a personal access token; it is shown once'
+  static override description =
+    'With the scope admin:tenants your password is asked for once more; you must be an operator.'
+  static override examples = [
+    '<%= config.bin %> tokens create --name backup --scope workspace:read --days 30',
+    '<%= config.bin %> tokens create --name ops --scope admin:tenants --token-file ops.token',
+  ]
+  static override flags = {
+    name: Flags.string({ summary: 'What it is for; lists show it.', required: true }),
+    scope: Flags.string({
+      summary: 'What it may do; may be given several times.',
+      options: scopes,
+      multiple: true,
+      multipleNonGreedy: true,
+      required: true,
+    }),
+    days: Flags.integer({
+      summary: 'For how long; 365 at most, 90 with admin:tenants, which is also what absent means.',
+      min: 1,
+      max: 365,
+    }),
+    'token-file': Flags.string({
+      summary: 'Write it to this new file of mode 0600 instead of showing it.',
+      helpValue: 'FILE',
+    }),
+    ...passwordFlags,
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(TokensCreate)
+    const caller = await this.open(flags)
+    const expiry =
+      flags.days === undefined ? {} : { expires_at: new Date(Date.now() + flags.days * 86_400_000).toISOString() }
+    const body = { name: flags.name, scopes: flags.scope as Scope[], ...expiry }
+    const tokenFile = flags['token-file'] === undefined ? undefined : prepareTokenFile(flags['token-file'])
+    const minted = await this.callProven(caller, tokenOperations.createToken, { body }, flags).catch(
+      (error: unknown) => {
+        tokenFile?.discard()
+        throw error
+      },
+    )
+    tokenFile?.write(minted.token)
+    this.log(
+      details([
+        ['token', tokenFile ? `written to ${flags['token-file']}` : minted.token],
+        ['name', minted.name],
+        ['scopes', minted.scopes.join(' ')],
+        ['valid until', moment(minted.expires_at)],
+        ['id', minted.id],
+      ]),
+    )
+    this.tell(`\nIt is shown this one time only. To end it: svc tokens revoke ${minted.id}`)
+    return tokenFile ? { ...minted, token: null } : minted
+  }
+}

@@ -1,0 +1,29 @@
+import { tokenOperations } from '../../../core/auth/contract.ts'
+import type { Answer } from '../../../core/operation.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { day } from '../../render/moment.ts'
+import { type Column, table } from '../../render/table.ts'
+
+type Token = Answer<typeof tokenOperations.listTokens>['data'][number]
+
+const columns: readonly Column<Token>[] = [
+  { head: 'NAME', cell: (token) => token.name },
+  { head: 'ENDS IN', cell: (token) => `…${token.last4}`, whole: true },
+  { head: 'SCOPES', cell: (token) => token.scopes.join(' ') },
+  { head: 'EXPIRES', cell: (token) => day(token.expires_at) },
+  { head: 'LAST USED', cell: (token) => day(token.last_used_at) },
+  { head: 'ID', cell: (token) => token.id, whole: true },
+]
+
+export default class TokensList extends CallerCommand {
+  static override summary = 'List your personal access tokens'
+  static override examples = ['<%= config.bin %> tokens list']
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(TokensList)
+    const caller = await this.open(flags)
+    const answer = await caller.call(tokenOperations.listTokens, {})
+    this.log(await table(answer.data, columns, 'You have no access token. `svc tokens create` mints one.'))
+    return answer
+  }
+}

@@ -1,0 +1,136 @@
+/** Checks of the database: reached, new enough, migrated, its login harmless, its clock right, the ring fitting. */
+import type { Client } from 'pg'
+import { withClient } from '../../core/database/client.ts'
+import { migrationStatus } from '../../core/database/migrate.ts'
+import type { Keyring } from '../../core/keyring.ts'
+import type { HeldDatabase } from '../database.ts'
+import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
+
+/** All of them; after one that cannot be reached the rest would only say the same again. */
+export async function checkDatabase(database: HeldDatabase, ring: Keyring | undefined): Promise<Finding[]> {
+  const remedy = database.embedded
+    ? `Its log is beside ${database.embedded}.`
+    : 'Check SVC_DATABASE_URL, and whether PostgreSQL runs and lets this host in.'
+  try {
+    return await withClient(database.daemon, async (client) => {
+      const reached = [await checkServer(client), await checkClock(client), await checkLogin(client, database)]
+      const migrations = await attempt('migrations', () => checkMigrations(database))
+      if (migrations.state !== 'ok') return [...reached, migrations]
+      return [
+        ...reached,
+        migrations,
+        await attempt('queue', () => checkQueue(client)),
+        await attempt('set-up', () => checkSetUp(client)),
+        ...(ring ? [await attempt('keys', () => checkKeys(client, ring))] : []),
+      ]
+    })
+  } catch (error) {
+    return [fail('database', `not reached: ${lineOf(error)}`, remedy)]
+  }
+}
+
+async function attempt(check: string, look: () => Promise<Finding>): Promise<Finding> {
+  return look().catch((error: unknown) => fail(check, lineOf(error), 'docs/runbooks/database.md'))
+}
+
+const oldestServer = 150_000
+
+async function checkServer(client: Client): Promise<Finding> {
+  const { version, text } = await one<{ version: number; text: string }>(
+    client,
+    "select current_setting('server_version_num')::int as version, current_setting('server_version') as text",
+  )
+  return version >= oldestServer
+    ? ok('database', `PostgreSQL ${text}`)
+    : fail('database', `PostgreSQL ${text} is too old`, 'svc needs 15 or newer.')
+}
+
+/** Deadlines go by the database's clock and by ours, so the two must agree. */
+const clockToleranceMs = 2000
+
+async function checkClock(client: Client): Promise<Finding> {
+  const before = Date.now()
+  const { now } = await one<{ now: Date }>(client, 'select clock_timestamp() as now')
+  const middle = (before + Date.now()) / 2
+  const apartMs = Math.round(Math.abs(now.getTime() - middle))
+  const says = `${apartMs} ms apart from the database's`
+  return apartMs <= clockToleranceMs ? ok('clock', says) : warn('clock', says, 'Let both hosts keep their time by NTP.')
+}
+
+async function checkLogin(client: Client, { owner, daemon, embedded }: HeldDatabase): Promise<Finding> {
+  const login = await one<{ is_super: boolean; bypasses: boolean; owned: number }>(
+    client,
+    `select rolsuper as is_super, rolbypassrls as bypasses,
+            (select count(*)::int from pg_class c join pg_namespace n on n.oid = c.relnamespace
+             where c.relowner = r.oid and n.nspname in ('public', 'pgboss') and c.relkind in ('r', 'p')) as owned
+     from pg_roles r where rolname = current_user`,
+  )
+  const remedy =
+    'Give the daemon a login of its own, and the owner another in SVC_DATABASE_OWNER_URL (docs/deploying.md).'
+  if (login.is_super || login.bypasses) return fail('login', `${daemon.user} bypasses row-level security`, remedy)
+  if (login.owned > 0) return warn('login', `${daemon.user} owns ${login.owned} tables`, remedy)
+  return !embedded && owner.user === daemon.user
+    ? warn('login', `${daemon.user} also migrates`, remedy)
+    : ok('login', `${daemon.user} owns nothing and bypasses nothing`)
+}
+
+async function checkMigrations({ owner }: HeldDatabase): Promise<Finding> {
+  const { applied, pending, unknown } = await migrationStatus(owner)
+  if (unknown.length > 0)
+    return fail(
+      'migrations',
+      `migrated by a newer svc: ${unknown.join(', ')}`,
+      'Run the newer release (docs/runbooks/upgrade.md).',
+    )
+  return pending.length > 0
+    ? fail('migrations', `${pending.length} pending, the first is ${pending[0]}`, 'Run: svc db migrate')
+    : ok('migrations', `${applied.length} applied, none pending`)
+}
+
+async function checkQueue(client: Client): Promise<Finding> {
+  await client.query('begin read only; set local role svc_queue')
+  const { version } = await one<{ version: number }>(client, 'select version from pgboss.version').finally(() =>
+    client.query('rollback'),
+  )
+  return ok('queue', `pg-boss schema ${version}`)
+}
+
+async function checkSetUp(client: Client): Promise<Finding> {
+  await client.query('begin read only; set local role svc_installation')
+  const { rows } = await client
+    .query<{ is_set_up: boolean }>('select set_up_at is not null as is_set_up from installation')
+    .finally(() => client.query('rollback'))
+  return rows[0]?.is_set_up
+    ? ok('set-up', 'done')
+    : warn('set-up', 'not done: nobody can sign in yet', 'Run: svc installation set-up')
+}
+
+interface KnownKey {
+  readonly key_id: string
+  readonly check_value: Buffer
+  readonly values: number
+}
+
+/** The ring against the keys that this database was used with. */
+async function checkKeys(client: Client, ring: Keyring): Promise<Finding> {
+  await client.query('begin read only; set local role svc_installation')
+  const { rows } = await client
+    .query<KnownKey>(
+      `select key_id, check_value, (select count(*)::int from sealed_value v where v.key_id = k.key_id) as values from keyring_key k`,
+    )
+    .finally(() => client.query('rollback'))
+  const remedy = 'Restore the keyring from its backup (docs/runbooks/keyring.md).'
+  const lost = rows.find(({ key_id, values }) => values > 0 && !ring.has(key_id))
+  if (lost)
+    return fail('keys', `${lost.values} stored value(s) need the key "${lost.key_id}", which the ring lacks`, remedy)
+  const other = rows.find(({ key_id, check_value }) => ring.has(key_id) && !ring.checkValue(key_id).equals(check_value))
+  if (other) return fail('keys', `the key "${other.key_id}" is not the one this database was used with`, remedy)
+  return ok('keys', `the ring opens all ${rows.reduce((sum, { values }) => sum + values, 0)} stored values`)
+}
+
+async function one<Row extends object>(client: Client, text: string): Promise<Row> {
+  const { rows } = await client.query<Row>(text)
+  const [row] = rows
+  if (!row) throw new Error('no row')
+  return row
+}

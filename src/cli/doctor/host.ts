@@ -1,0 +1,73 @@
+/** Checks of this machine: Node, the configuration, the data folder, space, the keyring file. */
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type Config, readConfig } from '../../core/config.ts'
+import { type Keyring, readKeyring } from '../../core/keyring.ts'
+import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
+
+const oldestNode = 24
+
+export function checkNode(): Finding {
+  const major = Number(process.versions.node.split('.')[0])
+  return major >= oldestNode
+    ? ok('node', `Node ${process.versions.node}`)
+    : fail(
+        'node',
+        `Node ${process.versions.node} is too old`,
+        `Use Node ${oldestNode} or newer; npm ci brings one, and bin/svc uses it.`,
+      )
+}
+
+/** The configuration, or what is wrong with it. */
+export function checkConfiguration(): { readonly finding: Finding; readonly config: Config | undefined } {
+  try {
+    const config = readConfig()
+    const database = config.database
+      ? `PostgreSQL ${config.database.daemon.host}`
+      : `embedded PostgreSQL in ${config.dataDir}`
+    return { finding: ok('configuration', `${config.mode} mode, ${database}`), config }
+  } catch (error) {
+    return { finding: fail('configuration', lineOf(error), 'Correct the environment or .env.'), config: undefined }
+  }
+}
+
+export function checkFolder({ dataDir }: Config): Finding {
+  try {
+    accessSync(dataDir, constants.W_OK | constants.X_OK)
+    return ok('data folder', dataDir)
+  } catch (error) {
+    return fail(
+      'data folder',
+      `${dataDir} cannot be written (${(error as NodeJS.ErrnoException).code})`,
+      'Give it to the user that runs svc, or set SVC_DATA_DIR.',
+    )
+  }
+}
+
+const mebibyte = 1024 * 1024
+const scarceMebibytes = 1024
+const fullMebibytes = 256
+
+/** A full disk makes PostgreSQL stop until it has space and is started again. */
+export function checkSpace(folder: string): Finding {
+  const { bavail, bsize } = statfsSync(existsSync(folder) ? folder : dirname(folder))
+  const free = Math.floor((bavail * bsize) / mebibyte)
+  const says = `${free} MiB free for ${folder}`
+  if (free < fullMebibytes) return fail('disk space', says, 'Free some now: PostgreSQL stops on a full disk.')
+  return free < scarceMebibytes
+    ? warn('disk space', says, 'Free some soon: PostgreSQL stops on a full disk.')
+    : ok('disk space', says)
+}
+
+/** The ring, or what is wrong with its file. */
+export function checkKeyringFile({ keyringFile }: Config): {
+  readonly finding: Finding
+  readonly ring: Keyring | undefined
+} {
+  try {
+    const ring = readKeyring(keyringFile)
+    return { finding: ok('keyring file', `${keyringFile}, ${ring.ids.length} key(s), current ${ring.current}`), ring }
+  } catch (error) {
+    return { finding: fail('keyring file', lineOf(error), 'docs/runbooks/keyring.md'), ring: undefined }
+  }
+}

@@ -1,0 +1,69 @@
+/** Checks of the daemon and of what this folder's commands would speak to. */
+import { createServer } from 'node:net'
+import type { Config } from '../../core/config.ts'
+import { loadEnvironment } from '../../core/environment.ts'
+import { identityOperations } from '../../core/identity/contract.ts'
+import { Problem } from '../../core/problem.ts'
+import { apiCaller } from '../api-caller.ts'
+import { apiTargetOf, type Choice } from '../caller-choice.ts'
+import { Failure } from '../failure.ts'
+import { exchange, type HttpAnswer } from '../http.ts'
+import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
+
+/** Whether a daemon answers where the configuration says, or else whether it could listen there. */
+export async function checkDaemon({ host, port }: Config): Promise<Finding> {
+  const url = urlOf(host, port)
+  const answer = await exchange({ method: 'GET', url: new URL('/readyz', url), headers: {} }).catch(() => undefined)
+  if (answer) return readiness(url, answer)
+  const taken = await listenFault(host, port)
+  if (taken)
+    return fail(
+      'daemon',
+      `${host} port ${port} cannot be listened on (${taken})`,
+      'Stop what listens there, or set SVC_PORT.',
+    )
+  return warn('daemon', `not running; port ${port} is free`, 'Run: svc up, or svc daemon')
+}
+
+function readiness(url: string, { status, text }: HttpAnswer): Finding {
+  if (status === 200) return ok('daemon', `ready on ${url}`)
+  if (status === 503)
+    return fail('daemon', `running on ${url}, but not ready: ${text.slice(0, 200)}`, 'The other lines say why.')
+  return fail('daemon', `something else answers on ${url} (status ${status})`, 'Stop it, or set SVC_PORT.')
+}
+
+/** The URL for a caller on this host: an address that means "all" is reached by the loopback. */
+export function urlOf(host: string, port: number): string {
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
+}
+
+/** Why the port cannot be listened on; undefined where it can. */
+export function listenFault(host: string, port: number): Promise<string | undefined> {
+  return new Promise((done) => {
+    const server = createServer()
+    server.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'error'))
+    server.listen({ host, port, exclusive: true }, () => server.close(() => done(undefined)))
+  })
+}
+
+/** The profile or token in use, tried on the server it belongs to. */
+export async function checkAccess(choice: Choice): Promise<Finding> {
+  try {
+    const target = apiTargetOf(choice, loadEnvironment(), () => undefined)
+    if (!target) return ok('access', 'no profile and no SVC_API_URL: commands work on the database directly')
+    const account = await apiCaller(target).call(identityOperations.getOwnAccount, {})
+    return ok(
+      'access',
+      `${target.apiUrl} as ${account.email ?? account.display_name} of ${account.workspace.slug}${account.is_operator ? ', an operator' : ''}`,
+    )
+  } catch (error) {
+    if (error instanceof Problem) return fail('access', `the server refuses the token: ${error.code}`, 'Run: svc login')
+    const isAway = error instanceof Failure && error.ending === 'unreached'
+    return fail(
+      'access',
+      lineOf(error),
+      isAway ? 'Start the daemon, or sign in to another one: svc login --api-url URL' : 'Run: svc login',
+    )
+  }
+}
