@@ -251,7 +251,7 @@ test(`${count} requests`, async () => {
   )
   // It has been somewhere: every operation was refused, and most were also done.
   expect(met.size).toBeGreaterThan(tried.length)
-}, 300_000)
+}, 900_000)
 
 test('a spoilt answer would be noticed', () => {
   const operation = described.find(({ operationId }) => operationId === 'getOverview')!

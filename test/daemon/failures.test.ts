@@ -130,8 +130,11 @@ test('the log holds no token, no password, no body, no query and no content', as
     ['PATCH', `/api/v1/admin/tenants/${id}/quotas`, { token: operator.token, body: { [canary]: 1 } }],
     ['DELETE', '/api/v1/auth/sessions', { token: operator.token, headers: { 'x-service-step-up': canary } }],
   ]
-  // And where the database fails on them: its errors quote the row.
-  await daemon.db.sql`alter table credential add constraint no_canaries check (name is distinct from 'CANARY-2')`
+  // And where the database fails on them, and says so with the value.
+  await daemon.db.sql`
+    create function complain() returns trigger language plpgsql as $$ begin raise exception 'cannot keep %', new.name using detail = new.name; end $$`
+  await daemon.db.sql`
+    create trigger complain before insert on credential for each row when (new.name = 'CANARY-2') execute function complain()`
   const failing = await daemon.call('POST', '/api/v1/auth/tokens', {
     token: operator.token,
     body: { name: `${canary}-2`, scopes: ['workspace:read'] },
