@@ -24,6 +24,9 @@ beforeEach(() => {
 })
 afterEach(() => home.remove())
 
+/** One ring for the one database: another is refused, as the tests below show. */
+const ring = `${JSON.stringify({ current: 'k1', keys: { k1: Buffer.alloc(32, 7).toString('base64url') } })}\n`
+
 /** One line, or one and a list of members; no stack, nothing on stdout. */
 function expectClear(ran: Ran, code: number, says: RegExp | string): void {
   expect(ran.stderr).toMatch(says)
@@ -38,11 +41,6 @@ function expectClear(ran: Ran, code: number, says: RegExp | string): void {
 }
 
 describe('values', () => {
-  // One ring for the one database: another is refused, as the tests below show.
-  let ring: string
-  beforeAll(() => {
-    ring = `${JSON.stringify({ current: 'k1', keys: { k1: Buffer.alloc(32, 7).toString('base64url') } })}\n`
-  })
   beforeEach(() => home.secretFile('keyring.json', ring))
 
   const provision = async (changed: Readonly<Record<string, string>>) => {
@@ -360,12 +358,27 @@ describe('places', () => {
     )
   })
 
-  test('a full disk leaves no half of a token file behind', async () => {
-    // A file system of one page: /dev/full answers ENOSPC to every write.
-    const ran = await home.svc(['keyring', 'init', '--file', '/dev/full/keyring.json'])
-    expect(ran).toMatchObject({ stdout: '' })
-    expect(ran.code).not.toBe(0)
-    expect(ran.stderr).not.toMatch(/^\s+at /m)
+  test('no space on the disk leaves nothing half written behind', async () => {
+    // A limit on the size of files stands for a full disk: writing fails in the same place.
+    const full = (...args: string[]) => home.svc(args, { env, filesOfNoSize: true })
+    expectClear(await full('keyring', 'init', '--file', 'ring.json'), 1, 'There is no space left on the disk.')
+    home.secretFile('keyring.json', ring)
+    const before = readdirSync(home.folder)
+    const wanted = [
+      '--slug',
+      'full',
+      '--display-name',
+      'F',
+      '--owner-email',
+      'f@full.example',
+      '--token-file',
+      'full.token',
+    ]
+    const ran = await full('tenants', 'provision', ...wanted, '--recovery', '--json')
+    expect(ran).toMatchObject({ code: 2, stdout: '' })
+    expect(JSON.parse(ran.stderr).detail).toBe('full.token cannot be written (EFBIG).')
+    expect(readdirSync(home.folder)).toEqual(before)
+    expect(await db.sql`select 1 from tenant where slug = 'full'`).toHaveLength(0)
   })
 
   test('an unwritable place for profiles is told, and the folder stays as it was', async () => {
