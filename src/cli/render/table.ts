@@ -62,7 +62,7 @@ function widths<Row>(columns: readonly Column<Row>[], cells: readonly string[][]
   const wanted = columns.map(
     (column, at) => Math.max(column.head.length, ...cells.map((row) => columnsOf(row[at] ?? ''))) + gap,
   )
-  if (width === undefined) return wanted
+  if (!width) return wanted // a terminal that does not know its width says 0
   let excess = wanted.reduce((sum, one) => sum + one, 0) - gap - width
   while (excess > 0) {
     const widest = columns
