@@ -3,6 +3,7 @@ import { Flags } from '@oclif/core'
 import { type TenantProvision, tenantOperations } from '../../../core/admin/tenants/contract.ts'
 import type { Answer } from '../../../core/operation.ts'
 import { CallerCommand } from '../../base-command.ts'
+import type { Caller } from '../../caller.ts'
 import { Failure } from '../../failure.ts'
 import { NotReached } from '../../http.ts'
 import { askText, askYesNo, declined, isInteractive } from '../../prompts.ts'
@@ -69,7 +70,7 @@ export default class TenantsProvision extends CallerCommand {
       },
     )
     this.log(shown(answer, file))
-    this.tell(nextSteps(answer, file))
+    this.tell(nextSteps(answer, caller.way, file))
     return file ? { ...answer, redemption_token: null } : answer
   }
 }
@@ -122,9 +123,11 @@ const shown = (
     ['valid until', moment(redemption_expires_at)],
   ])
 
-const nextSteps = ({ owner }: Provisioned, file: string | undefined) =>
+const nextSteps = ({ owner }: Provisioned, way: Caller['way'], file: string | undefined) =>
   [
     '',
     file ? 'The token is in that file and nowhere else.' : 'The token is shown this one time only.',
-    `Next: give it to ${owner.email}, who joins with POST /api/v1/auth/invitations:redeem.`,
+    ...(way === 'database' ? ['Next: `svc up` serves this installation.'] : []),
+    `${way === 'database' ? 'Then' : 'Next:'} give the token to ${owner.email}, who joins with \`svc invitations redeem\``,
+    '(or POST /api/v1/auth/invitations:redeem).',
   ].join('\n')
