@@ -1,5 +1,6 @@
 /** One Idempotency-Key is one workspace, whoever repeats it how often. Decisions 1; threats T-09. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { operations } from '../../src/core/operations.ts'
 import { type Callers, callers, plantAccount, plantToken } from '../support/accounts.ts'
@@ -95,7 +96,7 @@ test('what the schema refuses leaves the key free', async () => {
   expect((await send(provisionBody(), key)).status).toBe(201)
 })
 
-test('a twin that cannot wait for the first is told that it is still running', async () => {
+test('a twin waits for the first one, and is answered the same', async () => {
   const key = randomUUID()
   const body = provisionBody()
   const held = Promise.withResolvers<void>()
@@ -108,11 +109,10 @@ test('a twin that cannot wait for the first is told that it is still running', a
   await locked.promise
   const first = send(body, key)
   const waits = () => own.oracle`select 1 from pg_locks where not granted and relation = 'container'::regclass`
-  while ((await waits()).length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  while ((await waits()).length === 0) await pause(5)
   const twin = send(body, key)
-  // The first one's own patience ends first; free it, once the twin waits behind it.
   const twinWaits = () => own.oracle`select 1 from pg_locks where not granted and locktype = 'transactionid'`
-  while ((await twinWaits()).length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  while ((await twinWaits()).length === 0) await pause(5)
   held.resolve()
   await holding
   const [one, two] = await Promise.all([first, twin])
