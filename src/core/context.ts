@@ -99,14 +99,17 @@ export function contextOf(parts: ContextParts): Ctx {
     return tenantId
   }
 
-  /** Not awaited one by one: role, work and role travel behind one another on the one connection. */
+  /**
+   * Not awaited one by one: role, work, and the old role with whatever comes next travel
+   * behind one another. A role that could not be taken fails the transaction.
+   */
   const acting = async <T>(id: string | undefined, work: () => Promise<T>): Promise<T> => {
     const before = tenantId
     tenantId = id
     const entered = tx.switch(roleNow())
     const [result] = await Promise.all([work(), entered])
     tenantId = before
-    await tx.switch(roleNow())
+    void tx.switch(roleNow())
     return result
   }
 
@@ -148,7 +151,7 @@ export function contextOf(parts: ContextParts): Ctx {
       const entered = tx.switch('set local role svc_queue')
       const queued = queue.send(tx, job, payload, options)
       await Promise.all([entered, queued])
-      await tx.switch(roleNow())
+      void tx.switch(roleNow())
     },
 
     unchanged(version) {

@@ -15,9 +15,10 @@
  *
  * HEAD is served wherever GET is (RFC 9110, 9.1); OPTIONS is not served: 405.
  */
-import { randomUUIDv7 } from 'node:crypto'
+
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Actor, isAccount } from '../core/actor.ts'
+import { newId } from '../core/id.ts'
 import type { Installation } from '../core/installation.ts'
 import type { Operation } from '../core/operation.ts'
 import { operations } from '../core/operations.ts'
@@ -76,7 +77,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   const { bodyLimitBytes } = installation.config
   const app = fastify({
     logger: false,
-    genReqId: () => randomUUIDv7(),
+    genReqId: () => newId(),
     requestIdHeader: false,
     bodyLimit: bodyLimitBytes,
     requestTimeout: limits.requestTimeout,
@@ -107,6 +108,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   addBodyParser(app)
   addObservation(app, options)
   app.addHook('onRequest', checkRequest)
+  addFarewell(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply))
   const refuseUnknown = refuseUnknownRoute(options.servesApi ? everyOperation : [])
   // Before the body: the framework has an opinion of its own on some methods' bodies.
@@ -119,6 +121,18 @@ export function buildServer(installation: Installation, options: ServerOptions):
     addReference(app, everyOperation)
   }
   return app
+}
+
+/** While the server closes, every answer says that its connection ends here, so that nobody sends one more request into it. */
+function addFarewell(app: FastifyInstance): void {
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (isClosing) reply.header('connection', 'close')
+    done(null, payload)
+  })
 }
 
 function sendRefusal(
@@ -142,9 +156,18 @@ const refusalCause = (error: unknown) => (error instanceof Error && error.cause 
 /** Sets the request id on the answer, and refuses what no route can serve. */
 function checkRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
   reply.header('x-request-id', request.id)
-  const fault = hostFault(request.raw.rawHeaders, request.raw.httpVersion)
-  if (fault) done(new Problem('request.malformed', {}, { errors: [{ parameter: 'Host', code: fault, params: {} }] }))
-  else if (pathOf(request.url).includes('%')) done(new Problem('not_found'))
+  const { rawHeaders, httpVersion } = request.raw
+  const fault = httpVersion === '1.1' || httpVersion === '1.0' ? hostFault(rawHeaders, httpVersion) : 'http.version'
+  if (fault) {
+    reply.header('connection', 'close')
+    done(
+      new Problem(
+        'request.malformed',
+        {},
+        { errors: [{ parameter: fault === 'http.version' ? '' : 'Host', code: fault, params: {} }] },
+      ),
+    )
+  } else if (pathOf(request.url).includes('%')) done(new Problem('not_found'))
   else done()
 }
 

@@ -5,7 +5,7 @@ import { type SourceFile, sourceFiles } from './source.ts'
 const files = ['src', 'test', 'bench', 'scripts'].flatMap(sourceFiles)
 const lineCount = ({ text }: SourceFile) => text.split('\n').length - 1
 const fileOf = (path: string, lines = 1): SourceFile => ({ path, text: '\n'.repeat(lines) })
-const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1).replace(/(\.test)?\.ts$/, '')
+const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1).replace(/(\.test|\.d)?\.ts$/, '')
 
 const mostLines = ({ path }: SourceFile) => (path.startsWith('src/') && !path.endsWith('/contract.ts') ? 400 : 500)
 const sayNothing = new Set([
@@ -44,7 +44,8 @@ const rules = [
   {
     name: 'every module of the source says what it is',
     why: 'the header is the map; a command has its summary',
-    breaks: ({ path, text }: SourceFile) => path.startsWith('src/') && !path.startsWith('src/cli/commands/') && !/\/\*\*/.test(text),
+    breaks: ({ path, text }: SourceFile) =>
+      path.startsWith('src/') && !path.startsWith('src/cli/commands/') && !/\/\*\*/.test(text),
     offence: fileOf('src/core/silent.ts'),
   },
   {
