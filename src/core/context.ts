@@ -45,6 +45,8 @@ export interface Ctx {
   readonly ring: Keyring
   /** Runs work as one workspace, inside the same transaction. Not beside other branches: what they send meanwhile is sent as the workspace too. */
   inWorkspace<T>(tenantId: string, work: () => Promise<T>): Promise<T>
+  /** The same for statements that are all sent before any is waited for: the role changes back right behind them, so others may follow at once. */
+  inWorkspaceAtOnce(tenantId: string, send: () => readonly Promise<unknown>[]): Promise<void>
   /** Runs work as the installation, inside the same transaction: for what a workspace may ask of it, never for content. */
   asInstallation<T>(work: () => Promise<T>): Promise<T>
   /** Writes the installation's record. */
@@ -121,6 +123,16 @@ export function contextOf(parts: ContextParts): Ctx {
 
     inWorkspace: (id, work) => acting(id, work),
     asInstallation: (work) => acting(undefined, work),
+
+    async inWorkspaceAtOnce(id, send) {
+      const before = tenantId
+      tenantId = id
+      void tx.switch(roleNow())
+      const sent = send()
+      tenantId = before
+      void tx.switch(roleNow())
+      await Promise.all(sent)
+    },
 
     async journal(action, tenant, evidence = {}) {
       const params =
