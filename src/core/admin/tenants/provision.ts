@@ -9,11 +9,11 @@
  *
  * Spec: Admin: workspaces, rule 1; decisions 4, ProvisionedTenant.
  */
-import { randomUUIDv7 } from 'node:crypto'
 import { endInvitation } from '../../auth/jobs.ts'
 import type { Ctx } from '../../context.ts'
 import type { NewEvent } from '../../events.ts'
 import { fold } from '../../fold.ts'
+import { newId } from '../../id.ts'
 import { knownLocale, knownTimeZone } from '../../locale.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse, refuseMember } from '../../problem.ts'
@@ -53,13 +53,13 @@ export async function provisionTenant(
 ): Promise<Answer<typeof ops.provisionTenant>> {
   const tenant = await newTenant(ctx, body)
   const owner = {
-    accountId: randomUUIDv7(),
+    accountId: newId(),
     email: body.owner_email,
     displayName: body.owner_display_name ?? null,
     passwordHash: null,
   }
   const invitation = {
-    id: randomUUIDv7(),
+    id: newId(),
     ...mintToken('invitation'),
     expiresAt: new Date(Date.now() + ctx.config.invitationDays * 86_400_000),
   }
@@ -101,12 +101,14 @@ export async function newTenant(
   const locale = knownLocale(asked.default_locale ?? 'en', `${pointer}/default_locale`)
   const timeZone = knownTimeZone(asked.default_time_zone ?? 'UTC', `${pointer}/default_time_zone`)
 
+  // Two at once would both find the installation empty: in single mode its one row is the lock.
+  if (ctx.config.mode === 'single') await ctx.tx`select 1 from installation for update`
   const [held] = await ctx.tx<{ is_blocked: boolean; is_full: boolean }[]>`
     select exists (select 1 from blocked_slug where slug = ${asked.slug} and until > now()) as is_blocked,
            ${ctx.config.mode === 'single'} and exists (select 1 from tenant) as is_full`
   if (held?.is_full) refuse('admin.multi_mode_required')
   if (held?.is_blocked) refuse('admin.slug_taken')
-  return { id: randomUUIDv7(), slug: asked.slug, displayName: asked.display_name, locale, timeZone }
+  return { id: newId(), slug: asked.slug, displayName: asked.display_name, locale, timeZone }
 }
 
 interface NewInvitation extends MintedToken {
@@ -147,7 +149,7 @@ async function writeOwner(ctx: Ctx, tenant: NewTenant, owner: NewOwner, invitati
     tx`
       insert into account (tenant_id, id, kind, state, email, email_fold, display_name, password_hash)
       values (${tenant.id}, ${owner.accountId}, 'PERSON', ${stateOf(owner)}, ${owner.email}, ${fold(owner.email)}, ${owner.displayName}, ${owner.passwordHash})`,
-    tx`insert into membership (tenant_id, id, account_id, role) values (${tenant.id}, ${randomUUIDv7()}, ${owner.accountId}, 'OWNER')`,
+    tx`insert into membership (tenant_id, id, account_id, role) values (${tenant.id}, ${newId()}, ${owner.accountId}, 'OWNER')`,
     invitation &&
       tx`
         insert into invitation (tenant_id, id, account_id, hash, expires_at)
@@ -160,7 +162,7 @@ const firstRanks = ['a0', 'a1', 'a2', 'a3'] as const
 
 /** A hub with an example collection, its buckets and labels, in the workspace's language. */
 function boardFor(tenant: NewTenant) {
-  const [hubId, collectionId] = [randomUUIDv7(), randomUUIDv7()]
+  const [hubId, collectionId] = [newId(), newId()]
   const starter = starterFor(tenant.locale)
   const [rank] = firstRanks
   const inWorkspace = { tenant_id: tenant.id }
@@ -174,7 +176,7 @@ function boardFor(tenant: NewTenant) {
     ],
     buckets: starter.buckets.map((name, index) => ({
       ...inCollection,
-      id: randomUUIDv7(),
+      id: newId(),
       name,
       name_fold: fold(name),
       rank: firstRanks[index] ?? 'a9',
@@ -182,7 +184,7 @@ function boardFor(tenant: NewTenant) {
     })),
     labels: starter.labels.map((name, index) => ({
       ...inCollection,
-      id: randomUUIDv7(),
+      id: newId(),
       name,
       name_fold: fold(name),
       color_token: labelColors[index] ?? 'gray',
