@@ -192,7 +192,7 @@ async function savepoint<T>(session: Session, work: () => Promise<T>): Promise<T
     const result = await work()
     const released = session.command(`release savepoint ${name}`)
     // Waited for only when something has failed: otherwise it travels with what comes next.
-    if (session.failure !== failure) await released
+    if (session.over || session.failure !== failure) await released
     return result
   } catch (error) {
     const cause = isAftermath(error) && session.failure ? session.failure : error
