@@ -101,8 +101,9 @@ function actingIn(tx: Tx, opened: string | undefined) {
     const before = tenantId
     tenantId = id
     const entered = take()
-    const [result] = await Promise.all([work(), entered])
-    tenantId = before
+    const [result] = await Promise.all([work(), entered]).finally(() => {
+      tenantId = before // also after a refusal, whose savepoint gives the old role back
+    })
     void take()
     return result
   }

@@ -64,17 +64,18 @@ export async function provisionTenant(
     expiresAt: new Date(Date.now() + ctx.config.invitationDays * 86_400_000),
   }
 
-  // All in one packet, in this order: what stands behind the job would be sent as the queue.
+  // All in one packet.
   const [, board, provisioned] = await Promise.all([
     ctx.journal('tenant.provisioned', tenant),
     createWorkspace(ctx, tenant, owner, invitation),
     readTenant(ctx.tx, tenant.slug),
-    ctx.enqueue(
-      endInvitation,
-      { tenantId: tenant.id, invitationId: invitation.id },
-      { startAfter: invitation.expiresAt },
-    ),
   ])
+  // Not beside the others: the queue takes its own time to send, and must not be late when they were refused.
+  await ctx.enqueue(
+    endInvitation,
+    { tenantId: tenant.id, invitationId: invitation.id },
+    { startAfter: invitation.expiresAt },
+  )
 
   return {
     tenant: provisioned,
