@@ -1,7 +1,6 @@
 /**
  * A bare oclif command line in a temporary folder: one command of compiled JavaScript, with
  * its manifest and the compile cache, on the same oclif.
-
  */
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

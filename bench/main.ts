@@ -6,15 +6,19 @@
  *
  * Every comparison runs in turns in one run (rounds.ts). Exits 1 when a promise is missed.
  */
+import { coldStart } from './cold-start.ts'
+import { commandStart } from './command-start.ts'
 import { layGround } from './ground.ts'
 import { provisioning } from './provisioning.ts'
 import { readPath } from './read-path.ts'
 import { drawn, type Line } from './table.ts'
 
-const parts = { read: onGround(readPath), provisioning: onGround(provisioning) } satisfies Record<
-  string,
-  () => Promise<Line[]>
->
+const parts = {
+  read: onGround(readPath),
+  provisioning: onGround(provisioning),
+  start: onGround(commandStart),
+  cold: coldStart,
+} satisfies Record<string, () => Promise<Line[]>>
 
 function onGround(part: (ground: Awaited<ReturnType<typeof layGround>>) => Promise<Line[]>) {
   return async () => {
