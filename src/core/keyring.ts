@@ -19,8 +19,8 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  rmSync,
   statSync,
-  unlinkSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -61,22 +61,26 @@ export function createKeyring(path: string): Keyring {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   // Written aside, then linked: a crash leaves no half-written ring, and two that start at once agree on the first.
   const aside = `${path}.${process.pid}.partial`
-  const file = openSync(aside, 'wx', 0o600)
+  try {
+    writeWhole(aside, text)
+    linkSync(aside, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(aside, { force: true })
+  }
+  return readKeyring(path)
+}
+
+function writeWhole(path: string, text: string): void {
+  const file = openSync(path, 'w', 0o600)
   try {
     writeSync(file, text)
     fsyncSync(file)
   } finally {
     closeSync(file)
   }
-  chmodSync(aside, 0o600)
-  try {
-    linkSync(aside, path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    unlinkSync(aside)
-  }
-  return readKeyring(path)
+  chmodSync(path, 0o600)
 }
 
 function keyringOf(content: string, path: string): Keyring {

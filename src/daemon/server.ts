@@ -15,9 +15,10 @@
  *
  * HEAD is served wherever GET is (RFC 9110, 9.1); OPTIONS is not served: 405.
  */
-import { randomUUIDv7 } from 'node:crypto'
+
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Actor, isAccount } from '../core/actor.ts'
+import { newId } from '../core/id.ts'
 import type { Installation } from '../core/installation.ts'
 import type { Operation } from '../core/operation.ts'
 import { operations } from '../core/operations.ts'
@@ -76,7 +77,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   const { bodyLimitBytes } = installation.config
   const app = fastify({
     logger: false,
-    genReqId: () => randomUUIDv7(),
+    genReqId: () => newId(),
     requestIdHeader: false,
     bodyLimit: bodyLimitBytes,
     requestTimeout: limits.requestTimeout,

@@ -51,7 +51,10 @@ export const password = 'correct horse battery staple'
 let provisioned = 0
 
 /** A slug that no other call of this process got. */
-export const freshSlug = (prefix = 'ws') => `${prefix}-${((provisioned += 1)).toString(36)}-${process.pid.toString(36)}`
+export function freshSlug(prefix = 'ws'): string {
+  provisioned += 1
+  return `${prefix}-${provisioned.toString(36)}-${process.pid.toString(36)}`
+}
 
 export const provisionBody = (slug = freshSlug(), more: Partial<Provision> = {}): Provision => ({
   slug,

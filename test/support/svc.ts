@@ -40,6 +40,8 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv
   readonly input?: string
   readonly cwd?: string
+  /** Every write to a file fails, as on a full disk. */
+  readonly filesOfNoSize?: true
 }
 
 /** A folder with a configuration of its own; `env` is set for every command. */
@@ -51,8 +53,12 @@ export function temporaryHome(env: NodeJS.ProcessEnv = {}): Home {
   const { PATH, HOME } = process.env
   const common = { PATH, HOME, TZ: 'UTC', XDG_CONFIG_HOME: config, ...env }
 
-  const start = (args: readonly string[], { env: more, cwd }: RunOptions = {}) =>
-    spawn(bin, args, { cwd: cwd ?? folder, env: { ...common, ...more }, stdio: ['pipe', 'pipe', 'pipe'] })
+  const start = (args: readonly string[], { env: more, cwd, filesOfNoSize }: RunOptions = {}) =>
+    spawn(filesOfNoSize ? 'sh' : bin, filesOfNoSize ? ['-c', 'ulimit -f 0; exec "$0" "$@"', bin, ...args] : args, {
+      cwd: cwd ?? folder,
+      env: { ...common, ...more },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
   return {
     folder,
     config,

@@ -186,7 +186,8 @@ async function* batches<T>(session: Session, size: number, build: () => Statemen
 async function savepoint<T>(session: Session, work: () => Promise<T>): Promise<T> {
   const name = session.nextName()
   const { failure, refused } = session
-  void session.command(`savepoint ${name}`)
+  const begun = session.command(`savepoint ${name}`)
+  if (session.over) await begun // a handle that was kept: rejects
   try {
     const result = await work()
     const released = session.command(`release savepoint ${name}`)
