@@ -19,7 +19,7 @@ export async function coldStart(): Promise<Line[]> {
   for (let folder = 0; folder < folders; folder += 1) {
     const dataDir = await temporaryFolder()
     const start = () =>
-      startServer([join(import.meta.dirname, '../dist/daemon/main.js')], { SVC_DATA_DIR: dataDir, SVC_PORT: '0' })
+      startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], { SVC_DATA_DIR: dataDir, SVC_PORT: '0' })
     try {
       const fresh = await start()
       first.push(fresh.readyMs)
