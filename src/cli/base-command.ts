@@ -34,6 +34,11 @@ export abstract class BaseCommand extends Command {
     process.stdout.write(`${writeJson(value, 2)}\n`)
   }
 
+  /** Prints the answer for people; nothing is drawn where it is wanted as JSON. */
+  protected async show(draw: () => string | Promise<string>): Promise<void> {
+    if (!this.jsonEnabled()) this.log(await draw())
+  }
+
   /** Tells people on stderr; says nothing where only JSON is wanted. */
   protected readonly tell = (line: string): void => this.logToStderr(line)
 

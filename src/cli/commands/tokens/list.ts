@@ -23,7 +23,7 @@ export default class TokensList extends CallerCommand {
     const { flags } = await this.parse(TokensList)
     const caller = await this.open(flags)
     const answer = await caller.call(tokenOperations.listTokens, {})
-    this.log(await table(answer.data, columns, 'You have no access token. `svc tokens create` mints one.'))
+    await this.show(() => table(answer.data, columns, 'You have no access token. `svc tokens create` mints one.'))
     return answer
   }
 }
