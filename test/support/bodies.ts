@@ -4,7 +4,7 @@ import { operations } from '../../src/core/operations.ts'
 import { type JsonSchema, openSchemas } from '../../src/daemon/openapi-schemas.ts'
 import type { Sending, TestDaemon } from './daemon.ts'
 
-export interface Node {
+interface Node {
   /** Names of the members that lead to it. */
   readonly path: readonly string[]
   readonly schema: JsonSchema
