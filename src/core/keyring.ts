@@ -51,7 +51,15 @@ export function readKeyring(path: string): Keyring {
     throw new ConfigurationError(
       `The keyring file ${path} can be read by others (mode ${(mode & 0o777).toString(8)}). Run: chmod 600 ${path}`,
     )
-  return keyringOf(readFileSync(path, 'utf8'), path)
+  return keyringOf(contentOf(path), path)
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new ConfigurationError(`The keyring file ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
 }
 
 /** Writes a new ring with one key, mode 0600, and answers it. Never replaces a file: a lost key loses every sealed value. */

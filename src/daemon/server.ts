@@ -94,7 +94,11 @@ export function buildServer(installation: Installation, options: ServerOptions):
       requireHostHeader: false,
     },
     clientErrorHandler: answerParserError,
-    frameworkErrors: (error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply),
+    frameworkErrors: (error, request, reply) => {
+      sendRefusal(options.log, bodyLimitBytes, error, request, reply)
+      // The router failed before any hook could run.
+      logRequest(options.log, request, reply)
+    },
   })
   app.server.maxConnections = limits.maxConnections
   app.server.maxHeadersCount = limits.maxHeaders
@@ -207,19 +211,26 @@ function addObservation(app: FastifyInstance, { log, metrics }: ServerOptions): 
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const { operation, label } = request.routeOptions?.config ?? {}
-    const name = operation?.id ?? label ?? 'none'
-    metrics.answered(name, reply.statusCode, reply.elapsedTime / 1000)
-    const { actor, refusal } = request
-    log.request({
-      request_id: request.id,
-      method: request.method,
-      operation: name,
-      status: reply.statusCode,
-      duration_ms: Math.round(reply.elapsedTime * 10) / 10,
-      ...(refusal === undefined ? {} : { code: refusal }),
-      ...(actor && isAccount(actor) ? { tenant_id: actor.tenantId, account_id: actor.accountId } : {}),
-    })
+    metrics.answered(nameOf(request), reply.statusCode, reply.elapsedTime / 1000)
+    logRequest(log, request, reply)
     done()
+  })
+}
+
+function nameOf({ routeOptions }: FastifyRequest): string {
+  const { operation, label } = routeOptions?.config ?? {}
+  return operation?.id ?? label ?? 'none'
+}
+
+function logRequest(log: Log, request: FastifyRequest, reply: FastifyReply): void {
+  const { id, method, actor, refusal } = request
+  log.request({
+    request_id: id,
+    method,
+    operation: nameOf(request),
+    status: reply.statusCode,
+    duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+    ...(refusal === undefined ? {} : { code: refusal }),
+    ...(actor && isAccount(actor) ? { tenant_id: actor.tenantId, account_id: actor.accountId } : {}),
   })
 }

@@ -37,7 +37,7 @@ const typesOf = (schema: JsonSchema): Set<string> =>
     ((schema['anyOf'] as JsonSchema[] | undefined) ?? [schema]).map((branch) => resolved(branch).type ?? 'string'),
   )
 
-export function sampleOf(given: JsonSchema): unknown {
+function sampleOf(given: JsonSchema): unknown {
   const schema = nonNull(given)
   if (schema['enum']) return (schema['enum'] as unknown[])[0]
   switch (schema.type) {

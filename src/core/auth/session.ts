@@ -66,7 +66,7 @@ export async function signIn(ctx: Ctx, _: Received<typeof ops.signIn>, proved: P
 }
 
 /** Locks the account and holds it against what was proved before the transaction. Refuses auth.sign_in_failed. */
-export async function stillProved(ctx: Ctx, { tenantId, accountId, passwordHash }: Proved): Promise<void> {
+async function stillProved(ctx: Ctx, { tenantId, accountId, passwordHash }: Proved): Promise<void> {
   const [row] = await ctx.tx<{ password_hash: string | null; state: string }[]>`
     select password_hash, state from account where tenant_id = ${tenantId} and id = ${accountId} for update`
   if (row?.password_hash !== passwordHash || row.state !== 'ACTIVE') refuse('auth.sign_in_failed')
