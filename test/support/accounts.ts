@@ -1,6 +1,6 @@
 /** Who acts in a test: the first operator, owners of other workspaces, and their credentials. */
 import { randomUUIDv7 } from 'node:crypto'
-import { type AccountActor, anyone } from '../../src/core/actor.ts'
+import { anyone } from '../../src/core/actor.ts'
 import type { Session } from '../../src/core/auth/contract.ts'
 import type { Answer } from '../../src/core/operation.ts'
 import { operations } from '../../src/core/operations.ts'
