@@ -71,7 +71,8 @@ const limits = {
 }
 
 const everyOperation: readonly Operation[] = Object.values(operations)
-const outsideTheApi = ['/healthz', '/readyz', '/metrics', '/docs', '/docs/', '/api/v1/openapi.json']
+const ofHealth = ['/healthz', '/readyz', '/metrics']
+const ofReference = ['/docs', '/docs/', '/api/v1/openapi.json']
 
 export function buildServer(installation: Installation, options: ServerOptions): FastifyInstance {
   const { bodyLimitBytes } = installation.config
@@ -114,7 +115,9 @@ export function buildServer(installation: Installation, options: ServerOptions):
   app.addHook('onRequest', checkRequest)
   addFarewell(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply))
-  const refuseUnknown = refuseUnknownRoute(options.servesApi ? everyOperation : [])
+  const refuseUnknown = options.servesApi
+    ? refuseUnknownRoute(everyOperation, [...ofHealth, ...ofReference])
+    : refuseUnknownRoute([], ofHealth)
   // Before the body: the framework has an opinion of its own on some methods' bodies.
   app.addHook('onRequest', (request, reply, done) => (request.is404 ? refuseUnknown(request, reply) : done()))
   app.setNotFoundHandler(refuseUnknown)
@@ -188,11 +191,11 @@ function hostFault(rawHeaders: readonly string[], httpVersion: string): string |
   return hosts === 0 && httpVersion === '1.1' ? 'member.required' : undefined
 }
 
-function refuseUnknownRoute(served: readonly Operation[]) {
+function refuseUnknownRoute(served: readonly Operation[], pages: readonly string[]) {
   const allowed = allowedMethods(served)
   return (request: FastifyRequest, reply: FastifyReply) => {
     const path = pathOf(request.url)
-    const methods = outsideTheApi.includes(path) ? ['GET', 'HEAD'] : allowed(path)
+    const methods = pages.includes(path) ? ['GET', 'HEAD'] : allowed(path)
     if (methods.length === 0) return sendProblem(request, reply, new Problem('not_found'))
     const allow = methods.join(', ')
     return sendProblem(request, reply, new Problem('request.method', { allow }, { headers: { allow } }))

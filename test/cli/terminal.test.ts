@@ -1,5 +1,5 @@
 /** Questions on a terminal: asked where something is missing, checked as the API checks, and declined without a trace. */
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type TestDaemon, testDaemon } from '../support/daemon.ts'
@@ -100,6 +100,35 @@ describe('passwords', () => {
     expect(minted.code).toBe(0)
     expect(minted.screen).not.toContain(owner.password)
     expect(minted.screen).toMatch(/svcp_[0-9A-Za-z]{49}/)
+  })
+})
+
+describe('svc up', () => {
+  test('interrupted at its first question makes nothing', async () => {
+    const { code, screen } = await home.onTerminal(['up'], [['Slug of the first workspace', interrupt]], {
+      SVC_PORT: '0',
+    })
+    expect(code).toBe(1)
+    expect(screen).toContain('Nothing was done.')
+    expect(readdirSync(home.folder)).toEqual([])
+  })
+
+  test('wants the same password twice', async () => {
+    const answers = [
+      ['Slug of the first workspace', `acme${enter}`],
+      ['Its name', enter],
+      ['Your name', `Ada${enter}`],
+      ['Your e-mail', `ada@acme.example${enter}`],
+      ['A password', `short${enter}`],
+      ['It must have at least 12 characters', `\u0015correct horse battery${enter}`],
+      ['The same again', `another horse battery${enter}`],
+      ['It differs from the first', interrupt],
+    ] as const
+    const { code, screen } = await home.onTerminal(['up'], answers, { SVC_PORT: '0' })
+    expect(screen).toContain('It differs from the first')
+    expect(code).toBe(1)
+    expect(screen).not.toMatch(/horse|short/)
+    expect(readdirSync(home.folder)).toEqual([])
   })
 })
 

@@ -50,6 +50,20 @@ test('a failure of ours is 500 `internal`, tells nothing, and is found in the lo
   }
 })
 
+test('what the router itself refuses is logged like any other answer', async () => {
+  const { status, headers } = await daemon.call('GET', '/%zz')
+  expect(status).toBe(400)
+  expect(lines()).toContainEqual(
+    expect.objectContaining({
+      event: 'request',
+      request_id: headers['x-request-id'],
+      status: 400,
+      code: 'request.malformed',
+      duration_ms: expect.any(Number),
+    }),
+  )
+})
+
 describe('while the database does not answer', () => {
   let release: () => Promise<void>
 

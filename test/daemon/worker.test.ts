@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { openInstallation } from '../../src/core/installation.ts'
 import { defineJob, type Job } from '../../src/core/job.ts'
 import { readKeyring } from '../../src/core/keyring.ts'
+import { isServed } from '../../src/core/serving.ts'
 import { silentLog } from '../../src/daemon/log.ts'
 import { startWorker } from '../../src/daemon/worker.ts'
 import { type TestDaemon, testDaemon } from '../support/daemon.ts'
@@ -14,6 +15,22 @@ beforeAll(async () => {
   daemon = await testDaemon({ role: 'all' })
 })
 afterAll(() => daemon.close())
+
+test('a worker serves its health and nothing else, and does not say that it serves', async () => {
+  const worker = await testDaemon({ role: 'worker' })
+  try {
+    const statuses = await Promise.all(
+      ['/healthz', '/readyz', '/metrics', '/api/v1/meta/problems', '/api/v1/openapi.json', '/docs/'].map(
+        async (path) => (await worker.call('GET', path)).status,
+      ),
+    )
+    expect(statuses).toEqual([200, 200, 200, 404, 404, 404])
+    expect(await isServed(worker.db.daemon)).toBe(false)
+    expect(await isServed(daemon.db.daemon)).toBe(true)
+  } finally {
+    await worker.close()
+  }
+})
 
 test('an invitation that nobody redeems is ended by its job', async () => {
   const { tenantId } = await setUp(daemon)

@@ -5,6 +5,7 @@ import { writeJson } from '../../core/json.ts'
 import { CallerCommand } from '../base-command.ts'
 import { type Caller, pagesOf } from '../caller.ts'
 import { journalLine } from '../render/journal.ts'
+import { printableLines } from '../render/printable.ts'
 
 /** Seconds between two looks; each costs one request of two milliseconds. */
 const followSeconds = 2
@@ -52,7 +53,7 @@ export default class Journal extends CallerCommand {
     let seen: ReadonlySet<string> = new Set()
     for (let fresh = first.data; ; fresh = await unseen(caller, seen, beginsAt)) {
       for (const entry of fresh.toReversed())
-        process.stdout.write(`${this.jsonEnabled() ? writeJson(entry) : journalLine(entry)}\n`)
+        process.stdout.write(`${this.jsonEnabled() ? printableLines(writeJson(entry) ?? '') : journalLine(entry)}\n`)
       seen = new Set([...fresh.map(({ id }) => id), ...seen].slice(0, rememberedEntries))
       await pause(followSeconds * 1000)
     }
