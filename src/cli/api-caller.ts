@@ -34,7 +34,7 @@ export interface ApiTarget {
   readonly tell: (line: string) => void
 }
 
-export const userAgent = `svc (${process.platform}; node ${process.versions.node})`
+const userAgent = `svc (${process.platform}; node ${process.versions.node})`
 
 export function apiCaller(target: ApiTarget): Caller {
   const call = async <O extends Operation>(operation: O, sent: Sent<O>): Promise<Answer<O>> => {

@@ -24,7 +24,7 @@ export function report(error: unknown, asJson: boolean): number {
   const exit = exitOf(error)
   if (exit !== undefined) return exit
   const { ending, lines, document } = told(error)
-  process.stderr.write(asJson ? `${writeJson(document)}\n` : `${lines.join('\n')}\n`)
+  process.stderr.write(asJson ? `${printable(writeJson(document) ?? '')}\n` : `${lines.join('\n')}\n`)
   if (showsTraces() && error instanceof Error) process.stderr.write(`${error.stack}\n`)
   return exitCodes[ending]
 }

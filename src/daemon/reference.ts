@@ -58,7 +58,11 @@ export function addReference(app: FastifyInstance, operations: readonly Operatio
         pageTitle: 'svc API',
         withDefaultFonts: false,
         telemetry: false,
+        // None of the package's own services: what is documented here stays here.
         hideClientButton: true,
+        showDeveloperTools: 'never',
+        agent: { disabled: true },
+        mcp: { disabled: true },
       },
     })
   })

@@ -46,7 +46,7 @@ describe.each(['api', 'database'] as const)('by the %s', (way) => {
     expect({ code, stderr }).toMatchObject({ code: 0 })
     expect(stdout).toMatch(/redemption token +svci_[0-9A-Za-z]{49}\n/)
     expect(stderr).toContain(`Will provision ${slug} (Acme Ltd), owned by ada@acme.example, on `)
-    expect(stderr).toContain('Next: give it to ada@acme.example')
+    expect(stderr).toContain('give the token to ada@acme.example')
   })
 
   test('a slug that is taken is a conflict, told in one line, and with --json as the problem', async () => {

@@ -61,6 +61,17 @@ describe('login', () => {
     expect(minted).toEqual({ scopes: 'admin:tenants', is_short: true })
   })
 
+  test('again keeps the admin token, and with --admin replaces it and revokes the old one', async () => {
+    await signIn('--admin')
+    const { token: first } = profile()
+    await signIn()
+    expect(profile().token).toBe(first)
+    await signIn('--admin')
+    expect(profile().token).not.toBe(first)
+    expect((await daemon.call('GET', '/api/v1/accounts/me', { token: first })).status).toBe(401)
+    expect((await daemon.call('GET', '/api/v1/accounts/me', { token: profile().token })).status).toBe(200)
+  })
+
   test('a wrong password is refused in one line and nothing is kept', async () => {
     const answer = await home.svc(
       ['login', '--api-url', daemon.address, '--workspace', 'home', '--email', owner.email, '--password-stdin'],

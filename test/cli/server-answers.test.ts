@@ -224,6 +224,9 @@ describe('refusals', () => {
     expect(code).toBe(0)
     expect(stdout).toContain('\\u001b]0;pwned\\u0007\\u202e')
     expect(stdout).not.toMatch(/[\u001b\u0007\u202e]/)
+    const json = await run('tenants', 'list', '--json')
+    expect(json.stdout).not.toMatch(/[\u001b\u0007\u202e]/)
+    expect(JSON.parse(json.stdout).data[0].display_name).toBe('\u001b]0;pwned\u0007\u202e')
   })
 })
 

@@ -101,7 +101,7 @@ export async function testInstallation(options: InstallationOptions = {}): Promi
 }
 
 /** The address as an operator would write it. */
-export function urlOf({ host, port, database, user, password: secret }: DatabaseAddress): string {
+function urlOf({ host, port, database, user, password: secret }: DatabaseAddress): string {
   const login =
     secret === undefined ? encodeURIComponent(user) : `${encodeURIComponent(user)}:${encodeURIComponent(secret)}`
   if (host.startsWith('/'))

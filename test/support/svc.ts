@@ -11,6 +11,8 @@ const bin = fileURLToPath(new URL('../../bin/svc', import.meta.url))
 const built = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 if (!existsSync(built)) throw new Error('The command line is tested as it is built: npm run build')
 
+export const terminalColumns = 80
+
 export interface Ran {
   readonly code: number | null
   readonly stdout: string
@@ -71,7 +73,7 @@ export function temporaryHome(env: NodeJS.ProcessEnv = {}): Home {
     },
     async onTerminal(args, answers, more = {}) {
       const command = [bin, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-      const child = spawn('script', ['-qefc', command, '/dev/null'], {
+      const child = spawn('script', ['-qefc', `stty cols ${terminalColumns}; ${command}`, '/dev/null'], {
         cwd: folder,
         env: { ...common, TERM: 'xterm', NO_COLOR: '1', ...more },
         stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,12 +1,12 @@
 import { Args, Flags } from '@oclif/core'
 import { loadEnvironment } from '../../core/environment.ts'
-import { readJson, writeJson } from '../../core/json.ts'
 import { answerOf, sendSigned } from '../api-caller.ts'
 import { BaseCommand } from '../base-command.ts'
 import { apiTargetOf } from '../caller-choice.ts'
 import { Failure } from '../failure.ts'
 import type { HttpAnswer } from '../http.ts'
 import { outgoingOf, rawPath, withQuery } from '../raw-call.ts'
+import { printableLines } from '../render/printable.ts'
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -88,15 +88,14 @@ export default class Api extends BaseCommand {
     const send = (at: string) => sendSigned(target, kind, { ...outgoing, path: at }, mayRepeat)
 
     const answer = await send(outgoing.path)
-    if (flags.include) this.log(head(answer))
+    if (flags.include) this.log(printableLines(head(answer)))
     const first = answerOf(answer, target.apiUrl)
     const whole = flags.paginate
       ? await followed(first, async (cursor) =>
           answerOf(await send(withQuery(outgoing.path, { cursor })), target.apiUrl),
         )
       : first
-    if (whole === undefined) return undefined
-    this.log(flags.paginate ? writeJson(whole, 2) : pretty(answer))
+    if (whole !== undefined && !this.jsonEnabled()) this.logJson(whole)
     return whole
   }
 }
@@ -105,8 +104,6 @@ const head = ({ status, headers }: HttpAnswer) =>
   `HTTP ${status}\n${Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n')}\n`
-
-const pretty = ({ text }: HttpAnswer) => writeJson(readJson(text), 2)
 
 /** One list of all pages. */
 async function followed(first: unknown, next: (cursor: string) => Promise<unknown>): Promise<unknown> {

@@ -19,7 +19,7 @@ export function problemLines(problem: Problem): string[] {
 }
 
 /** A violation as one line: where, and the rule in words. */
-export function violationLine({ pointer, parameter, code, params }: Violation): string {
+function violationLine({ pointer, parameter, code, params }: Violation): string {
   const where = pointer ?? parameter ?? ''
   return `${where === '' ? 'the body' : where}  ${ruleInWords(code, params)}`
 }

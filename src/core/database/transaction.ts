@@ -26,7 +26,6 @@ import type { Connection, Result } from './connection.ts'
 import { refuse, Session } from './session.ts'
 import {
   checkedOpening,
-  isAftermath,
   jsonPart,
   listPart,
   Part,
@@ -98,7 +97,7 @@ export async function runTransaction<T>(
     return result
   } catch (error) {
     await rolledBack(session)
-    throw isAftermath(error) && session.failure ? session.failure : error
+    throw error
   } finally {
     session.over = true
     connection.whenClosed(undefined)
@@ -193,14 +192,13 @@ async function savepoint<T>(session: Session, work: () => Promise<T>): Promise<T
     const result = await work()
     const released = session.command(`release savepoint ${name}`)
     // Waited for only when something has failed: otherwise it travels with what comes next.
-    if (session.failure !== failure) await released
+    if (session.over || session.failure !== failure) await released
     return result
   } catch (error) {
-    const cause = isAftermath(error) && session.failure ? session.failure : error
     if (!session.over) {
       await session.command(`rollback to savepoint ${name}; release savepoint ${name}`)
       Object.assign(session, { failure, refused })
     }
-    throw cause
+    throw error
   }
 }
