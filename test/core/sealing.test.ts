@@ -48,6 +48,15 @@ test('two seals of one text have nothing in common, and neither shows it', () =>
   for (const bytes of [one.wrap, one.ciphertext]) expect(bytes.includes('secret')).toBe(false)
 })
 
+test('both halves are bound to their place by themselves, in the form that is documented', () => {
+  const { wrap, ciphertext, key_id } = seal(ring, place, 'the value')
+  const at = [place.tenantId, place.kind, place.ownerId]
+  const dataKey = decrypt(ring.derive(key_id, 'svc/wrap/v1'), wrap, lengthPrefixed('svc.wrap.v1', key_id, ...at))
+  expect(dataKey).toHaveLength(32)
+  // Without the key's name: re-wrapping for another key leaves the value as it is.
+  expect(decrypt(dataKey, ciphertext, lengthPrefixed('svc.value.v1', ...at)).toString()).toBe('the value')
+})
+
 describe('refused', () => {
   const sealed = seal(ring, place, 'the value')
 
