@@ -1,5 +1,6 @@
 /** Step-up: one proof, one call. Spec: Authentication, 4; decisions 2, Step-up; threats T-07, T-08. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../src/core/id.ts'
 import { operations } from '../../src/core/operations.ts'
@@ -209,6 +210,27 @@ describe('failures', () => {
     expect(codes.filter((code) => code === 'auth.sign_in_failed')).toHaveLength(5)
     expect(codes.filter((code) => code === 'auth.step_up_locked')).toHaveLength(crowd - 5)
     expect(await own.oracle`select 1 from failed_attempt`).toHaveLength(5)
+  })
+
+  test('also when all have looked at the password before the first one is counted', async () => {
+    const held = Promise.withResolvers<void>()
+    const locked = Promise.withResolvers<void>()
+    const holding = own.oracle.begin(async (sql) => {
+      await sql`select 1 from account where id = ${owner.accountId} for update`
+      locked.resolve()
+      await held.promise
+    })
+    await locked.promise
+    const trying = Promise.allSettled(Array.from({ length: 7 }, wrong))
+    const waiting = () =>
+      own.oracle`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    while ((await waiting()).length < 7) await pause(5)
+    held.resolve()
+    await holding
+    const codes = (await trying).map((outcome) =>
+      outcome.status === 'rejected' ? (outcome.reason as { code: string }).code : 'passed',
+    )
+    expect(codes.sort()).toEqual([...Array(5).fill('auth.sign_in_failed'), ...Array(2).fill('auth.step_up_locked')])
   })
 
   test('another account is not locked with it', async () => {

@@ -48,6 +48,15 @@ test('two seals of one text have nothing in common, and neither shows it', () =>
   for (const bytes of [one.wrap, one.ciphertext]) expect(bytes.includes('secret')).toBe(false)
 })
 
+test('both halves are bound to their place by themselves, in the form that is documented', () => {
+  const { wrap, ciphertext, key_id } = seal(ring, place, 'the value')
+  const at = [place.tenantId, place.kind, place.ownerId]
+  const dataKey = decrypt(ring.derive(key_id, 'svc/wrap/v1'), wrap, lengthPrefixed('svc.wrap.v1', key_id, ...at))
+  expect(dataKey).toHaveLength(32)
+  // Without the key's name: re-wrapping for another key leaves the value as it is.
+  expect(decrypt(dataKey, ciphertext, lengthPrefixed('svc.value.v1', ...at)).toString()).toBe('the value')
+})
+
 describe('refused', () => {
   const sealed = seal(ring, place, 'the value')
 
@@ -168,5 +177,15 @@ describe('a cursor', () => {
           .padEnd(cursor.length + 1, '='),
       ),
     ).toEqual(invalid)
+    // The last character of two of three lengths has bits that mean nothing.
+    const spelled = ['', 'a', 'ab'].flatMap((position) => {
+      const text = writeCursor(ring, bound, [position])
+      const others = [...alphabet].map((last) => text.slice(0, -1) + last).filter((other) => other !== text)
+      return others.filter((other) => Buffer.from(other, 'base64url').equals(Buffer.from(text, 'base64url')))
+    })
+    expect(spelled.length).toBe(3 + 15)
+    for (const other of spelled) expect(read(other)).toEqual(invalid)
   })
 })
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'

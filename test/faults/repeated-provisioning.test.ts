@@ -75,6 +75,7 @@ test('a key is the account’s own and the operation’s own: nobody is answered
   const mine = await send(provisionBody(), key)
   const theirs = await send(provisionBody(), key, token)
   const atDatabase = await own.asRecovery(provisionTenant, { body: provisionBody(), idempotencyKey: key })
+  expect([mine.status, theirs.status]).toEqual([201, 201])
   const tokens = [mine.body, theirs.body, atDatabase].map((made) => (made as Provisioned).redemption_token)
   expect(new Set(tokens).size).toBe(3)
 })
