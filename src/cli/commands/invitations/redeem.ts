@@ -7,7 +7,7 @@ import { BaseCommand } from '../../base-command.ts'
 import { anonymousTarget } from '../../caller-choice.ts'
 import { Failure } from '../../failure.ts'
 import { profileNameFor } from '../../profile-name.ts'
-import { checkApiUrl, checkProfileName, findProfile, saveProfile } from '../../profiles.ts'
+import { checkApiUrl, checkProfileName, findProfile, profileOf, saveProfile } from '../../profiles.ts'
 import { moment } from '../../render/moment.ts'
 import { checkOf } from '../../schema-check.ts'
 import { passwordFlags, secretOrAsk } from '../../secret-input.ts'
@@ -55,9 +55,12 @@ export default class InvitationsRedeem extends BaseCommand {
       checkOf(redeemInvitation.body, 'password'),
     )
     const session = await caller.call(redeemInvitation, { body: { token, password, display_name: flags.name } })
-    saveProfile({ name, api_url: apiUrl, directory, workspace: workspace.slug, email, session })
-    this.tell(`Joined ${workspace.slug} as ${email} (profile ${name}, for ${directory} and below).`)
-    this.tell('Next: svc api GET /containers')
-    return { name, api_url: apiUrl, directory, email, workspace: workspace.slug, session_id: session.session_id }
+    // The folder stays with whoever acts in it already, such as the operator who sent the invitation.
+    const isTaken = profileOf(directory) !== undefined
+    const profile = { name, api_url: apiUrl, workspace: workspace.slug, email }
+    saveProfile({ ...profile, directory: isTaken ? undefined : directory, session })
+    this.tell(`Joined ${workspace.slug} as ${email} (profile ${name}${isTaken ? '' : `, for ${directory} and below`}).`)
+    this.tell(`Next: svc api GET /containers${isTaken ? ` --profile ${name}` : ''}`)
+    return { ...profile, session_id: session.session_id }
   }
 }
