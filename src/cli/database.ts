@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Config } from '../core/config.ts'
 import type { DatabaseAddress } from '../core/database/address.ts'
 import { Failure } from './failure.ts'
+import { onInterruption } from './interruption.ts'
 
 export interface HeldDatabase {
   readonly owner: DatabaseAddress
@@ -37,9 +38,11 @@ export async function withDatabase<T>(
   work: (database: HeldDatabase) => Promise<T>,
 ): Promise<T> {
   const database = await holdDatabase(config, note)
+  const stopHeeding = onInterruption(() => database.release())
   try {
     return await work(database)
   } finally {
+    stopHeeding()
     await database.release()
   }
 }

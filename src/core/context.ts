@@ -12,12 +12,12 @@
  *
  * Spec: house rules on transactions; decisions 4, JournalEntry.
  */
-import { randomUUIDv7 } from 'node:crypto'
 import { type Actor, accountIdOf, scopeOf, viaOf } from './actor.ts'
 import type { Config } from './config.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import type { Tx } from './database/transaction.ts'
 import { eventRow, type NewEvent } from './events.ts'
+import { newId } from './id.ts'
 import type { Job } from './job.ts'
 import type { Keyring } from './keyring.ts'
 import { refuse } from './problem.ts'
@@ -99,14 +99,17 @@ export function contextOf(parts: ContextParts): Ctx {
     return tenantId
   }
 
-  /** Not awaited one by one: role, work and role travel behind one another on the one connection. */
+  /**
+   * Not awaited one by one: role, work, and the old role with whatever comes next travel
+   * behind one another. A role that could not be taken fails the transaction.
+   */
   const acting = async <T>(id: string | undefined, work: () => Promise<T>): Promise<T> => {
     const before = tenantId
     tenantId = id
     const entered = tx.switch(roleNow())
     const [result] = await Promise.all([work(), entered])
     tenantId = before
-    await tx.switch(roleNow())
+    void tx.switch(roleNow())
     return result
   }
 
@@ -126,14 +129,14 @@ export function contextOf(parts: ContextParts): Ctx {
           : (evidence.params ?? {})
       await tx`
         insert into journal (id, action, actor_kind, actor_account_id, via, workspace_id, workspace_slug, subject_kind, subject_id, params)
-        values (${randomUUIDv7()}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${via}, ${tenant?.id ?? null}, ${tenant?.slug ?? null},
+        values (${newId()}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${via}, ${tenant?.id ?? null}, ${tenant?.slug ?? null},
                 ${evidence.subject?.kind ?? null}, ${evidence.subject?.id ?? null}, ${tx.json(params)})`
     },
 
     async audit(action, evidence = {}) {
       await tx`
         insert into audit_entry (tenant_id, id, action, actor_kind, actor_account_id, via, subject_kind, subject_id, params)
-        values (${workspaceNow()}, ${randomUUIDv7()}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${via},
+        values (${workspaceNow()}, ${newId()}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${via},
                 ${evidence.subject?.kind ?? null}, ${evidence.subject?.id ?? null}, ${tx.json(evidence.params ?? {})})`
     },
 
@@ -148,7 +151,7 @@ export function contextOf(parts: ContextParts): Ctx {
       const entered = tx.switch('set local role svc_queue')
       const queued = queue.send(tx, job, payload, options)
       await Promise.all([entered, queued])
-      await tx.switch(roleNow())
+      void tx.switch(roleNow())
     },
 
     unchanged(version) {

@@ -12,9 +12,10 @@
  *
  * Spec: decisions 1, Idempotency-Key.
  */
-import { createHash, randomUUIDv7 } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { accountIdOf, scopeOf } from './actor.ts'
 import type { Ctx } from './context.ts'
+import { newId } from './id.ts'
 import { writeJson } from './json.ts'
 import type { Operation } from './operation.ts'
 import { Problem, refuse } from './problem.ts'
@@ -104,7 +105,7 @@ export async function once(
 
 /** Takes the slot: answers the new record's id, or undefined when somebody had it first. */
 async function claim(ctx: Ctx, slot: Slot, fingerprint: Buffer): Promise<string | undefined> {
-  const id = randomUUIDv7()
+  const id = newId()
   try {
     const taken = await ctx.tx`
       insert into idempotency_record (tenant_id, account_id, operation, key, id, fingerprint)

@@ -52,12 +52,16 @@ export function openInstallation(
 ): Installation {
   const pool = openPool(address, { size: config.poolSize, applicationName: options.applicationName })
   const queue = openQueue(address, options.works, options.onQueueError ?? (() => {}))
+  return installationOver({ config, ring, pool, queue, address })
+}
+
+/** An installation over parts that are open already. */
+export function installationOver(
+  parts: Pick<Installation, 'config' | 'ring' | 'pool' | 'queue' | 'address'>,
+): Installation {
+  const { config, ring, pool, queue } = parts
   return {
-    config,
-    ring,
-    pool,
-    queue,
-    address,
+    ...parts,
 
     transaction(actor, { tenantId, readOnly = false, ifMatch, admits = false }, work) {
       const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)

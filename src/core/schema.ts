@@ -49,7 +49,7 @@ export const text = (min: number, max: number) =>
 export const patterned = (pattern: RegExp) => z.string().regex(pattern)
 
 export const uuid = z
-  .guid()
+  .guid({ abort: true }) // one fault, one error: what is no id at all need not hear about its case
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
   .meta({ format: 'uuid' })
 

@@ -107,6 +107,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   addBodyParser(app)
   addObservation(app, options)
   app.addHook('onRequest', checkRequest)
+  addFarewell(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply))
   const refuseUnknown = refuseUnknownRoute(options.servesApi ? everyOperation : [])
   // Before the body: the framework has an opinion of its own on some methods' bodies.
@@ -119,6 +120,18 @@ export function buildServer(installation: Installation, options: ServerOptions):
     addReference(app, everyOperation)
   }
   return app
+}
+
+/** While the server closes, every answer says that its connection ends here, so that nobody sends one more request into it. */
+function addFarewell(app: FastifyInstance): void {
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (isClosing) reply.header('connection', 'close')
+    done(null, payload)
+  })
 }
 
 function sendRefusal(
@@ -142,9 +155,18 @@ const refusalCause = (error: unknown) => (error instanceof Error && error.cause 
 /** Sets the request id on the answer, and refuses what no route can serve. */
 function checkRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
   reply.header('x-request-id', request.id)
-  const fault = hostFault(request.raw.rawHeaders, request.raw.httpVersion)
-  if (fault) done(new Problem('request.malformed', {}, { errors: [{ parameter: 'Host', code: fault, params: {} }] }))
-  else if (pathOf(request.url).includes('%')) done(new Problem('not_found'))
+  const { rawHeaders, httpVersion } = request.raw
+  const fault = httpVersion === '1.1' || httpVersion === '1.0' ? hostFault(rawHeaders, httpVersion) : 'http.version'
+  if (fault) {
+    reply.header('connection', 'close')
+    done(
+      new Problem(
+        'request.malformed',
+        {},
+        { errors: [{ parameter: fault === 'http.version' ? '' : 'Host', code: fault, params: {} }] },
+      ),
+    )
+  } else if (pathOf(request.url).includes('%')) done(new Problem('not_found'))
   else done()
 }
 

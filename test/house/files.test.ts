@@ -44,7 +44,8 @@ const rules = [
   {
     name: 'every module of the source says what it is',
     why: 'the header is the map; a command has its summary',
-    breaks: ({ path, text }: SourceFile) => path.startsWith('src/') && !path.startsWith('src/cli/commands/') && !/\/\*\*/.test(text),
+    breaks: ({ path, text }: SourceFile) =>
+      path.startsWith('src/') && !path.startsWith('src/cli/commands/') && !/\/\*\*/.test(text),
     offence: fileOf('src/core/silent.ts'),
   },
   {

@@ -88,12 +88,28 @@ async function daemonOver(db: TestDatabase, config: Config, options: TestDaemonO
 }
 
 function configFor(db: TestDatabase, folder: string, overrides: Partial<Config> = {}): Config {
-  const config = readConfig({ SVC_DATABASE_URL: 'postgres://nobody@localhost/nothing', SVC_KEYRING_FILE: join(folder, 'keyring.json'), SVC_PORT: '0' })
-  return { ...config, database: { owner: db.owner, daemon: db.daemon }, setUpToken: 'a-token-for-the-tests', ...overrides }
+  const config = readConfig({
+    SVC_DATABASE_URL: 'postgres://nobody@localhost/nothing',
+    SVC_KEYRING_FILE: join(folder, 'keyring.json'),
+    SVC_PORT: '0',
+  })
+  return {
+    ...config,
+    database: { owner: db.owner, daemon: db.daemon },
+    setUpToken: 'a-token-for-the-tests',
+    ...overrides,
+  }
 }
 
-function send(agent: Agent, port: number, method: string, path: string, { token, body, headers = {} }: Sending = {}): Promise<Answered> {
-  const payload = body === undefined ? undefined : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+function send(
+  agent: Agent,
+  port: number,
+  method: string,
+  path: string,
+  { token, body, headers = {} }: Sending = {},
+): Promise<Answered> {
+  const payload =
+    body === undefined ? undefined : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -116,7 +132,12 @@ function send(agent: Agent, port: number, method: string, path: string, { token,
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString('utf8')
           const isJson = /[/+]json/.test(response.headers['content-type'] ?? '')
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: isJson && text !== '' ? JSON.parse(text) : undefined })
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text,
+            json: isJson && text !== '' ? JSON.parse(text) : undefined,
+          })
         })
       },
     )

@@ -38,14 +38,28 @@ export async function setUp(daemon: TestDaemon, slug = 'home'): Promise<Home> {
   const email = `owner@${slug}.example`
   const password = 'correct horse battery'
   const answer = await daemon.call('POST', '/api/v1/auth/installation:set-up', {
-    body: { set_up_token: daemon.setUpToken, workspace: { slug, display_name: 'Home' }, owner: { email, display_name: 'Olga', password } },
+    body: {
+      set_up_token: daemon.setUpToken,
+      workspace: { slug, display_name: 'Home' },
+      owner: { email, display_name: 'Olga', password },
+    },
   })
   if (answer.status !== 201) throw new Error(`set-up answered ${answer.status}: ${answer.text}`)
-  return { tenantId: answer.json.tenant.id, accountId: answer.json.account_id, email, password, session: answer.json.session.access_token }
+  return {
+    tenantId: answer.json.tenant.id,
+    accountId: answer.json.account_id,
+    email,
+    password,
+    session: answer.json.session.access_token,
+  }
 }
 
 /** A workspace without anybody in it. */
-export async function workspace({ db: { sql } }: TestDaemon, slug: string, state: 'ACTIVE' | 'SUSPENDED' | 'PENDING_DELETION' = 'ACTIVE'): Promise<string> {
+export async function workspace(
+  { db: { sql } }: TestDaemon,
+  slug: string,
+  state: 'ACTIVE' | 'SUSPENDED' | 'PENDING_DELETION' = 'ACTIVE',
+): Promise<string> {
   const id = randomUUIDv7()
   await sql`
     insert into tenant (id, slug, display_name, state, default_locale, default_time_zone, suspended_at, purge_after)
@@ -55,10 +69,18 @@ export async function workspace({ db: { sql } }: TestDaemon, slug: string, state
 
 /** An account of the workspace with one token, as it is after signing in or minting. */
 export async function person({ db: { sql } }: TestDaemon, tenantId: string, given: Credential = {}): Promise<Person> {
-  const { role = 'OWNER', scopes = everyScope, kind = 'PERSONAL', expires = "now() + interval '1 hour'", accountState = 'ACTIVE' } = given
+  const {
+    role = 'OWNER',
+    scopes = everyScope,
+    kind = 'PERSONAL',
+    expires = "now() + interval '1 hour'",
+    accountState = 'ACTIVE',
+  } = given
   const [accountId, credentialId] = [randomUUIDv7(), randomUUIDv7()]
   const sessionId = kind === 'SESSION' ? randomUUIDv7() : null
-  const { token, hash, last4 } = mintToken(({ PERSONAL: 'personal', SERVICE: 'service', SESSION: 'session' } as const)[kind])
+  const { token, hash, last4 } = mintToken(
+    ({ PERSONAL: 'personal', SERVICE: 'service', SESSION: 'session' } as const)[kind],
+  )
   const email = kind === 'SERVICE' ? null : `${accountId}@people.example`
   await sql.begin(async (tx) => {
     await tx`

@@ -22,12 +22,13 @@ export default class Api extends BaseCommand {
   ]
   static override args = {
     method: Args.string({
+      ignoreStdin: true,
       required: true,
       description: methods.join(', '),
       parse: async (value) => value.toUpperCase(),
       options: [...methods, ...methods.map((method) => method.toLowerCase())],
     }),
-    path: Args.string({ required: true, description: 'below /api/v1, e.g. /accounts/me' }),
+    path: Args.string({ ignoreStdin: true, required: true, description: 'below /api/v1, e.g. /accounts/me' }),
   }
   static override flags = {
     'raw-field': Flags.string({
@@ -80,7 +81,7 @@ export default class Api extends BaseCommand {
         '`svc login` makes a profile.',
       )
     const path = rawPath(args.path)
-    const outgoing = outgoingOf(args.method, path, flags)
+    const outgoing = await outgoingOf(args.method, path, flags)
     if (flags.paginate && args.method !== 'GET') throw new Failure('usage', '--paginate is for GET.')
     const kind = path.startsWith('/admin') ? 'operator' : 'account'
     const mayRepeat = args.method === 'GET' || 'idempotency-key' in outgoing.headers

@@ -71,7 +71,7 @@ export default class Login extends BaseCommand {
         `Choose another --profile, or \`svc logout --profile ${name}\` first.`,
       )
     }
-    const given = readSecret({ stdin: flags['token-stdin'], file: flags['token-file'] }, 'token')
+    const given = await readSecret({ stdin: flags['token-stdin'], file: flags['token-file'] }, 'token')
     const begun = { name, api_url: apiUrl, directory }
     return given === undefined
       ? this.withPassword(begun, flags)

@@ -63,7 +63,11 @@ export default class Up extends BaseCommand {
     if (process.exitCode) return
     const profile = done ? await keepProfile(apiUrl, done, this.note) : profileOf(process.cwd())
     if (done) this.tell(`Set up: workspace ${done.workspace}, owned by ${done.email}, who is its first operator.`)
-    if (profile)
+    if (profile && profile.api_url !== apiUrl)
+      this.tell(
+        `This folder's profile ${profile.name} is for ${profile.api_url}; for this one: svc login --api-url ${apiUrl}`,
+      )
+    else if (profile)
       this.tell(
         `Commands in ${profile.directory ?? 'this folder'} act as ${profile.email ?? 'you'} (profile ${profile.name}).`,
       )

@@ -8,9 +8,9 @@
  *
  * Spec: Authentication, 2 and 3; decisions 2, Tokens and Scopes.
  */
-import { randomUUIDv7 } from 'node:crypto'
 import type { AccountActor } from '../actor.ts'
 import type { Ctx } from '../context.ts'
+import { newId } from '../id.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse, refuseMember } from '../problem.ts'
 import { rankOf, type Scope } from '../schema.ts'
@@ -115,7 +115,7 @@ export async function writeToken(
   if (!life?.is_allowed) refuseMember('/expires_at', 'value.moment_range', { from: 'now', days_ahead: days })
 
   const { token, hash, last4 } = mintToken(kind)
-  const id = randomUUIDv7()
+  const id = newId()
   const [row] = await ctx.tx<TokenRow[]>`
     insert into credential (tenant_id, id, account_id, kind, hash, last4, name, scopes, expires_at)
     values (${tenantId}, ${id}, ${accountId}, ${kind === 'personal' ? 'PERSONAL' : 'SERVICE'}, ${hash}, ${last4}, ${name}, ${scopes.join(' ')}, ${life.until})

@@ -1,6 +1,6 @@
 /** Service accounts: credentials of a platform, not of a person. Spec: Authentication, 7; decisions 2. */
-import { randomUUIDv7 } from 'node:crypto'
 import type { Ctx } from '../context.ts'
+import { newId } from '../id.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
 import { type Role, rankOf } from '../schema.ts'
@@ -27,11 +27,11 @@ export async function createServiceAccount(
   if (rankOf[body.role] > rankOf[actor.role]) refuse('auth.role_required', { role: body.role })
   await checkScopes(ctx, actor, body.scopes)
   const { tenantId } = actor
-  const accountId = randomUUIDv7()
+  const accountId = newId()
 
   const [created] = await ctx.tx<{ created_at: string }[]>`
     insert into account (tenant_id, id, kind, state, display_name) values (${tenantId}, ${accountId}, 'SERVICE', 'ACTIVE', ${body.name}) returning created_at`
-  await ctx.tx`insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${randomUUIDv7()}, ${accountId}, ${body.role})`
+  await ctx.tx`insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${newId()}, ${accountId}, ${body.role})`
   await Promise.all([
     ctx.audit('service_account.created', { subject: { kind: 'account', id: accountId }, params: { role: body.role } }),
     ctx.emit({

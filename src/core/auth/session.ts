@@ -9,10 +9,10 @@
  * A wrong password, an unknown address and an unknown workspace answer alike and take
  * alike. Spec: decisions 2, Tokens and shapes.
  */
-import { randomUUIDv7 } from 'node:crypto'
 import { type AccountActor, type Actor, anyone, isAccount } from '../actor.ts'
 import type { Ctx } from '../context.ts'
 import { fold } from '../fold.ts'
+import { newId } from '../id.ts'
 import { admitted, type Installation } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
 import { Problem, refuse } from '../problem.ts'
@@ -74,7 +74,7 @@ export async function stillProved(ctx: Ctx, { tenantId, accountId, passwordHash 
 
 /** Opens a session of an account in the workspace in force. */
 export async function startSession(ctx: Ctx, tenantId: string, accountId: string): Promise<Session> {
-  const id = randomUUIDv7()
+  const id = newId()
   const [, tokens] = await Promise.all([
     ctx.tx`insert into session (tenant_id, id, account_id) values (${tenantId}, ${id}, ${accountId})`,
     issueTokens(ctx, tenantId, accountId, id),
@@ -97,7 +97,7 @@ async function issueTokens(ctx: Ctx, tenantId: string, accountId: string, sessio
   const rows = [
     {
       ...row,
-      id: randomUUIDv7(),
+      id: newId(),
       kind: 'SESSION',
       hash: access.hash,
       last4: access.last4,
@@ -106,7 +106,7 @@ async function issueTokens(ctx: Ctx, tenantId: string, accountId: string, sessio
     },
     {
       ...row,
-      id: randomUUIDv7(),
+      id: newId(),
       kind: 'REFRESH',
       hash: refresh.hash,
       last4: refresh.last4,

@@ -43,8 +43,11 @@ export interface Statement {
 /** PostgreSQL counts parameters in 16 bits. */
 const parameterLimit = 65_000
 
-/** Longer lists are planned for each call: their text has as many forms as they have lengths. */
-const steadyRows = 8
+/**
+ * Longer lists are planned for each call: their text has as many forms as they have lengths.
+ * A new workspace writes eleven events at once, and planning for a call costs a round trip.
+ */
+const steadyRows = 16
 
 /** A transaction's bounds are the pool's business; a rule that wrote them would leave the transaction. */
 const transactionControl =

@@ -68,7 +68,7 @@ export interface Tx {
   /** Runs work that may fail without failing the transaction: a throw undoes its statements and is thrown on. Not for branches that run at the same time. */
   savepoint<T>(work: () => Promise<T>): Promise<T>
   /** Changes role and workspace until the end of the transaction; the same text as a transaction's opening. */
-  switch(opening: string): Promise<void>
+  switch(opening: string): Promise<unknown>
 }
 
 export interface TransactionOptions {
@@ -160,9 +160,7 @@ function handle(session: Session): Tx {
       (strings: TemplateStringsArray, ...values: readonly Value[]) =>
         batches<T>(session, size, () => statementOf(strings, values)),
     savepoint: <T>(work: () => Promise<T>) => savepoint(session, work),
-    switch: async (opening: string) => {
-      await send(() => ({ text: checkedOpening(opening), values: [], mode: 'simple' }))
-    },
+    switch: (opening: string) => send(() => ({ text: checkedOpening(opening), values: [], mode: 'simple' })),
   })
 }
 
@@ -192,7 +190,9 @@ async function savepoint<T>(session: Session, work: () => Promise<T>): Promise<T
   void session.command(`savepoint ${name}`)
   try {
     const result = await work()
-    await session.command(`release savepoint ${name}`)
+    const released = session.command(`release savepoint ${name}`)
+    // Waited for only when something has failed: otherwise it travels with what comes next.
+    if (session.failure !== failure) await released
     return result
   } catch (error) {
     const cause = isAftermath(error) && session.failure ? session.failure : error

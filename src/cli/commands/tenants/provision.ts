@@ -54,8 +54,11 @@ export default class TenantsProvision extends CallerCommand {
       default_time_zone: flags['time-zone'],
     })
     const caller = await this.open(flags, { makes: true })
-    this.tell(`Will provision ${body.slug} (${body.display_name}), owned by ${body.owner_email}, on ${caller.where}.`)
-    if (!asksNothing && !flags.yes && !(await askYesNo('Go on?', true))) throw declined()
+    const asks = !asksNothing && !flags.yes
+    const plan = `Will provision ${body.slug} (${body.display_name}), owned by ${body.owner_email}, on ${caller.where}.`
+    if (asks) this.note(plan)
+    else this.tell(plan)
+    if (asks && !(await askYesNo('Go on?', true))) throw declined()
 
     // Made before the call: a token that cannot be written down afterwards would be lost.
     const tokenFile = flags['token-file'] === undefined ? undefined : prepareTokenFile(flags['token-file'])

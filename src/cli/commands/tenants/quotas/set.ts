@@ -16,8 +16,8 @@ export default class TenantsQuotasSet extends CallerCommand {
   static override strict = false
   static override usage = 'tenants quotas set WORKSPACE QUOTA=VALUE...'
   static override args = {
-    workspace: Args.string({ required: true, description: "the workspace's slug or id" }),
-    changes: Args.string({ required: true, description: 'one or more of QUOTA=VALUE' }),
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+    changes: Args.string({ ignoreStdin: true, required: true, description: 'one or more of QUOTA=VALUE' }),
   }
 
   async run(): Promise<unknown> {
