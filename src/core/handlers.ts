@@ -6,6 +6,7 @@ import type { Actor } from './actor.ts'
 import { listJournal } from './admin/journal/journal.ts'
 import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
 import { getOverview } from './admin/overview/overview.ts'
+import { exportTenant } from './admin/tenants/export.ts'
 import { listTenants } from './admin/tenants/list.ts'
 import { provisionTenant } from './admin/tenants/provision.ts'
 import { changeTenantQuotas } from './admin/tenants/quotas.ts'
@@ -17,10 +18,14 @@ import { createServiceAccount, listServiceAccounts } from './auth/service-accoun
 import { endSession, listSessions, proveSignIn, refreshSession, signIn, signOut } from './auth/session.ts'
 import { hashForSetUp, setUpInstallation } from './auth/set-up.ts'
 import { proveOwnPassword, stepUp } from './auth/step-up.ts'
+import { listBackups, readBackups } from './backup/listing.ts'
+import { probeTarget, testBackupTarget } from './backup/probe.ts'
+import { createBackupTarget, deleteBackupTarget, listBackupTargets, vetNewTarget } from './backup/target.ts'
 import { listContainers } from './containers/list.ts'
 import type { Ctx } from './context.ts'
 import { getOwnAccount } from './identity/own-account.ts'
 import type { Installation } from './installation.ts'
+import { getJob } from './job-area/show.ts'
 import { listProblems } from './meta/problems.ts'
 import type { Answer, Received } from './operation.ts'
 import type { OperationId, Operations } from './operations.ts'
@@ -75,4 +80,11 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   removeOperator,
   getOverview,
   listJournal,
+  listBackupTargets,
+  createBackupTarget: withWork(vetNewTarget, createBackupTarget),
+  deleteBackupTarget,
+  testBackupTarget: withWork(probeTarget, testBackupTarget),
+  listBackups: withWork(readBackups, listBackups),
+  exportTenant,
+  getJob,
 }

@@ -1,5 +1,12 @@
 /** The register of every job the worker knows. */
 import { endInvitation, sweepExpired } from './auth/jobs.ts'
+import { exportTenantJob } from './backup/export-job.ts'
+import { resumeJobs } from './backup/resume-jobs.ts'
 import type { Job } from './job.ts'
 
-export const jobs: readonly Job[] = [endInvitation as Job, sweepExpired as Job]
+export const jobs: readonly Job[] = [
+  endInvitation as Job,
+  sweepExpired as Job,
+  exportTenantJob as Job,
+  resumeJobs as Job,
+]

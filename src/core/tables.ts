@@ -10,6 +10,8 @@ interface WorkspaceTable {
   readonly purge: number
   /** The entity its rows become in an archive, or why they are in none. */
   readonly export: string | { readonly omitted: string }
+  /** Columns that no archive holds: `tenant_id`, which the manifest names once, and these. */
+  readonly withheld?: readonly string[]
 }
 
 /** Tables whose rows belong to one workspace (`tenant_id`). */
@@ -17,6 +19,8 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   request_rate: { purge: 10, export: { omitted: 'a count of the running minute' } },
   idempotency_record: { purge: 10, export: { omitted: 'answers kept for 24 hours' } },
   sealed_value: { purge: 20, export: { omitted: 'secrets; nothing sealed leaves the installation' } },
+  job: { purge: 20, export: { omitted: 'work under way' } },
+  backup_target: { purge: 20, export: { omitted: 'places of this installation; their credentials are secrets' } },
   tenant_quota: { purge: 20, export: 'quotas' },
   outbox_event: { purge: 20, export: { omitted: 'messages to other systems; the trail has the history' } },
   audit_entry: { purge: 20, export: 'audit_entries' },
@@ -29,7 +33,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   session: { purge: 70, export: { omitted: 'credentials' } },
   invitation: { purge: 70, export: { omitted: 'credentials' } },
   membership: { purge: 70, export: 'memberships' },
-  account: { purge: 80, export: 'accounts' },
+  account: { purge: 80, export: 'accounts', withheld: ['password_hash'] },
 }
 
 /** Tables of the installation itself, and why they hold no workspace's content. */

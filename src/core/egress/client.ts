@@ -11,7 +11,7 @@
  * Egress guard; T-16, T-17.
  */
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
-import { Agent, buildConnector, type RequestInit, fetch as undiciFetch } from 'undici'
+import { Agent, buildConnector, Headers, type RequestInit, type Response, fetch as undiciFetch } from 'undici'
 import { EgressRefused, type Guard, type GuardOptions, openGuard, portOf } from './guard.ts'
 
 export { EgressRefused } from './guard.ts'
