@@ -34,7 +34,7 @@ export async function connectSftp(egress: Egress, address: SftpAddress): Promise
   const client = new Client('svc', { error: () => {}, end: () => {}, close: () => {} } as never)
   let isOther = false
   try {
-    await client.connect({
+    const session = await client.connect({
       sock,
       username,
       ...(password === undefined ? {} : { password }),
@@ -49,6 +49,8 @@ export async function connectSftp(egress: Egress, address: SftpAddress): Promise
         return !isOther
       },
     })
+    // A server that breaks the protocol ends its own requests, not this process.
+    session.on('error', () => {})
     return client
   } catch (error) {
     sock.destroy()

@@ -71,7 +71,10 @@ async function put(client: Client, path: string, file: string): Promise<void> {
 async function get(client: Client, path: string): Promise<Readable> {
   const type = await client.exists(path) // asks without following a link
   if (type !== '-') throw new StoreFailure(type === false ? 'missing' : 'refused')
-  return client.createReadStream(path) as unknown as Readable
+  const stream = client.createReadStream(path) as unknown as Readable
+  // Its own last request fails when the connection ends first, and nobody listens any more.
+  stream.on('error', () => {})
+  return stream
 }
 
 async function* list(client: Client, path: string, folder: string): AsyncGenerator<StoredFile> {
