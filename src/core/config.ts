@@ -6,6 +6,7 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { addressOf, type DatabaseAddress } from './database/address.ts'
+import { type Release, readRelease } from './egress/guard.ts'
 import { loadEnvironment } from './environment.ts'
 
 /** A wrong setting: one clear line, exit code 2, nothing started. */
@@ -62,6 +63,26 @@ export const environment = z.object({
     .regex(/^[a-z][a-z0-9-]{0,62}$/, 'must be lower-case letters, digits and dashes')
     .default('svc')
     .describe('First part of every event type'),
+  SVC_BACKUP_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Folder that LOCAL backup targets lie in. Absent: backups in SVC_DATA_DIR'),
+  SVC_EGRESS_ALLOW: z
+    .string()
+    .check((context) => {
+      const release = readRelease(context.value)
+      if ('fault' in release)
+        context.issues.push({
+          code: 'custom',
+          input: context.value,
+          message: `"${release.fault}" is neither a host, host:port, an address nor a block such as 10.0.0.0/8`,
+        })
+    })
+    .default('')
+    .describe(
+      'What the egress guard releases beyond the internet: hosts, addresses and blocks, separated by commas. Metadata services are never released; an endpoint of this installation itself only as host:port',
+    ),
   SVC_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
     .default('info')
@@ -97,6 +118,8 @@ export interface Config {
   readonly keyringFile: string
   readonly setUpToken: string | undefined
   readonly eventNamespace: string
+  readonly backupDir: string
+  readonly egress: Release
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
   readonly bodyLimitBytes: number
   readonly requiresBoundStepUp: boolean
@@ -136,6 +159,8 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     keyringFile: values.SVC_KEYRING_FILE ? resolve(values.SVC_KEYRING_FILE) : join(dataDir, 'keyring.json'),
     setUpToken: values.SVC_SETUP_TOKEN,
     eventNamespace: values.SVC_EVENT_NAMESPACE,
+    backupDir: values.SVC_BACKUP_DIR ? resolve(values.SVC_BACKUP_DIR) : join(dataDir, 'backups'),
+    egress: releaseOf(values.SVC_EGRESS_ALLOW),
     logLevel: values.SVC_LOG_LEVEL,
     bodyLimitBytes: values.SVC_BODY_LIMIT_BYTES,
     requiresBoundStepUp: values.SVC_STEP_UP_BOUND === 'require',
@@ -145,6 +170,13 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     purgeSettleSeconds: values.SVC_PURGE_SETTLE_SECONDS,
     slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
   }
+}
+
+/** The schema has refused what cannot be read. */
+function releaseOf(text: string): Release {
+  const release = readRelease(text)
+  if ('fault' in release) throw new ConfigurationError(`The configuration is wrong. SVC_EGRESS_ALLOW: ${release.fault}`)
+  return release
 }
 
 /** Migrations run as the owner; without SVC_DATABASE_OWNER_URL the daemon's login is the owner too, and `svc doctor` says so. */

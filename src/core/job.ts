@@ -13,6 +13,10 @@ export interface Job<Payload extends z.ZodType = z.ZodType> {
   readonly payload: Payload
   /** How often the queue runs it again after a failure. */
   readonly retryLimit: number
+  /** How many of them one worker runs at the same time; absent: whole batches of what takes moments. */
+  readonly atOnce?: number
+  /** How long one may take before the queue gives it up; 900 s where absent. */
+  readonly longestSeconds?: number
   /** Runs by itself at these times (cron, UTC), with an empty payload. */
   readonly cron?: string
   run(installation: Installation, payload: z.output<Payload>): Promise<void>

@@ -1,6 +1,8 @@
 /** The register of every job the worker knows. */
 import { endPasswordOpening, purgeDue, purgeTenant } from './admin/tenants/jobs.ts'
 import { endInvitation, sweepExpired } from './auth/jobs.ts'
+import { exportTenantJob } from './backup/export-job.ts'
+import { resumeJobs } from './backup/resume-jobs.ts'
 import type { Job } from './job.ts'
 
 export const jobs: readonly Job[] = [
@@ -9,4 +11,6 @@ export const jobs: readonly Job[] = [
   purgeTenant as Job,
   purgeDue as Job,
   endPasswordOpening as Job,
+  exportTenantJob as Job,
+  resumeJobs as Job,
 ]

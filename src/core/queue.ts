@@ -61,6 +61,7 @@ export function openQueue(address: DatabaseAddress, works: boolean, onError: (er
       await (await boss()).send(job.name, job.payload.parse(payload) as object, {
         ...options,
         retryLimit: job.retryLimit,
+        ...(job.longestSeconds === undefined ? {} : { expireInSeconds: job.longestSeconds }),
         db: transactionDatabase(tx),
       })
     },

@@ -20,7 +20,9 @@ const pollingSeconds = 1
 export async function startWorker(installation: Installation, jobs: readonly Job[], log: Log): Promise<Worker> {
   const boss = await installation.queue.boss()
   for (const job of jobs) {
-    await boss.work(job.name, { batchSize, pollingIntervalSeconds: pollingSeconds, perJobResults: true }, (batch) =>
+    // What takes long is taken one by one: a batch is fetched anew only when all of it is done.
+    const taking = job.atOnce === undefined ? { batchSize } : { batchSize: 1, localConcurrency: job.atOnce }
+    await boss.work(job.name, { ...taking, pollingIntervalSeconds: pollingSeconds, perJobResults: true }, (batch) =>
       Promise.all(batch.map((queued) => run(installation, job, queued, log))),
     )
     if (job.cron !== undefined) await boss.schedule(job.name, job.cron, {}, { tz: 'UTC' })
