@@ -77,7 +77,9 @@ const snapshotPool = {
 }
 
 /** An installation over parts that are open already. */
-export function installationOver(parts: Omit<Installation, 'transaction' | 'close'>): Installation {
+export function installationOver(
+  parts: Omit<Installation, 'transaction' | 'snapshot' | 'egress' | 'close'>,
+): Installation {
   const { config, ring, pool, queue, address } = parts
   let snapshots: Pool | undefined
   let egress: Promise<Egress> | undefined
