@@ -30,7 +30,14 @@ const openToInstallation: Readonly<Record<string, string>> = {
   idempotency_record: 'operators and the operator at the database have keys too',
   tenant_quota: 'ceilings are set by operators and read at the gate',
   request_rate: 'calls are counted at the gate',
+  password_opening: 'operators grant and end it; it is asked for before somebody is signed in',
+  legal_hold: 'a purge has to know that a hold is in force; its columns beyond that are not granted',
+  backup_target: 'the installation has targets of its own, and its policy shows it no others',
+  job: 'operators wait for them; ids and counts, no content',
 }
+
+/** What removes rows that are append-only to everybody else; a policy of its own on no table of workspaces. */
+const purgeRole = 'svc_purge'
 
 const own = '(tenant_id = ( SELECT current_tenant() AS current_tenant))'
 
@@ -223,17 +230,20 @@ export const rules: readonly Rule[] = [
     named: 'label.mood',
   },
   {
-    name: 'the trail and the events are append-only, the journal too',
+    name: 'the trail and the events are append-only to everybody but a purge, the journal to that as well',
     why: 'evidence that can be changed is none',
     breaks: ({ tables }) =>
       names(
         tables.filter(
           ({ name, grants }) =>
             ['audit_entry', 'outbox_event', 'journal'].includes(name) &&
-            grants.some((grant) => /: (UPDATE|DELETE|TRUNCATE)$/.test(grant)),
+            grants.some(
+              (grant) =>
+                /: (UPDATE|DELETE|TRUNCATE)$/.test(grant) && !(name !== 'journal' && grant === `${purgeRole}: DELETE`),
+            ),
         ),
       ),
-    offence: 'grant update (params) on journal to svc_installation',
+    offence: `grant delete on journal to ${purgeRole}`,
     named: 'journal',
   },
   {
@@ -288,7 +298,7 @@ export const rules: readonly Rule[] = [
     named: 'USAGE',
   },
   {
-    name: "the daemon's login owns nothing, bypasses nothing, inherits nothing, and may be the three roles",
+    name: "the daemon's login owns nothing, bypasses nothing, inherits nothing, and may be the four roles",
     why: 'a transaction that names no role can do nothing at all',
     breaks: ({ roles, tables }) => {
       const login = roles.find(({ name }) => name === 'svc_daemon')
@@ -299,7 +309,7 @@ export const rules: readonly Rule[] = [
         bypassesPolicies ||
         inherits ||
         mayCreate ||
-        memberOf.join() !== 'svc_installation,svc_queue,svc_tenant'
+        memberOf.join() !== `svc_installation,${purgeRole},svc_queue,svc_tenant`
       const granted = tables.filter(hasAnyGrant('svc_daemon')).map(({ name }) => name)
       return [...(isWrong ? ['svc_daemon'] : []), ...owns, ...granted.filter((name) => name !== 'pgmigrations')]
     },
@@ -307,11 +317,11 @@ export const rules: readonly Rule[] = [
     named: 'stray',
   },
   {
-    name: 'the three roles log in nowhere, own nothing and are nobody else',
+    name: 'the four roles log in nowhere, own nothing and are nobody else, but for the purge, which is its workspace',
     why: 'they are what a transaction becomes, never who comes',
     breaks: ({ roles }) =>
       roles
-        .filter(({ name }) => ['svc_tenant', 'svc_installation', 'svc_queue'].includes(name))
+        .filter(({ name }) => ['svc_tenant', 'svc_installation', 'svc_queue', purgeRole].includes(name))
         .filter(
           (role) =>
             role.mayLogIn ||
@@ -319,7 +329,7 @@ export const rules: readonly Rule[] = [
             role.bypassesPolicies ||
             role.mayCreate ||
             role.owns.length > 0 ||
-            role.memberOf.length > 0,
+            role.memberOf.join() !== (role.name === purgeRole ? 'svc_tenant' : ''),
         )
         .map(({ name }) => name),
     offence: 'create table stray (id uuid primary key); alter table stray owner to svc_tenant',

@@ -87,6 +87,12 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
     await sql`insert into bucket (tenant_id, id, container_id, name, name_fold, rank) select tenant_id, uuidv7(), id, 'To do', 'to do', 'a0' from made`
     await sql`insert into label (tenant_id, id, container_id, name, name_fold, color_token) select tenant_id, uuidv7(), id, 'Idea', 'idea', 'red' from made`
     await sql`insert into journal (id, action, actor_kind, via) select uuidv7(), 'tenant.suspended', 'SYSTEM', 'JOB' from made`
+    await sql`insert into legal_hold (tenant_id, id, scope_kind, reason, placed_by) select tenant_id, id, 'TENANT', 'plan', account_id from made`
+    await sql`insert into job (tenant_id, id, kind) select tenant_id, id, 'TENANT_EXPORT' from made`
+    await sql`
+      insert into purge_certificate (workspace_id, workspace_slug, purged_at, document, key_id, public_key, signature)
+      select tenant_id, 'plan-' || n, now() - n * interval '1 minute', '{}', 'k', sha256('k'), sha256('s') from made`
+    await sql`insert into backup_target (tenant_id, id, name, kind, config) select tenant_id, id, 'plan', 'S3', '{}' from made`
   })
   await oracle`vacuum analyze`
 }
@@ -105,7 +111,7 @@ async function explained(work: (installation: Installation) => Promise<unknown>)
   let opening = ''
   for (const statement of statements) {
     if (statement.mode === 'simple') {
-      const [, roles] = /^begin read (?:only|write); (.*)$/.exec(statement.text) ?? []
+      const [, roles] = /^(?:begin read (?:only|write); )?(set local role .*)$/.exec(statement.text) ?? []
       opening = checkedOpening(roles ?? opening)
     } else {
       const plans = await own.installation.pool.transaction(opening, (tx) => plansOf(tx, statement), { readOnly: true })
@@ -141,12 +147,22 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listServiceAccounts', () => ({})],
   ['listOperators', () => ({})],
   ['getOwnAccount', () => ({})],
+  ['listHolds', () => ({ query: { tenant_id: actor.tenantId, size: '50' } })],
+  ['getHold', () => ({ params: { holdId: collectionId } })],
+  ['getDeletionPlan', () => ({ params: { tenantId: actor.tenantId } })],
+  ['listPurgeCertificates', () => size],
+  ['listPurgeCertificates', () => ({ query: { size: '50', slug: 'plan-77' } })],
+  ['getPurgeCertificate', () => ({ params: { tenantId: actor.tenantId } })],
+  ['listBackupTargets', () => ({})],
+  ['getJob', () => ({ params: { jobId: collectionId } })],
 ]
 
 /** Reads that no index could serve, and why. */
 const others: readonly OperationId[] = [
   'getOverview', // counts every workspace and account
   'listProblems', // asks the database nothing
+  'verifyPurgeCertificate', // looks for what is left in every table there is
+  'listBackups', // one look-up of the target; the rest is asked of the target
 ]
 
 describe('reads by an index', () => {
