@@ -17,6 +17,7 @@ import { withClient } from './database/client.ts'
 import { newId } from './id.ts'
 import { type Installation, openInstallation } from './installation.ts'
 import { createKeyring, type Keyring, readKeyring } from './keyring.ts'
+import { readGate } from './recovery/gate.ts'
 import { mintToken } from './token.ts'
 
 export interface BootOptions {
@@ -110,6 +111,7 @@ async function introduce(installation: Installation): Promise<void> {
   const { ring } = installation
   await installation.transaction(system, {}, async ({ tx }) => {
     await tx`insert into installation (id, epoch) values (${newId()}, ${newId()}) on conflict (is_only) do nothing`
+    installation.epoch.current = (await readGate(tx)).epoch
     const known = await tx<{ key_id: string; check_value: Buffer }[]>`select key_id, check_value from keyring_key`
     const sealed = await tx<
       { key_id: string; count: number }[]

@@ -18,6 +18,7 @@ import { readCursor, writeCursor } from './cursor.ts'
 import type { Tx } from './database/transaction.ts'
 import { eventRow, type NewEvent } from './events.ts'
 import { newId } from './id.ts'
+import type { Epoch } from './installation.ts'
 import type { Job } from './job.ts'
 import type { Keyring } from './keyring.ts'
 import { refuse } from './problem.ts'
@@ -43,6 +44,10 @@ export type JournalAction =
   | 'operator.added'
   | 'operator.removed'
   | 'installation.set_up'
+  | 'recovery.begun'
+  | 'recovery.rewind_found'
+  | 'recovery.reconciled'
+  | 'recovery.admitted'
 
 export interface Evidence {
   readonly subject?: { readonly kind: string; readonly id: string }
@@ -76,7 +81,7 @@ export interface Ctx {
   /** Holds If-Match against the row just locked. Refuses precondition.failed. */
   unchanged(version: number): void
   cursor: {
-    /** The position of this list's cursor. Refuses cursor.invalid. */
+    /** The position of this list's cursor. Refuses cursor.invalid, gone. */
     read(operation: string, filters: Readonly<Record<string, unknown>>, cursor: string): string[]
     write(operation: string, filters: Readonly<Record<string, unknown>>, position: readonly string[]): string
   }
@@ -88,6 +93,7 @@ export interface ContextParts {
   readonly config: Config
   readonly ring: Keyring
   readonly queue: Queue
+  readonly epoch: Epoch
   /** The workspace whose role the transaction opened with; undefined for the installation's. */
   readonly tenantId: string | undefined
   readonly ifMatch?: string | undefined
@@ -152,7 +158,7 @@ function actingIn(tx: Tx, opened: string | undefined) {
 }
 
 export function contextOf(parts: ContextParts): Ctx {
-  const { tx, actor, config, ring, queue } = parts
+  const { tx, actor, config, ring, queue, epoch } = parts
   const { workspaceNow, asQueue, ...roles } = actingIn(tx, parts.tenantId)
   const via = viaOf(actor)
 
@@ -196,9 +202,10 @@ export function contextOf(parts: ContextParts): Ctx {
     },
 
     cursor: {
-      read: (operation, filters, cursor) => readCursor(ring, { operation, scope: scopeOf(actor), filters }, cursor),
+      read: (operation, filters, cursor) =>
+        readCursor(ring, { operation, scope: scopeOf(actor), filters }, epoch.current, cursor),
       write: (operation, filters, position) =>
-        writeCursor(ring, { operation, scope: scopeOf(actor), filters }, position),
+        writeCursor(ring, { operation, scope: scopeOf(actor), filters }, epoch.current, position),
     },
   }
 }

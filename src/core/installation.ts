@@ -31,6 +31,11 @@ export interface TransactionOptions {
   readonly admits?: boolean
 }
 
+/** The installation's epoch as this process knows it: read at boot, and with every credential (gate.ts). A recovery changes it. */
+export interface Epoch {
+  current: string
+}
+
 export interface Installation {
   readonly config: Config
   readonly ring: Keyring
@@ -38,6 +43,7 @@ export interface Installation {
   readonly queue: Queue
   readonly address: DatabaseAddress
   readonly clock: Clock
+  readonly epoch: Epoch
   transaction<T>(actor: Actor, options: TransactionOptions, work: (ctx: Ctx) => Promise<T>): Promise<T>
   /**
    * Reads one workspace as it is at one moment, for as long as that takes: a REPEATABLE READ
@@ -64,7 +70,15 @@ export function openInstallation(
 ): Installation {
   const pool = openPool(address, { size: config.poolSize, applicationName: options.applicationName })
   const queue = openQueue(address, options.works, options.onQueueError ?? (() => {}))
-  return installationOver({ config, ring, pool, queue, address, clock: options.clock ?? systemClock })
+  return installationOver({
+    config,
+    ring,
+    pool,
+    queue,
+    address,
+    clock: options.clock ?? systemClock,
+    epoch: { current: '' },
+  })
 }
 
 /** Few, because each holds back the clean-up of every row that dies meanwhile; patient, because each page is long. */
@@ -80,7 +94,7 @@ const snapshotPool = {
 export function installationOver(
   parts: Omit<Installation, 'transaction' | 'snapshot' | 'egress' | 'close'>,
 ): Installation {
-  const { config, ring, pool, queue, address } = parts
+  const { config, ring, pool, queue, address, epoch } = parts
   let snapshots: Pool | undefined
   let egress: Promise<Egress> | undefined
   return {
@@ -104,7 +118,7 @@ export function installationOver(
       return pool.transaction(
         opening,
         async (tx) => {
-          const ctx = contextOf({ tx, actor, config, ring, queue, tenantId, ifMatch })
+          const ctx = contextOf({ tx, actor, config, ring, queue, epoch, tenantId, ifMatch })
           if (!admits || tenantId === undefined) return work(ctx)
           return admitted(tx, tenantId, () => work(ctx))
         },

@@ -56,6 +56,11 @@ export const problems = {
     says: 'That cursor does not belong to this list.',
     remedy: 'Start again without a cursor.',
   },
+  gone: {
+    status: 410,
+    says: 'That cursor is from before a recovery of the installation, or too old.',
+    remedy: 'Start again without a cursor.',
+  },
   'idempotency.key_reused': {
     status: 422,
     says: 'That Idempotency-Key was used for another request.',
@@ -126,6 +131,11 @@ export const problems = {
     status: 410,
     says: 'The invitation is unknown, used or expired.',
     remedy: 'Ask for a new one.',
+  },
+  'installation.recovering': {
+    status: 503,
+    says: 'The installation is being recovered and admits no workspace yet.',
+    remedy: 'Operators: `svc recovery status`, and docs/runbooks/point-in-time-recovery.md.',
   },
   'installation.already_set_up': {
     status: 409,
