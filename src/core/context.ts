@@ -18,11 +18,12 @@ import { readCursor, writeCursor } from './cursor.ts'
 import type { Tx } from './database/transaction.ts'
 import { eventRow, type NewEvent } from './events.ts'
 import { newId } from './id.ts'
-import type { Epoch } from './installation.ts'
+import type { Identity } from './installation.ts'
 import type { Job } from './job.ts'
 import type { Keyring } from './keyring.ts'
 import { refuse } from './problem.ts'
 import type { EnqueueOptions, Queue } from './queue.ts'
+import type { Obligation } from './recovery/obligation.ts'
 
 export type JournalAction =
   | 'tenant.provisioned'
@@ -76,6 +77,12 @@ export interface Ctx {
   audit(action: string, evidence?: Evidence): Promise<void>
   /** Writes events of the workspace in force. */
   emit(...events: readonly NewEvent[]): Promise<void>
+  /** Owes what a rewind of the database must not undo: the ledger has it before the commit. */
+  oblige(...obligations: readonly Obligation[]): void
+  /** Forgets what was owed since the savepoint that has just been undone. */
+  forgive(since: number): void
+  /** How much is owed so far. */
+  readonly owed: number
   /** Queues a job; nothing is queued unless the transaction commits. */
   enqueue<P>(job: Job<import('zod').ZodType<P>>, payload: P, options?: EnqueueOptions): Promise<void>
   /** Holds If-Match against the row just locked. Refuses precondition.failed. */
@@ -93,10 +100,12 @@ export interface ContextParts {
   readonly config: Config
   readonly ring: Keyring
   readonly queue: Queue
-  readonly epoch: Epoch
+  readonly identity: Identity
   /** The workspace whose role the transaction opened with; undefined for the installation's. */
   readonly tenantId: string | undefined
   readonly ifMatch?: string | undefined
+  /** What the transaction owes so far; written to the ledger before its commit (recovery/pledge.ts). */
+  readonly owed: Obligation[]
 }
 
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -158,7 +167,7 @@ function actingIn(tx: Tx, opened: string | undefined) {
 }
 
 export function contextOf(parts: ContextParts): Ctx {
-  const { tx, actor, config, ring, queue, epoch } = parts
+  const { tx, actor, config, ring, queue, identity, owed } = parts
   const { workspaceNow, asQueue, ...roles } = actingIn(tx, parts.tenantId)
   const via = viaOf(actor)
 
@@ -194,6 +203,12 @@ export function contextOf(parts: ContextParts): Ctx {
       await tx`insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'body')}`
     },
 
+    oblige: (...obligations) => void owed.push(...obligations),
+    forgive: (since) => void owed.splice(since),
+    get owed() {
+      return owed.length
+    },
+
     enqueue: (job, payload, options) => asQueue(() => queue.send(tx, job, payload, options)),
 
     unchanged(version) {
@@ -203,9 +218,9 @@ export function contextOf(parts: ContextParts): Ctx {
 
     cursor: {
       read: (operation, filters, cursor) =>
-        readCursor(ring, { operation, scope: scopeOf(actor), filters }, epoch.current, cursor),
+        readCursor(ring, { operation, scope: scopeOf(actor), filters }, identity.epoch, cursor),
       write: (operation, filters, position) =>
-        writeCursor(ring, { operation, scope: scopeOf(actor), filters }, epoch.current, position),
+        writeCursor(ring, { operation, scope: scopeOf(actor), filters }, identity.epoch, position),
     },
   }
 }

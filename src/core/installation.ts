@@ -21,6 +21,8 @@ import { ownEndpoints } from './egress/guard.ts'
 import type { Keyring } from './keyring.ts'
 import { refuse } from './problem.ts'
 import { openQueue, type Queue } from './queue.ts'
+import { type Ledger, openLedger } from './recovery/ledger.ts'
+import { pledged } from './recovery/pledge.ts'
 
 export interface TransactionOptions {
   /** The workspace whose role is taken; absent for the installation's. */
@@ -31,9 +33,10 @@ export interface TransactionOptions {
   readonly admits?: boolean
 }
 
-/** The installation's epoch as this process knows it: read at boot, and with every credential (gate.ts). A recovery changes it. */
-export interface Epoch {
-  current: string
+/** Who the installation is, as this process knows it: read at boot, the epoch also with every credential (gate.ts). A recovery changes the epoch. */
+export interface Identity {
+  id: string
+  epoch: string
 }
 
 export interface Installation {
@@ -43,7 +46,8 @@ export interface Installation {
   readonly queue: Queue
   readonly address: DatabaseAddress
   readonly clock: Clock
-  readonly epoch: Epoch
+  readonly identity: Identity
+  readonly ledger: Ledger
   transaction<T>(actor: Actor, options: TransactionOptions, work: (ctx: Ctx) => Promise<T>): Promise<T>
   /**
    * Reads one workspace as it is at one moment, for as long as that takes: a REPEATABLE READ
@@ -70,15 +74,9 @@ export function openInstallation(
 ): Installation {
   const pool = openPool(address, { size: config.poolSize, applicationName: options.applicationName })
   const queue = openQueue(address, options.works, options.onQueueError ?? (() => {}))
-  return installationOver({
-    config,
-    ring,
-    pool,
-    queue,
-    address,
-    clock: options.clock ?? systemClock,
-    epoch: { current: '' },
-  })
+  const identity = { id: '', epoch: '' }
+  const ledger = openLedger(config.ledgerFile, ring, () => identity.id)
+  return installationOver({ config, ring, pool, queue, address, clock: options.clock ?? systemClock, identity, ledger })
 }
 
 /** Few, because each holds back the clean-up of every row that dies meanwhile; patient, because each page is long. */
@@ -94,7 +92,7 @@ const snapshotPool = {
 export function installationOver(
   parts: Omit<Installation, 'transaction' | 'snapshot' | 'egress' | 'close'>,
 ): Installation {
-  const { config, ring, pool, queue, address, epoch } = parts
+  const { config, ring, pool, queue, address, identity, ledger } = parts
   let snapshots: Pool | undefined
   let egress: Promise<Egress> | undefined
   return {
@@ -115,14 +113,17 @@ export function installationOver(
 
     transaction(actor, { tenantId, readOnly = false, ifMatch, admits = false }, work) {
       const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)
-      return pool.transaction(
-        opening,
-        async (tx) => {
-          const ctx = contextOf({ tx, actor, config, ring, queue, epoch, tenantId, ifMatch })
-          if (!admits || tenantId === undefined) return work(ctx)
-          return admitted(tx, tenantId, () => work(ctx))
-        },
-        { readOnly },
+      return pledged(ledger, (enter) =>
+        pool.transaction(
+          opening,
+          (tx) =>
+            enter((owed) => {
+              const ctx = contextOf({ tx, actor, config, ring, queue, identity, tenantId, ifMatch, owed })
+              if (!admits || tenantId === undefined) return work(ctx)
+              return admitted(tx, tenantId, () => work(ctx))
+            }),
+          { readOnly },
+        ),
       )
     },
 

@@ -80,7 +80,7 @@ export const problems = {
   },
   'service.unavailable': {
     status: 503,
-    says: 'The database cannot be reached, or is too slow.',
+    says: 'The database cannot be reached or is too slow, or what must be written ahead of the act cannot be.',
     remedy: '`svc doctor` says what is wrong.',
   },
   internal: { status: 500, says: 'The server failed; its log has the cause under the request id.' },
@@ -286,7 +286,7 @@ export function problemBody(problem: Problem, requestId: string): Record<string,
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error
   if (!(error instanceof Error)) return undefined
-  if (error.name === 'DatabaseUnavailable')
+  if (error.name === 'DatabaseUnavailable' || error.name === 'LedgerUnavailable')
     return new Problem('service.unavailable', {}, { headers: { 'retry-after': '1' } })
   const { constraint_name: violated, code } = error as { constraint_name?: string; code?: string }
   const rows = Object.entries(problems) as [ProblemCode, ProblemRow][]

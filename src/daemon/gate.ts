@@ -60,7 +60,7 @@ export function openGate(installation: Installation, rate: Rate): Gate {
       if (token === undefined) refuse('auth.unauthenticated')
       const row = await findCredential(installation, token)
       if (!row || !isServedOn(config, headers.host, row.slug)) refuse('auth.unauthenticated')
-      installation.epoch.current = row.epoch
+      installation.identity.epoch = row.epoch
       if (row.is_gated && !isServedWhileGated(needs, row)) refuseRecovering()
       if (row.state !== 'ACTIVE') refuse('tenant_suspended')
 

@@ -106,7 +106,7 @@ export const retentionOperations = defineOperations('retention', {
     body: HoldPlacement,
     success: { status: 201, answer: Hold, location: (hold: { id: string }) => `/retention/holds/${hold.id}` },
     needs: operator,
-    refuses: ['admin.tenant_deletion_underway'],
+    refuses: ['not_found', 'admin.tenant_deletion_underway'],
     idempotent: true,
     recovery: 'allowed',
     assumed: ['a scope that names nothing in the workspace is 422 request.invalid with reference.unknown'],
