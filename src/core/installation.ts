@@ -48,6 +48,8 @@ export interface Installation {
   readonly clock: Clock
   readonly identity: Identity
   readonly ledger: Ledger
+  /** Transactions that could write and were committed by this process, so far. */
+  readonly writes: { readonly count: number }
   transaction<T>(actor: Actor, options: TransactionOptions, work: (ctx: Ctx) => Promise<T>): Promise<T>
   /**
    * Reads one workspace as it is at one moment, for as long as that takes: a REPEATABLE READ
@@ -90,13 +92,15 @@ const snapshotPool = {
 
 /** An installation over parts that are open already. */
 export function installationOver(
-  parts: Omit<Installation, 'transaction' | 'snapshot' | 'egress' | 'close'>,
+  parts: Omit<Installation, 'transaction' | 'snapshot' | 'egress' | 'close' | 'writes'>,
 ): Installation {
   const { config, ring, pool, queue, address, identity, ledger } = parts
+  const writes = { count: 0 }
   let snapshots: Pool | undefined
   let egress: Promise<Egress> | undefined
   return {
     ...parts,
+    writes,
 
     snapshot(tenantId, work) {
       snapshots ??= openPool(address, snapshotPool)
@@ -111,9 +115,9 @@ export function installationOver(
       return egress
     },
 
-    transaction(actor, { tenantId, readOnly = false, ifMatch, admits = false }, work) {
+    async transaction(actor, { tenantId, readOnly = false, ifMatch, admits = false }, work) {
       const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)
-      return pledged(ledger, (enter) =>
+      const result = await pledged(ledger, (enter) =>
         pool.transaction(
           opening,
           (tx) =>
@@ -125,6 +129,8 @@ export function installationOver(
           { readOnly },
         ),
       )
+      if (!readOnly) writes.count += 1
+      return result
     },
 
     async close() {

@@ -42,8 +42,18 @@ export interface LedgerState {
   readonly unsettled: number
 }
 
+interface Reading {
+  /** Ledgers of other hosts, or copies. */
+  readonly others?: readonly string[]
+  /** Only lines written after this moment. */
+  readonly since?: string | null
+}
+
 /** The ledger of this host, and those of others where they are given. */
-export async function readLedgers(installation: Installation, others: readonly string[] = []): Promise<LedgerState> {
+export async function readLedgers(
+  installation: Installation,
+  { others = [], since = null }: Reading = {},
+): Promise<LedgerState> {
   const { ledger, ring, identity } = installation
   const files = [...new Set([ledger.file, ...others])]
   const all = await Promise.all(files.map(async (file) => ({ file, ...(await readLedger(file, ring)) })))
@@ -54,7 +64,8 @@ export async function readLedgers(installation: Installation, others: readonly s
   })
   const ours = all.filter(({ installationId }) => installationId === identity.id)
   // A copy of one ledger has the same lines once more; each is read once.
-  const lines = new Map(ours.flatMap(({ obligations }) => obligations.map((line) => [`${line.at} ${line.seq}`, line])))
+  const read = ours.flatMap(({ obligations }) => obligations).filter(({ at }) => since === null || at > since)
+  const lines = new Map(read.map((line) => [`${line.at} ${line.seq}`, line]))
   return {
     wanted: wantedBy([...lines.values()]),
     faults,
@@ -77,8 +88,8 @@ const read = <T>(installation: Installation, work: (ctx: Ctx) => Promise<T>) =>
 
 /** What the ledgers want and the database lacks. Changes nothing. */
 export async function planReconciliation(installation: Installation, wanted: Wanted): Promise<readonly Step[]> {
-  const present = await presentTenants(installation, wanted)
-  const holds = await holdSteps(installation, wanted, present)
+  const { present, certified } = await presentTenants(installation, wanted)
+  const holds = await holdSteps(installation, wanted, present, certified)
   const toBeHeld = new Set(holds.map((step) => step.tenant_id))
   return [
     ...holds,
@@ -91,17 +102,27 @@ export async function planReconciliation(installation: Installation, wanted: Wan
 async function presentTenants(installation: Installation, { holds, purged, perhapsPurged }: Wanted) {
   const named = new Set([...[...holds.values()].map(({ tenantId }) => tenantId), ...purged, ...perhapsPurged])
   const present = new Set<string>()
+  const certified = new Set<string>()
   for await (const ids of batches(named)) {
-    const rows = await read(
-      installation,
-      ({ tx }) => tx<{ id: string }[]>`select id from tenant where id in ${tx.list(ids)}`,
+    const [there, gone] = await read(installation, ({ tx }) =>
+      Promise.all([
+        tx<{ id: string }[]>`select id from tenant where id in ${tx.list(ids)}`,
+        tx<{ id: string }[]>`select workspace_id as id from purge_certificate where workspace_id in ${tx.list(ids)}`,
+      ]),
     )
-    for (const { id } of rows) present.add(id)
+    for (const { id } of there) present.add(id)
+    for (const { id } of gone) certified.add(id)
   }
-  return present
+  return { present, certified }
 }
 
-async function holdSteps(installation: Installation, wanted: Wanted, present: ReadonlySet<string>): Promise<Step[]> {
+/** A workspace with a purge certificate was purged, whichever host's ledger says so. */
+async function holdSteps(
+  installation: Installation,
+  wanted: Wanted,
+  present: ReadonlySet<string>,
+  certified: ReadonlySet<string>,
+): Promise<Step[]> {
   const steps: Step[] = []
   for await (const holds of batches(wanted.holds.values())) {
     const rows = await read(
@@ -111,7 +132,7 @@ async function holdSteps(installation: Installation, wanted: Wanted, present: Re
     )
     const there = new Set(rows.map(({ id }) => id))
     for (const { id, tenantId, isCertain } of holds) {
-      const isGoneForGood = !present.has(tenantId) && wanted.purged.has(tenantId)
+      const isGoneForGood = !present.has(tenantId) && (wanted.purged.has(tenantId) || certified.has(tenantId))
       if (there.has(id) || isGoneForGood) continue
       steps.push({
         what: 'hold.place',
