@@ -45,10 +45,10 @@ export const sweepExpired = defineJob({
           tx`delete from step_up where (tenant_id, id) in (select tenant_id, id from step_up where expires_at < now() - interval '1 day' limit ${batch})`,
           tx`delete from failed_attempt where (tenant_id, id) in (select tenant_id, id from failed_attempt where at < now() - interval '1 day' limit ${batch})`,
           // The record before its sealed answer, as a call that takes an expired key again does.
+          tx`delete from idempotency_record where created_at < now() - interval '24 hours'`,
           tx`
-            with over as (delete from idempotency_record where created_at < now() - interval '24 hours' returning tenant_id, id)
-            delete from sealed_value s using over
-            where s.tenant_id = over.tenant_id and s.kind = 'idempotency.answer' and s.owner_id = over.id`,
+            delete from sealed_value s where s.kind = 'idempotency.answer'
+            and not exists (select from idempotency_record r where r.tenant_id = s.tenant_id and r.id = s.owner_id)`,
           tx`delete from blocked_slug where until < now()`,
         ])
         return Math.max(...counts.slice(0, 3).map(({ count }) => count))
