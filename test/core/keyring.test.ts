@@ -67,8 +67,8 @@ describe('refused, in one line that names the file and none of its keys', () => 
     expect(fault()).toContain('the same key twice')
   })
 
-  test.each([0o640, 0o604, 0o666, 0o610])('a file of mode %o, which others may read', (mode) => {
-    write({ current: 'k1', keys: { k1: one } }, mode)
+  test.each(['640', '604', '666', '610'])('a file of mode %s, which others may read', (mode) => {
+    write({ current: 'k1', keys: { k1: one } }, Number.parseInt(mode, 8))
     expect(fault()).toContain(`chmod 600 ${path}`)
   })
 
