@@ -72,7 +72,7 @@ export const setUpOperations = defineOperations('auth', {
       }),
     },
     needs: { caller: 'anyone' },
-    refuses: ['auth.unauthenticated', 'installation.already_set_up', 'admin.slug_taken'],
+    refuses: ['auth.unauthenticated', 'installation.already_set_up', 'admin.slug_taken', 'admin.multi_mode_required'],
     secret: true,
     recovery: 'allowed',
     assumed: ['directly on the database no set-up token is asked for: the operating system has let the caller in'],
