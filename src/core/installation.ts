@@ -24,7 +24,7 @@ export interface TransactionOptions {
   readonly tenantId?: string
   readonly readOnly?: boolean
   readonly ifMatch?: string | undefined
-  /** Holds the workspace open for changes: refuses tenant_suspended unless it is ACTIVE, and stays so until the commit. */
+  /** Holds the workspace acted in, or the actor's own, open for changes: refuses tenant_suspended unless it is ACTIVE, and stays so until the commit. */
   readonly admits?: boolean
 }
 
@@ -69,8 +69,10 @@ export function installationOver(
         opening,
         async (tx) => {
           const ctx = contextOf({ tx, actor, config, ring, queue, tenantId, ifMatch })
-          if (!admits || tenantId === undefined) return work(ctx)
-          return admitted(tx, tenantId, () => work(ctx))
+          // An operator is one of his workspace's people, although he does not act in it.
+          const workspace = tenantId ?? workspaceOf(actor)
+          if (!admits || workspace === undefined) return work(ctx)
+          return admitted(tx, workspace, () => work(ctx))
         },
         { readOnly },
       )
