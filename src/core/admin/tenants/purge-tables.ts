@@ -98,6 +98,15 @@ export async function removeBatch(
 export const walksTheIndex =
   "set local enable_sort = 'off'; set local enable_bitmapscan = 'off'; set local enable_seqscan = 'off'; set local enable_hashjoin = 'off'; set local enable_mergejoin = 'off'"
 
+/** Whether the workspace in force has a row anywhere. Quick also behind a million rows just removed, whose index entries the last round marked. */
+export async function hasRows(tx: Tx, tenantId: string): Promise<boolean> {
+  await tx.switch(walksTheIndex)
+  const names = Object.keys(workspaceTables)
+  const checks = names.map((name) => `exists (select 1 from "${name}" where tenant_id = $1)`)
+  const [row] = await tx.text<{ found: boolean }[]>(`select ${checks.join(' or ')} as found`, [tenantId])
+  return row?.found === true
+}
+
 /** How many rows the workspace in force has, by table. */
 export async function countRows(tx: Tx, tenantId: string): Promise<ReadonlyMap<string, number>> {
   const counts = Object.keys(workspaceTables).map(
