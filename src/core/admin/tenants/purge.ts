@@ -34,6 +34,7 @@ import { certify } from './purge-certificate.ts'
 import { hasSettled, type Sighting } from './purge-deadline.ts'
 import { countJobs, jobsPlace, removeJobs } from './purge-queue.ts'
 import { hasRows, type Key, readPurgeTables, removeBatch, walksTheIndex } from './purge-tables.ts'
+import { type KeyRange, openWalk, type Walk } from './purge-walk.ts'
 import { extended, type Removed } from './removed-keys.ts'
 import { lockTenant } from './tenant-row.ts'
 
@@ -160,10 +161,10 @@ async function emptyPlaces(
 ): Promise<PurgeOutcome | undefined> {
   const tables = await installation.transaction(worker, { readOnly: true }, ({ tx }) => readPurgeTables(tx))
   for (const table of tables) {
-    const stopped = await empty(installation, tenantId, table.name, until, (ctx, size, after) =>
+    const stopped = await empty(installation, tenantId, table.name, until, (ctx, size, range) =>
       asPurge(ctx, tenantId, async () => {
         await ctx.tx.switch(walksTheIndex)
-        return removeBatch(ctx.tx, table, tenantId, size, after)
+        return removeBatch(ctx.tx, table, tenantId, size, range)
       }),
     )
     if (stopped) return stopped
@@ -182,13 +183,12 @@ const largestBatch = 2_000
 const shortMs = 40
 const longMs = 100
 
-type Remove = (ctx: Ctx, size: number, after: Key | undefined) => Promise<readonly Key[]>
+type Remove = (ctx: Ctx, size: number, range: KeyRange) => Promise<readonly Key[]>
 
-/**
- * Removes batch by batch, each one a transaction of its own, until a round from the first
- * row on finds none. A batch begins where the one before the last ended: walking over the
- * last one's index entries marks them dead, so that no later walk has to visit their rows.
- */
+/** How far this process is in each place of each workspace: a later try goes on there. */
+const walks = new WeakMap<Installation, Map<string, Walk>>()
+
+/** Removes batch by batch, each one a transaction of its own, until nothing is left of the place. */
 async function empty(
   installation: Installation,
   tenantId: string,
@@ -196,18 +196,22 @@ async function empty(
   until: number,
   remove: Remove,
 ): Promise<PurgeOutcome | undefined> {
-  let after: Key | undefined
-  let ahead: Key | undefined
-  for (let size = firstBatch; ; ) {
+  const known = walks.get(installation) ?? new Map<string, Walk>()
+  walks.set(installation, known)
+  const name = `${tenantId} ${place}`
+  const walk = known.get(name) ?? openWalk()
+  known.set(name, walk)
+  for (let size = firstBatch; !walk.isOver; ) {
     const began = performance.now()
-    const removed = await removeSome(installation, tenantId, place, (ctx) => remove(ctx, size, after))
+    const removed = await removeSome(installation, tenantId, place, (ctx) => remove(ctx, size, walk.range))
     if (typeof removed === 'string') return removed
     failpoint('purge.batch')
-    if (removed.length === 0 && after === undefined) return undefined
+    walk.note(removed, size)
     if (performance.now() > until) return 'more'
-    ;[after, ahead] = removed.length < size ? [undefined, undefined] : [ahead, removed.at(-1)]
     size = nextSize(size, performance.now() - began)
   }
+  known.delete(name)
+  return undefined
 }
 
 const nextSize = (size: number, tookMs: number) =>
