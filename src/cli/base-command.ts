@@ -11,6 +11,7 @@ import { needsStepUp } from '../core/operation.ts'
 import { requestOf } from '../core/request.ts'
 import type { Caller } from './caller.ts'
 import { openCaller } from './caller-choice.ts'
+import { printableLines } from './render/printable.ts'
 import { secretOrAsk } from './secret-input.ts'
 
 /** A command that needs no installation. */
@@ -31,14 +32,19 @@ export abstract class BaseCommand extends Command {
   }
 
   override logJson(value: unknown): void {
-    process.stdout.write(`${writeJson(value, 2)}\n`)
+    process.stdout.write(`${printableLines(writeJson(value, 2) ?? '')}\n`)
+  }
+
+  /** Prints the answer for people; nothing is drawn where it is wanted as JSON. */
+  protected async show(draw: () => string | Promise<string>): Promise<void> {
+    if (!this.jsonEnabled()) this.log(await draw())
   }
 
   /** Tells people on stderr; says nothing where only JSON is wanted. */
-  protected readonly tell = (line: string): void => this.logToStderr(line)
+  protected readonly tell = (line: string): void => this.logToStderr(printableLines(line))
 
   /** What matters also to whoever reads JSON, such as a retry or which database is touched. */
-  protected readonly note = (line: string): void => void process.stderr.write(`${line}\n`)
+  protected readonly note = (line: string): void => void process.stderr.write(`${printableLines(line)}\n`)
 }
 
 export interface CallerFlags {

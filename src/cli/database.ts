@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Config } from '../core/config.ts'
 import type { DatabaseAddress } from '../core/database/address.ts'
 import { Failure } from './failure.ts'
+import { onInterruption } from './interruption.ts'
 
 export interface HeldDatabase {
   readonly owner: DatabaseAddress
@@ -17,7 +18,7 @@ export interface HeldDatabase {
 export const hasEmbedded = (config: Config) => existsSync(join(config.dataDir, 'postgres.json'))
 
 /** Where the database is; the embedded one is started. Fails (usage) where it has not been made: looking must not make one. */
-export async function holdDatabase(config: Config, note: (line: string) => void): Promise<HeldDatabase> {
+async function holdDatabase(config: Config, note: (line: string) => void): Promise<HeldDatabase> {
   if (config.database) return { ...config.database, embedded: undefined, release: async () => undefined }
   if (!hasEmbedded(config))
     throw new Failure(
@@ -37,9 +38,11 @@ export async function withDatabase<T>(
   work: (database: HeldDatabase) => Promise<T>,
 ): Promise<T> {
   const database = await holdDatabase(config, note)
+  const stopHeeding = onInterruption(() => database.release())
   try {
     return await work(database)
   } finally {
+    stopHeeding()
     await database.release()
   }
 }

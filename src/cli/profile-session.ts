@@ -3,14 +3,7 @@
  * refresh token, which changes at each use; using one twice ends the session. So only
  * one command at a time renews, and the new one is on disk before it is used.
  */
-import {
-  checkProfileName,
-  findProfile,
-  type Profile,
-  type ProfileSession,
-  profileFile,
-  saveProfile,
-} from './profiles.ts'
+import { findProfile, lockFile, type Profile, type ProfileSession, saveProfile } from './profiles.ts'
 
 /** An access token that ends within this many seconds is not sent any more. */
 const marginSeconds = 20
@@ -43,7 +36,7 @@ export async function renewSession(
 /** Waits for its turn with the profile; the kernel frees the lock of a process that dies. */
 async function lockProfile(name: string): Promise<{ release(): void }> {
   const { makeLockFile, takeTurn } = await import('../core/database/embedded/locks.ts')
-  const file = profileFile(checkProfileName(name)).replace(/\.json$/, '.lock')
+  const file = lockFile(name)
   await makeLockFile(file)
   return takeTurn(file, () => process.stderr.write('Waiting for another svc that is renewing this session.\n'))
 }

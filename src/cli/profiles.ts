@@ -47,12 +47,14 @@ export function checkProfileName(name: string): string {
   )
 }
 
-export const profilesFolder = (env: NodeJS.ProcessEnv = process.env) => {
+const profilesFolder = (env: NodeJS.ProcessEnv = process.env) => {
   const home = env['XDG_CONFIG_HOME']
   return join(home?.startsWith('/') ? home : join(homedir(), '.config'), 'svc', 'profiles')
 }
 
-export const profileFile = (name: string) => join(profilesFolder(), `${checkProfileName(name)}.json`)
+const profileFile = (name: string) => join(profilesFolder(), `${checkProfileName(name)}.json`)
+
+export const lockFile = (name: string) => profileFile(name).replace(/\.json$/, '.lock')
 
 /** All profiles, by name; none where there is no folder. */
 export function listProfiles(): Profile[] {
@@ -121,8 +123,13 @@ export function saveProfile({ name, ...profile }: Profile): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   if (profile.directory !== undefined) leaveFolder(profile.directory, name)
   const aside = `${file}.${process.pid}.partial`
-  writeFileSync(aside, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600, flag: 'w' })
-  renameSync(aside, file)
+  try {
+    writeFileSync(aside, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600, flag: 'w' })
+    renameSync(aside, file)
+  } catch (error) {
+    rmSync(aside, { force: true })
+    throw error
+  }
 }
 
 function leaveFolder(directory: string, keeper: string): void {
@@ -135,7 +142,7 @@ function leaveFolder(directory: string, keeper: string): void {
 export function removeProfile(name: string): boolean {
   const file = profileFile(name)
   const known = fileNames().includes(`${name}.json`)
-  rmSync(file, { force: true })
+  for (const path of [file, lockFile(name)]) rmSync(path, { force: true })
   return known
 }
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { readJson, writeJson } from '../core/json.ts'
 import type { Outgoing } from './api-caller.ts'
 import { Failure } from './failure.ts'
+import { readStdin } from './secret-input.ts'
 
 export interface RawFlags {
   readonly 'raw-field'?: string[] | undefined
@@ -21,11 +22,11 @@ export function rawPath(path: string): string {
   return below.startsWith('/') ? below : `/${below}`
 }
 
-export function outgoingOf(method: string, path: string, flags: RawFlags): Outgoing {
+export async function outgoingOf(method: string, path: string, flags: RawFlags): Promise<Outgoing> {
   const headers = Object.fromEntries((flags.header ?? []).map(readHeader))
   const { 'content-type': named, ...rest } = headers
   const mediaType = named ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json')
-  const fields = fieldsOf(flags)
+  const fields = await fieldsOf(flags)
   if (method === 'GET') {
     if (flags.input !== undefined) throw new Failure('usage', 'A GET takes no body.', 'Use -f for its query.')
     return { method, path: withQuery(path, fields), headers: rest }
@@ -35,7 +36,7 @@ export function outgoingOf(method: string, path: string, flags: RawFlags): Outgo
       ? Object.keys(fields).length > 0
         ? writeJson(fields)
         : undefined
-      : readInput(flags.input)
+      : await readInput(flags.input)
   return { method, path, headers: rest, body, mediaType }
 }
 
@@ -48,17 +49,18 @@ export function withQuery(path: string, members: Readonly<Record<string, unknown
   return query.size === 0 ? (pathname ?? '') : `${pathname}?${query}`
 }
 
-function fieldsOf(flags: RawFlags): Record<string, unknown> {
+async function fieldsOf(flags: RawFlags): Promise<Record<string, unknown>> {
   const raw = (flags['raw-field'] ?? []).map((field) => split(field, '='))
-  const typed = (flags.field ?? []).map((field) => {
+  const typed: [string, unknown][] = []
+  for (const field of flags.field ?? []) {
     const [name, value] = split(field, '=')
-    return [name, typedValue(value)] as const
-  })
+    typed.push([name, await typedValue(value)])
+  }
   return Object.fromEntries([...raw, ...typed])
 }
 
 /** JSON where it is JSON, a file's text after @, else the text itself. */
-function typedValue(value: string): unknown {
+async function typedValue(value: string): Promise<unknown> {
   if (value.startsWith('@')) return readInput(value.slice(1))
   try {
     return readJson(value)
@@ -86,9 +88,9 @@ function split(text: string, separator: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
-function readInput(file: string): string {
+async function readInput(file: string): Promise<string> {
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8')
+    return file === '-' ? await readStdin() : readFileSync(file, 'utf8')
   } catch (error) {
     throw new Failure('usage', `${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
   }

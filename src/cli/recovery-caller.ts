@@ -14,6 +14,7 @@ import { performForAnswer } from '../core/perform.ts'
 import type { Caller } from './caller.ts'
 import type { Tell } from './caller-choice.ts'
 import { Failure } from './failure.ts'
+import { onInterruption } from './interruption.ts'
 
 /** Boots the installation of this configuration. Fails (conflict) while a daemon serves it, unless `whileServing`. */
 export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Promise<Caller> {
@@ -26,6 +27,7 @@ export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Pro
     throw error
   }
   const actor = recoveryActor()
+  const stopHeeding = onInterruption(() => booted.close())
   return {
     where: booted.embedded ? `the embedded installation in ${config.dataDir}` : `the database ${nameOf(booted)}`,
     way: 'database',
@@ -33,7 +35,10 @@ export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Pro
       if (operation.recovery !== 'allowed') throw refusedHere(operation.recovery.refused)
       return performForAnswer(booted.installation, operation, actor, sent)
     },
-    close: () => booted.close(),
+    async close() {
+      stopHeeding()
+      await booted.close()
+    },
   }
 }
 

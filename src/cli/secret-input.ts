@@ -11,6 +11,7 @@ export const passwordFlags = {
 }
 
 export interface SecretSource {
+  /** Absent where the command has no such flag. */
   readonly stdin?: boolean | undefined
   readonly file?: string | undefined
 }
@@ -18,13 +19,20 @@ export interface SecretSource {
 const maximumBytes = 65_536
 
 /** The secret from stdin or the file, without the newline at its end; undefined where neither was named. Fails (usage) on a file that others can read. */
-export function readSecret({ stdin, file }: SecretSource, what: string): string | undefined {
+export async function readSecret({ stdin, file }: SecretSource, what: string): Promise<string | undefined> {
   if (!stdin && file === undefined) return undefined
-  const text = stdin ? readFileSync(0, 'utf8') : readSecretFile(file ?? '', what)
+  const text = stdin ? await readStdin() : readSecretFile(file ?? '', what)
   const secret = text.replace(/\r?\n$/, '')
   if (secret === '') throw new Failure('usage', `The ${what} is empty.`)
   if (secret.length > maximumBytes) throw new Failure('usage', `The ${what} is longer than ${maximumBytes} bytes.`)
   return secret
+}
+
+/** As a stream: a pipe may be set to answer `again` to whoever reads it at once. */
+export async function readStdin(): Promise<string> {
+  const pieces: Buffer[] = []
+  for await (const piece of process.stdin as AsyncIterable<Buffer>) pieces.push(piece)
+  return Buffer.concat(pieces).toString('utf8')
 }
 
 function readSecretFile(file: string, what: string): string {
@@ -46,17 +54,15 @@ export async function secretOrAsk(
   ending: 'usage' | 'notAllowed' = 'usage',
   check?: Check,
 ): Promise<string> {
-  const given = readSecret(source, what)
+  const given = await readSecret(source, what)
   if (given !== undefined) {
     const fault = check?.(given) ?? true
-    if (fault !== true) throw new Failure('usage', `The ${what} ${fault}.`)
+    if (fault !== true) throw new Failure('usage', fault.replace(/^It /, `The ${what} `))
     return given
   }
-  if (!isInteractive())
-    throw new Failure(
-      ending,
-      `The ${what} is needed, and there is no terminal to ask on.`,
-      `Give it with --${what}-stdin or --${what}-file FILE.`,
-    )
+  if (!isInteractive()) {
+    const flags = [...('stdin' in source ? [`--${what}-stdin`] : []), `--${what}-file FILE`].join(' or ')
+    throw new Failure(ending, `The ${what} is needed, and there is no terminal to ask on.`, `Give it with ${flags}.`)
+  }
   return askPassword(question, check)
 }

@@ -35,7 +35,7 @@ const { workspace: workspaceSchema, owner: ownerSchema } = setUpOperations.setUp
 
 /** Off a terminal every flag is needed; the failure names those that are missing. */
 export async function setUpAnswers(flags: SetUpFlags): Promise<SetUpAnswers> {
-  const given = readSecret({ stdin: flags['password-stdin'], file: flags['password-file'] }, 'password')
+  const given = await readSecret({ stdin: flags['password-stdin'], file: flags['password-file'] }, 'password')
   if (!isInteractive()) refuseMissing(flags, given)
   const slug = flags.workspace ?? (await askText('Slug of the first workspace:', checkOf(workspaceSchema, 'slug')))
   const name = flags['workspace-name'] ?? (await askText('Its name:', checkOf(workspaceSchema, 'display_name'), slug))

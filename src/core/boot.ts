@@ -7,7 +7,6 @@
  * another release, nor with a ring that cannot open what is stored: each refusal is one
  * clear line. Spec: decisions 4, Keyring; 6.
  */
-import { randomUUIDv7 } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { SystemActor } from './actor.ts'
 import { hashSetUpToken } from './auth/set-up.ts'
@@ -15,6 +14,7 @@ import type { Clock } from './clock.ts'
 import { type Config, ConfigurationError } from './config.ts'
 import type { DatabaseAddress } from './database/address.ts'
 import { withClient } from './database/client.ts'
+import { newId } from './id.ts'
 import { type Installation, openInstallation } from './installation.ts'
 import { createKeyring, type Keyring, readKeyring } from './keyring.ts'
 import { mintToken } from './token.ts'
@@ -79,7 +79,7 @@ async function migratedAddress(
 ): Promise<DatabaseAddress> {
   const { checkMigrated, migrate, migrationStatus } = await import('./database/migrate.ts')
   if (config.database) {
-    await checkMigrated(config.database.owner)
+    await checkMigrated(config.database.daemon)
     return config.database.daemon
   }
   if (!held) throw new Error('an embedded installation without its database')
@@ -109,7 +109,7 @@ const hasKnownRing = (owner: DatabaseAddress) =>
 async function introduce(installation: Installation): Promise<void> {
   const { ring } = installation
   await installation.transaction(system, {}, async ({ tx }) => {
-    await tx`insert into installation (id, epoch) values (${randomUUIDv7()}, ${randomUUIDv7()}) on conflict (is_only) do nothing`
+    await tx`insert into installation (id, epoch) values (${newId()}, ${newId()}) on conflict (is_only) do nothing`
     const known = await tx<{ key_id: string; check_value: Buffer }[]>`select key_id, check_value from keyring_key`
     const sealed = await tx<
       { key_id: string; count: number }[]

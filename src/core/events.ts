@@ -5,8 +5,8 @@
  * here, by the transaction that changed the state, and are the same in the outbox, in a
  * delivery and in a pull. Spec: Events; decisions 5.
  */
-import { randomUUIDv7 } from 'node:crypto'
 import { type Actor, accountIdOf } from './actor.ts'
+import { newId } from './id.ts'
 import { writeJson } from './json.ts'
 
 export const eventNames = {
@@ -55,7 +55,7 @@ export interface EventRow {
 
 /** The outbox row of an event of one workspace. */
 export function eventRow(namespace: string, tenantId: string, actor: Actor, at: Date, event: NewEvent): EventRow {
-  const id = randomUUIDv7()
+  const id = newId()
   const type = `${namespace}.${event.name}.v1`
   const time = at.toISOString()
   const body = writeJson({

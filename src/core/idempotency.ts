@@ -12,9 +12,10 @@
  *
  * Spec: decisions 1, Idempotency-Key.
  */
-import { createHash, randomUUIDv7 } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { accountIdOf, scopeOf } from './actor.ts'
 import type { Ctx } from './context.ts'
+import { newId } from './id.ts'
 import { writeJson } from './json.ts'
 import type { Operation } from './operation.ts'
 import { Problem, refuse } from './problem.ts'
@@ -98,13 +99,13 @@ export async function once(
     if (!storable) throw error
     return refusalAnswer(error)
   })
-  await keep(ctx, slot, id, answer, operation.secret === true)
+  keep(ctx, slot, id, answer, operation.secret === true)
   return { ...answer, replayed: false }
 }
 
 /** Takes the slot: answers the new record's id, or undefined when somebody had it first. */
 async function claim(ctx: Ctx, slot: Slot, fingerprint: Buffer): Promise<string | undefined> {
-  const id = randomUUIDv7()
+  const id = newId()
   try {
     const taken = await ctx.tx`
       insert into idempotency_record (tenant_id, account_id, operation, key, id, fingerprint)
@@ -134,16 +135,15 @@ async function replay(ctx: Ctx, slot: Slot, fingerprint: Buffer): Promise<Stored
   return { status: row.status, headers: row.headers, body: body ?? undefined }
 }
 
-async function keep(ctx: Ctx, slot: Slot, id: string, answer: StoredAnswer, holdsSecret: boolean): Promise<void> {
+/** Not waited for: it travels with the commit, which fails if this does. */
+function keep(ctx: Ctx, slot: Slot, id: string, answer: StoredAnswer, holdsSecret: boolean): void {
   const isSealed = holdsSecret && answer.body !== undefined && answer.status < 300
-  const kept = ctx.tx`
+  void ctx.tx`
     update idempotency_record
     set status = ${answer.status}, headers = ${ctx.tx.json(answer.headers)}, body = ${isSealed ? null : (answer.body ?? null)}, is_sealed = ${isSealed}
     where tenant_id = ${slot.tenantId} and account_id = ${slot.accountId} and operation = ${slot.operation} and key = ${slot.key}`
-  const sealed = isSealed
-    ? storeSealed(ctx, { tenantId: slot.tenantId, kind: 'idempotency.answer', ownerId: id }, answer.body ?? '')
-    : undefined
-  await Promise.all([kept, sealed])
+  if (isSealed)
+    void storeSealed(ctx, { tenantId: slot.tenantId, kind: 'idempotency.answer', ownerId: id }, answer.body ?? '')
 }
 
 /** A refusal as it is stored: without `instance`, which names the request that is answered. */

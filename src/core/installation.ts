@@ -55,13 +55,17 @@ export function openInstallation(
 ): Installation {
   const pool = openPool(address, { size: config.poolSize, applicationName: options.applicationName })
   const queue = openQueue(address, options.works, options.onQueueError ?? (() => {}))
+  return installationOver({ config, ring, pool, queue, address, ...(options.clock ? { clock: options.clock } : {}) })
+}
+
+/** An installation over parts that are open already. */
+export function installationOver(
+  parts: Pick<Installation, 'config' | 'ring' | 'pool' | 'queue' | 'address'> & { readonly clock?: Clock },
+): Installation {
+  const { config, ring, pool, queue } = parts
   return {
-    config,
-    ring,
-    pool,
-    queue,
-    address,
-    clock: options.clock ?? systemClock,
+    ...parts,
+    clock: parts.clock ?? systemClock,
 
     transaction(actor, { tenantId, readOnly = false, ifMatch, admits = false }, work) {
       const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)

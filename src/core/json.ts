@@ -28,8 +28,16 @@ export function readJson(text: string): unknown {
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
 /** Writes an answer; undefined members are left out. `indent` in spaces, for people. */
-export const writeJson = (value: unknown, indent?: number) =>
-  JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? rawJSON(member.toString()) : member), indent)
+export function writeJson(value: unknown, indent?: number): string {
+  try {
+    return JSON.stringify(value, undefined, indent)
+  } catch {
+    // A bigint is somewhere in it. Looking at every member for one makes writing five times slower.
+    return JSON.stringify(value, exactly, indent)
+  }
+}
+
+const exactly = (_: string, member: unknown) => (typeof member === 'bigint' ? rawJSON(member.toString()) : member)
 
 function exactInteger(_: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value

@@ -46,10 +46,10 @@ export const text = (min: number, max: number) =>
     .meta({ minLength: min, maxLength: max })
 
 /** A string of a pattern; the pattern must be linear and anchored (test/house checks both). */
-export const patterned = (pattern: RegExp) => z.string().regex(pattern)
+const patterned = (pattern: RegExp) => z.string().regex(pattern)
 
 export const uuid = z
-  .guid()
+  .guid({ abort: true }) // one fault, one error: what is no id at all need not hear about its case
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
   .meta({ format: 'uuid' })
 
@@ -87,7 +87,7 @@ export const optionalPaging = (maximum: number) => ({
 })
 
 /** A whole number; in a query it travels as digits (validation.ts reads them). */
-export const count = (minimum: number, maximum: number) => z.int().min(minimum).max(maximum)
+const count = (minimum: number, maximum: number) => z.int().min(minimum).max(maximum)
 
 export const slug = patterned(/^[a-z0-9][a-z0-9-]{2,39}$/)
 export const version = z.int().min(1)

@@ -1,21 +1,16 @@
 /**
  * Whether a daemon serves this installation, told through the database.
  *
- * A daemon that admits traffic holds a shared advisory lock on a connection of its own,
- * which the server gives up by itself when the daemon dies, however it dies. Recovery
- * commands ask before they change what a daemon may be serving. When the connection is
- * lost the lock is taken again as soon as the database is back; in between nobody is
- * served anyway.
+ * A daemon that admits traffic holds a shared lock. Recovery commands ask before they
+ * change what a daemon may be serving. When the connection is lost the lock is taken
+ * again as soon as the database is back; in between nobody is served anyway.
  *
  * Spec: decisions 6 (`--recovery` refuses while a daemon admits traffic).
  */
-import postgres from 'postgres'
-import { type DatabaseAddress, postgresOptions } from './database/address.ts'
+import type { DatabaseAddress } from './database/address.ts'
+import { type HeldLock, holdSharedLock, isLockHeld } from './database/shared-lock.ts'
 
-/** Class and key of the lock "a daemon admits traffic". */
-const lockClass = 7303
-const lockKey = 1
-
+const servingLock = { lockClass: 7303, key: 1 }
 const retryMs = 500
 
 export interface Serving {
@@ -24,87 +19,46 @@ export interface Serving {
 
 /** Announces that this process serves, until `release`. Throws when the database cannot be reached at first. */
 export async function announceServing(address: DatabaseAddress): Promise<Serving> {
-  let held = await hold(address)
-  let released = false
-  let wake = () => {}
+  const stop = new AbortController()
+  let held = await holdSharedLock(address, servingLock)
 
   const keep = async () => {
-    while (!released) {
+    while (!stop.signal.aborted) {
       await held.lost
-      await held.end()
-      while (!released) {
-        await new Promise<void>((resolve) => {
-          wake = resolve
-          setTimeout(resolve, retryMs).unref()
-        })
-        const again = released ? undefined : await hold(address).catch(() => undefined)
-        if (again) {
-          held = again
-          break
-        }
-      }
+      held = (await holdAgain(address, stop.signal)) ?? held
     }
   }
   const kept = keep()
 
   return {
     async release() {
-      released = true
-      wake()
-      await held.end()
+      stop.abort()
+      await held.release()
       await kept
+      await held.release()
     },
   }
 }
 
-interface Held {
-  /** Resolves when the connection, and with it the lock, is gone. */
-  readonly lost: Promise<void>
-  end(): Promise<void>
+/** Tries until the lock is held again, or nobody wants it any more. */
+async function holdAgain(address: DatabaseAddress, signal: AbortSignal): Promise<HeldLock | undefined> {
+  while (!signal.aborted) {
+    await pause(signal)
+    const held = signal.aborted ? undefined : await holdSharedLock(address, servingLock).catch(() => undefined)
+    if (held) return held
+  }
+  return undefined
 }
 
-async function hold(address: DatabaseAddress): Promise<Held> {
-  const { promise: lost, resolve } = Promise.withResolvers<void>()
-  const sql = connect(address, resolve)
-  const end = async () => {
-    await sql.end({ timeout: 1 }).catch(() => {})
-    resolve()
-  }
-  try {
-    await sql`select pg_advisory_lock_shared(${lockClass}::int, ${lockKey}::int)`
-    return { lost, end }
-  } catch (error) {
-    await end()
-    throw error
-  }
-}
+const pause = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, retryMs)
+    const wake = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    signal.addEventListener('abort', wake, { once: true })
+  })
 
 /** Whether any daemon admits traffic now. */
-export async function isServed(address: DatabaseAddress): Promise<boolean> {
-  const sql = connect(address, () => {})
-  try {
-    const [row] = await sql<{ served: boolean }[]>`
-      select exists (
-        select from pg_locks
-        where locktype = 'advisory' and granted and classid = ${lockClass}::int::oid and objid = ${lockKey}::int::oid and objsubid = 2
-          and database = (select oid from pg_database where datname = current_database())
-      ) as served`
-    return row?.served === true
-  } finally {
-    await sql.end({ timeout: 1 })
-  }
-}
-
-function connect(address: DatabaseAddress, onclose: () => void): postgres.Sql {
-  return postgres({
-    ...postgresOptions(address),
-    max: 1,
-    idle_timeout: 0,
-    max_lifetime: null,
-    connect_timeout: 5,
-    fetch_types: false,
-    onnotice: () => {},
-    onclose,
-    connection: { application_name: 'svc serving' },
-  })
-}
+export const isServed = (address: DatabaseAddress): Promise<boolean> => isLockHeld(address, servingLock)

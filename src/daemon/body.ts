@@ -27,6 +27,10 @@ export function addBodyParser(app: FastifyInstance): void {
 function bodyOf(request: FastifyRequest, bytes: Buffer): unknown {
   if (bytes.length === 0 || request.is404) return undefined
   const { operation } = request.routeOptions.config
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  // RFC 9110, 8.4: what cannot be decoded is refused, not taken for what it is not.
+  if (encoding.toLowerCase() !== 'identity')
+    throw wrongMediaType(operation).withHeaders({ 'accept-encoding': 'identity' })
   const { mediaType, charset } = contentTypeOf(request.headers['content-type'])
   if (mediaType !== mediaTypeOf(operation) || (charset !== undefined && charset !== 'utf-8'))
     throw wrongMediaType(operation)

@@ -21,8 +21,7 @@ export function openApiDocument(operations: readonly Operation[]): Document {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
     const path = `${root}${operation.path}`
-    const item = (paths[path] ??= {})
-    item[operation.method.toLowerCase()] = describe(operation, schemas)
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, schemas) }
   }
   return {
     openapi: '3.1.0',
@@ -235,7 +234,7 @@ interface Refusal {
   readonly status: number
 }
 
-export function refusalsMetBy(operation: Operation): Refusal[] {
+function refusalsMetBy(operation: Operation): Refusal[] {
   const { needs } = operation
   const codes: ProblemCode[] = ['request.malformed', 'service.unavailable', 'internal', ...gateRefusals(operation)]
   if (operation.method !== 'GET')

@@ -37,13 +37,16 @@ beforeAll(async () => {
   leavingId = await workspace(daemon, 'leaving', 'PENDING_DELETION')
   // Rates are another test's matter.
   await daemon.db.sql`insert into tenant_quota select id, 'api_requests_per_minute', 0 from tenant`
-  const make = async (name: string, tenant: string, credential: Credential) => tokens.set(name, (await person(daemon, tenant, credential)).token)
-  for (const [name, credential] of Object.entries(wrongTokens)) await make(name, tenantId, { ...credential, operator: true })
+  const make = async (name: string, tenant: string, credential: Credential) =>
+    tokens.set(name, (await person(daemon, tenant, credential)).token)
+  for (const [name, credential] of Object.entries(wrongTokens))
+    await make(name, tenantId, { ...credential, operator: true })
   await make('suspended', suspendedId, { operator: true })
   await make('leaving', leavingId, { operator: true })
   await make('right', tenantId, { operator: true })
   await make('outsider', tenantId, {})
-  for (const scope of scopes) await make(`without ${scope}`, tenantId, { scopes: everyScope.filter((other) => other !== scope), operator: true })
+  for (const scope of scopes)
+    await make(`without ${scope}`, tenantId, { scopes: everyScope.filter((other) => other !== scope), operator: true })
   for (const role of roles) await make(role, tenantId, { role })
 })
 afterAll(() => daemon.close())
@@ -54,11 +57,26 @@ const urlOf = (operation: Operation, id: string = randomUUID()) => `/api/v1${ope
 const call = (operation: Operation, headers: Record<string, string> = {}) =>
   daemon.call(operation.method, urlOf(operation), {
     headers,
-    ...(operation.method === 'GET' ? {} : { body: {}, headers: { ...headers, 'content-type': operation.patch ? 'application/merge-patch+json' : 'application/json' } }),
+    ...(operation.method === 'GET'
+      ? {}
+      : {
+          body: {},
+          headers: {
+            ...headers,
+            'content-type': operation.patch ? 'application/merge-patch+json' : 'application/json',
+          },
+        }),
   })
-const callAs = (operation: Operation, token: string | undefined) => call(operation, token === undefined ? {} : { authorization: `Bearer ${token}` })
+const callAs = (operation: Operation, token: string | undefined) =>
+  call(operation, token === undefined ? {} : { authorization: `Bearer ${token}` })
 
-const gateCodes = new Set(['auth.unauthenticated', 'tenant_suspended', 'auth.scope_required', 'auth.role_required', 'admin.operator_required'])
+const gateCodes = new Set([
+  'auth.unauthenticated',
+  'tenant_suspended',
+  'auth.scope_required',
+  'auth.role_required',
+  'admin.operator_required',
+])
 
 function expectUnauthenticated({ status, json, headers }: Answered): void {
   expect([status, json?.code, headers['www-authenticate']]).toEqual([401, 'auth.unauthenticated', 'Bearer'])
@@ -129,12 +147,15 @@ test.each(named(ofOperators))('%s refuses whoever is not in the register', async
   expect([status, json?.code]).toEqual([403, 'admin.operator_required'])
 })
 
-const ofWorkspaces = guarded.flatMap((operation) => (operation.needs.caller === 'workspace' ? [[operation.id, operation, operation.needs.role] as const] : []))
+const ofWorkspaces = guarded.flatMap((operation) =>
+  operation.needs.caller === 'workspace' ? [[operation.id, operation, operation.needs.role] as const] : [],
+)
 
 test.each(ofWorkspaces)('%s refuses every lower role, and no other', async (_, operation, needed) => {
   for (const role of roles) {
     const { status, json } = await callAs(operation, tokens.get(role))
-    if (rankOf[role] < rankOf[needed]) expect([status, json]).toMatchObject([403, { code: 'auth.role_required', params: { role: needed } }])
+    if (rankOf[role] < rankOf[needed])
+      expect([status, json]).toMatchObject([403, { code: 'auth.role_required', params: { role: needed } }])
     else expect(json?.code).not.toBe('auth.role_required')
   }
 })
@@ -146,7 +167,13 @@ test.each(named(open))('%s asks nobody who they are', async (_, operation) => {
 
 test('a path id that is no UUID is told before anybody is asked who they are', async () => {
   for (const operation of guarded.filter(({ params }) => params)) {
-    for (const id of ['1', 'x'.repeat(101), '00000000-0000-0000-0000-00000000000G', '0190C9D2-7A3B-7CDE-8F01-23456789ABCD', 'urn']) {
+    for (const id of [
+      '1',
+      'x'.repeat(101),
+      '00000000-0000-0000-0000-00000000000G',
+      '0190C9D2-7A3B-7CDE-8F01-23456789ABCD',
+      'urn',
+    ]) {
       const { status, json } = await daemon.call(operation.method, urlOf(operation, id), {})
       expect([operation.id, status, json?.code]).toEqual([operation.id, 400, 'request.malformed'])
     }
@@ -172,7 +199,9 @@ describe('the register', () => {
     const operator = await person(daemon, tenantId, { operator: true })
     expect((await daemon.call('GET', '/api/v1/admin/overview', { token: operator.token })).status).toBe(200)
     await daemon.db.sql`delete from operator where account_id = ${operator.accountId}`
-    expect((await daemon.call('GET', '/api/v1/admin/overview', { token: operator.token })).json.code).toBe('admin.operator_required')
+    expect((await daemon.call('GET', '/api/v1/admin/overview', { token: operator.token })).json.code).toBe(
+      'admin.operator_required',
+    )
   })
 })
 
@@ -205,25 +234,40 @@ describe('on a base domain', () => {
     const { tenantId: homeId, email, password } = await setUp(hosted, 'acme')
     const { token } = await person(hosted, homeId)
     const at = (host: string) => hosted.call('GET', '/api/v1/accounts/me', { token, headers: { host } })
-    for (const host of ['acme.svc.example', 'ACME.svc.example:8080', 'svc.example', '127.0.0.1', 'elsewhere.example']) expect((await at(host)).status).toBe(200)
-    for (const host of ['other.svc.example', 'other.svc.example:443', 'x.acme.svc.example']) expectUnauthenticated(await at(host))
+    for (const host of ['acme.svc.example', 'ACME.svc.example:8080', 'svc.example', '127.0.0.1', 'elsewhere.example'])
+      expect((await at(host)).status).toBe(200)
+    for (const host of ['other.svc.example', 'other.svc.example:443', 'x.acme.svc.example'])
+      expectUnauthenticated(await at(host))
 
-    const signIn = (host: string) => hosted.call('POST', '/api/v1/auth/sessions', { body: { email, password }, headers: { host } })
+    const signIn = (host: string) =>
+      hosted.call('POST', '/api/v1/auth/sessions', { body: { email, password }, headers: { host } })
     expect((await signIn('acme.svc.example')).status).toBe(201)
     expect((await signIn('other.svc.example')).json.code).toBe('auth.sign_in_failed')
   })
 })
 
 test('a credential notes its use once a minute, behind the answer', async () => {
-  const { token, credentialId } = await person(daemon, tenantId)
-  const seen = async (id: string) => (await daemon.db.sql<{ last_used_at: Date | null }[]>`select last_used_at from credential where id = ${id}`)[0]?.last_used_at
-  await daemon.call('GET', '/api/v1/accounts/me', { token })
-  await expect.poll(() => seen(credentialId)).not.toBeNull()
-  const first = await seen(credentialId)
-  await daemon.call('GET', '/api/v1/accounts/me', { token })
-  // Its own note shows that one of the call before would have been written by now.
-  const later = await person(daemon, tenantId)
-  await daemon.call('GET', '/api/v1/accounts/me', { token: later.token })
-  await expect.poll(() => seen(later.credentialId)).not.toBeNull()
-  expect(await seen(credentialId)).toEqual(first)
+  // On one connection notes and calls take turns, so a later call's note shows that an earlier one's was made, or never will be.
+  const single = await testDaemon({ config: { poolSize: 1 } })
+  try {
+    const home = await setUp(single)
+    const { token, credentialId } = await person(single, home.tenantId)
+    const later = await person(single, home.tenantId)
+    const seen = async (id: string) =>
+      (await single.db.sql<{ at: Date | null }[]>`select last_used_at as at from credential where id = ${id}`)[0]?.at
+
+    await single.call('GET', '/api/v1/accounts/me', { token })
+    await expect.poll(() => seen(credentialId)).toBeInstanceOf(Date)
+    const first = await seen(credentialId)
+    await single.call('GET', '/api/v1/accounts/me', { token })
+    await single.call('GET', '/api/v1/accounts/me', { token: later.token })
+    await expect.poll(() => seen(later.credentialId)).toBeInstanceOf(Date)
+    expect(await seen(credentialId)).toEqual(first)
+
+    await single.db.sql`update credential set last_used_at = now() - interval '61 seconds' where id = ${credentialId}`
+    await single.call('GET', '/api/v1/accounts/me', { token })
+    await expect.poll(async () => (await seen(credentialId))!.getTime()).toBeGreaterThan(first!.getTime())
+  } finally {
+    await single.close()
+  }
 })

@@ -30,14 +30,23 @@ test('the validator finds a fault when there is one', async () => {
 })
 
 test('has every operation once, under its id', () => {
-  expect(everyOperation().map(({ operationId }) => operationId).sort()).toEqual(Object.keys(operations).sort())
+  expect(
+    everyOperation()
+      .map(({ operationId }) => operationId)
+      .sort(),
+  ).toEqual(Object.keys(operations).sort())
 })
 
 test('every reference leads somewhere', () => {
-  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference ?? '')
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
+    ([, reference]) => reference ?? '',
+  )
   expect(references.length).toBeGreaterThan(20)
   for (const reference of new Set(references)) {
-    const found = reference.slice(2).split('/').reduce((node, step) => node?.[step], document)
+    const found = reference
+      .slice(2)
+      .split('/')
+      .reduce((node, step) => node?.[step], document)
     expect([reference, typeof found]).toEqual([reference, 'object'])
   }
 })
@@ -47,14 +56,20 @@ test('every path parameter of a path is described, and no other', () => {
     const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
     // biome-ignore lint/suspicious/noExplicitAny: as above
     for (const { parameters = [] } of Object.values(item as Record<string, any>)) {
-      expect(parameters.filter((parameter: { in: string }) => parameter.in === 'path').map(({ name }: { name: string }) => name)).toEqual(named)
+      expect(
+        parameters
+          .filter((parameter: { in: string }) => parameter.in === 'path')
+          .map(({ name }: { name: string }) => name),
+      ).toEqual(named)
     }
   }
 })
 
 test('says the headers an operation takes', () => {
   const headersOf = (path: string, method: string) =>
-    (document.paths[path][method].parameters ?? []).filter((parameter: { in: string }) => parameter.in === 'header').map(({ name }: { name: string }) => name)
+    (document.paths[path][method].parameters ?? [])
+      .filter((parameter: { in: string }) => parameter.in === 'header')
+      .map(({ name }: { name: string }) => name)
   expect(headersOf('/api/v1/admin/tenants', 'post')).toEqual(['Idempotency-Key'])
   expect(headersOf('/api/v1/auth/tokens', 'post')).toEqual(['X-Service-Step-Up'])
   expect(headersOf('/api/v1/accounts/me', 'get')).toEqual(['If-None-Match'])
@@ -62,7 +77,9 @@ test('says the headers an operation takes', () => {
 
 test('lists the problem codes of every status it can answer with, under that status', () => {
   for (const { operationId, responses } of everyOperation()) {
-    for (const [status, { content }] of Object.entries<{ content?: Record<string, { schema: { allOf: { properties: { code: { enum: string[] } } }[] } }> }>(responses)) {
+    for (const [status, { content }] of Object.entries<{
+      content?: Record<string, { schema: { allOf: { properties: { code: { enum: string[] } } }[] } }>
+    }>(responses)) {
       const codes = content?.['application/problem+json']?.schema.allOf[1]?.properties.code.enum ?? []
       expect([operationId, status, Number(status) < 400]).toEqual([operationId, status, codes.length === 0])
       for (const code of codes) {
@@ -81,6 +98,8 @@ test('int64 keeps its largest value to the digit', async () => {
 
 test('is told apart by its ETag', async () => {
   const first = await daemon.call('GET', '/api/v1/openapi.json')
-  const again = await daemon.call('GET', '/api/v1/openapi.json', { headers: { 'if-none-match': String(first.headers.etag) } })
+  const again = await daemon.call('GET', '/api/v1/openapi.json', {
+    headers: { 'if-none-match': String(first.headers.etag) },
+  })
   expect([again.status, again.text]).toEqual([304, ''])
 })

@@ -56,41 +56,69 @@ function spellings(path: string): string[] {
   ]
 }
 
-const evidence = async () => (await daemon.db.sql`select (select count(*) from journal) as journal, (select state from tenant where id = ${targetId}) as state, (select count(*) from credential) as credentials`)[0]
+const evidence = async () =>
+  (
+    await daemon.db
+      .sql`select (select count(*) from journal) as journal, (select state from tenant where id = ${targetId}) as state, (select count(*) from credential) as credentials`
+  )[0]
 
-test.each(actions.map((operation) => [operation.id, operation] as const))('%s runs under no other spelling', async (_, operation) => {
-  const path = `/api/v1${operation.path.replace(/\{\w+\}/, targetId)}`
-  const before = await evidence()
-  const others = spellings(path)
-  expect(others.length).toBeGreaterThanOrEqual(20)
-  for (const other of others) {
-    const { status, json } = await daemon.call(operation.method, other, { token: operator.token, body: {} })
-    // `sessions/refresh` is a path of its own, served with another method.
-    expect([other, status, json.code]).toEqual(status === 405 ? [other, 405, 'request.method'] : [other, 404, 'not_found'])
-  }
-  expect(await evidence()).toEqual(before)
-})
+test.each(actions.map((operation) => [operation.id, operation] as const))(
+  '%s runs under no other spelling',
+  async (_, operation) => {
+    const path = `/api/v1${operation.path.replace(/\{\w+\}/, targetId)}`
+    const before = await evidence()
+    const others = spellings(path)
+    expect(others.length).toBeGreaterThanOrEqual(20)
+    for (const other of others) {
+      const { status, json } = await daemon.call(operation.method, other, { token: operator.token, body: {} })
+      // `sessions/refresh` is a path of its own, served with another method.
+      expect([other, status, json.code]).toEqual(
+        status === 405 ? [other, 405, 'request.method'] : [other, 404, 'not_found'],
+      )
+    }
+    expect(await evidence()).toEqual(before)
+  },
+)
 
-test.each(actions.map((operation) => [operation.id, operation] as const))('%s runs by no other method', async (_, operation) => {
-  const path = `/api/v1${operation.path.replace(/\{\w+\}/, targetId)}`
-  const before = await evidence()
-  for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']) {
-    const { status, headers } = await daemon.call(method, path, { token: operator.token })
-    expect([method, status, headers.allow]).toEqual([method, 405, 'POST'])
-  }
-  // Neither a header nor a member of the query makes another method of it.
-  for (const name of ['x-http-method-override', 'x-method-override', 'x-http-method']) {
-    expect((await daemon.call('GET', `${path}?_method=POST`, { token: operator.token, headers: { [name]: 'POST' } })).status).toBe(405)
-  }
-  expect(await evidence()).toEqual(before)
-})
+test.each(actions.map((operation) => [operation.id, operation] as const))(
+  '%s runs by no other method',
+  async (_, operation) => {
+    const path = `/api/v1${operation.path.replace(/\{\w+\}/, targetId)}`
+    const before = await evidence()
+    for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']) {
+      const { status, headers } = await daemon.call(method, path, { token: operator.token })
+      expect([method, status, headers.allow]).toEqual([method, 405, 'POST'])
+    }
+    // Neither a header nor a member of the query makes another method of it.
+    for (const name of ['x-http-method-override', 'x-method-override', 'x-http-method']) {
+      expect(
+        (await daemon.call('GET', `${path}?_method=POST`, { token: operator.token, headers: { [name]: 'POST' } }))
+          .status,
+      ).toBe(405)
+    }
+    expect(await evidence()).toEqual(before)
+  },
+)
 
 test('the exact spelling runs it', async () => {
-  expect((await daemon.call('POST', `/api/v1/admin/tenants/${targetId}:suspend`, { token: operator.token })).status).toBe(204)
+  expect(
+    (await daemon.call('POST', `/api/v1/admin/tenants/${targetId}:suspend`, { token: operator.token })).status,
+  ).toBe(204)
   expect(await evidence()).toMatchObject({ state: 'SUSPENDED' })
 })
 
+test('an id never takes what stands behind a colon for a part of itself', async () => {
+  for (const operation of Object.values(operations) as Operation[]) {
+    if (!operation.params) continue
+    const path = `/api/v1${operation.path.replace(/\{\w+\}/, `${targetId}:bogus`)}`
+    const { status, json } = await daemon.call(operation.method, path, { token: operator.token })
+    expect([path, status, json.code]).toEqual([path, 404, 'not_found'])
+  }
+})
+
 test('an overlong path is refused as one', async () => {
-  const { status, json } = await daemon.call('POST', `/api/v1/admin/tenants/${'a'.repeat(101)}:suspend`, { token: operator.token })
+  const { status, json } = await daemon.call('POST', `/api/v1/admin/tenants/${'a'.repeat(101)}:suspend`, {
+    token: operator.token,
+  })
   expect([status, json.code]).toEqual([400, 'request.malformed'])
 })

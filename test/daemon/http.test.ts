@@ -72,10 +72,16 @@ describe('ETag', () => {
     const first = await daemon.call('GET', '/api/v1/accounts/me', { token: owner.token })
     expect(first.headers.etag).toBe(`"${first.json.version}"`)
     for (const tag of [first.headers.etag, `W/${first.headers.etag}`, '*', `"no", ${first.headers.etag}`]) {
-      const again = await daemon.call('GET', '/api/v1/accounts/me', { token: owner.token, headers: { 'if-none-match': String(tag) } })
+      const again = await daemon.call('GET', '/api/v1/accounts/me', {
+        token: owner.token,
+        headers: { 'if-none-match': String(tag) },
+      })
       expect([again.status, again.text]).toEqual([304, ''])
     }
-    const other = await daemon.call('GET', '/api/v1/accounts/me', { token: owner.token, headers: { 'if-none-match': '"999"' } })
+    const other = await daemon.call('GET', '/api/v1/accounts/me', {
+      token: owner.token,
+      headers: { 'if-none-match': '"999"' },
+    })
     expect(other.status).toBe(200)
   })
 })
@@ -83,39 +89,68 @@ describe('ETag', () => {
 describe('media types', () => {
   const path = () => `/api/v1/admin/tenants/${owner.tenantId}/quotas`
 
-  test.each(['application/json', 'text/plain', 'application/xml', 'application/merge-patch+json; charset=utf-16', '*/*', 'garbage', ''])(
-    'a merge-patch as %s is 415, and Accept-Patch says what is taken',
-    async (type) => {
-      const answer = await daemon.call('PATCH', path(), { token: owner.token, body: {}, headers: { 'content-type': type } })
-      expect(answer.status).toBe(415)
-      expect(answer.headers['accept-patch']).toBe('application/merge-patch+json')
-      expect(answer.json).toMatchObject({ code: 'request.media_type', params: { accepted: 'application/merge-patch+json' } })
-    },
-  )
+  test.each([
+    'application/json',
+    'text/plain',
+    'application/xml',
+    'application/merge-patch+json; charset=utf-16',
+    '*/*',
+    'garbage',
+    '',
+  ])('a merge-patch as %s is 415, and Accept-Patch says what is taken', async (type) => {
+    const answer = await daemon.call('PATCH', path(), {
+      token: owner.token,
+      body: {},
+      headers: { 'content-type': type },
+    })
+    expect(answer.status).toBe(415)
+    expect(answer.headers['accept-patch']).toBe('application/merge-patch+json')
+    expect(answer.json).toMatchObject({
+      code: 'request.media_type',
+      params: { accepted: 'application/merge-patch+json' },
+    })
+  })
 
-  test.each(['application/merge-patch+json', 'Application/Merge-Patch+JSON', 'application/merge-patch+json; charset=utf-8', 'application/merge-patch+json;charset="UTF-8"'])(
-    'a merge-patch as %s is read',
-    async (type) => {
-      expect((await daemon.call('PATCH', path(), { token: owner.token, body: {}, headers: { 'content-type': type } })).status).toBe(200)
-    },
-  )
+  test.each([
+    'application/merge-patch+json',
+    'Application/Merge-Patch+JSON',
+    'application/merge-patch+json; charset=utf-8',
+    'application/merge-patch+json;charset="UTF-8"',
+  ])('a merge-patch as %s is read', async (type) => {
+    expect(
+      (await daemon.call('PATCH', path(), { token: owner.token, body: {}, headers: { 'content-type': type } })).status,
+    ).toBe(200)
+  })
 
   test('a post of another type is 415 with Accept-Post', async () => {
-    const answer = await daemon.call('POST', '/api/v1/auth/sessions', { body: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } })
+    const answer = await daemon.call('POST', '/api/v1/auth/sessions', {
+      body: 'a=b',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    })
     expect([answer.status, answer.headers['accept-post']]).toEqual([415, 'application/json'])
   })
 
   test('an empty body with a JSON content type is no body: fine where none is taken, refused by the schema where one is', async () => {
     const id = await workspace(daemon, 'emptied')
-    const without = await daemon.call('POST', `/api/v1/admin/tenants/${id}:suspend`, { token: owner.token, headers: { 'content-type': 'application/json', 'content-length': '0' } })
+    const without = await daemon.call('POST', `/api/v1/admin/tenants/${id}:suspend`, {
+      token: owner.token,
+      headers: { 'content-type': 'application/json', 'content-length': '0' },
+    })
     expect(without.status).toBe(204)
-    const needed = await daemon.call('POST', '/api/v1/auth/sessions', { headers: { 'content-type': 'application/json', 'content-length': '0' } })
+    const needed = await daemon.call('POST', '/api/v1/auth/sessions', {
+      headers: { 'content-type': 'application/json', 'content-length': '0' },
+    })
     expect(needed.status).toBe(422)
   })
 
   test('a body larger than the limit is 413, and the limit is told', async () => {
-    const answer = await daemon.call('POST', '/api/v1/auth/sessions', { body: `"${'x'.repeat(daemon.config.bodyLimitBytes)}"` })
-    expect([answer.status, answer.json]).toMatchObject([413, { code: 'request.too_large', params: { limit_bytes: 1048576 } }])
+    const answer = await daemon.call('POST', '/api/v1/auth/sessions', {
+      body: `"${'x'.repeat(daemon.config.bodyLimitBytes)}"`,
+    })
+    expect([answer.status, answer.json]).toMatchObject([
+      413,
+      { code: 'request.too_large', params: { limit_bytes: 1048576 } },
+    ])
   })
 })
 
@@ -123,16 +158,27 @@ describe('what is known of the daemon itself', () => {
   test('/readyz names its checks', async () => {
     const { status, json } = await daemon.call('GET', '/readyz')
     expect(status).toBe(200)
-    expect(json.checks.map(({ name }: { name: string }) => name)).toEqual(['process', 'database', 'migrations', 'keyring'])
+    expect(json.checks.map(({ name }: { name: string }) => name)).toEqual([
+      'process',
+      'database',
+      'migrations',
+      'keyring',
+    ])
   })
 
   test('/readyz is 503 while a migration is missing, and says which', async () => {
     const { sql } = daemon.db
-    const [last] = await sql<{ id: number; name: string; run_on: Date }[]>`delete from pgmigrations where name = (select max(name) from pgmigrations) returning *`
+    const [last] = await sql<
+      { id: number; name: string; run_on: Date }[]
+    >`delete from pgmigrations where name = (select max(name) from pgmigrations) returning *`
     try {
       const { status, json } = await daemon.call('GET', '/readyz')
       expect(status).toBe(503)
-      expect(json.checks).toContainEqual({ name: 'migrations', ok: false, error: `1 migration(s) pending, the first is ${last?.name}` })
+      expect(json.checks).toContainEqual({
+        name: 'migrations',
+        ok: false,
+        error: `1 migration(s) pending, the first is ${last?.name}`,
+      })
     } finally {
       await sql`insert into pgmigrations ${sql(last ?? {})}`
     }

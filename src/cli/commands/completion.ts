@@ -11,7 +11,9 @@ export default class Completion extends BaseCommand {
     'source <(<%= config.bin %> completion zsh)',
   ]
   static override enableJsonFlag = false
-  static override args = { shell: Args.string({ required: true, options: [...shells], description: 'the shell' }) }
+  static override args = {
+    shell: Args.string({ ignoreStdin: true, required: true, options: [...shells], description: 'the shell' }),
+  }
 
   async run(): Promise<void> {
     const { args } = await this.parse(Completion)

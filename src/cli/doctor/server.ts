@@ -6,6 +6,7 @@ import { identityOperations } from '../../core/identity/contract.ts'
 import { Problem } from '../../core/problem.ts'
 import { apiCaller } from '../api-caller.ts'
 import { apiTargetOf, type Choice } from '../caller-choice.ts'
+import { Failure } from '../failure.ts'
 import { exchange, type HttpAnswer } from '../http.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 
@@ -50,7 +51,7 @@ export function listenFault(host: string, port: number): Promise<string | undefi
 export async function checkAccess(choice: Choice): Promise<Finding> {
   try {
     const target = apiTargetOf(choice, loadEnvironment(), () => undefined)
-    if (!target) return ok('access', 'no profile and no SVC_API_URL: commands work on the embedded installation')
+    if (!target) return ok('access', 'no profile and no SVC_API_URL: commands work on the database directly')
     const account = await apiCaller(target).call(identityOperations.getOwnAccount, {})
     return ok(
       'access',
@@ -58,6 +59,11 @@ export async function checkAccess(choice: Choice): Promise<Finding> {
     )
   } catch (error) {
     if (error instanceof Problem) return fail('access', `the server refuses the token: ${error.code}`, 'Run: svc login')
-    return fail('access', lineOf(error), 'Run: svc login')
+    const isAway = error instanceof Failure && error.ending === 'unreached'
+    return fail(
+      'access',
+      lineOf(error),
+      isAway ? 'Start the daemon, or sign in to another one: svc login --api-url URL' : 'Run: svc login',
+    )
   }
 }

@@ -19,7 +19,7 @@ export function problemLines(problem: Problem): string[] {
 }
 
 /** A violation as one line: where, and the rule in words. */
-export function violationLine({ pointer, parameter, code, params }: Violation): string {
+function violationLine({ pointer, parameter, code, params }: Violation): string {
   const where = pointer ?? parameter ?? ''
   return `${where === '' ? 'the body' : where}  ${ruleInWords(code, params)}`
 }
@@ -42,6 +42,12 @@ const formats: Readonly<Record<string, string>> = {
   etag: 'an entity tag in quotes',
 }
 
+/** Patterns of the contract that people meet. */
+const patterns: Readonly<Record<string, string>> = {
+  '^[a-z0-9][a-z0-9-]{2,39}$': 'must have 3 to 40 lower-case letters, digits and dashes, and not begin with a dash',
+  '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$': 'must be an id (UUID in lower case)',
+}
+
 const rules: Readonly<Record<string, (params: Params) => string>> = {
   'member.required': () => 'is missing',
   'member.unknown': () => 'is not known here',
@@ -60,7 +66,7 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'value.minimum': ({ minimum }) => `must be at least ${shown(minimum)}`,
   'value.maximum': ({ maximum }) => `must be at most ${shown(maximum)}`,
   'value.type': ({ expected }) => `must be of the type ${shown(expected)}`,
-  'value.pattern': ({ pattern }) => `must match ${shown(pattern)}`,
+  'value.pattern': ({ pattern }) => patterns[String(pattern)] ?? `must match ${shown(pattern)}`,
   'value.format': ({ format }) => `must be ${formats[String(format)] ?? `of the format ${shown(format)}`}`,
   'value.one_of': ({ values }) =>
     `must be one of ${Array.isArray(values) ? values.map(shown).join(', ') : shown(values)}`,

@@ -8,10 +8,11 @@
  *
  * Spec: Authentication, 2 and 3; decisions 2, Tokens and Scopes.
  */
-import { randomUUIDv7 } from 'node:crypto'
 import type { AccountActor } from '../actor.ts'
 import type { Ctx } from '../context.ts'
+import { newId } from '../id.ts'
 import type { Answer, Received } from '../operation.ts'
+import { lastId, pageOfRows, pageStart } from '../page.ts'
 import { refuse, refuseMember } from '../problem.ts'
 import { rankOf, type Scope } from '../schema.ts'
 import { mintToken, type TokenKind } from '../token.ts'
@@ -28,15 +29,21 @@ interface TokenRow {
   readonly last_used_at: string | null
 }
 
-/** The account's own tokens that still serve, newest first; at most 200. */
-export async function listTokens(ctx: Ctx): Promise<Answer<typeof ops.listTokens>> {
+const tokens = { operation: 'listTokens' }
+
+/** The account's own tokens that still serve, newest first. Refuses cursor.invalid. */
+export async function listTokens(
+  ctx: Ctx,
+  { cursor, size }: Received<typeof ops.listTokens>,
+): Promise<Answer<typeof ops.listTokens>> {
   const { tenantId, accountId } = account(ctx)
+  const before = pageStart(ctx, tokens, cursor)
   const rows = await ctx.tx.last<TokenRow[]>`
     select id, name, last4, scopes, created_at, expires_at, last_used_at from credential
-    where tenant_id = ${tenantId} and account_id = ${accountId} and kind in ('PERSONAL', 'SERVICE')
+    where tenant_id = ${tenantId} and account_id = ${accountId} and kind in ('PERSONAL', 'SERVICE') and id < ${before ?? lastId}::uuid
       and revoked_at is null and (expires_at is null or expires_at > now())
-    order by id desc limit 200`
-  return { data: rows.map(representation) }
+    order by id desc limit ${size + 1}`
+  return pageOfRows(ctx, tokens, rows.map(representation), size)
 }
 
 /** Mints a token of the account's own. Refuses request.invalid, auth.scope_required, admin.operator_required. */
@@ -115,7 +122,7 @@ export async function writeToken(
   if (!life?.is_allowed) refuseMember('/expires_at', 'value.moment_range', { from: 'now', days_ahead: days })
 
   const { token, hash, last4 } = mintToken(kind)
-  const id = randomUUIDv7()
+  const id = newId()
   const [row] = await ctx.tx<TokenRow[]>`
     insert into credential (tenant_id, id, account_id, kind, hash, last4, name, scopes, expires_at)
     values (${tenantId}, ${id}, ${accountId}, ${kind === 'personal' ? 'PERSONAL' : 'SERVICE'}, ${hash}, ${last4}, ${name}, ${scopes.join(' ')}, ${life.until})

@@ -1,7 +1,7 @@
 /** Signing in: set-up, invitations, sessions, step-up, passwords, tokens. Spec: Authentication; decisions 2. */
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
-import { email, moment, role, scope, slug, text, uuid } from '../schema.ts'
+import { email, moment, pageOf, paging, role, scope, slug, text, uuid } from '../schema.ts'
 
 /** What a token may look like at all; whether it is one is the checksum's and the database's business. */
 const token = text(1, 200)
@@ -136,7 +136,9 @@ export const sessionOperations = defineOperations('auth', {
     path: '/auth/sessions',
     summary: 'Where the account is signed in',
     spec: 'decisions 2',
-    success: { status: 200, answer: z.object({ data: z.array(SessionRow) }) },
+    query: z.strictObject(paging(200, 50)),
+    success: { status: 200, answer: pageOf(SessionRow) },
+    refuses: ['cursor.invalid'],
     ...ownAffairs,
   },
   signOut: {
@@ -207,7 +209,9 @@ export const tokenOperations = defineOperations('auth', {
     path: '/auth/tokens',
     summary: "The account's personal access tokens",
     spec: 'decisions 2, Tokens',
-    success: { status: 200, answer: z.object({ data: z.array(AccessToken) }) },
+    query: z.strictObject(paging(200, 50)),
+    success: { status: 200, answer: pageOf(AccessToken) },
+    refuses: ['cursor.invalid'],
     ...ownAffairs,
   },
   createToken: {
@@ -252,7 +256,9 @@ export const serviceAccountOperations = defineOperations('auth', {
     path: '/auth/service-accounts',
     summary: "The workspace's service accounts",
     spec: 'decisions 2',
-    success: { status: 200, answer: z.object({ data: z.array(ServiceAccount) }) },
+    query: z.strictObject(paging(200, 50)),
+    success: { status: 200, answer: pageOf(ServiceAccount) },
+    refuses: ['cursor.invalid'],
     needs: { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN' },
     recovery: ownAffairs.recovery,
   },

@@ -1,21 +1,29 @@
 /** Service accounts: credentials of a platform, not of a person. Spec: Authentication, 7; decisions 2. */
-import { randomUUIDv7 } from 'node:crypto'
 import type { Ctx } from '../context.ts'
+import { newId } from '../id.ts'
 import type { Answer, Received } from '../operation.ts'
+import { firstId, pageOfRows, pageStart } from '../page.ts'
 import { refuse } from '../problem.ts'
 import { type Role, rankOf } from '../schema.ts'
 import { checkScopes, writeToken } from './access-token.ts'
 import type { serviceAccountOperations as ops } from './contract.ts'
 import { account } from './session.ts'
 
-/** The workspace's service accounts, oldest first; at most 1000. */
-export async function listServiceAccounts(ctx: Ctx): Promise<Answer<typeof ops.listServiceAccounts>> {
+const list = { operation: 'listServiceAccounts' }
+
+/** The workspace's service accounts, oldest first. Refuses cursor.invalid. */
+export async function listServiceAccounts(
+  ctx: Ctx,
+  { cursor, size }: Received<typeof ops.listServiceAccounts>,
+): Promise<Answer<typeof ops.listServiceAccounts>> {
   const { tenantId } = account(ctx)
-  const data = await ctx.tx.last<{ account_id: string; name: string; role: Role; created_at: string }[]>`
-    select a.id as account_id, a.display_name as name, m.role, a.created_at from account a
+  const after = pageStart(ctx, list, cursor)
+  const rows = await ctx.tx.last<{ id: string; account_id: string; name: string; role: Role; created_at: string }[]>`
+    select a.id, a.id as account_id, a.display_name as name, m.role, a.created_at from account a
     join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
-    where a.tenant_id = ${tenantId} and a.kind = 'SERVICE' order by a.id limit 1000`
-  return { data: [...data] }
+    where a.tenant_id = ${tenantId} and a.kind = 'SERVICE' and a.id > ${after ?? firstId}::uuid
+    order by a.id limit ${size + 1}`
+  return pageOfRows(ctx, list, rows, size)
 }
 
 /** Creates one with its first token, shown once. Refuses request.invalid, auth.role_required, auth.scope_required, admin.operator_required. */
@@ -27,11 +35,11 @@ export async function createServiceAccount(
   if (rankOf[body.role] > rankOf[actor.role]) refuse('auth.role_required', { role: body.role })
   await checkScopes(ctx, actor, body.scopes)
   const { tenantId } = actor
-  const accountId = randomUUIDv7()
+  const accountId = newId()
 
   const [created] = await ctx.tx<{ created_at: string }[]>`
     insert into account (tenant_id, id, kind, state, display_name) values (${tenantId}, ${accountId}, 'SERVICE', 'ACTIVE', ${body.name}) returning created_at`
-  await ctx.tx`insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${randomUUIDv7()}, ${accountId}, ${body.role})`
+  await ctx.tx`insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${newId()}, ${accountId}, ${body.role})`
   await Promise.all([
     ctx.audit('service_account.created', { subject: { kind: 'account', id: accountId }, params: { role: body.role } }),
     ctx.emit({

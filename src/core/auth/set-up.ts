@@ -5,10 +5,11 @@
  * not set up; directly on the database the operating system has let the caller in.
  * Spec: decisions 2, First run.
  */
-import { createHash, randomUUIDv7, timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Actor } from '../actor.ts'
 import { createWorkspace, newTenant } from '../admin/tenants/provision.ts'
 import type { Ctx } from '../context.ts'
+import { newId } from '../id.ts'
 import type { Installation } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
@@ -43,7 +44,7 @@ export async function setUpInstallation(
   const [row] = await ctx.tx<InstallationRow[]>`select set_up_at, set_up_token_hash from installation for update`
   checkToken(ctx, row, body.set_up_token)
   const tenant = await newTenant(ctx, body.workspace, '/workspace')
-  const accountId = randomUUIDv7()
+  const accountId = newId()
 
   await createWorkspace(ctx, tenant, {
     accountId,

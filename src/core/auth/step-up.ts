@@ -9,10 +9,10 @@
  * Five failures in 15 minutes lock step-up for the account for 15 minutes.
  * Spec: Authentication, 4; decisions 2, Step-up.
  */
-import { randomUUIDv7 } from 'node:crypto'
 import type { AccountActor, Actor } from '../actor.ts'
 import { isAccount } from '../actor.ts'
 import type { Ctx } from '../context.ts'
+import { newId } from '../id.ts'
 import type { Installation } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
 import { Problem } from '../problem.ts'
@@ -58,7 +58,7 @@ export async function stepUp(
   const { token, hash } = mintToken('stepUp')
   const [row] = await ctx.tx<{ expires_at: string }[]>`
     insert into step_up (tenant_id, id, account_id, bearer_id, hash, operation, target_id, expires_at)
-    values (${actor.tenantId}, ${randomUUIDv7()}, ${actor.accountId}, ${actor.bearerId}, ${hash}, ${body.operation ?? null}, ${body.target_id ?? null},
+    values (${actor.tenantId}, ${newId()}, ${actor.accountId}, ${actor.bearerId}, ${hash}, ${body.operation ?? null}, ${body.target_id ?? null},
             now() + make_interval(secs => ${proofSeconds}))
     returning expires_at`
   await ctx.audit('step_up.granted', {
@@ -78,7 +78,7 @@ export async function refusalOf(ctx: Ctx, actor: AccountActor, verdict: Verdict)
   if (verdict.is === 'right' && row?.password_hash === verdict.passwordHash) return undefined
 
   await ctx.tx`
-    insert into failed_attempt (tenant_id, id, account_id, purpose) values (${actor.tenantId}, ${randomUUIDv7()}, ${actor.accountId}, 'STEP_UP')`
+    insert into failed_attempt (tenant_id, id, account_id, purpose) values (${actor.tenantId}, ${newId()}, ${actor.accountId}, 'STEP_UP')`
   return new Problem('auth.sign_in_failed')
 }
 

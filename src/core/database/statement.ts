@@ -43,8 +43,11 @@ export interface Statement {
 /** PostgreSQL counts parameters in 16 bits. */
 const parameterLimit = 65_000
 
-/** Longer lists are planned for each call: their text has as many forms as they have lengths. */
-const steadyRows = 8
+/**
+ * Longer lists are planned for each call: their text has as many forms as they have lengths.
+ * A new workspace writes eleven events at once, and planning for a call costs a round trip.
+ */
+const steadyRows = 16
 
 /** A transaction's bounds are the pool's business; a rule that wrote them would leave the transaction. */
 const transactionControl =
@@ -54,7 +57,7 @@ const transactionControl =
 const functionBody = /\$(\w*)\$[\s\S]*?\$\1\$/g
 
 /** Refuses text that would end the transaction or leave settings on the connection. */
-export function refuseTransactionControl(text: string): void {
+function refuseTransactionControl(text: string): void {
   const found = transactionControl.exec(text.replace(functionBody, ''))
   if (found) throw new TypeError(`a statement must not contain "${found[0].trim()}": the pool owns the transaction`)
 }

@@ -26,7 +26,6 @@ import type { Connection, Result } from './connection.ts'
 import { refuse, Session } from './session.ts'
 import {
   checkedOpening,
-  isAftermath,
   jsonPart,
   listPart,
   Part,
@@ -68,7 +67,7 @@ export interface Tx {
   /** Runs work that may fail without failing the transaction: a throw undoes its statements and is thrown on. Not for branches that run at the same time. */
   savepoint<T>(work: () => Promise<T>): Promise<T>
   /** Changes role and workspace until the end of the transaction; the same text as a transaction's opening. */
-  switch(opening: string): Promise<void>
+  switch(opening: string): Promise<unknown>
 }
 
 export interface TransactionOptions {
@@ -98,7 +97,7 @@ export async function runTransaction<T>(
     return result
   } catch (error) {
     await rolledBack(session)
-    throw isAftermath(error) && session.failure ? session.failure : error
+    throw error
   } finally {
     session.over = true
     connection.whenClosed(undefined)
@@ -160,9 +159,7 @@ function handle(session: Session): Tx {
       (strings: TemplateStringsArray, ...values: readonly Value[]) =>
         batches<T>(session, size, () => statementOf(strings, values)),
     savepoint: <T>(work: () => Promise<T>) => savepoint(session, work),
-    switch: async (opening: string) => {
-      await send(() => ({ text: checkedOpening(opening), values: [], mode: 'simple' }))
-    },
+    switch: (opening: string) => send(() => ({ text: checkedOpening(opening), values: [], mode: 'simple' })),
   })
 }
 
@@ -189,17 +186,19 @@ async function* batches<T>(session: Session, size: number, build: () => Statemen
 async function savepoint<T>(session: Session, work: () => Promise<T>): Promise<T> {
   const name = session.nextName()
   const { failure, refused } = session
-  void session.command(`savepoint ${name}`)
+  const begun = session.command(`savepoint ${name}`)
+  if (session.over) await begun // a handle that was kept: rejects
   try {
     const result = await work()
-    await session.command(`release savepoint ${name}`)
+    const released = session.command(`release savepoint ${name}`)
+    // Waited for only when something has failed: otherwise it travels with what comes next.
+    if (session.over || session.failure !== failure) await released
     return result
   } catch (error) {
-    const cause = isAftermath(error) && session.failure ? session.failure : error
     if (!session.over) {
       await session.command(`rollback to savepoint ${name}; release savepoint ${name}`)
       Object.assign(session, { failure, refused })
     }
-    throw cause
+    throw error
   }
 }

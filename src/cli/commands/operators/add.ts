@@ -11,10 +11,11 @@ export default class OperatorsAdd extends CallerCommand {
   ]
   static override args = {
     account: Args.string({
+      ignoreStdin: true,
       required: true,
       description: "the account's id; or its workspace's slug, followed by its e-mail address",
     }),
-    email: Args.string({ description: 'the address it signs in with' }),
+    email: Args.string({ ignoreStdin: true, description: 'the address it signs in with' }),
   }
 
   async run(): Promise<void> {

@@ -10,7 +10,11 @@ export default class OperatorsRemove extends CallerCommand {
   static override summary = 'Remove an account from the operator register; its admin tokens stop at once'
   static override examples = ['<%= config.bin %> operators remove ada@acme.example']
   static override args = {
-    account: Args.string({ required: true, description: "the account's id, or the address it signs in with" }),
+    account: Args.string({
+      ignoreStdin: true,
+      required: true,
+      description: "the account's id, or the address it signs in with",
+    }),
   }
   static override flags = {
     confirm: Flags.string({ summary: 'Answers the question whether to remove yourself.', helpValue: 'ADDRESS' }),

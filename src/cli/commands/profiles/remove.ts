@@ -7,7 +7,7 @@ export default class ProfilesRemove extends BaseCommand {
   static override summary = 'Forget a profile here, without telling the server'
   static override description = '`logout` also ends its session and revokes its token.'
   static override examples = ['<%= config.bin %> profiles remove production']
-  static override args = { name: Args.string({ required: true, description: "the profile's name" }) }
+  static override args = { name: Args.string({ ignoreStdin: true, required: true, description: "the profile's name" }) }
 
   async run(): Promise<void> {
     const { args } = await this.parse(ProfilesRemove)

@@ -10,7 +10,7 @@ export default class ProfilesUse extends BaseCommand {
     '<%= config.bin %> profiles use production',
     '<%= config.bin %> profiles use production --directory ~',
   ]
-  static override args = { name: Args.string({ required: true, description: "the profile's name" }) }
+  static override args = { name: Args.string({ ignoreStdin: true, required: true, description: "the profile's name" }) }
   static override flags = {
     directory: Flags.directory({ summary: 'Another folder than the working one.', exists: true, helpValue: 'FOLDER' }),
   }

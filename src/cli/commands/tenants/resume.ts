@@ -6,7 +6,9 @@ import { findWorkspace } from '../../workspaces.ts'
 export default class TenantsResume extends CallerCommand {
   static override summary = 'Resume a suspended workspace'
   static override examples = ['<%= config.bin %> tenants resume acme']
-  static override args = { workspace: Args.string({ required: true, description: "the workspace's slug or id" }) }
+  static override args = {
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+  }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TenantsResume)

@@ -7,7 +7,9 @@ import { findWorkspace } from '../../workspaces.ts'
 export default class TenantsShow extends CallerCommand {
   static override summary = 'Show one workspace'
   static override examples = ['<%= config.bin %> tenants show acme']
-  static override args = { workspace: Args.string({ required: true, description: "the workspace's slug or id" }) }
+  static override args = {
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+  }
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(TenantsShow)

@@ -14,7 +14,9 @@ export default class TenantsSuspend extends CallerCommand {
     '<%= config.bin %> tenants suspend acme',
     '<%= config.bin %> tenants suspend acme --recovery',
   ]
-  static override args = { workspace: Args.string({ required: true, description: "the workspace's slug or id" }) }
+  static override args = {
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+  }
   static override flags = {
     confirm: Flags.string({ summary: 'Answers the question whether to lock yourself out, too.', helpValue: 'SLUG' }),
   }

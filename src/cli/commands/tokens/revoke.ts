@@ -6,7 +6,7 @@ export default class TokensRevoke extends CallerCommand {
   static override summary = 'Revoke an access token; it is refused from its next request'
   static override examples = ['<%= config.bin %> tokens revoke 0190c9d2-7a3b-7cde-8f01-23456789abcd']
   static override args = {
-    token: Args.string({ required: true, description: "the token's id, as `tokens list` shows it" }),
+    token: Args.string({ ignoreStdin: true, required: true, description: "the token's id, as `tokens list` shows it" }),
   }
 
   async run(): Promise<void> {

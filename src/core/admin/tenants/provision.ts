@@ -9,11 +9,11 @@
  *
  * Spec: Admin: workspaces, rule 1; decisions 4, ProvisionedTenant.
  */
-import { randomUUIDv7 } from 'node:crypto'
 import { endInvitation } from '../../auth/jobs.ts'
 import type { Ctx } from '../../context.ts'
 import type { NewEvent } from '../../events.ts'
 import { fold } from '../../fold.ts'
+import { newId } from '../../id.ts'
 import { knownLocale, knownTimeZone } from '../../locale.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse, refuseMember } from '../../problem.ts'
@@ -53,22 +53,24 @@ export async function provisionTenant(
 ): Promise<Answer<typeof ops.provisionTenant>> {
   const tenant = await newTenant(ctx, body)
   const owner = {
-    accountId: randomUUIDv7(),
+    accountId: newId(),
     email: body.owner_email,
     displayName: body.owner_display_name ?? null,
     passwordHash: null,
   }
   const invitation = {
-    id: randomUUIDv7(),
+    id: newId(),
     ...mintToken('invitation'),
     expiresAt: new Date(Date.now() + ctx.config.invitationDays * 86_400_000),
   }
 
-  // The journal goes first: what is sent behind it is sent as the workspace.
-  const [, board] = await Promise.all([
+  // All in one packet.
+  const [, board, provisioned] = await Promise.all([
     ctx.journal('tenant.provisioned', tenant),
     createWorkspace(ctx, tenant, owner, invitation),
+    readTenant(ctx.tx, tenant.slug),
   ])
+  // Not beside the others: the queue takes its own time to send, and must not be late when they were refused.
   await ctx.enqueue(
     endInvitation,
     { tenantId: tenant.id, invitationId: invitation.id },
@@ -76,7 +78,7 @@ export async function provisionTenant(
   )
 
   return {
-    tenant: await readTenant(ctx.tx, tenant.slug),
+    tenant: provisioned,
     owner: { account_id: owner.accountId, email: owner.email, display_name: owner.displayName },
     redemption_token: invitation.token,
     redemption_expires_at: invitation.expiresAt.toISOString(),
@@ -100,12 +102,14 @@ export async function newTenant(
   const locale = knownLocale(asked.default_locale ?? 'en', `${pointer}/default_locale`)
   const timeZone = knownTimeZone(asked.default_time_zone ?? 'UTC', `${pointer}/default_time_zone`)
 
+  // Two at once would both find the installation empty: in single mode its one row is the lock.
+  if (ctx.config.mode === 'single') await ctx.tx`select 1 from installation for update`
   const [held] = await ctx.tx<{ is_blocked: boolean; is_full: boolean }[]>`
     select exists (select 1 from blocked_slug where slug = ${asked.slug} and until > now()) as is_blocked,
            ${ctx.config.mode === 'single'} and exists (select 1 from tenant) as is_full`
   if (held?.is_full) refuse('admin.multi_mode_required')
   if (held?.is_blocked) refuse('admin.slug_taken')
-  return { id: randomUUIDv7(), slug: asked.slug, displayName: asked.display_name, locale, timeZone }
+  return { id: newId(), slug: asked.slug, displayName: asked.display_name, locale, timeZone }
 }
 
 interface NewInvitation extends MintedToken {
@@ -120,123 +124,120 @@ export async function createWorkspace(
   owner: NewOwner,
   invitation?: NewInvitation,
 ): Promise<Board> {
-  const board = { hubId: randomUUIDv7(), collectionId: randomUUIDv7() }
+  const board = boardFor(tenant)
   const { tx } = ctx
   const created = tx`
     insert into tenant (id, slug, display_name, default_locale, default_time_zone)
     values (${tenant.id}, ${tenant.slug}, ${tenant.displayName}, ${tenant.locale}, ${tenant.timeZone})`
-  const furnished = ctx.inWorkspace(tenant.id, async () => {
-    const written = [writeOwner(ctx, tenant, owner, invitation), writeBoard(ctx, tenant, board)]
-    const events = await Promise.all(written)
-    const provisioned: NewEvent = {
-      name: 'work.tenant.provisioned',
-      subject: `/tenants/${tenant.id}`,
-      data: { id: tenant.id, slug: tenant.slug, state: 'ACTIVE' },
-    }
-    await Promise.all([
-      ctx.audit('tenant.provisioned', {
-        subject: { kind: 'tenant', id: tenant.id },
-        params: { containers: 2, owner: owner.accountId },
-      }),
-      ctx.emit(provisioned, ...events.flat()),
-    ])
-  })
+  const furnished = ctx.inWorkspaceAtOnce(tenant.id, () => [
+    writeOwner(ctx, tenant, owner, invitation),
+    writeBoard(ctx, board),
+    ctx.audit('tenant.provisioned', {
+      subject: { kind: 'tenant', id: tenant.id },
+      params: { containers: board.containers.length, owner: owner.accountId },
+    }),
+    ctx.emit(tenantEvent(tenant), ownerEvent(owner), ...boardEvents(board)),
+  ])
   await Promise.all([created, furnished])
   return board
 }
 
-async function writeOwner(
-  ctx: Ctx,
-  tenant: NewTenant,
-  owner: NewOwner,
-  invitation?: NewInvitation,
-): Promise<NewEvent[]> {
+const stateOf = (owner: NewOwner) => (owner.passwordHash === null ? 'INVITED' : 'ACTIVE')
+
+async function writeOwner(ctx: Ctx, tenant: NewTenant, owner: NewOwner, invitation?: NewInvitation): Promise<void> {
   const { tx } = ctx
-  const state = owner.passwordHash === null ? 'INVITED' : 'ACTIVE'
   await Promise.all([
     tx`
       insert into account (tenant_id, id, kind, state, email, email_fold, display_name, password_hash)
-      values (${tenant.id}, ${owner.accountId}, 'PERSON', ${state}, ${owner.email}, ${fold(owner.email)}, ${owner.displayName}, ${owner.passwordHash})`,
-    tx`insert into membership (tenant_id, id, account_id, role) values (${tenant.id}, ${randomUUIDv7()}, ${owner.accountId}, 'OWNER')`,
+      values (${tenant.id}, ${owner.accountId}, 'PERSON', ${stateOf(owner)}, ${owner.email}, ${fold(owner.email)}, ${owner.displayName}, ${owner.passwordHash})`,
+    tx`insert into membership (tenant_id, id, account_id, role) values (${tenant.id}, ${newId()}, ${owner.accountId}, 'OWNER')`,
     invitation &&
       tx`
         insert into invitation (tenant_id, id, account_id, hash, expires_at)
         values (${tenant.id}, ${invitation.id}, ${owner.accountId}, ${invitation.hash}, ${invitation.expiresAt})`,
   ])
-  const name = owner.passwordHash === null ? 'identity.account.invited' : 'identity.account.joined'
-  return [
-    {
-      name,
-      subject: `/accounts/${owner.accountId}`,
-      data: { id: owner.accountId, kind: 'PERSON', state, role: 'OWNER' },
-    },
-  ]
 }
 
 /** The ranks of the first siblings; everything created later is ranked between or behind them. */
 const firstRanks = ['a0', 'a1', 'a2', 'a3'] as const
 
-async function writeBoard(ctx: Ctx, tenant: NewTenant, board: Board): Promise<NewEvent[]> {
+/** A hub with an example collection, its buckets and labels, in the workspace's language. */
+function boardFor(tenant: NewTenant) {
+  const [hubId, collectionId] = [newId(), newId()]
   const starter = starterFor(tenant.locale)
-  const place = { tenant_id: tenant.id, container_id: board.collectionId }
-  const containers = [
-    { tenant_id: tenant.id, id: board.hubId, kind: 'HUB', parent_id: null, name: starter.hub, rank: firstRanks[0] },
-    {
-      tenant_id: tenant.id,
-      id: board.collectionId,
-      kind: 'COLLECTION',
-      parent_id: board.hubId,
-      name: starter.collection,
-      rank: firstRanks[0],
-    },
-  ]
-  const buckets = starter.buckets.map((name, index) => ({
-    ...place,
-    id: randomUUIDv7(),
-    name,
-    name_fold: fold(name),
-    rank: firstRanks[index] ?? 'a9',
-    is_done_bucket: index === starter.buckets.length - 1,
-  }))
-  const labels = starter.labels.map((name, index) => ({
-    ...place,
-    id: randomUUIDv7(),
-    name,
-    name_fold: fold(name),
-    color_token: labelColors[index] ?? 'gray',
-  }))
+  const [rank] = firstRanks
+  const inWorkspace = { tenant_id: tenant.id }
+  const inCollection = { ...inWorkspace, container_id: collectionId }
+  return {
+    hubId,
+    collectionId,
+    containers: [
+      { ...inWorkspace, id: hubId, kind: 'HUB', parent_id: null, name: starter.hub, rank },
+      { ...inWorkspace, id: collectionId, kind: 'COLLECTION', parent_id: hubId, name: starter.collection, rank },
+    ],
+    buckets: starter.buckets.map((name, index) => ({
+      ...inCollection,
+      id: newId(),
+      name,
+      name_fold: fold(name),
+      rank: firstRanks[index] ?? 'a9',
+      is_done_bucket: index === starter.buckets.length - 1,
+    })),
+    labels: starter.labels.map((name, index) => ({
+      ...inCollection,
+      id: newId(),
+      name,
+      name_fold: fold(name),
+      color_token: labelColors[index] ?? 'gray',
+    })),
+  }
+}
 
-  const { tx } = ctx
+type StarterBoard = ReturnType<typeof boardFor>
+
+async function writeBoard({ tx }: Ctx, { containers, buckets, labels }: StarterBoard): Promise<void> {
   await Promise.all([
     tx`insert into container ${tx.rows(containers, 'tenant_id', 'id', 'kind', 'parent_id', 'name', 'rank')}`,
     tx`insert into bucket ${tx.rows(buckets, 'tenant_id', 'container_id', 'id', 'name', 'name_fold', 'rank', 'is_done_bucket')}`,
     tx`insert into label ${tx.rows(labels, 'tenant_id', 'container_id', 'id', 'name', 'name_fold', 'color_token')}`,
   ])
-  const at = `/containers/${board.collectionId}`
+}
+
+const tenantEvent = ({ id, slug }: NewTenant): NewEvent => ({
+  name: 'work.tenant.provisioned',
+  subject: `/tenants/${id}`,
+  data: { id, slug, state: 'ACTIVE' },
+})
+
+const ownerEvent = (owner: NewOwner): NewEvent => ({
+  name: owner.passwordHash === null ? 'identity.account.invited' : 'identity.account.joined',
+  subject: `/accounts/${owner.accountId}`,
+  data: { id: owner.accountId, kind: 'PERSON', state: stateOf(owner), role: 'OWNER' },
+})
+
+function boardEvents({ collectionId, containers, buckets, labels }: StarterBoard): NewEvent[] {
+  const at = `/containers/${collectionId}`
   return [
     ...containers.map(
-      ({ id, kind, parent_id, name }) =>
-        ({
-          name: 'work.container.created',
-          subject: `/containers/${id}`,
-          data: { id, kind, parent_id, name },
-        }) as const,
+      ({ id, kind, parent_id, name }): NewEvent => ({
+        name: 'work.container.created',
+        subject: `/containers/${id}`,
+        data: { id, kind, parent_id, name },
+      }),
     ),
     ...buckets.map(
-      ({ id, name, is_done_bucket }) =>
-        ({
-          name: 'work.bucket.created',
-          subject: `${at}/buckets/${id}`,
-          data: { id, container_id: board.collectionId, name, is_done_bucket },
-        }) as const,
+      ({ id, name, is_done_bucket }): NewEvent => ({
+        name: 'work.bucket.created',
+        subject: `${at}/buckets/${id}`,
+        data: { id, container_id: collectionId, name, is_done_bucket },
+      }),
     ),
     ...labels.map(
-      ({ id, name, color_token }) =>
-        ({
-          name: 'work.label.created',
-          subject: `${at}/labels/${id}`,
-          data: { id, container_id: board.collectionId, name, color_token },
-        }) as const,
+      ({ id, name, color_token }): NewEvent => ({
+        name: 'work.label.created',
+        subject: `${at}/labels/${id}`,
+        data: { id, container_id: collectionId, name, color_token },
+      }),
     ),
   ]
 }

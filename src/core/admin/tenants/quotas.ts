@@ -2,7 +2,7 @@
 import type { Ctx } from '../../context.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
-import { resolveQuotas } from '../../quotas.ts'
+import { ceilingOf, resolveQuotas } from '../../quotas.ts'
 import { type tenantOperations as ops, type QuotaName, quotaNames } from './contract.ts'
 
 type Integer = number | bigint
@@ -28,7 +28,8 @@ export async function changeTenantQuotas(
   }
   if (moved.length > 0) await record(ctx, tenantId, tenant.slug, moved, overrides)
 
-  return resolveQuotas(ctx.config.mode, overrides, await readUse(ctx, tenantId))
+  const rate = ceilingOf(ctx.config.mode, 'api_requests_per_minute', overrides.get('api_requests_per_minute') ?? null)
+  return resolveQuotas(ctx.config.mode, overrides, await readUse(ctx, tenantId, rate))
 }
 
 async function readOverrides(ctx: Ctx, tenantId: string): Promise<Map<QuotaName, Integer>> {
@@ -48,11 +49,14 @@ async function writeOverride(ctx: Ctx, tenantId: string, name: QuotaName, ceilin
     on conflict (tenant_id, quota) do update set ceiling = excluded.ceiling`
 }
 
-/** What is counted so far: the calls of the running minute. Nothing else that a ceiling names exists yet. */
-async function readUse(ctx: Ctx, tenantId: string): Promise<Partial<Record<QuotaName, Integer>>> {
-  const [rate] = await ctx.tx<{ seconds: number }[]>`
-    select greatest(0, extract(epoch from paid_until - now()))::float8 as seconds from request_rate where tenant_id = ${tenantId}`
-  return rate && rate.seconds > 0 ? { api_requests_per_minute: Math.ceil(rate.seconds) } : {}
+/**
+ * What is counted so far: the calls of the running minute, of which each pays for its share of 60 s ahead.
+ * Nothing else that a ceiling names exists yet.
+ */
+async function readUse(ctx: Ctx, tenantId: string, rate: Integer): Promise<Partial<Record<QuotaName, Integer>>> {
+  const [paid] = await ctx.tx<{ minutes: number }[]>`
+    select greatest(0, extract(epoch from paid_until - now()) / 60)::float8 as minutes from request_rate where tenant_id = ${tenantId}`
+  return { api_requests_per_minute: Math.ceil((paid?.minutes ?? 0) * Number(rate)) }
 }
 
 async function record(

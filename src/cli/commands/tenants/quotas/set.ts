@@ -16,8 +16,8 @@ export default class TenantsQuotasSet extends CallerCommand {
   static override strict = false
   static override usage = 'tenants quotas set WORKSPACE QUOTA=VALUE...'
   static override args = {
-    workspace: Args.string({ required: true, description: "the workspace's slug or id" }),
-    changes: Args.string({ required: true, description: 'one or more of QUOTA=VALUE' }),
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+    changes: Args.string({ ignoreStdin: true, required: true, description: 'one or more of QUOTA=VALUE' }),
   }
 
   async run(): Promise<unknown> {
@@ -27,7 +27,7 @@ export default class TenantsQuotasSet extends CallerCommand {
     const tenant = await findWorkspace(caller, args.workspace)
     const quotas = await caller.call(tenantOperations.changeTenantQuotas, { tenantId: tenant.id, body: changes })
     this.tell(`Changed ${Object.keys(changes).join(', ')} of ${tenant.slug}.`)
-    this.log(await quotaTable(quotas))
+    await this.show(() => quotaTable(quotas))
     return quotas
   }
 }

@@ -7,7 +7,9 @@ import { findWorkspace } from '../../../workspaces.ts'
 export default class TenantsQuotasShow extends CallerCommand {
   static override summary = "Show a workspace's ceilings, where each comes from, and how much is used"
   static override examples = ['<%= config.bin %> tenants quotas show acme']
-  static override args = { workspace: Args.string({ required: true, description: "the workspace's slug or id" }) }
+  static override args = {
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+  }
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(TenantsQuotasShow)
@@ -15,7 +17,7 @@ export default class TenantsQuotasShow extends CallerCommand {
     const tenant = await findWorkspace(caller, args.workspace)
     // An empty patch changes nothing and answers the quotas (the contract has no GET).
     const quotas = await caller.call(tenantOperations.changeTenantQuotas, { tenantId: tenant.id, body: {} })
-    this.log(await quotaTable(quotas))
+    await this.show(() => quotaTable(quotas))
     return quotas
   }
 }

@@ -1,0 +1,16 @@
+/** What the benchmarks use of autocannon, which brings no types. */
+declare module 'autocannon' {
+  interface Options {
+    readonly url: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly connections: number
+    /** In seconds. */
+    readonly duration: number
+  }
+  interface Result {
+    readonly requests: { readonly average: number }
+    readonly non2xx: number
+    readonly errors: number
+  }
+  export default function autocannon(options: Options): Promise<Result>
+}

@@ -1,0 +1,65 @@
+/**
+ * Recorded statements on connections of postgres.js, one behind another without waiting:
+ * no rules, no schemas, no sealing. It is the least that the same rows can cost.
+ */
+import postgres from 'postgres'
+import { type DatabaseAddress, postgresOptions } from '../src/core/database/address.ts'
+import { columnTypes } from '../src/core/database/column-values.ts'
+import { Json, type Statement } from '../src/core/database/statement.ts'
+import type { Recorded } from './recording.ts'
+
+export interface BarePool {
+  /** Sends one run's statements down a connection, and waits for all of them. */
+  run(statements: Recorded): Promise<void>
+  close(): Promise<void>
+}
+
+/** As many connections of postgres.js as our pool has, each a client of its own, with the same types. */
+export function openBarePool(address: DatabaseAddress, size: number): BarePool {
+  const clients = Array.from({ length: size }, () => postgres(bareOptions(address)))
+  const free = [...clients]
+  const waiting: ((client: postgres.Sql) => void)[] = []
+  const take = () => free.pop() ?? new Promise<postgres.Sql>((resolve) => waiting.push(resolve))
+  const giveBack = (client: postgres.Sql) => {
+    const next = waiting.shift()
+    if (next) next(client)
+    else free.push(client)
+  }
+
+  return {
+    async run(statements) {
+      const client = await take()
+      try {
+        await Promise.all(statements.map((statement) => send(client, statement)))
+      } finally {
+        giveBack(client)
+      }
+    },
+    async close() {
+      await Promise.all(clients.map((client) => client.end({ timeout: 1 })))
+    },
+  }
+}
+
+/** What a session of ours is opened with, without its limits. */
+export const bareOptions = (address: DatabaseAddress): postgres.Options<Record<string, never>> => {
+  const options: object = {
+    ...postgresOptions(address),
+    max: 1,
+    fetch_types: false,
+    types: columnTypes,
+    onnotice: () => undefined,
+    connection: { search_path: 'public', TimeZone: 'UTC', DateStyle: 'ISO, YMD' },
+  }
+  return options
+}
+
+const jsonb = columnTypes.json.to
+
+function send(client: postgres.Sql, { text, values, mode }: Statement) {
+  if (mode === 'simple') return client.unsafe(text).simple()
+  const bound = values.map((value) =>
+    value instanceof Json ? client.typed(value.text as never, jsonb) : (value as never),
+  )
+  return client.unsafe(text, bound, { prepare: mode === 'plan' })
+}

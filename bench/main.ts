@@ -1,0 +1,48 @@
+/**
+ * `npm run bench`: what svc costs beyond the same work done bare, and what it promises.
+ *
+ *    npm run bench                   everything
+ *    npm run bench -- read start     only these parts
+ *
+ * Every comparison runs in turns in one run (rounds.ts), so its ratio holds on a busy machine
+ * as well; the figures without one (cold start) hold on an idle machine only. Exits 1 when a
+ * promise is missed.
+ */
+import { cpus, loadavg } from 'node:os'
+import { coldStart } from './cold-start.ts'
+import { commandStart } from './command-start.ts'
+import { layGround } from './ground.ts'
+import { provisioning } from './provisioning.ts'
+import { readPath } from './read-path.ts'
+import { scale } from './scale.ts'
+import { drawn, type Line } from './table.ts'
+
+const parts = {
+  read: onGround(readPath),
+  provisioning: onGround(provisioning),
+  start: onGround(commandStart),
+  cold: coldStart,
+  scale,
+} satisfies Record<string, () => Promise<Line[]>>
+
+function onGround(part: (ground: Awaited<ReturnType<typeof layGround>>) => Promise<Line[]>) {
+  return async () => {
+    const ground = await layGround()
+    try {
+      return await part(ground)
+    } finally {
+      await ground.remove()
+    }
+  }
+}
+
+const asked = process.argv.slice(2)
+const lines: Line[] = []
+for (const [name, part] of Object.entries(parts)) {
+  if (asked.length > 0 && !asked.includes(name)) continue
+  process.stderr.write(`${name} …\n`)
+  lines.push(...(await part()))
+}
+const load = loadavg().map((average) => average.toFixed(1))
+process.stdout.write(`${drawn(lines)}\n${cpus().length} processors, load ${load.join(' ')}, Node ${process.version}\n`)
+process.exitCode = lines.every(({ isMet }) => isMet) ? 0 : 1

@@ -1,0 +1,53 @@
+/** Other processes: servers that say where they listen, and commands that are timed. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+export interface Server {
+  readonly pid: number
+  /** `http://127.0.0.1:8080` */
+  readonly address: string
+  /** From its start to the line that says where it listens. */
+  readonly readyMs: number
+  stop(): Promise<void>
+}
+
+/** Starts a program and waits until it prints `listening on …`. What it logs goes nowhere. */
+export async function startServer(command: readonly string[], env: Record<string, string> = {}): Promise<Server> {
+  const [program, ...args] = command
+  const started = performance.now()
+  const child = spawn(program!, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const address = await addressOf(child)
+  return {
+    pid: child.pid!,
+    address,
+    readyMs: performance.now() - started,
+    async stop() {
+      const gone = once(child, 'exit')
+      child.kill('SIGTERM')
+      await gone
+    },
+  }
+}
+
+async function addressOf(child: ChildProcess): Promise<string> {
+  for await (const line of createInterface(child.stdout!)) {
+    const [, address] = /^listening on (\S+)$/.exec(line) ?? []
+    if (address) return address
+  }
+  throw new Error('a server ended before it listened')
+}
+
+/** How long a command takes from its start to its end, in ms. Throws when it fails. */
+export async function commandMs(command: readonly string[], env: Record<string, string> = {}): Promise<number> {
+  const [program, ...args] = command
+  const started = performance.now()
+  const child = spawn(program!, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
+  const [code] = await once(child, 'exit')
+  const took = performance.now() - started
+  if (code !== 0) throw new Error(`${command.join(' ')} exited with ${code}`)
+  return took
+}

@@ -1,0 +1,66 @@
+/**
+ * A shared advisory lock held by a connection of its own, for as long as the process wants.
+ *
+ * The server gives the lock up by itself when the connection ends, however it ends: that
+ * is what makes it a sign of life. Not for rules: theirs belong to their transaction.
+ */
+import type { Client } from 'pg'
+import { type DatabaseAddress, pgOptions } from './address.ts'
+import { withClient } from './client.ts'
+
+export interface LockName {
+  readonly lockClass: number
+  readonly key: number
+}
+
+export interface HeldLock {
+  /** Resolves when the connection, and the lock with it, is gone. */
+  readonly lost: Promise<void>
+  release(): Promise<void>
+}
+
+/** Takes the lock. Throws when the database cannot be reached. */
+export async function holdSharedLock(address: DatabaseAddress, { lockClass, key }: LockName): Promise<HeldLock> {
+  const client = await connected(address)
+  const { promise: lost, resolve } = Promise.withResolvers<void>()
+  client.on('error', () => resolve())
+  client.on('end', () => resolve())
+  const release = async () => {
+    await client.end().catch(() => {})
+    resolve()
+  }
+  try {
+    await client.query('select pg_advisory_lock_shared($1::int, $2::int)', [lockClass, key])
+    return { lost, release }
+  } catch (error) {
+    await release()
+    throw error
+  }
+}
+
+async function connected(address: DatabaseAddress): Promise<Client> {
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({
+    ...pgOptions(address),
+    application_name: 'svc serving',
+    connectionTimeoutMillis: 5000,
+    keepAlive: true,
+  })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+/** Whether anybody in this database holds the lock; asking takes no lock itself. */
+export const isLockHeld = (address: DatabaseAddress, { lockClass, key }: LockName): Promise<boolean> =>
+  withClient(address, async (client) => {
+    const { rows } = await client.query<{ held: boolean }>(
+      `select exists (
+         select from pg_locks
+         where locktype = 'advisory' and granted and classid = $1::int::oid and objid = $2::int::oid and objsubid = 2
+           and database = (select oid from pg_database where datname = current_database())
+       ) as held`,
+      [lockClass, key],
+    )
+    return rows[0]?.held === true
+  })

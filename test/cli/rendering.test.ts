@@ -1,0 +1,154 @@
+/** What people read: safe for a terminal, fitting it, and in words. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { endingOf } from '../../src/cli/failure.ts'
+import { details } from '../../src/cli/render/details.ts'
+import { journalLine } from '../../src/cli/render/journal.ts'
+import { day, moment } from '../../src/cli/render/moment.ts'
+import { printable } from '../../src/cli/render/printable.ts'
+import { problemLines, ruleInWords } from '../../src/cli/render/problem.ts'
+import { type Column, table } from '../../src/cli/render/table.ts'
+import { Problem, type ProblemCode, problems } from '../../src/core/problem.ts'
+
+describe('text that others wrote', () => {
+  test.each([
+    ['an escape sequence', 'a\u001b[2Jb', 'a\\u001b[2Jb'],
+    ['a C1 control', 'a\u009bb', 'a\\u009bb'],
+    ['a line break', 'a\r\nb', 'a\\u000d\\u000ab'],
+    ['a direction override', 'a\u202eb', 'a\\u202eb'],
+    ['a direction isolate', 'a\u2066b', 'a\\u2066b'],
+    ['a zero-width space', 'a\u200bb', 'a\\u200bb'],
+    ['a lone surrogate', 'a\ud800b', 'a\\ud800b'],
+  ])('%s is written out', (_, text, shown) => expect(printable(text)).toBe(shown))
+
+  test.each(['Zoë', '株式会社', '🦊', 'naïve — ok'])('%s stays as it is', (text) => expect(printable(text)).toBe(text))
+
+  test('cannot leave its cell, its line or its detail', async () => {
+    const hostile = 'x\n\u001b]0;title\u0007\u202e'
+    const drawn = await table([hostile], [{ head: 'NAME', cell: (row) => row }], '')
+    const lines = [
+      drawn,
+      details([['name', hostile]]),
+      ...problemLines(new Problem('auth.scope_required', { scope: hostile })),
+    ].join('\n')
+    expect(lines).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+    expect(drawn.split('\n')).toHaveLength(2)
+  })
+})
+
+describe('tables', () => {
+  const columns: readonly Column<{ id: string; name: string }>[] = [
+    { head: 'NAME', cell: ({ name }) => name },
+    { head: 'ID', cell: ({ id }) => id, whole: true },
+  ]
+  const row = { id: '0190c9d2-7a3b-7cde-8f01-23456789abcd', name: 'A name that is rather long for a table' }
+
+  test('an empty list says so in words', async () => expect(await table([], columns, 'None yet.')).toBe('None yet.'))
+
+  test('an empty cell is a dash', async () => expect(await table([{ ...row, name: '' }], columns, '')).toContain('-  '))
+
+  test('fit the terminal by cutting names, never ids', async () => {
+    const drawn = await table([row], columns, '', 60)
+    expect(Math.max(...drawn.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60)
+    expect(drawn).toContain(row.id)
+    expect(drawn).toContain('…')
+  })
+
+  test('are cut nowhere where there is no terminal', async () => {
+    const drawn = await table([row], columns, '', undefined)
+    expect(drawn).toContain(row.name)
+  })
+
+  test('of many rows have one head, no row more or less, and stay in line', async () => {
+    const rows = Array.from({ length: 1234 }, (_, number) => ({ id: String(number), name: `Name ${number}` }))
+    const lines = (await table(rows, columns, '')).split('\n')
+    expect(lines).toHaveLength(1235)
+    expect(lines.filter((line) => line.startsWith('NAME'))).toHaveLength(1)
+    const at = lines[0]!.indexOf('ID')
+    expect(lines.slice(1).every((line, number) => line.slice(at) === String(number) && line[at - 1] === ' ')).toBe(true)
+  })
+
+  test('count wide characters as two columns', async () => {
+    const drawn = await table(
+      [
+        { id: 'x', name: '株式会社株式会社' },
+        { id: 'y', name: 'abcdefghijklmnop' },
+      ],
+      columns,
+      '',
+      undefined,
+    )
+    expect(drawn).not.toContain('…')
+  })
+})
+
+describe('moments', () => {
+  test('carry their distance from UTC, so that a pasted line stays true', () => {
+    expect(moment('2026-11-20T12:00:00.000Z')).toMatch(/^2026-11-\d\d \d\d:00:00 [+-]\d\d:00$/)
+    expect(new Date(moment('2026-11-20T12:00:00.000Z').replace(' ', 'T').replace(' ', '')).toISOString()).toBe(
+      '2026-11-20T12:00:00.000Z',
+    )
+  })
+  test('that are none are a dash', () => expect([moment(null), day(null)]).toEqual(['-', '-']))
+})
+
+describe('problems', () => {
+  const codes = Object.keys(problems) as ProblemCode[]
+
+  test.each(codes)('%s is said without a gap', (code) => {
+    const names: readonly string[] = (problems[code] as { params?: readonly string[] }).params ?? []
+    const [line] = problemLines(new Problem(code, Object.fromEntries(names.map((name) => [name, `a-${name}`]))))
+    expect(line).not.toMatch(/[{}]/)
+    expect(line).toMatch(/[.`]$/)
+  })
+
+  test('of a newer server are told as they are', () => {
+    expect(problemLines(new Problem('later.code' as ProblemCode, {}, { status: 409 }))).toEqual([
+      'The server refuses: later.code.',
+    ])
+  })
+
+  test('every rule that the product can break is in words', () => {
+    const source = readdirSync('src/core', { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => readFileSync(join('src/core', name), 'utf8'))
+      .join('\n')
+    const codes = [
+      ...source.matchAll(/(?:broken\(|refuseMember\([^,()]+, |shapeFault\(|code: )['`]([a-z_]+\.[a-z_]+)['`]/g),
+    ].map(([, code]) => code!)
+    const rules = [...new Set(codes)].filter((code) => !(code in problems))
+    expect(rules.length).toBeGreaterThan(10)
+    expect(rules.filter((code) => ruleInWords(code).startsWith('breaks the rule'))).toEqual([])
+  })
+
+  test.each([
+    [400, 'usage'],
+    [422, 'usage'],
+    [413, 'usage'],
+    [404, 'notFound'],
+    [410, 'notFound'],
+    [401, 'notAllowed'],
+    [403, 'notAllowed'],
+    [409, 'conflict'],
+    [412, 'conflict'],
+    [429, 'rateLimited'],
+    [500, 'failed'],
+    [502, 'unreached'],
+    [503, 'unreached'],
+    [504, 'unreached'],
+  ] as const)('status %i ends as %s', (status, ending) => expect(endingOf(status)).toBe(ending))
+})
+
+test('a journal line says when, what, where, by whom and why', () => {
+  const line = journalLine({
+    id: '0190c9d2-7a3b-7cde-8f01-23456789abcd',
+    at: '2026-11-20T12:00:00.000Z',
+    action: 'tenant.suspended',
+    actor: { kind: 'RECOVERY', account_id: null, via: 'RECOVERY' },
+    tenant: { id: '0190c9d2-7a3b-7cde-8f01-23456789abcd', slug: 'acme' },
+    subject: null,
+    params: { os_user: 'root', host: 'db-1', reason: 'a\nb' },
+  })
+  expect(line).toMatch(/tenant\.suspended {2,}acme {2,}by RECOVERY root@db-1 {2}reason=a\\u000ab$/)
+})
