@@ -92,7 +92,7 @@ export const retentionOperations = defineOperations('retention', {
     query: z.strictObject({ tenant_id: uuid, state: z.enum(['IN_FORCE', 'RELEASED']).optional(), ...paging(200, 50) }),
     success: { status: 200, answer: pageOf(Hold) },
     needs: operator,
-    refuses: ['cursor.invalid'],
+    refuses: ['cursor.invalid', 'not_found'],
     recovery: 'allowed',
     assumed: [
       'holds are placed and released by operators, on a named workspace: the people of a workspace that is leaving cannot call, and it is the one that a hold has to keep',
@@ -106,7 +106,7 @@ export const retentionOperations = defineOperations('retention', {
     body: HoldPlacement,
     success: { status: 201, answer: Hold, location: (hold: { id: string }) => `/retention/holds/${hold.id}` },
     needs: operator,
-    refuses: ['admin.tenant_deletion_underway'],
+    refuses: ['not_found', 'admin.tenant_deletion_underway'],
     idempotent: true,
     recovery: 'allowed',
     assumed: ['a scope that names nothing in the workspace is 422 request.invalid with reference.unknown'],

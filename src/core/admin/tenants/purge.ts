@@ -258,7 +258,7 @@ async function lockPurge(ctx: Ctx, tenantId: string): Promise<LockedPurge | 'bus
     select t.id, t.slug, t.deletion_requested_at, t.purge_after, t.purge_started_at, p.removed, p.hold_checks
     from tenant t join purge_progress p on p.workspace_id = t.id
     where t.id = ${tenantId} and t.purge_started_at is not null
-    for no key update of t skip locked`
+    for update of t skip locked`
   const [[locked], held] = await Promise.all([locking, isHeld(ctx, tenantId)])
   return locked ? (held ? 'held' : locked) : 'busy'
 }
