@@ -10,6 +10,7 @@
 import { existsSync } from 'node:fs'
 import type { SystemActor } from './actor.ts'
 import { hashSetUpToken } from './auth/set-up.ts'
+import type { Clock } from './clock.ts'
 import { type Config, ConfigurationError } from './config.ts'
 import type { DatabaseAddress } from './database/address.ts'
 import { withClient } from './database/client.ts'
@@ -26,6 +27,7 @@ export interface BootOptions {
   /** Is told, for people, what takes time and what was made. */
   readonly note?: (line: string) => void
   readonly onQueueError?: (error: Error) => void
+  readonly clock?: Clock
 }
 
 export interface Booted {

@@ -74,6 +74,14 @@ export const environment = z.object({
   SVC_INVITATION_DAYS: wholeNumber(1, 365).default(14).describe('Life of an invitation, in days'),
   SVC_SESSION_ACCESS_MINUTES: wholeNumber(1, 1440).default(15).describe("Life of a session's access token, in minutes"),
   SVC_SESSION_REFRESH_DAYS: wholeNumber(1, 365).default(30).describe("Life of a session's refresh token, in days"),
+  SVC_PURGE_SETTLE_SECONDS: wholeNumber(1, 2_592_000)
+    .default(3600)
+    .describe(
+      'How long a deletion has to be seen past its deadline, by both clocks, before its purge begins, in seconds',
+    ),
+  SVC_SLUG_BLOCK_DAYS: wholeNumber(0, 3650)
+    .default(90)
+    .describe("How long a purged workspace's slug stays out of use, in days"),
 })
 
 export interface Config {
@@ -95,10 +103,14 @@ export interface Config {
   readonly invitationDays: number
   readonly sessionAccessMinutes: number
   readonly sessionRefreshDays: number
+  readonly purgeSettleSeconds: number
+  readonly slugBlockDays: number
 }
 
 /** Throws ConfigurationError: one line that names each wrong setting and what it must be. */
 export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
+  if (env['SVC_FAILPOINTS'] && env['SVC_TEST'] !== '1')
+    throw new ConfigurationError('SVC_FAILPOINTS kills the process on purpose. It is for tests, which set SVC_TEST=1.')
   const set = Object.fromEntries(Object.entries(env).filter(([name, value]) => name.startsWith('SVC_') && value !== ''))
   const parsed = environment.safeParse(set)
   if (!parsed.success) {
@@ -130,6 +142,8 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     invitationDays: values.SVC_INVITATION_DAYS,
     sessionAccessMinutes: values.SVC_SESSION_ACCESS_MINUTES,
     sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,
+    purgeSettleSeconds: values.SVC_PURGE_SETTLE_SECONDS,
+    slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
   }
 }
 

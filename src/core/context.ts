@@ -28,6 +28,15 @@ export type JournalAction =
   | 'tenant.suspended'
   | 'tenant.resumed'
   | 'tenant.quotas_changed'
+  | 'tenant.deletion_requested'
+  | 'tenant.deletion_cancelled'
+  | 'tenant.purge_started'
+  | 'tenant.purged'
+  | 'tenant.password_opened'
+  | 'tenant.password_closed'
+  | 'tenant.legal_holds_replaced'
+  | 'hold.placed'
+  | 'hold.released'
   | 'operator.added'
   | 'operator.removed'
   | 'installation.set_up'
@@ -84,9 +93,14 @@ export interface ContextParts {
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** The statement that makes a transaction one workspace's. SET LOCAL takes no parameter, so the id is checked, then written in. */
-export function asTenant(tenantId: string): string {
+export const asTenant = (tenantId: string) => asRoleIn('svc_tenant', tenantId)
+
+/** The same for the removal of what is append-only to everybody else; for a purge alone. */
+export const asPurgeOf = (tenantId: string) => asRoleIn('svc_purge', tenantId)
+
+function asRoleIn(role: string, tenantId: string): string {
   if (!uuidShape.test(tenantId)) throw new TypeError('a workspace id is a lower-case UUID')
-  return `set local role svc_tenant; set local app.tenant_id = '${tenantId}'`
+  return `set local role ${role}; set local app.tenant_id = '${tenantId}'`
 }
 
 export const asInstallation = "set local role svc_installation; set local app.tenant_id = ''"

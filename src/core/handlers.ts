@@ -6,8 +6,14 @@ import type { Actor } from './actor.ts'
 import { listJournal } from './admin/journal/journal.ts'
 import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
 import { getOverview } from './admin/overview/overview.ts'
+import { cancelTenantDeletion, deleteTenant } from './admin/tenants/deletion.ts'
+import { getDeletionPlan } from './admin/tenants/deletion-plan.ts'
+import { replaceLegalHolds } from './admin/tenants/legal-holds.ts'
 import { listTenants } from './admin/tenants/list.ts'
+import { closePassword, openPassword } from './admin/tenants/password-opening.ts'
 import { provisionTenant } from './admin/tenants/provision.ts'
+import { getPurgeCertificate, listPurgeCertificates } from './admin/tenants/purge-certificate.ts'
+import { verifyPurgeCertificate } from './admin/tenants/purge-verification.ts'
 import { changeTenantQuotas } from './admin/tenants/quotas.ts'
 import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
 import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
@@ -25,6 +31,7 @@ import { listProblems } from './meta/problems.ts'
 import type { Answer, Received } from './operation.ts'
 import type { OperationId, Operations } from './operations.ts'
 import type { Problem } from './problem.ts'
+import { getHold, listHolds, placeHold, releaseHold } from './retention/hold.ts'
 import { listBuckets } from './structure/buckets/list.ts'
 import { listLabels } from './structure/labels/list.ts'
 
@@ -69,7 +76,20 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   provisionTenant,
   suspendTenant,
   resumeTenant,
+  deleteTenant,
+  cancelTenantDeletion,
+  openPassword,
+  closePassword,
+  replaceLegalHolds,
   changeTenantQuotas,
+  listHolds,
+  placeHold,
+  getHold,
+  releaseHold,
+  getDeletionPlan,
+  listPurgeCertificates,
+  getPurgeCertificate,
+  verifyPurgeCertificate,
   listOperators,
   addOperator,
   removeOperator,

@@ -1,6 +1,6 @@
 /**
- * The installation: one database, one keyring, one queue, and the only place that opens
- * a transaction.
+ * The installation: one database, one keyring, one queue, one clock, and the only place that
+ * opens a transaction.
  *
  *    as the installation     svc_installation: workspaces, operators, journal, who may sign in
  *    as one workspace        svc_tenant, with row-level security on app.tenant_id
@@ -10,6 +10,7 @@
  * ACTIVE until it commits, so that after a suspension is answered none of theirs commits.
  */
 import { type Actor, isAccount } from './actor.ts'
+import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { asInstallation, asTenant, type Ctx, contextOf } from './context.ts'
 import type { DatabaseAddress } from './database/address.ts'
@@ -34,6 +35,7 @@ export interface Installation {
   readonly pool: Pool
   readonly queue: Queue
   readonly address: DatabaseAddress
+  readonly clock: Clock
   transaction<T>(actor: Actor, options: TransactionOptions, work: (ctx: Ctx) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
@@ -42,6 +44,7 @@ export interface OpenOptions {
   readonly works: boolean
   readonly applicationName: string
   readonly onQueueError?: (error: Error) => void
+  readonly clock?: Clock
 }
 
 export function openInstallation(
@@ -52,16 +55,17 @@ export function openInstallation(
 ): Installation {
   const pool = openPool(address, { size: config.poolSize, applicationName: options.applicationName })
   const queue = openQueue(address, options.works, options.onQueueError ?? (() => {}))
-  return installationOver({ config, ring, pool, queue, address })
+  return installationOver({ config, ring, pool, queue, address, ...(options.clock ? { clock: options.clock } : {}) })
 }
 
 /** An installation over parts that are open already. */
 export function installationOver(
-  parts: Pick<Installation, 'config' | 'ring' | 'pool' | 'queue' | 'address'>,
+  parts: Pick<Installation, 'config' | 'ring' | 'pool' | 'queue' | 'address'> & { readonly clock?: Clock },
 ): Installation {
   const { config, ring, pool, queue } = parts
   return {
     ...parts,
+    clock: parts.clock ?? systemClock,
 
     transaction(actor, { tenantId, readOnly = false, ifMatch, admits = false }, work) {
       const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)

@@ -14,6 +14,7 @@ import {
 import { containerOperations } from './containers/contract.ts'
 import { identityOperations } from './identity/contract.ts'
 import { metaOperations } from './meta/contract.ts'
+import { retentionOperations } from './retention/contract.ts'
 import { bucketOperations, labelOperations } from './structure/contract.ts'
 
 export const operations = {
@@ -29,6 +30,7 @@ export const operations = {
   ...bucketOperations,
   ...labelOperations,
   ...tenantOperations,
+  ...retentionOperations,
   ...operatorOperations,
   ...overviewOperations,
   ...journalOperations,

@@ -146,7 +146,34 @@ export const problems = {
   'admin.tenant_leaving': {
     status: 409,
     says: 'The workspace is pending deletion.',
-    remedy: 'Cancel the deletion first.',
+    remedy: 'Cancel the deletion first: `svc tenants cancel-deletion SLUG`.',
+  },
+  'admin.confirmation_mismatch': {
+    status: 422,
+    says: 'The confirmation is not the display name of the workspace.',
+    remedy: 'Type it exactly as `svc tenants show SLUG` shows it.',
+  },
+  'admin.tenant_deletion_underway': {
+    status: 409,
+    says: 'The purge of the workspace has begun.',
+    remedy: 'It cannot be called back; docs/runbooks/stuck-purge.md says how far it is.',
+  },
+  'admin.password_opening_suspended': {
+    status: 409,
+    says: 'The workspace is suspended: nobody could sign in.',
+    remedy: 'Resume it first: `svc tenants resume SLUG`.',
+  },
+  'retention.hold_differs': {
+    status: 422,
+    params: ['hold_id'],
+    says: 'The hold {hold_id} is given twice, with other content.',
+    remedy: 'Find out which one is right; nothing was placed.',
+  },
+  'retention.hold_elsewhere': {
+    status: 422,
+    params: ['hold_id'],
+    says: 'The hold {hold_id} belongs to another workspace.',
+    remedy: 'Check which workspace these holds are for; nothing was placed.',
   },
 } as const satisfies Record<string, ProblemRow>
 

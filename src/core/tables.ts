@@ -17,6 +17,8 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   request_rate: { purge: 10, export: { omitted: 'a count of the running minute' } },
   idempotency_record: { purge: 10, export: { omitted: 'answers kept for 24 hours' } },
   sealed_value: { purge: 20, export: { omitted: 'secrets; nothing sealed leaves the installation' } },
+  password_opening: { purge: 20, export: { omitted: 'hours granted by the installation' } },
+  automation_rule: { purge: 30, export: 'automation_rules' },
   tenant_quota: { purge: 20, export: 'quotas' },
   outbox_event: { purge: 20, export: { omitted: 'messages to other systems; the trail has the history' } },
   audit_entry: { purge: 20, export: 'audit_entries' },
@@ -30,6 +32,8 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   invitation: { purge: 70, export: { omitted: 'credentials' } },
   membership: { purge: 70, export: 'memberships' },
   account: { purge: 80, export: 'accounts' },
+  // Last: until then a hold that a recovery puts back stops the purge.
+  legal_hold: { purge: 90, export: 'legal_holds' },
 }
 
 /** Tables of the installation itself, and why they hold no workspace's content. */
@@ -39,6 +43,8 @@ export const installationTables: Readonly<Record<string, string>> = {
   tenant: 'the register of workspaces; its row goes last in a purge',
   blocked_slug: 'slugs of purged workspaces',
   operator: 'the operator register',
+  purge_progress: 'how far a purge is; gone with its workspace',
+  purge_certificate: 'the evidence of what a purge removed: counts, hashes, moments',
   journal: 'the evidence that outlives a workspace',
   pgmigrations: 'migrations that were run',
 }

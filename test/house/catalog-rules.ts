@@ -30,7 +30,12 @@ const openToInstallation: Readonly<Record<string, string>> = {
   idempotency_record: 'operators and the operator at the database have keys too',
   tenant_quota: 'ceilings are set by operators and read at the gate',
   request_rate: 'calls are counted at the gate',
+  legal_hold: 'that a hold is in force stops a purge; what it is about stays the workspace’s',
+  password_opening: 'operators open and close it',
 }
+
+/** A purge removes a workspace whole; of the journal nothing is ever removed. */
+const isPurgeOf = (table: string, grant: string) => table !== 'journal' && grant === 'svc_purge: DELETE'
 
 const own = '(tenant_id = ( SELECT current_tenant() AS current_tenant))'
 
@@ -223,14 +228,14 @@ export const rules: readonly Rule[] = [
     named: 'label.mood',
   },
   {
-    name: 'the trail and the events are append-only, the journal too',
+    name: 'the trail and the events are append-only but for the purge, the journal for everybody',
     why: 'evidence that can be changed is none',
     breaks: ({ tables }) =>
       names(
         tables.filter(
           ({ name, grants }) =>
             ['audit_entry', 'outbox_event', 'journal'].includes(name) &&
-            grants.some((grant) => /: (UPDATE|DELETE|TRUNCATE)$/.test(grant)),
+            grants.some((grant) => /: (UPDATE|DELETE|TRUNCATE)$/.test(grant) && !isPurgeOf(name, grant)),
         ),
       ),
     offence: 'grant update (params) on journal to svc_installation',
@@ -263,7 +268,7 @@ export const rules: readonly Rule[] = [
       names(
         tables.filter(
           (table) =>
-            ['svc_tenant', 'svc_installation', 'svc_daemon', 'public'].some((role) =>
+            ['svc_tenant', 'svc_installation', 'svc_purge', 'svc_daemon', 'public'].some((role) =>
               isGranted(role, 'TRUNCATE', 'REFERENCES', 'TRIGGER')(table),
             ) ||
             hasAnyGrant('svc_queue')(table) ||
@@ -288,7 +293,7 @@ export const rules: readonly Rule[] = [
     named: 'USAGE',
   },
   {
-    name: "the daemon's login owns nothing, bypasses nothing, inherits nothing, and may be the three roles",
+    name: "the daemon's login owns nothing, bypasses nothing, inherits nothing, and may be the four roles",
     why: 'a transaction that names no role can do nothing at all',
     breaks: ({ roles, tables }) => {
       const login = roles.find(({ name }) => name === 'svc_daemon')
@@ -299,7 +304,7 @@ export const rules: readonly Rule[] = [
         bypassesPolicies ||
         inherits ||
         mayCreate ||
-        memberOf.join() !== 'svc_installation,svc_queue,svc_tenant'
+        memberOf.join() !== 'svc_installation,svc_purge,svc_queue,svc_tenant'
       const granted = tables.filter(hasAnyGrant('svc_daemon')).map(({ name }) => name)
       return [...(isWrong ? ['svc_daemon'] : []), ...owns, ...granted.filter((name) => name !== 'pgmigrations')]
     },
@@ -307,11 +312,11 @@ export const rules: readonly Rule[] = [
     named: 'stray',
   },
   {
-    name: 'the three roles log in nowhere, own nothing and are nobody else',
+    name: 'the four roles log in nowhere, own nothing and are nobody else, but for the purge, which is a workspace that may remove itself',
     why: 'they are what a transaction becomes, never who comes',
     breaks: ({ roles }) =>
       roles
-        .filter(({ name }) => ['svc_tenant', 'svc_installation', 'svc_queue'].includes(name))
+        .filter(({ name }) => ['svc_tenant', 'svc_installation', 'svc_queue', 'svc_purge'].includes(name))
         .filter(
           (role) =>
             role.mayLogIn ||
@@ -319,7 +324,7 @@ export const rules: readonly Rule[] = [
             role.bypassesPolicies ||
             role.mayCreate ||
             role.owns.length > 0 ||
-            role.memberOf.length > 0,
+            role.memberOf.join() !== (role.name === 'svc_purge' ? 'svc_tenant' : ''),
         )
         .map(({ name }) => name),
     offence: 'create table stray (id uuid primary key); alter table stray owner to svc_tenant',

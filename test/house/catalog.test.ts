@@ -37,9 +37,9 @@ async function catalogAfter(statements: string): Promise<Catalog> {
 
 describe('the database', () => {
   test('is read at all', () => {
-    expect(catalog.tables.length).toBe(Object.keys(workspaceTables).length + 7)
+    expect(catalog.tables.length).toBe(Object.keys(workspaceTables).length + 9)
     expect(catalog.roles.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['svc_daemon', 'svc_installation', 'svc_queue', 'svc_tenant']),
+      expect.arrayContaining(['svc_daemon', 'svc_installation', 'svc_purge', 'svc_queue', 'svc_tenant']),
     )
   })
 

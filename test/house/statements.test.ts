@@ -49,6 +49,11 @@ const before: readonly { readonly text: RegExp; readonly why: string }[] = [
     text: /^delete from idempotency_record where created_at < now\(\)/,
     why: 'the sweep ends records of all workspaces',
   },
+  { text: /^delete from password_opening where until < now\(\)$/, why: 'the sweep ends openings of all workspaces' },
+  {
+    text: /^delete from step_up where target_id = \$$/,
+    why: "a purge forgets the proofs that other workspaces' operators spent on it",
+  },
 ]
 
 const rules = [
@@ -94,7 +99,17 @@ const rules = [
 ]
 
 /** What stands behind `from` and is no table of ours. */
-const knownSources = new Set(['pg_locks', 'pg_database', 'paid_until', 'max'])
+const knownSources = new Set([
+  'pg_locks',
+  'pg_database',
+  'paid_until',
+  'max',
+  'pg_class',
+  'pg_index',
+  'pg_attribute',
+  'pg_constraint',
+  'unnest',
+])
 
 describe('statements', () => {
   test('are found at all', () => expect(statements.length).toBeGreaterThan(80))

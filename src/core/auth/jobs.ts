@@ -29,7 +29,7 @@ export const endInvitation = defineJob({
 /** Rows removed in one transaction, so that none lasts long. */
 const batch = 1000
 
-/** Removes what is over: spent and expired credentials and proofs, old failures, idempotency records, blocked slugs. */
+/** Removes what is over: spent and expired credentials and proofs, old failures, idempotency records, blocked slugs, password openings. */
 export const sweepExpired = defineJob({
   name: 'sweep_expired',
   payload: z.object({}).nullish(),
@@ -56,6 +56,7 @@ export const sweepExpired = defineJob({
             delete from sealed_value s where s.kind = 'idempotency.answer'
             and not exists (select from idempotency_record r where r.tenant_id = s.tenant_id and r.id = s.owner_id)`,
           tx`delete from blocked_slug where until < now()`,
+          tx`delete from password_opening where until < now()`,
         ])
         return Math.max(...counts.slice(0, 5).map(({ count }) => count))
       })

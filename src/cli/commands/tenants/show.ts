@@ -29,6 +29,9 @@ export default class TenantsShow extends CallerCommand {
         ['suspended', since(tenant.suspended_at)],
         ['deletion asked', since(tenant.deletion_requested_at)],
         ['purge after', since(tenant.purge_after)],
+        ['purge began', since(tenant.purge_started_at)],
+        ['passwords until', since(tenant.password_opening?.until ?? null)],
+        ['passwords asked by', tenant.password_opening?.requester],
         ['version', tenant.version],
       ]),
     )

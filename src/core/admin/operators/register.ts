@@ -92,6 +92,25 @@ function demandAdmitted({ actor }: Ctx, register: readonly string[]): void {
   if (!isAdmitted) refuse('admin.operator_required')
 }
 
+/** Whether the register would still hold somebody without the workspace's accounts; nobody can change it before the commit. */
+export async function isRegisterKeptWithout(ctx: Ctx, tenantId: string): Promise<boolean> {
+  await lockRegister(ctx)
+  const [register] = await ctx.tx<{ count: number; leaving: number }[]>`
+    select count(*)::int as count, (count(*) filter (where workspace_id = ${tenantId}))::int as leaving from operator`
+  return register === undefined || register.leaving === 0 || register.leaving < register.count
+}
+
+/** Removes the accounts of a workspace that goes, and forgets whom they entered. The register must be kept without them. */
+export async function removeOperatorsOf(
+  ctx: Ctx,
+  tenant: { readonly id: string; readonly slug: string },
+): Promise<void> {
+  const gone = await ctx.tx<{ account_id: string }[]>`
+    delete from operator where workspace_id = ${tenant.id} returning account_id`
+  for (const { account_id } of gone)
+    await ctx.journal('operator.removed', tenant, { subject: { kind: 'account', id: account_id } })
+}
+
 async function findAccount(
   ctx: Ctx,
   { account_id, workspace, email }: Received<typeof ops.addOperator>['body'],

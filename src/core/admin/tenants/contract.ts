@@ -1,6 +1,7 @@
 /** Workspaces, as operators administer them. Spec: Workspace (tenant) administration; Admin: workspaces; decisions 4. */
 import { z } from 'zod'
 import { defineOperations } from '../../operation.ts'
+import { HoldScope, holdReason } from '../../retention/contract.ts'
 import { email, int64, moment, optionalPaging, slug, text, uuid, version } from '../../schema.ts'
 
 const tenantId = uuid.describe("the workspace's id")
@@ -84,6 +85,46 @@ const ResolvedQuotas = z
   .meta({ id: 'ResolvedQuotas' })
 export type ResolvedQuotas = z.output<typeof ResolvedQuotas>
 
+const TenantDeletionRequest = z
+  .strictObject({ confirmation: text(1, 200).describe("the workspace's display name, typed exactly") })
+  .meta({ id: 'TenantDeletionRequest' })
+
+const PasswordOpeningRequest = z
+  .strictObject({
+    hours: z.int().min(1).max(168).default(24).describe('for how long, from now'),
+    requester: text(1, 200).describe('who asked for it'),
+    reason: text(1, 500),
+  })
+  .meta({ id: 'PasswordOpeningRequest' })
+
+/** A hold as it was, to be put back in force. */
+export const LegalHoldRecord = z
+  .strictObject({
+    id: uuid,
+    scope: HoldScope,
+    reason: holdReason,
+    placed_by: uuid,
+    placed_at: moment,
+    released_at: moment.nullish().describe('when it was released in the rewound period'),
+  })
+  .meta({ id: 'LegalHoldRecord' })
+export type LegalHoldRecord = z.output<typeof LegalHoldRecord>
+
+const LegalHoldReplaceRequest = z
+  .strictObject({
+    recovery_point: moment.describe('the moment the installation was recovered to'),
+    holds: z.array(LegalHoldRecord).max(1000).optional(),
+  })
+  .meta({ id: 'LegalHoldReplaceRequest' })
+
+const LegalHoldReplacement = z
+  .object({
+    recovery_point: moment,
+    placed: z.array(z.object({ id: uuid, target_present: z.boolean(), released_at: moment.nullable() })),
+    already_present: z.array(uuid),
+  })
+  .meta({ id: 'LegalHoldReplacement' })
+
 const operator = { caller: 'operator' } as const
 
 export const tenantOperations = defineOperations('admin', {
@@ -143,6 +184,72 @@ export const tenantOperations = defineOperations('admin', {
     needs: operator,
     refuses: ['admin.tenant_leaving'],
     recovery: 'allowed',
+  },
+  deleteTenant: {
+    method: 'POST',
+    path: '/admin/tenants/{tenantId}:delete',
+    summary: 'Ask for the deletion of a workspace; it is purged after 30 days unless that is cancelled',
+    spec: 'Workspace states, row 3; decisions 4',
+    params: z.strictObject({ tenantId }),
+    body: TenantDeletionRequest,
+    success: { status: 200, answer: AdminTenant },
+    needs: { ...operator, stepUp: true, mode: 'multi' },
+    refuses: ['admin.confirmation_mismatch', 'admin.operator_last'],
+    recovery: 'allowed',
+    assumed: [
+      'a workspace that all operators belong to cannot be deleted: 409 admin.operator_last',
+      'a wrong confirmation is refused also on a workspace that is pending deletion already',
+    ],
+  },
+  cancelTenantDeletion: {
+    method: 'POST',
+    path: '/admin/tenants/{tenantId}:cancel-deletion',
+    summary: 'Cancel the deletion of a workspace, as long as its purge has not begun',
+    spec: 'Workspace states, row 4; rules 2 and 3',
+    params: z.strictObject({ tenantId }),
+    success: { status: 204 },
+    needs: operator,
+    refuses: ['admin.tenant_deletion_underway'],
+    recovery: 'allowed',
+  },
+  openPassword: {
+    method: 'POST',
+    path: '/admin/tenants/{tenantId}:open-password',
+    summary: 'Let a workspace sign in with passwords for some hours, whatever its switches say',
+    spec: 'Password opening; Admin: workspaces, rule 2',
+    params: z.strictObject({ tenantId }),
+    body: PasswordOpeningRequest,
+    success: { status: 200, answer: AdminTenant },
+    needs: { ...operator, stepUp: true },
+    refuses: ['admin.password_opening_suspended', 'admin.tenant_leaving'],
+    recovery: 'allowed',
+    assumed: ['requester and reason go into the trail of the workspace, not into the journal'],
+  },
+  closePassword: {
+    method: 'POST',
+    path: '/admin/tenants/{tenantId}:close-password',
+    summary: 'End a password opening before its time',
+    spec: 'Password opening, rows 4 and 5',
+    params: z.strictObject({ tenantId }),
+    success: { status: 200, answer: AdminTenant },
+    needs: operator,
+    recovery: 'allowed',
+  },
+  replaceLegalHolds: {
+    method: 'POST',
+    path: '/admin/tenants/{tenantId}:replace-legal-holds',
+    summary: 'Put legal holds back in force after the installation was recovered to an earlier moment',
+    spec: 'Admin: workspaces, rule 3; decisions 4',
+    params: z.strictObject({ tenantId }),
+    body: LegalHoldReplaceRequest,
+    success: { status: 200, answer: LegalHoldReplacement },
+    needs: operator,
+    refuses: ['retention.hold_differs', 'retention.hold_elsewhere'],
+    recovery: 'allowed',
+    assumed: [
+      'a hold is placed also while the purge is under way, which it stops',
+      'the same id given twice with the same content counts once',
+    ],
   },
   changeTenantQuotas: {
     method: 'PATCH',

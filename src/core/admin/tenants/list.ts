@@ -30,17 +30,34 @@ export async function readTenant(tx: Tx, slug: string): Promise<AdminTenant> {
   return tenant
 }
 
-function readTenants(tx: Tx, { state, slug, after }: TenantFilter, limit: number): Promise<readonly AdminTenant[]> {
-  // hold_count and password_opening: no workspace can have one before the retention area and :open-password exist.
-  return tx<AdminTenant[]>`
+interface TenantRow extends Omit<AdminTenant, 'password_opening'> {
+  readonly until: string | null
+  readonly opened_at: string
+  readonly opened_by: string | null
+  readonly requester: string
+  readonly reason: string
+}
+
+async function readTenants(
+  tx: Tx,
+  { state, slug, after }: TenantFilter,
+  limit: number,
+): Promise<readonly AdminTenant[]> {
+  const rows = await tx<TenantRow[]>`
     select t.id, t.slug, t.display_name, t.state, t.state_before_deletion, t.default_locale, t.default_time_zone,
-           (select count(*)::int from account a where a.tenant_id = t.id) as account_count, 0 as hold_count,
-           t.created_at, t.suspended_at, t.deletion_requested_at, t.purge_after, t.purge_started_at,
-           null as password_opening, t.version
+           (select count(*)::int from account a where a.tenant_id = t.id) as account_count,
+           (select count(*)::int from legal_hold h where h.tenant_id = t.id and h.released_at is null) as hold_count,
+           t.created_at, t.suspended_at, t.deletion_requested_at, t.purge_after, t.purge_started_at, t.version,
+           o.until, o.opened_at, o.opened_by, o.requester, o.reason
     from tenant t
+    left join password_opening o on o.tenant_id = t.id and now() >= o.opened_at and now() < o.until
     where t.id > ${after ?? firstId}::uuid
       ${state === undefined ? tx.part`` : tx.part`and t.state = ${state}`}
       ${slug === undefined ? tx.part`` : tx.part`and t.slug = ${slug}`}
     order by t.id
     limit ${limit}`
+  return rows.map(({ until, opened_at, opened_by, requester, reason, ...tenant }) => ({
+    ...tenant,
+    password_opening: until === null ? null : { until, opened_at, opened_by, requester, reason },
+  }))
 }

@@ -1,0 +1,27 @@
+import { Args } from '@oclif/core'
+import { tenantOperations } from '../../../core/admin/tenants/contract.ts'
+import { type Hold, retentionOperations } from '../../../core/retention/contract.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { passwordFlags } from '../../secret-input.ts'
+
+export default class HoldsRelease extends CallerCommand {
+  static override summary = 'Release a legal hold; releasing deletes nothing by itself'
+  static override description = 'Your password is asked for once more.'
+  static override examples = ['<%= config.bin %> holds release 0190c9d2-7a3b-7cde-8f01-23456789abcd']
+  static override args = { hold: Args.string({ ignoreStdin: true, required: true, description: "the hold's id" }) }
+  static override flags = { ...passwordFlags }
+
+  async run(): Promise<Hold> {
+    const { args, flags } = await this.parse(HoldsRelease)
+    const caller = await this.open(flags)
+    const hold = await this.callProven(caller, retentionOperations.releaseHold, { holdId: args.hold }, flags)
+    this.tell(`Released. The hold stays on record.`)
+    const { data } = await caller.call(tenantOperations.listTenants, { state: 'PENDING_DELETION' })
+    const leaving = data.find(({ id, hold_count }) => id === hold.tenant_id && hold_count === 0)
+    if (leaving)
+      this.tell(
+        `${leaving.slug} is pending deletion and nothing keeps it any more. To keep it: svc tenants cancel-deletion ${leaving.slug}`,
+      )
+    return hold
+  }
+}

@@ -1,0 +1,43 @@
+import { Args, Flags } from '@oclif/core'
+import { type AdminTenant, tenantOperations } from '../../../core/admin/tenants/contract.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { moment } from '../../render/moment.ts'
+import { passwordFlags } from '../../secret-input.ts'
+import { findWorkspace } from '../../workspaces.ts'
+
+export default class TenantsOpenPassword extends CallerCommand {
+  static override summary = 'Let a workspace sign in with passwords for some hours, whatever its switches say'
+  static override description =
+    'For a workspace whose identity provider fails. It ends by itself; opening again replaces the opening in force. Your password is asked for once more.'
+  static override examples = [
+    '<%= config.bin %> tenants open-password acme --requester "Ada Lovelace" --reason "their provider is down" --hours 8',
+  ]
+  static override args = {
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+  }
+  static override flags = {
+    hours: Flags.integer({ summary: 'For how long: 1 to 168.', default: 24, helpValue: 'HOURS' }),
+    requester: Flags.string({ summary: 'Who asked for it.', required: true, helpValue: 'WHO' }),
+    reason: Flags.string({ summary: 'Why; the workspace reads it in its trail.', required: true, helpValue: 'TEXT' }),
+    ...passwordFlags,
+  }
+
+  async run(): Promise<AdminTenant> {
+    const { args, flags } = await this.parse(TenantsOpenPassword)
+    const { hours, requester, reason } = flags
+    const caller = await this.open(flags)
+    const { id: tenantId } = await findWorkspace(caller, args.workspace)
+
+    const tenant = await this.callProven(
+      caller,
+      tenantOperations.openPassword,
+      { tenantId, body: { hours, requester, reason } },
+      flags,
+    )
+
+    this.tell(
+      `${tenant.slug} can sign in with passwords until ${moment(tenant.password_opening?.until ?? null)}.\nTo end it before: svc tenants close-password ${tenant.slug}`,
+    )
+    return tenant
+  }
+}

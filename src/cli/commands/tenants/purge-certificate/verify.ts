@@ -1,0 +1,37 @@
+import { Args } from '@oclif/core'
+import { type PurgeVerification, retentionOperations } from '../../../../core/retention/contract.ts'
+import { CallerCommand } from '../../../base-command.ts'
+import { exitCodes } from '../../../failure.ts'
+import { findCertificate } from '../../../purge-certificates.ts'
+import { table } from '../../../render/table.ts'
+
+export default class TenantsPurgeCertificateVerify extends CallerCommand {
+  static override summary = 'Check the certificate of a purge, and look again whether anything is left'
+  static override description =
+    'Reads every table, the queue and the media folder. Exits 8 where the signature is wrong or something is left.'
+  static override examples = ['<%= config.bin %> tenants purge-certificate verify acme']
+  static override args = {
+    workspace: Args.string({ ignoreStdin: true, required: true, description: 'the slug the workspace had, or its id' }),
+  }
+
+  async run(): Promise<PurgeVerification> {
+    const { args, flags } = await this.parse(TenantsPurgeCertificateVerify)
+    const caller = await this.open(flags)
+    const { tenant_id: tenantId } = await findCertificate(caller, args.workspace)
+    const answer = await caller.call(retentionOperations.verifyPurgeCertificate, { tenantId })
+    this.log(
+      await table(
+        answer.scanned,
+        [
+          { head: 'LOOKED AT', cell: ({ place }) => place, whole: true },
+          { head: 'LEFT', cell: ({ left }) => String(left), align: 'right' },
+        ],
+        '',
+      ),
+    )
+    for (const { code, params } of answer.findings) this.log(`\n${code} ${JSON.stringify(params)}`)
+    if (answer.ok) this.tell('\nThe signature is right, and nothing is left.')
+    else process.exitCode = exitCodes.findings
+    return answer
+  }
+}

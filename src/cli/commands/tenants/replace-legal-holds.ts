@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { Args, Flags } from '@oclif/core'
+import { tenantOperations } from '../../../core/admin/tenants/contract.ts'
+import { readJson } from '../../../core/json.ts'
+import type { Answer, Sent } from '../../../core/operation.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { Failure } from '../../failure.ts'
+import { moment } from '../../render/moment.ts'
+import { type Column, table } from '../../render/table.ts'
+import { findWorkspace } from '../../workspaces.ts'
+
+type Replaced = Answer<typeof tenantOperations.replaceLegalHolds>
+
+const columns: readonly Column<Replaced['placed'][number]>[] = [
+  { head: 'HOLD', cell: ({ id }) => id, whole: true },
+  { head: 'TARGET', cell: ({ target_present }) => (target_present ? 'present' : 'MISSING'), whole: true },
+  { head: 'WAS RELEASED', cell: ({ released_at }) => moment(released_at) },
+]
+
+export default class TenantsReplaceLegalHolds extends CallerCommand {
+  static override summary = 'Put legal holds back in force after the installation was recovered to an earlier moment'
+  static override description =
+    'The file is the body of the operation: {"recovery_point": "…", "holds": [{"id", "scope", "reason", "placed_by", "placed_at", "released_at"}]}. ' +
+    'A second run changes nothing. A hold that was released in the rewound period is placed all the same.'
+  static override examples = ['<%= config.bin %> tenants replace-legal-holds acme --file holds.json --recovery']
+  static override args = {
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+  }
+  static override flags = {
+    file: Flags.string({ summary: 'The holds, as JSON; - reads standard input.', required: true, helpValue: 'FILE' }),
+  }
+
+  async run(): Promise<Replaced> {
+    const { args, flags } = await this.parse(TenantsReplaceLegalHolds)
+    const body = readBody(flags.file)
+    const caller = await this.open(flags)
+    const { id: tenantId } = await findWorkspace(caller, args.workspace)
+
+    const answer = await caller.call(tenantOperations.replaceLegalHolds, { tenantId, body })
+
+    this.log(await table(answer.placed, columns, 'Nothing was missing: every hold was there already.'))
+    this.tell(`\n${answer.placed.length} placed, ${answer.already_present.length} there already.`)
+    return answer
+  }
+}
+
+/** The schema is the operation's to check; here it only has to be JSON. */
+function readBody(file: string): Sent<typeof tenantOperations.replaceLegalHolds>['body'] {
+  try {
+    return readJson(readFileSync(file === '-' ? 0 : file, 'utf8')) as never
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new Failure(
+      'usage',
+      `The file ${file} ${code?.startsWith('E') ? `cannot be read (${code})` : 'is not JSON'}.`,
+    )
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * The plan of a deletion: what would go, and a hash of all that a person decides by.
+ *
+ * The hash covers who the workspace is, its state, what its people made, who of them is an
+ * operator and which holds are in force. It leaves out what moves by itself (the deadline,
+ * the trail, events, sessions, counters), or no plan could ever be applied.
+ *
+ * Spec: Plans before destruction.
+ */
+import { createHash } from 'node:crypto'
+import { asInstallation, type Ctx } from '../../context.ts'
+import { writeJson } from '../../json.ts'
+import type { Received } from '../../operation.ts'
+import { refuse } from '../../problem.ts'
+import type { DeletionPlan, retentionOperations as ops } from '../../retention/contract.ts'
+import { workspaceTables } from '../../tables.ts'
+import { graceDays } from './deletion.ts'
+import { countJobs } from './purge-queue.ts'
+import { countRows } from './purge-tables.ts'
+
+interface PlannedRow {
+  readonly slug: string
+  readonly display_name: string
+  readonly state: string
+  readonly purge_after: string
+  readonly operators: number
+}
+
+/** Plans; changes nothing. Refuses not_found. */
+export async function getDeletionPlan(
+  ctx: Ctx,
+  { tenantId }: Received<typeof ops.getDeletionPlan>,
+): Promise<DeletionPlan> {
+  const [tenant] = await ctx.tx<PlannedRow[]>`
+    select slug, display_name, state, coalesce(purge_after, now() + make_interval(days => ${graceDays})) as purge_after,
+           (select count(*)::int from operator where workspace_id = t.id) as operators
+    from tenant t where id = ${tenantId}`
+  if (!tenant) refuse('not_found')
+  const holds = await ctx.tx<{ id: string }[]>`
+    select id from legal_hold where tenant_id = ${tenantId} and released_at is null order by id`
+  const rows = await ctx.inWorkspace(tenantId, () => countRows(ctx.tx, tenantId))
+  const queuedJobs = await countJobs(ctx, tenantId)
+  await ctx.tx.switch(asInstallation)
+
+  const facts = {
+    tenant_id: tenantId,
+    slug: tenant.slug,
+    display_name: tenant.display_name,
+    state: tenant.state,
+    operators: tenant.operators,
+    holds_in_force: holds.map(({ id }) => id),
+  }
+  const made = [...rows].filter(([table]) => isMadeByPeople(table))
+  return {
+    ...facts,
+    grace_days: graceDays,
+    purge_after: tenant.purge_after,
+    counts: Object.fromEntries([...rows].map(([table, count]) => [entityOf(table), count])),
+    queued_jobs: queuedJobs,
+    slug_blocked_days: ctx.config.slugBlockDays,
+    hash: createHash('sha256')
+      .update(writeJson([facts, made]) ?? '')
+      .digest('hex')
+      .slice(0, 16),
+  }
+}
+
+const exportOf = (table: string) => workspaceTables[table]?.export
+
+/** An entity by its name in an archive; what no archive has, by its table. */
+function entityOf(table: string): string {
+  const entity = exportOf(table)
+  return typeof entity === 'string' ? entity : table
+}
+
+const isMadeByPeople = (table: string) => typeof exportOf(table) === 'string' && table !== 'audit_entry'

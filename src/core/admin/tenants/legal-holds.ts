@@ -1,0 +1,135 @@
+/**
+ * Legal holds after a recovery: what was in force before the rewind is in force again.
+ *
+ * A record is placed with its own id, scope, reason, placer and moment, and in force: also
+ * one that was released in the rewound period, because nobody can tell any more on what
+ * ground. A hold that the workspace already has, in force or released, is left as it is, so
+ * a second run changes nothing. A target that the recovery removed is reported, and the
+ * hold placed all the same. All or nothing: a contradiction places none.
+ *
+ * Spec: Admin: workspaces, rule 3; decisions 4.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { Ctx } from '../../context.ts'
+import { closeWorkspace } from '../../installation.ts'
+import type { Answer, Received } from '../../operation.ts'
+import { refuse } from '../../problem.ts'
+import { isPresent, scopeIdOf } from '../../retention/hold.ts'
+import type { LegalHoldRecord, tenantOperations as ops } from './contract.ts'
+import { lockTenant } from './tenant-row.ts'
+
+interface Placement extends LegalHoldRecord {
+  readonly scopeId: string | null
+  readonly isTargetPresent: boolean
+}
+
+/** Puts the holds in force that the workspace lacks. Refuses not_found, request.invalid, retention.hold_differs, retention.hold_elsewhere. */
+export async function replaceLegalHolds(
+  ctx: Ctx,
+  { tenantId, body }: Received<typeof ops.replaceLegalHolds>,
+): Promise<Answer<typeof ops.replaceLegalHolds>> {
+  await closeWorkspace(ctx.tx, tenantId)
+  const tenant = await lockTenant(ctx, tenantId)
+  const records = mergedRecords(tenantId, body.holds ?? [])
+  const present = await presentHolds(ctx, tenantId, records)
+  const missing = records.filter(({ id }) => !present.has(id))
+
+  const placed = await ctx.inWorkspace(tenantId, async () => {
+    const placements = await withTargets(ctx, tenantId, missing)
+    await place(ctx, tenantId, placements)
+    await record(ctx, placements, body.recovery_point)
+    return placements
+  })
+  if (placed.length > 0)
+    await ctx.journal('tenant.legal_holds_replaced', tenant, {
+      params: {
+        recovery_point: body.recovery_point,
+        placed: placed.length,
+        targets_missing: placed.filter(({ isTargetPresent }) => !isTargetPresent).length,
+        already_present: present.size,
+      },
+    })
+
+  return {
+    recovery_point: body.recovery_point,
+    placed: placed.map(({ id, isTargetPresent, released_at }) => ({
+      id,
+      target_present: isTargetPresent,
+      released_at: released_at ?? null,
+    })),
+    already_present: records.filter(({ id }) => present.has(id)).map(({ id }) => id),
+  }
+}
+
+/** Each id once, in the order given. Refuses request.invalid, retention.hold_differs. */
+function mergedRecords(tenantId: string, given: readonly LegalHoldRecord[]): LegalHoldRecord[] {
+  const byId = new Map<string, LegalHoldRecord>()
+  for (const [index, hold] of given.entries()) {
+    scopeIdOf(tenantId, hold.scope, `/holds/${index}/scope`)
+    const other = byId.get(hold.id)
+    if (other && !isDeepStrictEqual(comparable(tenantId, other), comparable(tenantId, hold)))
+      refuse('retention.hold_differs', { hold_id: hold.id })
+    if (!other) byId.set(hold.id, hold)
+  }
+  return [...byId.values()]
+}
+
+/** The content of a record without its spellings: moments as numbers, an absent id as null. */
+const comparable = (tenantId: string, { scope, placed_at, released_at, ...rest }: LegalHoldRecord) => ({
+  ...rest,
+  kind: scope.kind,
+  scopeId: scopeIdOf(tenantId, scope, ''),
+  placedAt: Date.parse(placed_at),
+  releasedAt: released_at ? Date.parse(released_at) : null,
+})
+
+/** The ids the workspace already has. Refuses retention.hold_elsewhere. */
+async function presentHolds(ctx: Ctx, tenantId: string, records: readonly LegalHoldRecord[]): Promise<Set<string>> {
+  const found = await ctx.tx<{ id: string; tenant_id: string }[]>`
+    select id, tenant_id from legal_hold where id in ${ctx.tx.list(records.map(({ id }) => id))}`
+  const elsewhere = found.find((hold) => hold.tenant_id !== tenantId)
+  if (elsewhere) refuse('retention.hold_elsewhere', { hold_id: elsewhere.id })
+  return new Set(found.map(({ id }) => id))
+}
+
+const withTargets = (ctx: Ctx, tenantId: string, records: readonly LegalHoldRecord[]): Promise<Placement[]> =>
+  Promise.all(
+    records.map(async (hold) => {
+      const scopeId = scopeIdOf(tenantId, hold.scope, '')
+      return { ...hold, scopeId, isTargetPresent: await isPresent(ctx, tenantId, hold.scope.kind, scopeId) }
+    }),
+  )
+
+async function place(ctx: Ctx, tenantId: string, placements: readonly Placement[]): Promise<void> {
+  if (placements.length === 0) return
+  const rows = placements.map(({ id, scope, scopeId, reason, placed_by, placed_at }) => ({
+    tenant_id: tenantId,
+    id,
+    scope_kind: scope.kind,
+    scope_id: scopeId,
+    reason,
+    placed_by,
+    placed_at,
+  }))
+  await ctx.tx`insert into legal_hold ${ctx.tx.rows(rows, 'tenant_id', 'id', 'scope_kind', 'scope_id', 'reason', 'placed_by', 'placed_at')}`
+}
+
+async function record(ctx: Ctx, placements: readonly Placement[], recoveryPoint: string): Promise<void> {
+  const entries = placements.map(({ id, scope, scopeId, isTargetPresent, released_at }) =>
+    ctx.audit('lifecycle.hold_replaced', {
+      subject: { kind: 'hold', id },
+      params: {
+        recovery_point: recoveryPoint,
+        scope: { kind: scope.kind, id: scopeId },
+        target_present: isTargetPresent,
+        released_at: released_at ?? null,
+      },
+    }),
+  )
+  const events = placements.map(({ id, scope, scopeId, isTargetPresent }) => ({
+    name: 'lifecycle.hold.replaced' as const,
+    subject: `/retention/holds/${id}`,
+    data: { id, scope: { kind: scope.kind, id: scopeId }, target_present: isTargetPresent },
+  }))
+  await Promise.all([...entries, ctx.emit(...events)])
+}

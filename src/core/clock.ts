@@ -1,0 +1,12 @@
+/** The process's clocks. Tests bring others; everything that is due is decided by the database's clock as well. */
+export interface Clock {
+  /** The time of day, in milliseconds since 1970. May jump. */
+  now(): number
+  /** Seconds since some moment of the past. Never jumps; means nothing in another process. */
+  monotonicSeconds(): number
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicSeconds: () => performance.now() / 1000,
+}

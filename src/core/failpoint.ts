@@ -1,0 +1,42 @@
+/**
+ * Failpoints: places where a test lets the process die, as a power cut would.
+ *
+ *    SVC_TEST=1 SVC_FAILPOINTS="purge.batch=exit@3;purge.due=exit"    at the third hit; at the first
+ *
+ * config.ts refuses the variable without SVC_TEST=1. Spec: design of the fault campaigns.
+ */
+
+/** Every failpoint there is, in the order a purge meets them, so that a campaign can count that each was crashed at. */
+export const failpoints = [
+  'purge.observed',
+  'purge.due',
+  'purge.start_locked',
+  'purge.start_marked',
+  'purge.started',
+  'purge.batch_locked',
+  'purge.batch_removed',
+  'purge.batch_recorded',
+  'purge.batch',
+  'purge.tables_empty',
+  'purge.media_removed',
+  'purge.jobs_removed',
+  'purge.finish_locked',
+  'purge.certified',
+  'purge.tenant_removed',
+  'purge.finished',
+] as const
+
+const armed = new Map(
+  (process.env['SVC_TEST'] === '1' ? (process.env['SVC_FAILPOINTS'] ?? '') : '')
+    .split(';')
+    .map((text) => /^([a-z._]+)=exit(?:@([0-9]+))?$/.exec(text.trim()))
+    .flatMap((found) => (found ? [[found[1], Number(found[2] ?? 1)] as const] : [])),
+)
+
+/** Dies here, without a word, when a test armed this failpoint and this is the hit it named. */
+export function failpoint(name: (typeof failpoints)[number]): void {
+  const left = armed.get(name)
+  if (left === undefined) return
+  armed.set(name, left - 1)
+  if (left === 1) process.kill(process.pid, 'SIGKILL')
+}

@@ -1,0 +1,105 @@
+/**
+ * F-18: a purge killed at every failpoint resumes and ends with nothing left, one entry of
+ * evidence and its neighbours untouched. 2 workspaces each here, 20 with SVC_FAULTS=full.
+ */
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pursuePurge } from '../../src/core/admin/tenants/purge.ts'
+import { failpoints } from '../../src/core/failpoint.ts'
+import { retentionOperations } from '../../src/core/retention/contract.ts'
+import { urlOf } from '../support/daemon.ts'
+import {
+  type Furnished,
+  fingerprintOf,
+  furnished,
+  overdue,
+  placesNaming,
+  rowsOf,
+} from '../support/leaving-workspace.ts'
+import { type TwoWays, twoWays } from '../support/two-ways.ts'
+
+const isFull = process.env['SVC_FAULTS'] === 'full'
+const workspaces = isFull ? 20 : 2
+/** Which hit kills, where there are many: in the middle of the tables; in full also the first one and one among the last. */
+const hits = (name: string) =>
+  !/batch|observed/.test(name) ? [1] : name === 'purge.observed' ? [2] : isFull ? [1, 9, 30] : [9]
+const deaths = failpoints.flatMap((name) => hits(name).map((hit) => `${name}=exit@${hit}`))
+
+let ways: TwoWays
+let neighbour: Furnished
+let neighbourBefore: string
+beforeAll(async () => {
+  ways = await twoWays()
+  neighbour = await furnished(ways)
+  neighbourBefore = await fingerprintOf(ways.sql, neighbour.id)
+})
+afterAll(() => ways.close())
+
+const runner = join(import.meta.dirname, '../support/purge-runner.ts')
+
+/** Purges in a process of its own; answers what it printed and the signal that ended it. */
+async function runPurge(id: string, failpoint: string): Promise<{ said: string; signal: NodeJS.Signals | null }> {
+  const { PATH, HOME } = process.env
+  const { config, db } = ways.daemon
+  const env = {
+    PATH,
+    HOME,
+    SVC_DATABASE_URL: urlOf(db.daemon),
+    SVC_DATABASE_OWNER_URL: urlOf(db.owner),
+    SVC_KEYRING_FILE: config.keyringFile,
+    SVC_DATA_DIR: config.dataDir,
+    SVC_TEST: '1',
+    SVC_FAILPOINTS: failpoint,
+  }
+  const child = spawn(process.execPath, [runner, id], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  return new Promise((resolve) => child.once('close', (_, signal) => resolve({ said, signal })))
+}
+
+/** Carries the purge on in this process, whatever state the dead one left; the server may need a moment to see that it is dead. */
+async function resume(id: string): Promise<void> {
+  const outcome = await pursuePurge(ways.installation, id)
+  if (outcome === 'purged' || outcome === 'not_due') return
+  if (outcome === 'settling') ways.clock.pass(3600)
+  await resume(id)
+}
+
+/** One workspace: killed in the middle, resumed, looked for everywhere. */
+async function killAndResume(death: string): Promise<void> {
+  const leaving = await furnished(ways)
+  await ways.sql`
+    insert into audit_entry (tenant_id, id, action, actor_kind, via)
+    select ${leaving.id}, gen_random_uuid(), 'filler', 'SYSTEM', 'JOB' from generate_series(1, 1000)`
+  const had = await rowsOf(ways.sql, leaving.id)
+  await overdue(ways, leaving)
+  const { said, signal } = await runPurge(leaving.id, death)
+  expect([signal, said], 'it dies where it should').toEqual(['SIGKILL', ''])
+
+  await resume(leaving.id)
+
+  expect(await placesNaming(ways.sql, leaving.id)).toEqual(['journal', 'purge_certificate'])
+  const evidence = await ways.sql<{ action: string; params: { counts: Record<string, number> } }[]>`
+    select action, params from journal where workspace_id = ${leaving.id} and action like 'tenant.purge%' order by action`
+  expect(evidence.map(({ action }) => action)).toEqual(['tenant.purge_started', 'tenant.purged'])
+  // The deletion itself added an entry and an event; every row is counted once, whoever removed it.
+  const { queued_jobs, ...counts } = evidence[1]!.params.counts
+  expect(queued_jobs).toBeGreaterThan(0)
+  expect(counts).toEqual({ ...had, audit_entry: had['audit_entry']! + 1, outbox_event: had['outbox_event']! + 1 })
+  const verified = await ways.call('recovery', retentionOperations.verifyPurgeCertificate, { tenantId: leaving.id })
+  expect(verified.findings).toEqual([])
+}
+
+test.each(deaths)('killed at %s', async (death) => {
+  for (let done = 0; done < workspaces; done += 2) await Promise.all([killAndResume(death), killAndResume(death)])
+  expect(await fingerprintOf(ways.sql, neighbour.id)).toBe(neighbourBefore)
+})
+
+test('without a failpoint the same process ends by itself', async () => {
+  const leaving = await furnished(ways)
+  await overdue(ways, leaving)
+  expect(await runPurge(leaving.id, '')).toEqual({ said: 'purged', signal: null })
+})

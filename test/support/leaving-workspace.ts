@@ -1,0 +1,113 @@
+/** A workspace with something in every table there is, and ways to bring its deletion forward. */
+import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
+import type { Sql } from 'postgres'
+import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
+import { workspaceTables } from '../../src/core/tables.ts'
+import type { TwoWays } from './two-ways.ts'
+
+export interface Furnished {
+  readonly id: string
+  readonly slug: string
+  readonly displayName: string
+  readonly ownerId: string
+  readonly collectionId: string
+}
+
+/** Provisions a workspace over the API and puts rows into what provisioning leaves empty. */
+export async function furnished(ways: TwoWays, slug = `w${randomBytes(5).toString('hex')}`): Promise<Furnished> {
+  const displayName = `Workspace ${slug}`
+  const answer = await ways.call('api', tenantOperations.provisionTenant, {
+    body: { slug, display_name: displayName, owner_email: `owner@${slug}.example` },
+  })
+  const found = {
+    id: answer.tenant.id,
+    slug,
+    displayName,
+    ownerId: answer.owner.account_id,
+    collectionId: answer.collection_id,
+  }
+  await furnish(ways.sql, found)
+  return found
+}
+
+async function furnish(sql: Sql, { id, ownerId }: Furnished): Promise<void> {
+  const session = randomUUIDv7()
+  const record = randomUUIDv7()
+  await sql.begin(async (tx) => {
+    await tx`insert into session (tenant_id, id, account_id) values (${id}, ${session}, ${ownerId})`
+    await tx`
+      insert into credential (tenant_id, id, account_id, session_id, kind, hash, last4, scopes)
+      values (${id}, ${randomUUIDv7()}, ${ownerId}, ${session}, 'SESSION', ${randomBytes(32)}, 'abcd', 'workspace:read')`
+    await tx`
+      insert into step_up (tenant_id, id, account_id, bearer_id, hash, expires_at)
+      values (${id}, ${randomUUIDv7()}, ${ownerId}, ${session}, ${randomBytes(32)}, now())`
+    await tx`insert into failed_attempt (tenant_id, id, account_id, purpose) values (${id}, ${randomUUIDv7()}, ${ownerId}, 'STEP_UP')`
+    await tx`
+      insert into idempotency_record (tenant_id, account_id, operation, key, id, fingerprint)
+      values (${id}, ${ownerId}, 'createToken', ${randomUUID()}, ${record}, ${randomBytes(32)})`
+    await tx`
+      insert into sealed_value (tenant_id, kind, owner_id, key_id, wrap, ciphertext)
+      values (${id}, 'idempotency.answer', ${record}, (select key_id from keyring_key limit 1), ${randomBytes(61)}, ${randomBytes(40)})`
+    await tx`insert into tenant_quota (tenant_id, quota, ceiling) values (${id}, 'items', 5)`
+    await tx`insert into request_rate (tenant_id, paid_until) values (${id}, now())`
+    await tx`insert into password_opening (tenant_id, until, requester, reason) values (${id}, now() + interval '1 hour', 'Ada', 'lost')`
+    await tx`insert into automation_rule (tenant_id, id, name, enabled) values (${id}, ${randomUUIDv7()}, 'on', true), (${id}, ${randomUUIDv7()}, 'off', false)`
+    await tx`
+      insert into legal_hold (tenant_id, id, scope_kind, reason, placed_by, released_at, released_by)
+      values (${id}, ${randomUUIDv7()}, 'TENANT', 'over', ${ownerId}, now(), ${ownerId})`
+  })
+}
+
+/** Asks for the deletion and moves its deadline into the past. */
+export async function overdue(ways: TwoWays, { id, displayName }: Furnished): Promise<void> {
+  await ways.call('api', tenantOperations.deleteTenant, { tenantId: id, body: { confirmation: displayName } })
+  await moveDeadline(ways.sql, id, -1)
+}
+
+/** Sets the deadline to so many seconds from now: what the database's clock would do by jumping. */
+export async function moveDeadline(sql: Sql, id: string, seconds: number): Promise<void> {
+  await sql`update tenant set purge_after = now() + make_interval(secs => ${seconds}) where id = ${id}`
+}
+
+/** Rows by table, for every table of the database that has a tenant_id, as a superuser sees them. */
+export async function rowsOf(sql: Sql, id: string): Promise<Record<string, number>> {
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.columns c join pg_class t on t.relname = c.table_name and t.relkind in ('r', 'p')
+    where c.table_schema = 'public' and c.column_name = 'tenant_id' order by 1`
+  const counts = await Promise.all(
+    tables.map(async ({ name }) => {
+      const [row] = await sql<
+        { count: number }[]
+      >`select count(*)::int as count from ${sql(name)} where tenant_id = ${id}`
+      return [name, row?.count ?? 0] as const
+    }),
+  )
+  return Object.fromEntries(counts)
+}
+
+/** Every place of the whole database, the queue's schema included, where a text stands that names the workspace. */
+export async function placesNaming(sql: Sql, text: string): Promise<string[]> {
+  const tables = await sql<{ schema: string; name: string }[]>`
+    select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind = 'r' and n.nspname in ('public', 'pgboss')`
+  const found = await Promise.all(
+    tables.map(async ({ schema, name }) => {
+      const [row] = await sql<{ found: boolean }[]>`
+        select exists (select 1 from ${sql(schema)}.${sql(name)} t where position(${text} in t::text) > 0) as found`
+      return row?.found ? [name] : []
+    }),
+  )
+  return found.flat().sort()
+}
+
+/** A hash of all rows of a workspace, to show that another one's purge left it alone. */
+export async function fingerprintOf(sql: Sql, id: string): Promise<string> {
+  const hashes = await Promise.all(
+    Object.keys(workspaceTables).map(async (name) => {
+      const [row] = await sql<{ hash: string | null }[]>`
+        select md5(string_agg(t::text, '|' order by t::text)) as hash from ${sql(name)} t where tenant_id = ${id}`
+      return `${name}:${row?.hash ?? ''}`
+    }),
+  )
+  return hashes.join(' ')
+}
