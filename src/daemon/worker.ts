@@ -6,7 +6,7 @@
  * often as the job allows. Every job may run twice (core/job.ts).
  */
 import type { Installation } from '../core/installation.ts'
-import type { Job } from '../core/job.ts'
+import { type Job, JobGivenUp } from '../core/job.ts'
 import type { Log } from './log.ts'
 
 export interface Worker {
@@ -47,7 +47,8 @@ async function run(
     log.failure(`job ${job.name} failed`, error)
     return {
       id: queued.id,
-      status: 'failed' as const,
+      // pg-boss's word for: no further attempt. No dead letter queue is named, so it stays where it is, as failed.
+      status: error instanceof JobGivenUp ? ('deadletter' as const) : ('failed' as const),
       output: { name: error instanceof Error ? error.name : 'unknown' },
     }
   }
