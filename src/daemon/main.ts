@@ -18,6 +18,7 @@ import { type Booted, bootInstallation, offerSetUp } from '../core/boot.ts'
 import { type Config, ConfigurationError, readConfig } from '../core/config.ts'
 import { codeOf, DatabaseUnavailable } from '../core/database/unavailable.ts'
 import { jobs } from '../core/jobs.ts'
+import { placeOf } from '../core/mail/settings.ts'
 import { announceServing } from '../core/serving.ts'
 import { type Log, openLog } from './log.ts'
 import { openMetrics } from './metrics.ts'
@@ -85,6 +86,7 @@ async function serve(
     closing.push(() => serving.release())
   }
   if (role !== 'api') {
+    log.info(config.mail.relay ? 'mail goes to the relay' : 'mail is written to a folder', { to: placeOf(config.mail) })
     const worker = await startWorker(installation, jobs, log)
     closing.push(() => worker.close())
   }

@@ -60,8 +60,8 @@ export function composeMail(notice: Notice, place: Place, recipient: Recipient, 
   return {
     id: `${notice.id}.${recipient.accountId}`,
     from,
-    to: { name: oneLine(recipient.name ?? ''), address: recipient.address },
-    subject: filled(subject, values),
+    to: { name: inHeader(oneLine(recipient.name ?? '')), address: recipient.address },
+    subject: inHeader(filled(subject, values)),
     text: `${[...paragraphs, `-- \n${footer}`].join('\n\n')}\n`,
     html: page(language, filled(subject, values), paragraphs, footer),
   }
@@ -71,8 +71,12 @@ export function composeMail(notice: Notice, place: Place, recipient: Recipient, 
 const filled = (template: string, values: Readonly<Record<'workspace' | 'moment', string>>) =>
   template.replace(/\{(workspace|moment)\}/g, (_, name: 'workspace' | 'moment') => values[name])
 
-/** On one line: no line breaks or other control characters, none that turn the direction of writing. */
-export const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
+/** On one line: no line breaks or other control characters, none that turn the direction of writing. Joiners stay. */
+const oneLine = (text: string) =>
+  text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim()
+
+/** A text that looks like an encoded word (RFC 2047) would be decoded by the reader's program. */
+const inHeader = (text: string) => text.replaceAll('=?', '= ?')
 
 /** E.g. `4. März 2030 um 14:00 MEZ`; in the Gregorian calendar, whatever the locale's extensions say. */
 function momentIn(place: Place, language: string, at: string): string {
