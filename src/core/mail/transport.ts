@@ -16,7 +16,7 @@ import type { Mail } from './message.ts'
 import { isMailable, type MailSettings, type Relay } from './settings.ts'
 
 /** A mail that did not go. Its message names no address; trying again may help. */
-export class MailFailure extends Error {
+class MailFailure extends Error {
   override readonly name = 'MailFailure'
   readonly code: string
   constructor(says: string, code: string) {
