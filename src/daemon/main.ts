@@ -86,12 +86,13 @@ async function serve(
     closing.push(() => serving.release())
   }
   if (role !== 'api') {
-    log.info(config.mail.relay ? 'mail goes to the relay' : 'mail is written to a folder', { to: placeOf(config.mail) })
     const worker = await startWorker(installation, jobs, log)
     closing.push(() => worker.close())
   }
   closing.push(() => closeServer(app))
   await app.listen({ host: config.host, port: config.port })
+  if (role !== 'api')
+    log.info(config.mail.relay ? 'mail goes to the relay' : 'mail is written to a folder', { to: placeOf(config.mail) })
 
   return {
     address: addressOf(app, config.host),
