@@ -48,6 +48,8 @@ function needsInWords(needs: Needs): string {
       return `any account${stepUp}`
     case 'workspace':
       return `${needs.role}, \`${needs.scope}\`${stepUp}`
+    case 'workspace or operator':
+      return `${needs.role}, \`${needs.scope}\`; or operator, \`admin:tenants\``
     case 'operator':
       return `operator, \`admin:tenants\`${stepUp}${needs.mode ? `, ${needs.mode} mode` : ''}`
   }

@@ -26,7 +26,8 @@ export function profileCredentials(profile: Profile): Credentials {
   return {
     who: profile.email ?? `profile ${profile.name}`,
     async bearerFor(kind) {
-      if (profile.token !== undefined && (kind === 'operator' || !session)) return profile.token
+      if (profile.token !== undefined && (kind === 'operator' || kind === 'workspace or operator' || !session))
+        return profile.token
       if (!session) return undefined
       return isFresh(session) ? session.access_token : renew(session.access_token)
     },

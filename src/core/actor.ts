@@ -43,6 +43,9 @@ export const recoveryActor = (): RecoveryActor => ({ kind: 'RECOVERY', osUser: u
 
 export const isAccount = (actor: Actor): actor is AccountActor => actor.kind === 'ACCOUNT' || actor.kind === 'SERVICE'
 
+/** Whether the caller acts for the installation where an operation serves both: with `admin:tenants`, or at the database. */
+export const actsForInstallation = (actor: Actor) => !isAccount(actor) || actor.scopes.includes('admin:tenants')
+
 /** The workspace whose keys, cursors and answers these are; the nil UUID for the installation. */
 export const scopeOf = (actor: Actor) => (isAccount(actor) ? actor.tenantId : installationScope)
 

@@ -6,7 +6,9 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { addressOf, type DatabaseAddress } from './database/address.ts'
+import { type Release, readRelease } from './egress/guard.ts'
 import { loadEnvironment } from './environment.ts'
+import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail/settings.ts'
 
 /** A wrong setting: one clear line, exit code 2, nothing started. */
 export class ConfigurationError extends Error {
@@ -19,6 +21,13 @@ const wholeNumber = (minimum: number, maximum: number) =>
     .regex(/^[0-9]{1,9}$/, `must be a whole number`)
     .transform(Number)
     .pipe(z.int().min(minimum).max(maximum))
+
+/** A text that `read` makes sense of, or says what is wrong with. */
+const readable = <T extends object>(read: (text: string) => T | { readonly fault: string }) =>
+  z.string().check((context) => {
+    const made = read(context.value)
+    if ('fault' in made) context.issues.push({ code: 'custom', input: context.value, message: made.fault })
+  })
 
 /** What is read from the environment; docs/generated/configuration.md is this table. */
 export const environment = z.object({
@@ -62,6 +71,34 @@ export const environment = z.object({
     .regex(/^[a-z][a-z0-9-]{0,62}$/, 'must be lower-case letters, digits and dashes')
     .default('svc')
     .describe('First part of every event type'),
+  SVC_BACKUP_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Folder that LOCAL backup targets lie in. Absent: backups in SVC_DATA_DIR'),
+  SVC_EGRESS_ALLOW: z
+    .string()
+    .check((context) => {
+      const release = readRelease(context.value)
+      if ('fault' in release)
+        context.issues.push({
+          code: 'custom',
+          input: context.value,
+          message: `"${release.fault}" is neither a host, host:port, an address nor a block such as 10.0.0.0/8`,
+        })
+    })
+    .default('')
+    .describe(
+      'What the egress guard releases beyond the internet: hosts, addresses and blocks, separated by commas. Metadata services are never released; an endpoint of this installation itself only as host:port',
+    ),
+  SVC_SMTP_URL: readable(readRelay)
+    .optional()
+    .describe(
+      'Relay that mail goes to: smtp[s]://[user:password@]host[:port], with ?tls=off, offered or require after smtp:// (docs/runbooks/mail.md). Absent: mails are written to mail in SVC_DATA_DIR',
+    ),
+  SVC_MAIL_FROM: readable(readSender)
+    .optional()
+    .describe('Who mails are from: an address, or Name <address>. Absent: svc at SVC_BASE_DOMAIN, or at localhost'),
   SVC_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
     .default('info')
@@ -97,6 +134,9 @@ export interface Config {
   readonly keyringFile: string
   readonly setUpToken: string | undefined
   readonly eventNamespace: string
+  readonly backupDir: string
+  readonly egress: Release
+  readonly mail: MailSettings
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
   readonly bodyLimitBytes: number
   readonly requiresBoundStepUp: boolean
@@ -136,6 +176,9 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     keyringFile: values.SVC_KEYRING_FILE ? resolve(values.SVC_KEYRING_FILE) : join(dataDir, 'keyring.json'),
     setUpToken: values.SVC_SETUP_TOKEN,
     eventNamespace: values.SVC_EVENT_NAMESPACE,
+    backupDir: values.SVC_BACKUP_DIR ? resolve(values.SVC_BACKUP_DIR) : join(dataDir, 'backups'),
+    egress: releaseOf(values.SVC_EGRESS_ALLOW),
+    mail: mailOf(values, dataDir),
     logLevel: values.SVC_LOG_LEVEL,
     bodyLimitBytes: values.SVC_BODY_LIMIT_BYTES,
     requiresBoundStepUp: values.SVC_STEP_UP_BOUND === 'require',
@@ -144,6 +187,25 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,
     purgeSettleSeconds: values.SVC_PURGE_SETTLE_SECONDS,
     slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
+  }
+}
+
+/** The schema has refused what cannot be read. */
+function releaseOf(text: string): Release {
+  const release = readRelease(text)
+  if ('fault' in release) throw new ConfigurationError(`The configuration is wrong. SVC_EGRESS_ALLOW: ${release.fault}`)
+  return release
+}
+
+/** The schema has refused what cannot be read. */
+function mailOf(
+  { SVC_SMTP_URL: relay, SVC_MAIL_FROM: from, SVC_BASE_DOMAIN: domain }: z.output<typeof environment>,
+  dataDir: string,
+): MailSettings {
+  return {
+    relay: relay === undefined ? undefined : (readRelay(relay) as Relay),
+    folder: join(dataDir, 'mail'),
+    from: readSender(from ?? `svc@${domain ?? 'localhost'}`) as Sender,
   }
 }
 

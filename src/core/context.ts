@@ -37,6 +37,9 @@ export type JournalAction =
   | 'tenant.legal_holds_replaced'
   | 'hold.placed'
   | 'hold.released'
+  | 'tenant.export_requested'
+  | 'backup_target.created'
+  | 'backup_target.removed'
   | 'operator.added'
   | 'operator.removed'
   | 'installation.set_up'
@@ -64,8 +67,8 @@ export interface Ctx {
     tenant: { readonly id: string; readonly slug: string } | null,
     evidence?: Evidence,
   ): Promise<void>
-  /** Writes the trail of the workspace in force. */
-  audit(action: string, evidence?: Evidence): Promise<void>
+  /** Writes the trail of the workspace in force, and answers the entry's id. */
+  audit(action: string, evidence?: Evidence): Promise<string>
   /** Writes events of the workspace in force. */
   emit(...events: readonly NewEvent[]): Promise<void>
   /** Queues a job; nothing is queued unless the transaction commits. */
@@ -172,10 +175,12 @@ export function contextOf(parts: ContextParts): Ctx {
     },
 
     async audit(action, evidence = {}) {
+      const id = newId()
       await tx`
         insert into audit_entry (tenant_id, id, action, actor_kind, actor_account_id, via, subject_kind, subject_id, params)
-        values (${workspaceNow()}, ${newId()}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${via},
+        values (${workspaceNow()}, ${id}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${via},
                 ${evidence.subject?.kind ?? null}, ${evidence.subject?.id ?? null}, ${tx.json(evidence.params ?? {})})`
+      return id
     },
 
     async emit(...events) {

@@ -8,6 +8,7 @@ import { addOperator, listOperators, removeOperator } from './admin/operators/re
 import { getOverview } from './admin/overview/overview.ts'
 import { cancelTenantDeletion, deleteTenant } from './admin/tenants/deletion.ts'
 import { getDeletionPlan } from './admin/tenants/deletion-plan.ts'
+import { exportTenant } from './admin/tenants/export.ts'
 import { replaceLegalHolds } from './admin/tenants/legal-holds.ts'
 import { listTenants } from './admin/tenants/list.ts'
 import { closePassword, openPassword } from './admin/tenants/password-opening.ts'
@@ -23,10 +24,14 @@ import { createServiceAccount, listServiceAccounts } from './auth/service-accoun
 import { endSession, listSessions, proveSignIn, refreshSession, signIn, signOut } from './auth/session.ts'
 import { hashForSetUp, setUpInstallation } from './auth/set-up.ts'
 import { proveOwnPassword, stepUp } from './auth/step-up.ts'
+import { listBackups, readBackups } from './backup/listing.ts'
+import { probeTarget, testBackupTarget } from './backup/probe.ts'
+import { createBackupTarget, deleteBackupTarget, listBackupTargets, vetNewTarget } from './backup/target.ts'
 import { listContainers } from './containers/list.ts'
 import type { Ctx } from './context.ts'
 import { getOwnAccount } from './identity/own-account.ts'
 import type { Installation } from './installation.ts'
+import { getJob } from './job-area/show.ts'
 import { listProblems } from './meta/problems.ts'
 import type { Answer, Received } from './operation.ts'
 import type { OperationId, Operations } from './operations.ts'
@@ -95,4 +100,11 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   removeOperator,
   getOverview,
   listJournal,
+  listBackupTargets,
+  createBackupTarget: withWork(vetNewTarget, createBackupTarget),
+  deleteBackupTarget,
+  testBackupTarget: withWork(probeTarget, testBackupTarget),
+  listBackups: withWork(readBackups, listBackups),
+  exportTenant,
+  getJob,
 }

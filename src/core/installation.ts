@@ -16,6 +16,8 @@ import { asInstallation, asTenant, type Ctx, contextOf } from './context.ts'
 import type { DatabaseAddress } from './database/address.ts'
 import { openPool, type Pool } from './database/pool.ts'
 import type { Tx } from './database/transaction.ts'
+import type { Egress } from './egress/client.ts'
+import { ownEndpoints } from './egress/guard.ts'
 import type { Keyring } from './keyring.ts'
 import { refuse } from './problem.ts'
 import { openQueue, type Queue } from './queue.ts'
@@ -37,6 +39,13 @@ export interface Installation {
   readonly address: DatabaseAddress
   readonly clock: Clock
   transaction<T>(actor: Actor, options: TransactionOptions, work: (ctx: Ctx) => Promise<T>): Promise<T>
+  /**
+   * Reads one workspace as it is at one moment, for as long as that takes: a REPEATABLE READ
+   * transaction through row-level security, on a connection that no request waits for.
+   */
+  snapshot<T>(tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T>
+  /** The only way out of this process (egress/client.ts). */
+  egress(): Promise<Egress>
   close(): Promise<void>
 }
 
@@ -58,14 +67,38 @@ export function openInstallation(
   return installationOver({ config, ring, pool, queue, address, ...(options.clock ? { clock: options.clock } : {}) })
 }
 
+/** Few, because each holds back the clean-up of every row that dies meanwhile; patient, because each page is long. */
+const snapshotPool = {
+  size: 2,
+  applicationName: 'svc snapshot',
+  acquireMs: 60_000,
+  statementMs: 120_000,
+  idleInTransactionMs: 120_000,
+}
+
 /** An installation over parts that are open already. */
 export function installationOver(
   parts: Pick<Installation, 'config' | 'ring' | 'pool' | 'queue' | 'address'> & { readonly clock?: Clock },
 ): Installation {
-  const { config, ring, pool, queue } = parts
+  const { config, ring, pool, queue, address } = parts
+  let snapshots: Pool | undefined
+  let egress: Promise<Egress> | undefined
   return {
     ...parts,
     clock: parts.clock ?? systemClock,
+
+    snapshot(tenantId, work) {
+      snapshots ??= openPool(address, snapshotPool)
+      return snapshots.transaction(asTenant(tenantId), work, { readOnly: true, isolation: 'repeatable read' })
+    },
+
+    egress() {
+      // undici takes 60 ms to load, which most commands need not pay.
+      egress ??= import('./egress/client.ts').then(({ openEgress }) =>
+        openEgress({ release: config.egress, own: ownEndpoints(config, address) }),
+      )
+      return egress
+    },
 
     transaction(actor, { tenantId, readOnly = false, ifMatch, admits = false }, work) {
       const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)
@@ -85,6 +118,8 @@ export function installationOver(
     async close() {
       await queue.close()
       await pool.close()
+      await snapshots?.close(0)
+      await (await egress)?.close()
     },
   }
 }

@@ -1,7 +1,10 @@
 /** The register of every job the worker knows. */
 import { endPasswordOpening, purgeDue, purgeTenant } from './admin/tenants/jobs.ts'
 import { endInvitation, sweepExpired } from './auth/jobs.ts'
+import { exportTenantJob } from './backup/export-job.ts'
+import { resumeJobs } from './backup/resume-jobs.ts'
 import type { Job } from './job.ts'
+import { sendMail, tellAdministrators } from './mail/jobs.ts'
 
 export const jobs: readonly Job[] = [
   endInvitation as Job,
@@ -9,4 +12,8 @@ export const jobs: readonly Job[] = [
   purgeTenant as Job,
   purgeDue as Job,
   endPasswordOpening as Job,
+  exportTenantJob as Job,
+  resumeJobs as Job,
+  tellAdministrators as Job,
+  sendMail as Job,
 ]

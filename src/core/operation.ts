@@ -21,6 +21,11 @@ export type Needs =
   | { readonly caller: 'account'; readonly stepUp?: StepUp }
   /** The workspace's own people. */
   | { readonly caller: 'workspace'; readonly scope: Scope; readonly role: Role; readonly stepUp?: StepUp }
+  /**
+   * A workspace's people act for their workspace; a credential that carries `admin:tenants`
+   * acts for the installation, and its bearer must be in the register.
+   */
+  | { readonly caller: 'workspace or operator'; readonly scope: Scope; readonly role: Role }
   /** The installation's operators: scope `admin:tenants` and the register. */
   | {
       readonly caller: 'operator'

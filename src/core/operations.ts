@@ -11,8 +11,10 @@ import {
   setUpOperations,
   tokenOperations,
 } from './auth/contract.ts'
+import { backupOperations } from './backup/contract.ts'
 import { containerOperations } from './containers/contract.ts'
 import { identityOperations } from './identity/contract.ts'
+import { jobOperations } from './job-area/contract.ts'
 import { metaOperations } from './meta/contract.ts'
 import { retentionOperations } from './retention/contract.ts'
 import { bucketOperations, labelOperations } from './structure/contract.ts'
@@ -34,6 +36,8 @@ export const operations = {
   ...operatorOperations,
   ...overviewOperations,
   ...journalOperations,
+  ...backupOperations,
+  ...jobOperations,
 }
 
 export type Operations = typeof operations

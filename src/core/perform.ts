@@ -8,7 +8,7 @@
  *
  * Spec: decisions 1, "Checks come in this order".
  */
-import { type Actor, isAccount } from './actor.ts'
+import { type Actor, actsForInstallation, isAccount } from './actor.ts'
 import { spendStepUp } from './auth/step-up.ts'
 import { type Ctx, etagOf } from './context.ts'
 import { handlers } from './handlers.ts'
@@ -153,14 +153,18 @@ async function stepUp(
 }
 
 function transactionFor(operation: Operation, actor: Actor, ifMatch: string | undefined) {
-  const { caller } = operation.needs
-  const tenantId = caller === 'operator' || caller === 'anyone' ? undefined : workspaceOf(actor)
+  const tenantId = servesInstallation(operation, actor) ? undefined : workspaceOf(actor)
   return {
     readOnly: isRead(operation),
     ifMatch,
     admits: !isRead(operation),
     ...(tenantId === undefined ? {} : { tenantId }),
   }
+}
+
+function servesInstallation({ needs: { caller } }: Operation, actor: Actor): boolean {
+  if (caller === 'workspace or operator') return actsForInstallation(actor)
+  return caller === 'operator' || caller === 'anyone'
 }
 
 /** The answer as it is sent. What the schema does not name is dropped, so a row may be an answer. */

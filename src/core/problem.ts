@@ -79,6 +79,28 @@ export const problems = {
     remedy: '`svc doctor` says what is wrong.',
   },
   internal: { status: 500, says: 'The server failed; its log has the cause under the request id.' },
+  'egress.forbidden': {
+    status: 422,
+    says: 'The daemon must not call that host.',
+    remedy: 'Name a host on the internet; an operator can release others with SVC_EGRESS_ALLOW.',
+  },
+  'backup.target_failed': {
+    status: 503,
+    params: ['reason'],
+    says: 'The backup target cannot be used ({reason}).',
+    remedy: '`svc backup-targets test ID` shows what fails; docs/runbooks/backup-targets.md what to do.',
+  },
+  'archive.path_refused': {
+    status: 422,
+    says: 'That is not the path of an archive at this target.',
+    remedy: 'Use a path as `svc backup-targets backups ID` shows it.',
+  },
+  'archive.invalid': {
+    status: 422,
+    params: ['reason'],
+    says: "The archive is not whole, not this workspace's, or not of a format that this release reads ({reason}).",
+    remedy: 'Take another archive; nothing was changed.',
+  },
   'secret.unavailable': {
     status: 503,
     says: 'A sealed value cannot be opened with the keyring in use.',

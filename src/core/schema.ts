@@ -87,7 +87,7 @@ export const optionalPaging = (maximum: number) => ({
 })
 
 /** A whole number; in a query it travels as digits (validation.ts reads them). */
-const count = (minimum: number, maximum: number) => z.int().min(minimum).max(maximum)
+export const count = (minimum: number, maximum: number) => z.int().min(minimum).max(maximum)
 
 export const slug = patterned(/^[a-z0-9][a-z0-9-]{2,39}$/)
 export const version = z.int().min(1)

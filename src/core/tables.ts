@@ -10,6 +10,8 @@ interface WorkspaceTable {
   readonly purge: number
   /** The entity its rows become in an archive, or why they are in none. */
   readonly export: string | { readonly omitted: string }
+  /** Columns that no archive holds: `tenant_id`, which the manifest names once, and these. */
+  readonly withheld?: readonly string[]
 }
 
 /** Tables whose rows belong to one workspace (`tenant_id`). */
@@ -19,6 +21,8 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   sealed_value: { purge: 20, export: { omitted: 'secrets; nothing sealed leaves the installation' } },
   password_opening: { purge: 20, export: { omitted: 'hours granted by the installation' } },
   automation_rule: { purge: 30, export: 'automation_rules' },
+  job: { purge: 20, export: { omitted: 'work under way' } },
+  backup_target: { purge: 20, export: { omitted: 'places of this installation; their credentials are secrets' } },
   tenant_quota: { purge: 20, export: 'quotas' },
   outbox_event: { purge: 20, export: { omitted: 'messages to other systems; the trail has the history' } },
   audit_entry: { purge: 20, export: 'audit_entries' },
@@ -31,9 +35,9 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   session: { purge: 70, export: { omitted: 'credentials' } },
   invitation: { purge: 70, export: { omitted: 'credentials' } },
   membership: { purge: 70, export: 'memberships' },
-  account: { purge: 80, export: 'accounts' },
   // Last: until then a hold that a recovery puts back stops the purge.
   legal_hold: { purge: 90, export: 'legal_holds' },
+  account: { purge: 80, export: 'accounts', withheld: ['password_hash'] },
 }
 
 /** Tables of the installation itself, and why they hold no workspace's content. */

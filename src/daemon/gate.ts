@@ -13,7 +13,7 @@
  * If-Match after (perform.ts). Spec: Authentication; decisions 2.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { type AccountActor, type Actor, anyone } from '../core/actor.ts'
+import { type AccountActor, type Actor, actsForInstallation, anyone } from '../core/actor.ts'
 import type { Config } from '../core/config.ts'
 import { asInstallation } from '../core/context.ts'
 import { admitted, type Installation } from '../core/installation.ts'
@@ -62,7 +62,7 @@ export function openGate(installation: Installation, rate: Rate): Gate {
       const actor = actorOf(row)
       await authorize(installation, needs, actor)
       // Calls on /admin are the installation's, not the workspace's.
-      if (needs.caller !== 'operator')
+      if (needs.caller !== 'operator' && !(needs.caller === 'workspace or operator' && actsForInstallation(actor)))
         await rate.spend(row.tenant_id, ceilingOf(config.mode, 'api_requests_per_minute', row.ceiling))
       if (row.is_unseen) noteUse(installation, row, noted)
       return actor
@@ -76,9 +76,13 @@ async function authorize(installation: Installation, needs: Needs, actor: Accoun
     case 'account':
       return
     case 'workspace':
-      demandScope(actor, needs.scope)
-      if (rankOf[actor.role] < rankOf[needs.role]) refuse('auth.role_required', { role: needs.role })
-      return
+      return demandPlace(actor, needs)
+    case 'workspace or operator':
+      if (actsForInstallation(actor)) {
+        if (!actor.isOperator) refuse('admin.operator_required')
+        return
+      }
+      return demandPlace(actor, needs)
     case 'operator': {
       demandScope(actor, 'admin:tenants')
       const isFirst =
@@ -86,6 +90,11 @@ async function authorize(installation: Installation, needs: Needs, actor: Accoun
       if (!actor.isOperator && !isFirst) refuse('admin.operator_required')
     }
   }
+}
+
+function demandPlace(actor: AccountActor, { scope, role }: { readonly scope: Scope; readonly role: Role }): void {
+  demandScope(actor, scope)
+  if (rankOf[actor.role] < rankOf[role]) refuse('auth.role_required', { role })
 }
 
 function demandScope(actor: AccountActor, scope: Scope): void {

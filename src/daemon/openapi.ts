@@ -83,6 +83,10 @@ function descriptionOf({ needs, assumed, spec }: Operation): string {
   const lines = [`Specification: ${spec}.`]
   if (needs.caller === 'account') lines.push("Any valid token; it acts on the account's own affairs.")
   if (needs.caller === 'workspace') lines.push(`Needs the scope \`${needs.scope}\` and the role ${needs.role}.`)
+  if (needs.caller === 'workspace or operator')
+    lines.push(
+      `Needs the scope \`${needs.scope}\` and the role ${needs.role}, for the workspace's own; or the scope \`admin:tenants\` and an entry in the operator register, for the installation's.`,
+    )
   if (needs.caller === 'operator') {
     lines.push('Needs the scope `admin:tenants` and an entry in the operator register.')
     if (needs.whileRegisterEmpty) lines.push('While the register is empty, the scope alone.')
@@ -254,7 +258,8 @@ function refusalsMetBy(operation: Operation): Refusal[] {
   return countsTowardsRate(operation) ? [...met, { code: 'quota.exceeded', status: 429 }] : met
 }
 
-const countsTowardsRate = ({ needs }: Operation) => needs.caller === 'account' || needs.caller === 'workspace'
+const countsTowardsRate = ({ needs }: Operation) =>
+  needs.caller === 'account' || needs.caller === 'workspace' || needs.caller === 'workspace or operator'
 
 function gateRefusals({ needs }: Operation): ProblemCode[] {
   switch (needs.caller) {
@@ -264,6 +269,14 @@ function gateRefusals({ needs }: Operation): ProblemCode[] {
       return ['auth.unauthenticated', 'tenant_suspended']
     case 'workspace':
       return ['auth.unauthenticated', 'tenant_suspended', 'auth.scope_required', 'auth.role_required']
+    case 'workspace or operator':
+      return [
+        'auth.unauthenticated',
+        'tenant_suspended',
+        'auth.scope_required',
+        'auth.role_required',
+        'admin.operator_required',
+      ]
     case 'operator':
       return ['auth.unauthenticated', 'tenant_suspended', 'auth.scope_required', 'admin.operator_required']
   }

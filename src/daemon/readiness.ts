@@ -5,7 +5,7 @@
  * gate of a recovered installation belongs here once there is one.
  */
 import { asInstallation } from '../core/context.ts'
-import { migrationNames } from '../core/database/migrate.ts'
+import { migrationNames } from '../core/database/migration-names.ts'
 import type { Installation } from '../core/installation.ts'
 import type { Readiness } from './health.ts'
 

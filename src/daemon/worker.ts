@@ -6,7 +6,7 @@
  * often as the job allows. Every job may run twice (core/job.ts).
  */
 import type { Installation } from '../core/installation.ts'
-import type { Job } from '../core/job.ts'
+import { type Job, JobGivenUp } from '../core/job.ts'
 import type { Log } from './log.ts'
 
 export interface Worker {
@@ -20,7 +20,9 @@ const pollingSeconds = 1
 export async function startWorker(installation: Installation, jobs: readonly Job[], log: Log): Promise<Worker> {
   const boss = await installation.queue.boss()
   for (const job of jobs) {
-    await boss.work(job.name, { batchSize, pollingIntervalSeconds: pollingSeconds, perJobResults: true }, (batch) =>
+    // What takes long is taken one by one: a batch is fetched anew only when all of it is done.
+    const taking = job.atOnce === undefined ? { batchSize } : { batchSize: 1, localConcurrency: job.atOnce }
+    await boss.work(job.name, { ...taking, pollingIntervalSeconds: pollingSeconds, perJobResults: true }, (batch) =>
       Promise.all(batch.map((queued) => run(installation, job, queued, log))),
     )
     if (job.cron !== undefined) await boss.schedule(job.name, job.cron, {}, { tz: 'UTC' })
@@ -45,7 +47,8 @@ async function run(
     log.failure(`job ${job.name} failed`, error)
     return {
       id: queued.id,
-      status: 'failed' as const,
+      // pg-boss's word for: no further attempt. No dead letter queue is named, so it stays where it is, as failed.
+      status: error instanceof JobGivenUp ? ('deadletter' as const) : ('failed' as const),
       output: { name: error instanceof Error ? error.name : 'unknown' },
     }
   }

@@ -128,7 +128,7 @@ describe.each(named(guarded))('%s', (_, operation) => {
   })
 })
 
-const scoped = guarded.filter(({ needs }) => needs.caller !== 'account')
+const scoped = guarded.filter(({ needs }) => needs.caller === 'workspace' || needs.caller === 'operator')
 const scopeOf = ({ needs }: Operation) => (needs.caller === 'workspace' ? needs.scope : 'admin:tenants')
 
 test.each(named(scoped))('%s refuses a token without its scope, and no other', async (_, operation) => {
@@ -163,6 +163,38 @@ test.each(ofWorkspaces)('%s refuses every lower role, and no other', async (_, o
 test.each(named(open))('%s asks nobody who they are', async (_, operation) => {
   const { json } = await callAs(operation, undefined)
   expect(['request.invalid', undefined]).toContain(json?.code)
+})
+
+const ofBoth = guarded.flatMap((operation) =>
+  operation.needs.caller === 'workspace or operator' ? [[operation.id, operation, operation.needs] as const] : [],
+)
+
+describe.each(ofBoth)('%s serves workspaces and the installation', (_, operation, { scope, role: needed }) => {
+  const withScopes = async (scopes: Credential['scopes'], more: Credential = {}) => {
+    const { token } = await person(daemon, tenantId, { ...(scopes ? { scopes } : {}), ...more })
+    return (await callAs(operation, token)).json
+  }
+
+  test('with admin:tenants alone, whoever is in the register', async () => {
+    expect(gateCodes).not.toContain((await withScopes(['admin:tenants'], { operator: true, role: 'VIEWER' }))?.code)
+    expect((await withScopes(['admin:tenants']))?.code).toBe('admin.operator_required')
+    expect((await withScopes(everyScope, { role: 'OWNER' }))?.code).toBe('admin.operator_required')
+  })
+
+  test('without admin:tenants, by scope and role alone', async () => {
+    const others = scopes.filter((one) => one !== 'admin:tenants')
+    expect(
+      await withScopes(
+        others.filter((one) => one !== scope),
+        { operator: true },
+      ),
+    ).toMatchObject({ code: 'auth.scope_required', params: { scope } })
+    for (const role of roles) {
+      const code = (await withScopes(others, { role }))?.code
+      if (rankOf[role] < rankOf[needed]) expect(code).toBe('auth.role_required')
+      else expect(gateCodes).not.toContain(code)
+    }
+  })
 })
 
 test('a path id that is no UUID is told before anybody is asked who they are', async () => {

@@ -22,6 +22,21 @@ const on = (from: string, to: string, more: Partial<Import> = {}): Import => ({
 })
 const isContract = (path: string) => path.endsWith('/contract.ts')
 
+/** What brings a way out of the process; node's own without its prefix. */
+const opensSockets = new Set([
+  ...['net', 'tls', 'dgram', 'http', 'https', 'http2', 'dns', 'dns/promises', 'inspector', 'worker_threads'],
+  ...['undici', 'ssh2', 'ssh2-sftp-client', 'ws', 'axios', 'got', 'node-fetch', 'nodemailer', 'openid-client'],
+])
+const mayOpenSockets = [
+  'src/core/egress/',
+  'src/core/database/', // PostgreSQL, at the operator's own address
+  'src/core/mail/transport.ts', // the operator's own relay, which may be private
+  'src/daemon/', // listens
+  'src/cli/http.ts', // calls the API that the operator names
+  'src/cli/first-run.ts', // looks for a free port
+  'src/cli/doctor/server.ts', // asks whether the configured port is free
+]
+
 const rules: readonly Rule[] = [
   {
     name: 'the core knows neither the daemon nor the command line',
@@ -76,6 +91,21 @@ const rules: readonly Rule[] = [
     offence: on('src/cli/commands/overview.ts', 'inquirer'),
   },
   {
+    name: 'only src/core/egress opens a socket',
+    why: 'a target that others name must pass the guard; the database drivers, a relay from the environment, the daemon that listens and the command line that calls it are the exceptions',
+    breaks: ({ from, to, isTypeOnly }) =>
+      !isTypeOnly &&
+      opensSockets.has(to.replace(/^node:/, '')) &&
+      !mayOpenSockets.some((place) => from.startsWith(place)),
+    offence: on('src/core/webhooks/delivery.ts', 'undici'),
+  },
+  {
+    name: 'the S3 client is made in one place',
+    why: 'without our fetch it takes the global one, which no guard stands before',
+    breaks: ({ from, to, isTypeOnly }) => !isTypeOnly && to === 's3mini' && from !== 'src/core/backup/stores/s3.ts',
+    offence: on('src/core/backup/export.ts', 's3mini'),
+  },
+  {
     name: 'nothing of the project reaches outside it',
     why: 'it must stand alone, wherever it is cloned',
     breaks: ({ to }) => to.startsWith('..') || to.startsWith('/'),
@@ -94,6 +124,22 @@ describe('imports', () => {
       .filter((one) => breaks(one) && !isCommandRecovery(one))
       .map(({ from, to }) => `${from} imports ${to}`)
     expect(offenders, why).toEqual([])
+  })
+})
+
+describe('ways out that need no import', () => {
+  const unguarded =
+    /(?<![.\w])(?:fetch|WebSocket|EventSource|XMLHttpRequest)\s*\(|globalThis\s*(?:\.|\[['"])(?:fetch|WebSocket|EventSource)/
+  const code = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
+
+  test('are taken by nobody', () => {
+    for (const offence of ['await fetch(url)', 'new WebSocket(url)', 'globalThis.fetch', "globalThis['fetch']"])
+      expect(offence).toMatch(unguarded)
+    for (const harmless of ['egress.fetch(url)', 'prefetch(url)']) expect(harmless).not.toMatch(unguarded)
+    const offenders = sourceFiles('src')
+      .filter(({ path, text }) => !path.startsWith('src/core/egress/') && unguarded.test(code(text)))
+      .map(({ path }) => path)
+    expect(offenders, 'what leaves the daemon passes src/core/egress').toEqual([])
   })
 })
 

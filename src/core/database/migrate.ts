@@ -5,15 +5,13 @@
  * lock), pg-boss's own schema and our queues, and the grants of the daemon's login.
  * Spec: database design; docs/decisions/0003.
  */
-import { readdirSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { Client } from 'pg'
 import { jobs } from '../jobs.ts'
 import { queueSchema } from '../queue.ts'
 import type { DatabaseAddress } from './address.ts'
 import { withClient } from './client.ts'
+import { migrationFolder, migrationNames } from './migration-names.ts'
 
-const folder = fileURLToPath(new URL('../../../migrations', import.meta.url))
 const table = 'pgmigrations'
 
 /** PostgreSQL before this lacks what the schema needs. */
@@ -33,13 +31,6 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError'
 }
 
-/** The names of this release's migrations, in order. */
-export const migrationNames = () =>
-  readdirSync(folder)
-    .filter((name) => /^[0-9]{4}_.*\.sql$/.test(name))
-    .map((name) => name.slice(0, -'.sql'.length))
-    .sort()
-
 /** Brings the database up to this release; answers the names it ran. Throws SchemaError for a newer database or an old server. */
 export async function migrate(owner: DatabaseAddress, daemon: DatabaseAddress): Promise<readonly string[]> {
   return withClient(owner, async (client) => {
@@ -49,7 +40,7 @@ export async function migrate(owner: DatabaseAddress, daemon: DatabaseAddress): 
     const { runner } = await import('node-pg-migrate')
     const ran = await runner({
       dbClient: client,
-      dir: folder,
+      dir: migrationFolder,
       direction: 'up',
       migrationsTable: table,
       advisoryLockMode: 'wait',

@@ -1,5 +1,6 @@
 /** Workspaces, as operators administer them. Spec: Workspace (tenant) administration; Admin: workspaces; decisions 4. */
 import { z } from 'zod'
+import { JobRef } from '../../job-area/contract.ts'
 import { defineOperations } from '../../operation.ts'
 import { HoldScope, holdReason } from '../../retention/contract.ts'
 import { email, int64, moment, optionalPaging, slug, text, uuid, version } from '../../schema.ts'
@@ -249,6 +250,24 @@ export const tenantOperations = defineOperations('admin', {
     assumed: [
       'a hold is placed also while the purge is under way, which it stops',
       'the same id given twice with the same content counts once',
+    ],
+  },
+  exportTenant: {
+    method: 'POST',
+    path: '/admin/tenants/{tenantId}:export',
+    summary: "Write a workspace's archive to a backup target, as a job",
+    spec: 'Admin: workspaces, rule 4; decisions 4',
+    params: z.strictObject({ tenantId }),
+    body: z.strictObject({ target_id: uuid.describe('a backup target') }).meta({ id: 'TenantExportRequest' }),
+    success: { status: 202, answer: JobRef, location: (answer: { job_id: string }) => `/jobs/${answer.job_id}` },
+    needs: operator,
+    refuses: ['admin.tenant_leaving', 'quota.exceeded'],
+    idempotent: true,
+    recovery: 'allowed',
+    assumed: [
+      "a target serves where it is the installation's or the workspace's own; any other is 422 at /target_id",
+      'export_jobs counts what is queued and what runs',
+      'once a purge has begun it is refused with admin.tenant_leaving: the archive would be torn',
     ],
   },
   changeTenantQuotas: {

@@ -4,6 +4,7 @@ import type { Answer, Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
 import { ceilingOf, resolveQuotas } from '../../quotas.ts'
 import { type tenantOperations as ops, type QuotaName, quotaNames } from './contract.ts'
+import { openExports } from './export.ts'
 
 type Integer = number | bigint
 
@@ -50,13 +51,16 @@ async function writeOverride(ctx: Ctx, tenantId: string, name: QuotaName, ceilin
 }
 
 /**
- * What is counted so far: the calls of the running minute, of which each pays for its share of 60 s ahead.
- * Nothing else that a ceiling names exists yet.
+ * What is counted so far: the calls of the running minute, of which each pays for its share of 60 s ahead, and the
+ * exports under way. Nothing else that a ceiling names exists yet.
  */
 async function readUse(ctx: Ctx, tenantId: string, rate: Integer): Promise<Partial<Record<QuotaName, Integer>>> {
   const [paid] = await ctx.tx<{ minutes: number }[]>`
     select greatest(0, extract(epoch from paid_until - now()) / 60)::float8 as minutes from request_rate where tenant_id = ${tenantId}`
-  return { api_requests_per_minute: shareOf(rate, paid?.minutes ?? 0) }
+  return {
+    api_requests_per_minute: shareOf(rate, paid?.minutes ?? 0),
+    export_jobs: await openExports(ctx, tenantId),
+  }
 }
 
 /** That share of a ceiling, rounded up and never above it; a bigint where a number would be none of 64 bits. */

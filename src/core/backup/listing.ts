@@ -1,0 +1,69 @@
+/** The archives at a target. Spec: decisions 4, A backup target. */
+import { type Actor, actsForInstallation, isAccount } from '../actor.ts'
+import type { Ctx } from '../context.ts'
+import type { Installation } from '../installation.ts'
+import type { Answer, Received } from '../operation.ts'
+import { Problem } from '../problem.ts'
+import { everyFolder, folderOf, manifestName, readArchivePath } from './archive-format.ts'
+import { readManifest } from './archive-reader.ts'
+import type { Backup, backupOperations as ops } from './contract.ts'
+import { withStore } from './open-store.ts'
+import { type Store, StoreFailure } from './store.ts'
+import { ownTarget } from './target.ts'
+
+const most = 1000
+
+type Found = { size: number; complete: boolean }
+
+/** Reads the target with no transaction open. Refuses not_found, backup.target_failed, secret.unavailable. */
+export async function readBackups(
+  installation: Installation,
+  actor: Actor,
+  { targetId }: Received<typeof ops.listBackups>,
+): Promise<Backup[]> {
+  const target = await ownTarget(installation, actor, targetId)
+  const folder = isAccount(actor) && !actsForInstallation(actor) ? folderOf(actor.tenantId) : everyFolder
+  try {
+    return await withStore(installation, target, (store) => backupsIn(store, folder))
+  } catch (error) {
+    throw error instanceof StoreFailure ? new Problem('backup.target_failed', { reason: error.reason }) : error
+  }
+}
+
+export async function listBackups(
+  _ctx: Ctx,
+  _received: Received<typeof ops.listBackups>,
+  data: Backup[],
+): Promise<Answer<typeof ops.listBackups>> {
+  return { data }
+}
+
+async function backupsIn(store: Store, folder: string): Promise<Backup[]> {
+  const found = new Map<string, Found>()
+  for await (const { path, sizeBytes } of store.list(folder)) {
+    const archive = path.slice(0, path.lastIndexOf('/'))
+    if (!readArchivePath(archive)) continue
+    const known = found.get(archive) ?? { size: 0, complete: false }
+    found.set(archive, { size: known.size + sizeBytes, complete: known.complete || path.endsWith(`/${manifestName}`) })
+  }
+  const newest = [...found].sort(([a], [b]) => (momentOf(a) < momentOf(b) ? 1 : -1)).slice(0, most)
+  const backups: Backup[] = []
+  for (const [path, one] of newest) backups.push(await backupOf(store, path, one))
+  return backups
+}
+
+const momentOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
+
+async function backupOf(store: Store, path: string, { size, complete }: Found): Promise<Backup> {
+  const name = readArchivePath(path)
+  const manifest = complete ? await readManifest(store, path).catch(() => undefined) : undefined
+  return {
+    path,
+    kind: 'TENANT_EXPORT',
+    tenant_id: name?.tenantId ?? '',
+    created_at: name?.createdAt ?? '',
+    size_bytes: size,
+    product_version: manifest?.product_version ?? null,
+    complete: manifest !== undefined,
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * The one way out: HTTP and raw connections to hosts that the guard has vetted.
+ *
+ *    host → guard.vet → connect to a vetted address → is the peer one of them? → bytes
+ *
+ * Always: no redirect is followed, no proxy of the environment is used, no cookie is
+ * kept, nothing is decompressed by itself; each call has a deadline. TLS is checked
+ * against the name that was asked for, not against the address.
+ *
+ * test/house/imports.test.ts lets no other module open a socket. Spec: decisions 5,
+ * Egress guard; T-16, T-17.
+ */
+import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
+import { Agent, buildConnector, Headers, type RequestInit, type Response, fetch as undiciFetch } from 'undici'
+import { EgressRefused, type Guard, type GuardOptions, openGuard, portOf } from './guard.ts'
+
+export { EgressRefused } from './guard.ts'
+
+export interface Egress {
+  /** Reads and checks a URL's form. Throws EgressRefused. */
+  readUrl(text: string): URL
+  /** Whether a host may be connected to at this moment. Throws EgressRefused, or what the resolver throws. */
+  vet(host: string, port: number): Promise<readonly string[]>
+  /** A request to a vetted address; a redirect rejects. `deadlineMs` (15,000) bounds all of it, the body included. */
+  fetch(url: string | URL, init?: RequestInit & { readonly deadlineMs?: number }): Promise<Response>
+  /** A raw connection to a vetted address, for protocols that are not HTTP. */
+  connect(host: string, port: number): Promise<Socket>
+  close(): Promise<void>
+}
+
+const connectMs = 5_000
+const deadlineMs = 15_000
+
+export function openEgress(options: GuardOptions): Egress {
+  const guard = openGuard(options)
+  const agent = agentOf(guard)
+  return {
+    readUrl: (text) => guard.readUrl(text),
+    vet: (host, port) => guard.vet(host, port),
+
+    async fetch(target, { deadlineMs: limit = deadlineMs, ...init } = {}) {
+      const url = guard.readUrl(String(target))
+      // Asked again by the connector, which may have an open connection instead; this one gives the clear refusal.
+      await guard.vet(url.hostname, portOf(url))
+      const deadline = AbortSignal.timeout(limit)
+      const signal = init.signal ? AbortSignal.any([deadline, init.signal as AbortSignal]) : deadline
+      const headers = new Headers(init.headers)
+      if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity')
+      return undiciFetch(url, { ...init, headers, signal, redirect: 'error', dispatcher: agent }).catch(
+        (error: unknown) => {
+          throw refusalIn(error) ?? error
+        },
+      )
+    },
+
+    async connect(host, port) {
+      const addresses = await guard.vet(host, port)
+      return dial(addresses, port)
+    },
+
+    close: () => agent.destroy(),
+  }
+}
+
+/** An agent whose connections go to vetted addresses only, whatever the name answers when it connects. */
+function agentOf(guard: Guard): Agent {
+  return new Agent({
+    connections: 8,
+    connect(wanted, done) {
+      const port = Number(wanted.port || (wanted.protocol === 'http:' ? 80 : 443))
+      guard.vet(wanted.hostname, port).then(
+        (addresses) => {
+          const connector = buildConnector({
+            timeout: connectMs,
+            lookup: answering(addresses),
+          } as buildConnector.BuildOptions)
+          connector(wanted, (...[error, socket]) => {
+            if (error) done(error, null)
+            else if (isVetted(socket, addresses)) done(null, socket)
+            else {
+              socket.destroy()
+              done(new EgressRefused(), null)
+            }
+          })
+        },
+        (error: Error) => done(error, null),
+      )
+    },
+  })
+}
+
+/** A resolver that knows one answer. */
+function answering(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIP(address) }))
+  return (_name, options, done) => {
+    if (options.all) done(null, all)
+    else done(null, all[0]?.address ?? '', all[0]?.family)
+  }
+}
+
+const isVetted = ({ remoteAddress }: Socket, addresses: readonly string[]) =>
+  remoteAddress !== undefined &&
+  (addresses.includes(remoteAddress) || addresses.includes(remoteAddress.replace(/^::ffff:/, '')))
+
+/** Connects to the first address that answers. */
+async function dial(addresses: readonly string[], port: number): Promise<Socket> {
+  let failure: unknown
+  for (const address of addresses) {
+    try {
+      return await dialOne(address, port)
+    } catch (error) {
+      failure = error
+    }
+  }
+  throw failure
+}
+
+function dialOne(address: string, port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: address, port, noDelay: true })
+    const late = Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })
+    const timer = setTimeout(() => socket.destroy(late), connectMs)
+    socket.once('close', () => clearTimeout(timer))
+    socket.once('error', reject)
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      socket.off('error', reject)
+      resolve(socket)
+    })
+  })
+}
+
+/** fetch hides what happened under its own TypeError. */
+function refusalIn(error: unknown): EgressRefused | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof EgressRefused) return cause
+  return undefined
+}

@@ -1,0 +1,178 @@
+/**
+ * The guard: which host the daemon may speak to, and at which address.
+ *
+ *    URL text ──form──▶ host ──name rules──▶ addresses, resolved once ──table──▶ vetted
+ *                                                      └─ one is refused: all are
+ *
+ * A workspace names webhook targets, and an operator issuers, models and backup targets.
+ * The daemon stands where its operator's other machines are, so each of these could be a
+ * way in. What the guard vets is what is connected to (client.ts): a name that answers
+ * otherwise a moment later gains nothing.
+ *
+ * Every refusal is the same EgressRefused, whatever lives there, so that nobody can map
+ * the network by asking.
+ *
+ * Spec: decisions 5, Egress guard; T-14, T-15, T-16.
+ */
+import { lookup } from 'node:dns/promises'
+import { networkInterfaces } from 'node:os'
+import type { DatabaseAddress } from '../database/address.ts'
+import { type Block, isAddress, isGlobal, isMetadataAddress, isReleased, readBlock } from './addresses.ts'
+
+/** The guard lets nothing through to there. */
+export class EgressRefused extends Error {
+  override readonly name = 'EgressRefused'
+  readonly code = 'EGRESS_REFUSED'
+  constructor() {
+    super('the egress guard refused the target')
+  }
+}
+
+/** What `SVC_EGRESS_ALLOW` releases. */
+export interface Release {
+  /** Names, in lower case: whatever they resolve to, but for metadata services. */
+  readonly names: ReadonlySet<string>
+  readonly blocks: readonly Block[]
+  /** `host:port`, the only way to release an endpoint of this installation itself. */
+  readonly endpoints: ReadonlySet<string>
+}
+
+/** Answers every address of a name; the system's resolver unless a test gives another. */
+export type Resolve = (name: string) => Promise<readonly string[]>
+
+export interface GuardOptions {
+  readonly release: Release
+  /** Endpoints that are this installation's own, such as its API and its database. */
+  readonly own: readonly { readonly host: string; readonly port: number }[]
+  readonly resolve?: Resolve
+}
+
+export interface Guard {
+  /** Reads a URL's form: scheme, credentials, port, host. Throws EgressRefused. Resolves nothing. */
+  readUrl(text: string): URL
+  /** The addresses of a host that may be connected to, resolved now. Throws EgressRefused, or what the resolver throws. */
+  vet(host: string, port: number): Promise<readonly string[]>
+}
+
+const resolveBySystem: Resolve = async (name) => (await lookup(name, { all: true })).map(({ address }) => address)
+
+/** Names that are resolved inside a network only, or mean this machine. */
+const innerName =
+  /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa|test|invalid|onion|arpa)$/
+
+/** Reads `SVC_EGRESS_ALLOW`: names, `host:port`, addresses and blocks, separated by commas. Answers the first part that is none of these. */
+export function readRelease(text: string): Release | { readonly fault: string } {
+  const names = new Set<string>()
+  const released: Block[] = []
+  const endpoints = new Set<string>()
+  for (const part of text.split(',').map((one) => one.trim().toLowerCase())) {
+    if (part === '') continue
+    const block = readBlock(part)
+    if (block) released.push(block)
+    else if (/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(part)) names.add(part)
+    else if (/^(\[[0-9a-f:.]+\]|[a-z0-9][a-z0-9.-]{0,252}):[0-9]{1,5}$/.test(part)) endpoints.add(part)
+    else return { fault: part }
+  }
+  return { names, blocks: released, endpoints }
+}
+
+export const nothingReleased: Release = { names: new Set(), blocks: [], endpoints: new Set() }
+
+/** The endpoints an installation must not be made to call: its API, and its database. */
+export const ownEndpoints = (api: { host: string; port: number }, database: DatabaseAddress) => [
+  { host: api.host, port: api.port },
+  { host: database.host.startsWith('/') ? 'localhost' : database.host, port: database.port },
+]
+
+export function openGuard({ release, own, resolve = resolveBySystem }: GuardOptions): Guard {
+  const isNamed = (host: string, port: number) => release.endpoints.has(`${hostInUrl(host)}:${port}`)
+  const isByName = (host: string, port: number) => release.names.has(host) || isNamed(host, port)
+
+  /** An address may be connected to for a host. */
+  const isAllowed = (address: string, host: string, port: number) => {
+    if (isMetadataAddress(address)) return false
+    return isByName(host, port) || isReleased(address, release.blocks) || isGlobal(address)
+  }
+
+  return {
+    readUrl(text) {
+      const url = parsed(text)
+      const host = hostOf(url)
+      const port = portOf(url)
+      if (port === 0) throw new EgressRefused()
+      if (url.protocol === 'http:' && !mayBePlain(release, host, port)) throw new EgressRefused()
+      if (isAddress(host) ? !isAllowed(host, host, port) : !isByName(host, port) && isInner(host))
+        throw new EgressRefused()
+      return url
+    },
+
+    async vet(written, port) {
+      const host = plainHost(written)
+      if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new EgressRefused()
+      if (!isAddress(host) && !isByName(host, port) && isInner(host)) throw new EgressRefused()
+      const addresses = isAddress(host) ? [host] : await resolve(host)
+      if (addresses.length === 0 || !addresses.every((address) => isAllowed(address, host, port)))
+        throw new EgressRefused()
+      if (!isNamed(host, port) && (await isOwn(own, addresses, port, resolve))) throw new EgressRefused()
+      return addresses
+    },
+  }
+}
+
+/**
+ * Parses by the same rules as the client will. What those rules repair in silence (a
+ * backslash, a line break, a missing slash) is refused, and so are credentials: no honest
+ * target is written so.
+ */
+function parsed(text: string): URL {
+  const isPlain = /^https?:\/\/[^/?#@]+(?:[/?#]|$)/i.test(text) && !/[\u0000-\u0020\u007f\\]/.test(text)
+  if (!isPlain) throw new EgressRefused()
+  const url = URL.parse(text)
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.hostname === '') throw new EgressRefused()
+  return url
+}
+
+/** Lower case, without brackets and the final dot. */
+const plainHost = (host: string) =>
+  host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+const hostInUrl = (host: string) => (host.includes(':') ? `[${host}]` : host)
+const hostOf = ({ hostname }: URL) => plainHost(hostname)
+
+/** The port a URL means, by its scheme where it names none. */
+export const portOf = ({ port, protocol }: URL) => (port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port))
+
+/** One label, a name of inner networks, or not a name at all. */
+const isInner = (host: string) =>
+  innerName.test(host) || !/^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)+$/.test(host)
+
+/** Plain http goes only where the operator has named the host. */
+const mayBePlain = ({ names, blocks, endpoints }: Release, host: string, port: number) =>
+  names.has(host) || endpoints.has(`${hostInUrl(host)}:${port}`) || (isAddress(host) && isReleased(host, blocks))
+
+/** Whether an address and port are this installation's own, however they were reached. */
+async function isOwn(
+  own: GuardOptions['own'],
+  addresses: readonly string[],
+  port: number,
+  resolve: Resolve,
+): Promise<boolean> {
+  const atPort = own.filter((endpoint) => endpoint.port === port)
+  if (atPort.length === 0) return false
+  const mine = new Set(atPort.map(({ host }) => host))
+  for (const { host } of atPort) {
+    if (isAddress(host)) continue
+    for (const address of await resolve(host).catch(() => [])) mine.add(address)
+  }
+  const isHere = atPort.some(({ host }) => isThisMachine(host)) || [...mine].some(isThisMachine)
+  return addresses.some((address) => mine.has(address) || (isHere && isThisMachine(address)))
+}
+
+function isThisMachine(host: string): boolean {
+  if (host === 'localhost' || host === '0.0.0.0' || host === '::' || host === '::1' || host.startsWith('127.'))
+    return true
+  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  return interfaces.some(({ address }) => address === host)
+}

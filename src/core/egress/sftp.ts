@@ -1,0 +1,67 @@
+/**
+ * SFTP to a vetted address, with a host key that was given beforehand.
+ *
+ * The connection is the guard's own; ssh2 gets it ready made and opens none. The server
+ * must show exactly the key it was registered with: there is no first time that is
+ * trusted. A silent server is given up after half a minute.
+ *
+ * Spec: decisions 4, A backup target; 5, Egress guard.
+ */
+import Client from 'ssh2-sftp-client'
+import type { Egress } from './client.ts'
+
+export interface SftpAddress {
+  readonly host: string
+  readonly port: number
+  readonly username: string
+  readonly password?: string | undefined
+  readonly privateKey?: string | undefined
+  /** The server's public key, as SSH encodes it. */
+  readonly hostKey: Buffer
+}
+
+/** Another key than the one that was registered: another server, or somebody in between. */
+export class HostKeyChanged extends Error {
+  override readonly name = 'HostKeyChanged'
+}
+
+const readyMs = 10_000
+
+/** Connects and signs in. Throws EgressRefused, HostKeyChanged, or what the connection or ssh2 throws. */
+export async function connectSftp(egress: Egress, address: SftpAddress): Promise<Client> {
+  const { username, password, privateKey, hostKey } = address
+  const sock = await egress.connect(address.host, address.port)
+  const client = new Client('svc', { error: () => {}, end: () => {}, close: () => {} } as never)
+  let isOther = false
+  try {
+    const session = await client.connect({
+      sock,
+      username,
+      ...(password === undefined ? {} : { password }),
+      ...(privateKey === undefined ? {} : { privateKey }),
+      readyTimeout: readyMs,
+      keepaliveInterval: 10_000,
+      keepaliveCountMax: 3,
+      // The server has a key of each kind, and would show another one than we know.
+      algorithms: { serverHostKey: algorithmsOf(hostKey) as never },
+      hostVerifier: (key: Buffer) => {
+        isOther = !key.equals(hostKey)
+        return !isOther
+      },
+    })
+    // A server that breaks the protocol ends its own requests, not this process.
+    session.on('error', () => {})
+    return client
+  } catch (error) {
+    sock.destroy()
+    throw isOther || /no matching host key/i.test(String((error as Error).message))
+      ? new HostKeyChanged('the server shows another host key', { cause: error })
+      : error
+  }
+}
+
+function algorithmsOf(hostKey: Buffer): string[] {
+  const length = hostKey.length >= 4 ? hostKey.readUInt32BE(0) : 0
+  const type = hostKey.subarray(4, 4 + length).toString('latin1')
+  return type === 'ssh-rsa' ? ['rsa-sha2-512', 'rsa-sha2-256'] : [type]
+}

@@ -1,0 +1,104 @@
+/**
+ * An importer written from docs/archive-format.md alone: it imports nothing of svc, and
+ * fills a database whose tables it reads from that database's own catalog.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { zstdDecompressSync } from 'node:zlib'
+import type postgres from 'postgres'
+
+interface Manifest {
+  readonly format: string
+  readonly format_version: number
+  readonly tenant: { readonly id: string; readonly slug: string }
+  readonly files: readonly {
+    readonly name: string
+    readonly entity: string
+    readonly rows: number
+    readonly bytes: number
+    readonly sha256: string
+    readonly compressed_bytes: number
+    readonly compressed_sha256: string
+  }[]
+}
+
+export interface Imported {
+  readonly manifest: Manifest
+  /** The rows of each entity, as they lie in the archive. */
+  readonly entities: ReadonlyMap<string, readonly Record<string, unknown>[]>
+}
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+/** Reads an archive, which has to be whole. Numbers that JavaScript would round stay as they are written. */
+export function readArchive(folder: string): Imported {
+  if (!existsSync(join(folder, 'manifest.json'))) throw new Error('no manifest: the archive is not complete')
+  const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest
+  if (manifest.format !== 'svc-archive' || manifest.format_version !== 1) throw new Error('another format')
+  const entities = new Map<string, Record<string, unknown>[]>()
+  for (const file of manifest.files) {
+    const packed = readFileSync(join(folder, file.name))
+    if (packed.length !== file.compressed_bytes || sha256(packed) !== file.compressed_sha256)
+      throw new Error(`${file.name} was changed`)
+    const plain = zstdDecompressSync(packed)
+    if (plain.length !== file.bytes || sha256(plain) !== file.sha256)
+      throw new Error(`${file.name} unpacks to something else`)
+    const lines = plain.toString('utf8').split('\n')
+    if (lines.pop() !== '' || lines.length !== file.rows) throw new Error(`${file.name} has other lines`)
+    entities.set(
+      file.entity,
+      lines.map((line) => JSON.parse(line, exact) as Record<string, unknown>),
+    )
+  }
+  const strangers = readdirSync(folder).filter(
+    (name) => name !== 'manifest.json' && !manifest.files.some((file) => file.name === name),
+  )
+  if (strangers.length > 0) throw new Error(`files that the manifest does not name: ${strangers}`)
+  return { manifest, entities }
+}
+
+/** A whole number beyond 2^53 as its digits. */
+function exact(this: unknown, _name: string, value: unknown, context?: { source?: string }): unknown {
+  return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value
+}
+
+/** Entity → table, as the page lists them. */
+const tables: Readonly<Record<string, string>> = {
+  workspace: 'tenant',
+  accounts: 'account',
+  memberships: 'membership',
+  containers: 'container',
+  labels: 'label',
+  buckets: 'bucket',
+  audit_entries: 'audit_entry',
+  quotas: 'tenant_quota',
+  legal_holds: 'legal_hold',
+  automation_rules: 'automation_rule',
+}
+
+/** Writes the archive into another database, in the order of the manifest. */
+export async function importArchive(sql: postgres.Sql, { manifest, entities }: Imported): Promise<void> {
+  await sql.begin(async (tx) => {
+    for (const { entity } of manifest.files) {
+      const table = tables[entity]
+      if (!table) throw new Error(`an entity that the page does not describe: ${entity}`)
+      const owner = entity === 'workspace' ? {} : { tenant_id: manifest.tenant.id }
+      const rows = entity === 'containers' ? parentsFirst(entities.get(entity) ?? []) : (entities.get(entity) ?? [])
+      for (const row of rows) {
+        const text = JSON.stringify({ ...owner, ...row })
+        await tx.unsafe(
+          `insert into ${table} select * from jsonb_populate_record(${defaults(table)}, $1::text::jsonb)`,
+          [text],
+        )
+      }
+    }
+  })
+}
+
+/** Columns that the archive does not hold take what the table would give them; here all of those may be null. */
+const defaults = (table: string) => `null::${table}`
+
+function parentsFirst(rows: readonly Record<string, unknown>[]): Record<string, unknown>[] {
+  return [...rows].sort((a, b) => Number(a['parent_id'] !== null) - Number(b['parent_id'] !== null))
+}
