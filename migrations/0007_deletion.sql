@@ -55,7 +55,8 @@ create table purge_certificate (
   public_key bytea not null,
   signature bytea not null -- Ed25519
 );
-create index purge_certificate_by_slug on purge_certificate (workspace_slug);
+create index purge_certificate_by_slug on purge_certificate (workspace_slug, purged_at, workspace_id);
+create index purge_certificate_in_order on purge_certificate (purged_at, workspace_id);
 grant select, insert on purge_certificate to svc_installation;
 
 create index tenant_leaving on tenant (purge_after) where state = 'PENDING_DELETION';

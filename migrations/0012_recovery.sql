@@ -4,9 +4,9 @@
 --           calls are refused and workers hold what reaches outside or destroys. It is read with the credential of
 --           every call, so it is columns of the one row and not a table.
 -- Used by   src/core/recovery/**, src/daemon/gate.ts, src/daemon/worker.ts.
--- Locks     ACCESS EXCLUSIVE on installation for a moment: one row. SHARE on purge_certificate for an index; a short table.
+-- Locks     ACCESS EXCLUSIVE on installation for a moment: one row.
 -- Old code  the release before this one runs against it unharmed, but knows no gate: stop it before a recovery.
--- Undo      drop the columns, the table and the index; a gate that is closed opens.
+-- Undo      drop the columns and the table; a gate that is closed opens.
 
 alter table installation
   add column epoch_number integer not null default 1, -- counts recoveries: tells an older epoch from a newer one
@@ -25,5 +25,3 @@ create table daemon_witness (
   beat_at timestamptz not null default now()
 );
 grant select, insert, update, delete on daemon_witness to svc_installation;
-
-create index purge_certificate_in_order on purge_certificate (purged_at, workspace_id);

@@ -54,20 +54,25 @@ export interface CallerFlags {
   readonly 'while-serving'?: boolean
 }
 
+/** Which installation is called, and as whom. */
+export const targetFlags = {
+  profile: Flags.string({
+    summary: "The profile to use instead of this folder's.",
+    helpGroup: 'GLOBAL',
+    helpValue: 'NAME',
+  }),
+  'api-url': Flags.string({
+    summary: 'The installation to call; overrides SVC_API_URL.',
+    helpGroup: 'GLOBAL',
+    helpValue: 'URL',
+  }),
+}
+
 /** A command that carries out operations, over the API or directly on the database. */
 export abstract class CallerCommand extends BaseCommand {
   static override baseFlags = {
     ...BaseCommand.baseFlags,
-    profile: Flags.string({
-      summary: "The profile to use instead of this folder's.",
-      helpGroup: 'GLOBAL',
-      helpValue: 'NAME',
-    }),
-    'api-url': Flags.string({
-      summary: 'The installation to call; overrides SVC_API_URL.',
-      helpGroup: 'GLOBAL',
-      helpValue: 'URL',
-    }),
+    ...targetFlags,
     recovery: Flags.boolean({
       summary: 'Work directly on the database, with the daemon down.',
       helpGroup: 'GLOBAL',

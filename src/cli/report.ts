@@ -111,7 +111,9 @@ function unwritable(error: Error): Failure | undefined {
 
 /** oclif's complaint about arguments, flags or an unknown command. */
 function usageFailure(error: Error): Failure {
-  const said = oneLine(error.message.replace('See more help with --help', ''))
+  const said = oneLine(
+    error.message.replace('See more help with --help', '').replace(/^The following errors? occurred:/, ''),
+  )
   const unknown = /^Command (.+) not found/i.exec(said)
   if (unknown)
     return new Failure(

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { addressOf, type DatabaseAddress } from './database/address.ts'
 import { type Release, readRelease } from './egress/guard.ts'
 import { loadEnvironment } from './environment.ts'
+import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail/settings.ts'
 
 /** A wrong setting: one clear line, exit code 2, nothing started. */
 export class ConfigurationError extends Error {
@@ -20,6 +21,13 @@ const wholeNumber = (minimum: number, maximum: number) =>
     .regex(/^[0-9]{1,9}$/, `must be a whole number`)
     .transform(Number)
     .pipe(z.int().min(minimum).max(maximum))
+
+/** A text that `read` makes sense of, or says what is wrong with. */
+const readable = <T extends object>(read: (text: string) => T | { readonly fault: string }) =>
+  z.string().check((context) => {
+    const made = read(context.value)
+    if ('fault' in made) context.issues.push({ code: 'custom', input: context.value, message: made.fault })
+  })
 
 /** What is read from the environment; docs/generated/configuration.md is this table. */
 export const environment = z.object({
@@ -90,6 +98,14 @@ export const environment = z.object({
     .describe(
       'What the egress guard releases beyond the internet: hosts, addresses and blocks, separated by commas. Metadata services are never released; an endpoint of this installation itself only as host:port',
     ),
+  SVC_SMTP_URL: readable(readRelay)
+    .optional()
+    .describe(
+      'Relay that mail goes to: smtp[s]://[user:password@]host[:port], with ?tls=off, offered or require after smtp:// (docs/runbooks/mail.md). Absent: mails are written to mail in SVC_DATA_DIR',
+    ),
+  SVC_MAIL_FROM: readable(readSender)
+    .optional()
+    .describe('Who mails are from: an address, or Name <address>. Absent: svc at SVC_BASE_DOMAIN, or at localhost'),
   SVC_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
     .default('info')
@@ -128,6 +144,7 @@ export interface Config {
   readonly backupDir: string
   readonly ledgerFile: string
   readonly egress: Release
+  readonly mail: MailSettings
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
   readonly bodyLimitBytes: number
   readonly requiresBoundStepUp: boolean
@@ -170,6 +187,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     backupDir: values.SVC_BACKUP_DIR ? resolve(values.SVC_BACKUP_DIR) : join(dataDir, 'backups'),
     ledgerFile: values.SVC_LEDGER_FILE ? resolve(values.SVC_LEDGER_FILE) : join(dataDir, 'ledger.jsonl'),
     egress: releaseOf(values.SVC_EGRESS_ALLOW),
+    mail: mailOf(values, dataDir),
     logLevel: values.SVC_LOG_LEVEL,
     bodyLimitBytes: values.SVC_BODY_LIMIT_BYTES,
     requiresBoundStepUp: values.SVC_STEP_UP_BOUND === 'require',
@@ -186,6 +204,18 @@ function releaseOf(text: string): Release {
   const release = readRelease(text)
   if ('fault' in release) throw new ConfigurationError(`The configuration is wrong. SVC_EGRESS_ALLOW: ${release.fault}`)
   return release
+}
+
+/** The schema has refused what cannot be read. */
+function mailOf(
+  { SVC_SMTP_URL: relay, SVC_MAIL_FROM: from, SVC_BASE_DOMAIN: domain }: z.output<typeof environment>,
+  dataDir: string,
+): MailSettings {
+  return {
+    relay: relay === undefined ? undefined : (readRelay(relay) as Relay),
+    folder: join(dataDir, 'mail'),
+    from: readSender(from ?? `svc@${domain ?? 'localhost'}`) as Sender,
+  }
 }
 
 /** Migrations run as the owner; without SVC_DATABASE_OWNER_URL the daemon's login is the owner too, and `svc doctor` says so. */

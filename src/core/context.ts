@@ -73,8 +73,8 @@ export interface Ctx {
     tenant: { readonly id: string; readonly slug: string } | null,
     evidence?: Evidence,
   ): Promise<void>
-  /** Writes the trail of the workspace in force. */
-  audit(action: string, evidence?: Evidence): Promise<void>
+  /** Writes the trail of the workspace in force, and answers the entry's id. */
+  audit(action: string, evidence?: Evidence): Promise<string>
   /** Writes events of the workspace in force. */
   emit(...events: readonly NewEvent[]): Promise<void>
   /** Owes what a rewind of the database must not undo: the ledger has it before the commit. */
@@ -190,10 +190,12 @@ export function contextOf(parts: ContextParts): Ctx {
     },
 
     async audit(action, evidence = {}) {
+      const id = newId()
       await tx`
         insert into audit_entry (tenant_id, id, action, actor_kind, actor_account_id, via, subject_kind, subject_id, params)
-        values (${workspaceNow()}, ${newId()}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${via},
+        values (${workspaceNow()}, ${id}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${via},
                 ${evidence.subject?.kind ?? null}, ${evidence.subject?.id ?? null}, ${tx.json(evidence.params ?? {})})`
+      return id
     },
 
     async emit(...events) {

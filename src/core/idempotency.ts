@@ -105,19 +105,18 @@ export async function once(
   return { ...answer, replayed: false }
 }
 
-/** Takes the slot: answers the new record's id, or undefined when somebody had it first. */
+/** Takes the slot: answers the record's id, or undefined when somebody had it first. An expired one keeps its id, so that its sealed answer gives way too. */
 async function claim(ctx: Ctx, slot: Slot, fingerprint: Buffer): Promise<string | undefined> {
-  const id = newId()
   try {
-    const taken = await ctx.tx`
+    const [taken] = await ctx.tx<{ id: string }[]>`
       insert into idempotency_record (tenant_id, account_id, operation, key, id, fingerprint)
-      values (${slot.tenantId}, ${slot.accountId}, ${slot.operation}, ${slot.key}, ${id}, ${fingerprint})
+      values (${slot.tenantId}, ${slot.accountId}, ${slot.operation}, ${slot.key}, ${newId()}, ${fingerprint})
       on conflict (tenant_id, account_id, operation, key) do update
-      set id = excluded.id, fingerprint = excluded.fingerprint, status = null, headers = null, body = null,
+      set fingerprint = excluded.fingerprint, status = null, headers = null, body = null,
           is_sealed = false, created_at = now()
       where idempotency_record.created_at <= now() - interval '24 hours'
       returning id`
-    return taken.count === 1 ? id : undefined
+    return taken?.id
   } catch (error) {
     const { cause } = error as { cause?: { code?: string } }
     if (cause?.code === '55P03') throw new Problem('idempotency.in_progress', {}, { headers: { 'retry-after': '1' } })

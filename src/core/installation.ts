@@ -29,7 +29,7 @@ export interface TransactionOptions {
   readonly tenantId?: string
   readonly readOnly?: boolean
   readonly ifMatch?: string | undefined
-  /** Holds the workspace open for changes: refuses tenant_suspended unless it is ACTIVE, and stays so until the commit. */
+  /** Holds the workspace acted in, or the actor's own, open for changes: refuses tenant_suspended unless it is ACTIVE, and stays so until the commit. */
   readonly admits?: boolean
 }
 
@@ -76,9 +76,7 @@ export function openInstallation(
 ): Installation {
   const pool = openPool(address, { size: config.poolSize, applicationName: options.applicationName })
   const queue = openQueue(address, options.works, options.onQueueError ?? (() => {}))
-  const identity = { id: '', epoch: '' }
-  const ledger = openLedger(config.ledgerFile, ring, () => identity.id)
-  return installationOver({ config, ring, pool, queue, address, clock: options.clock ?? systemClock, identity, ledger })
+  return installationOver({ config, ring, pool, queue, address, ...(options.clock ? { clock: options.clock } : {}) })
 }
 
 /** Few, because each holds back the clean-up of every row that dies meanwhile; patient, because each page is long. */
@@ -92,15 +90,20 @@ const snapshotPool = {
 
 /** An installation over parts that are open already. */
 export function installationOver(
-  parts: Omit<Installation, 'transaction' | 'snapshot' | 'egress' | 'close' | 'writes'>,
+  parts: Pick<Installation, 'config' | 'ring' | 'pool' | 'queue' | 'address'> &
+    Partial<Pick<Installation, 'clock' | 'identity' | 'ledger'>>,
 ): Installation {
-  const { config, ring, pool, queue, address, identity, ledger } = parts
+  const { config, ring, pool, queue, address, identity = { id: '', epoch: '' } } = parts
+  const ledger = parts.ledger ?? openLedger(config.ledgerFile, ring, () => identity.id)
   const writes = { count: 0 }
   let snapshots: Pool | undefined
   let egress: Promise<Egress> | undefined
   return {
     ...parts,
+    identity,
+    ledger,
     writes,
+    clock: parts.clock ?? systemClock,
 
     snapshot(tenantId, work) {
       snapshots ??= openPool(address, snapshotPool)
@@ -123,8 +126,10 @@ export function installationOver(
           (tx) =>
             enter((owed) => {
               const ctx = contextOf({ tx, actor, config, ring, queue, identity, tenantId, ifMatch, owed })
-              if (!admits || tenantId === undefined) return work(ctx)
-              return admitted(tx, tenantId, () => work(ctx))
+              // An operator is one of his workspace's people, although he does not act in it.
+              const workspace = tenantId ?? workspaceOf(actor)
+              if (!admits || workspace === undefined) return work(ctx)
+              return admitted(tx, workspace, () => work(ctx))
             }),
           { readOnly },
         ),

@@ -13,6 +13,10 @@ export interface Job<Payload extends z.ZodType = z.ZodType> {
   readonly payload: Payload
   /** How often the queue runs it again after a failure. */
   readonly retryLimit: number
+  /** How long the queue waits before it runs it again, doubled with each failure; absent: not at all. */
+  readonly retryDelaySeconds?: number
+  /** What the doubling ends at. */
+  readonly longestRetryDelaySeconds?: number
   /** How many of them one worker runs at the same time; absent: whole batches of what takes moments. */
   readonly atOnce?: number
   /** How long one may take before the queue gives it up; 900 s where absent. */
@@ -20,6 +24,11 @@ export interface Job<Payload extends z.ZodType = z.ZodType> {
   /** Runs by itself at these times (cron, UTC), with an empty payload. */
   readonly cron?: string
   run(installation: Installation, payload: z.output<Payload>): Promise<void>
+}
+
+/** Thrown by a job that no further attempt can help; the queue runs it no more. Its message is logged. */
+export class JobGivenUp extends Error {
+  override readonly name = 'JobGivenUp'
 }
 
 export const defineJob = <Payload extends z.ZodType>(job: Job<Payload>): Job<Payload> => Object.freeze(job)

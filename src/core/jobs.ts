@@ -4,6 +4,7 @@ import { endInvitation, sweepExpired } from './auth/jobs.ts'
 import { exportTenantJob } from './backup/export-job.ts'
 import { resumeJobs } from './backup/resume-jobs.ts'
 import type { Job } from './job.ts'
+import { sendMail, tellAdministrators } from './mail/jobs.ts'
 
 export const jobs: readonly Job[] = [
   endInvitation as Job,
@@ -13,4 +14,6 @@ export const jobs: readonly Job[] = [
   endPasswordOpening as Job,
   exportTenantJob as Job,
   resumeJobs as Job,
+  tellAdministrators as Job,
+  sendMail as Job,
 ]

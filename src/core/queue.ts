@@ -61,6 +61,7 @@ export function openQueue(address: DatabaseAddress, works: boolean, onError: (er
       await (await boss()).send(job.name, job.payload.parse(payload) as object, {
         ...options,
         retryLimit: job.retryLimit,
+        ...backoffOf(job),
         ...(job.longestSeconds === undefined ? {} : { expireInSeconds: job.longestSeconds }),
         db: transactionDatabase(tx),
       })
@@ -71,6 +72,16 @@ export function openQueue(address: DatabaseAddress, works: boolean, onError: (er
     },
   }
 }
+
+/** pg-boss waits between half and all of the doubled delay, so that what failed together does not come back together. */
+const backoffOf = ({ retryDelaySeconds, longestRetryDelaySeconds }: Job) =>
+  retryDelaySeconds === undefined
+    ? {}
+    : {
+        retryDelay: retryDelaySeconds,
+        retryBackoff: true,
+        ...(longestRetryDelaySeconds === undefined ? {} : { retryDelayMax: longestRetryDelaySeconds }),
+      }
 
 /** pg-boss's view of our transaction. */
 const transactionDatabase = (tx: Tx) => ({

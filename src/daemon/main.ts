@@ -18,6 +18,7 @@ import { type Booted, bootInstallation, offerSetUp } from '../core/boot.ts'
 import { type Config, ConfigurationError, readConfig } from '../core/config.ts'
 import { codeOf, DatabaseUnavailable } from '../core/database/unavailable.ts'
 import { jobs } from '../core/jobs.ts'
+import { placeOf } from '../core/mail/settings.ts'
 import { detectRewind, watchWrites } from '../core/recovery/witness.ts'
 import { announceServing } from '../core/serving.ts'
 import { type Log, openLog } from './log.ts'
@@ -99,6 +100,8 @@ async function serve(
   }
   closing.push(() => closeServer(app))
   await app.listen({ host: config.host, port: config.port })
+  if (role !== 'api')
+    log.info(config.mail.relay ? 'mail goes to the relay' : 'mail is written to a folder', { to: placeOf(config.mail) })
 
   return {
     address: addressOf(app, config.host),

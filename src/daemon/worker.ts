@@ -10,7 +10,7 @@
  * recovery has put the obligations back.
  */
 import type { Installation } from '../core/installation.ts'
-import type { Job } from '../core/job.ts'
+import { type Job, JobGivenUp } from '../core/job.ts'
 import { lookAtGate } from '../core/recovery/gate.ts'
 import type { Log } from './log.ts'
 
@@ -70,7 +70,8 @@ async function run(installation: Installation, job: Job, queued: Queued, log: Lo
     log.failure(`job ${job.name} failed`, error)
     return {
       id: queued.id,
-      status: 'failed' as const,
+      // pg-boss's word for: no further attempt. No dead letter queue is named, so it stays where it is, as failed.
+      status: error instanceof JobGivenUp ? ('deadletter' as const) : ('failed' as const),
       output: { name: error instanceof Error ? error.name : 'unknown' },
     }
   }

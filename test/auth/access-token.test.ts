@@ -86,6 +86,30 @@ describe('a personal access token', () => {
       })
   })
 
+  test('mints none that outlives it; the step-up for an operator’s token shows the person, who may', async () => {
+    const short = who.as((await mint(['workspace:read'], { expires_at: inDays(3) })).token)
+    expect(days((await mint(['workspace:read'], {}, short)).expires_at)).toBe(3)
+    expect(days((await mint(['workspace:read'], { expires_at: inDays(2) }, short)).expires_at)).toBe(2)
+    await expect(mint(['workspace:read'], { expires_at: inDays(4) }, short)).rejects.toMatchObject({
+      code: 'request.invalid',
+      errors: [{ pointer: '/expires_at', code: 'value.maximum' }],
+    })
+
+    const ops = await plantToken(own, who.operator, { scopes: ['admin:tenants'], expiresAt: new Date(inDays(1)) })
+    const proof = await prove(who.as(ops.token))
+    const renewed = await who
+      .as(ops.token)
+      .call(createToken, { body: { name: 'ops', scopes: ['admin:tenants'] }, stepUp: proof })
+    expect(days(renewed.expires_at)).toBe(90)
+  })
+
+  test('of a service account renews itself: nobody has a password to show for it', async () => {
+    const robot = await person.call(createServiceAccount, {
+      body: { name: 'robot', role: 'MEMBER', scopes: ['workspace:read'], expires_at: inDays(1) },
+    })
+    expect(days((await mint(['workspace:read'], {}, who.as(robot.token))).expires_at)).toBe(365)
+  })
+
   test('ends when it expires, by the database’s clock', async () => {
     const { token, id } = await mint(['workspace:read'])
     await own.oracle`update credential set expires_at = now() where id = ${id}`

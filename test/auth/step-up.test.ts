@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { AccountActor } from '../../src/core/actor.ts'
+import { spendStepUp } from '../../src/core/auth/step-up.ts'
 import { newId } from '../../src/core/id.ts'
 import { operations } from '../../src/core/operations.ts'
 import { mintToken } from '../../src/core/token.ts'
@@ -246,4 +248,28 @@ test('a service account that reaches the installation takes a proof as well', as
   await expect(person.call(createServiceAccount, { body })).rejects.toMatchObject(refused)
   const made = await person.call(createServiceAccount, { body, stepUp: await prove() })
   expect(made.token).toMatch(/^svca_/)
+})
+
+test('a suspension that comes between the gate and the proof keeps the proof unspent', async () => {
+  const { tenantId, accountId, session } = owner
+  const proof = await plantProof()
+  const actor: AccountActor = {
+    kind: 'ACCOUNT',
+    accountId,
+    tenantId,
+    credentialId: session.session_id,
+    bearerId: session.session_id,
+    sessionId: session.session_id,
+    scopes: ['workspace:read'],
+    role: 'OWNER',
+    isOperator: true,
+  }
+  const spend = () => spendStepUp(own.installation, actor, proof, { operation: createToken.id, targetId: undefined })
+  await own.oracle`update tenant set state = 'SUSPENDED', suspended_at = now() where id = ${tenantId}`
+  try {
+    await expect(spend()).rejects.toMatchObject({ code: 'tenant_suspended' })
+  } finally {
+    await own.oracle`update tenant set state = 'ACTIVE', suspended_at = null where id = ${tenantId}`
+  }
+  await spend()
 })

@@ -55,6 +55,33 @@ test('a used refresh token stays until it has expired: its second use is how a s
   })
 })
 
+test('a session goes with its last token, a used invitation when it would have expired', async () => {
+  const { oracle } = own
+  const sessionsOf = async (ids: readonly string[]) =>
+    (await oracle`select id from session`).map((row) => row['id'] as string).filter((id) => ids.includes(id))
+  const [empty, young] = [newId(), newId()]
+  for (const [id, at] of [
+    [empty, hours(-25)],
+    [young, hours(-23)],
+  ] as const)
+    await oracle`insert into session (tenant_id, id, account_id, created_at) values (${owner.tenantId}, ${id}, ${owner.accountId}, ${at})`
+  await oracle`update session set created_at = ${hours(-99)} where id = ${owner.session.session_id}`
+  for (const [used, until] of [
+    [hours(-1), hours(-1)],
+    [hours(-1), hours(1)],
+    [null, hours(-1)],
+  ] as const)
+    await oracle`
+      insert into invitation (tenant_id, id, account_id, hash, used_at, expires_at)
+      values (${owner.tenantId}, ${newId()}, ${owner.accountId}, ${randomBytes(32)}, ${used}, ${until})`
+  const before = await oracle`select 1 from invitation`
+  await sweep()
+  expect((await sessionsOf([empty, young, owner.session.session_id])).sort()).toEqual(
+    [young, owner.session.session_id].sort(),
+  )
+  expect(await oracle`select 1 from invitation`).toHaveLength(before.length - 1)
+})
+
 test('an answer kept under a key goes after 24 hours, and the sealed value with it', async () => {
   const [old, fresh] = [randomUUID(), randomUUID()]
   for (const idempotencyKey of [old, fresh])

@@ -40,6 +40,11 @@ function expectClear(ran: Ran, code: number, says: RegExp | string): void {
   ).toHaveLength(1)
 }
 
+test('a flag that is missing is said in one sentence', async () => {
+  const ran = await home.svc(['tokens', 'create', '--scope', 'workspace:read'])
+  expect(ran).toEqual({ code: 2, stdout: '', stderr: 'Missing required flag name. `--help` shows how it is used.\n' })
+})
+
 describe('values', () => {
   beforeEach(() => home.secretFile('keyring.json', ring))
 

@@ -3,14 +3,15 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pursuePurge } from '../../src/core/admin/tenants/purge.ts'
 import { mintToken } from '../../src/core/token.ts'
-import { urlOf } from '../support/daemon.ts'
 import { type Furnished, furnished, moveDeadline } from '../support/leaving-workspace.ts'
+import { databaseEnv, type Home, type Ran, temporaryHome } from '../support/svc.ts'
 import { ways as everyWay, type TwoWays, twoWays, type Way } from '../support/two-ways.ts'
-import { type Ended, svc } from '../support/typed-commands.ts'
 
 let ways: TwoWays
 let token: string
+let home: Home
 beforeAll(async () => {
+  home = temporaryHome()
   ways = await twoWays()
   // An operator with a password, so that a command can prove him.
   const { tenantId, accountId } = ways.home
@@ -21,37 +22,36 @@ beforeAll(async () => {
     values (${tenantId}, ${randomUUIDv7()}, ${accountId}, 'PERSONAL', ${minted.hash}, ${minted.last4}, 'ops', 'admin:tenants workspace:read', now() + interval '1 day')`
   await ways.sql`insert into tenant_quota (tenant_id, quota, ceiling) values (${tenantId}, 'api_requests_per_minute', 0)`
 })
-afterAll(() => ways.close())
+afterAll(async () => {
+  home.remove()
+  await ways.close()
+})
 
 /** What a command needs to reach the installation in this way. */
 const reach = (way: Way) => ({
   flags: way === 'api' ? [] : ['--recovery', '--while-serving'],
   env: (): NodeJS.ProcessEnv => {
-    const { address, config, db } = ways.daemon
+    const { address, config } = ways.daemon
     if (way === 'api') return { SVC_API_URL: address, SVC_TOKEN: token }
-    return {
-      SVC_DATABASE_URL: urlOf(db.daemon),
-      SVC_DATABASE_OWNER_URL: urlOf(db.owner),
-      SVC_KEYRING_FILE: config.keyringFile,
-      SVC_DATA_DIR: config.dataDir,
-    }
+    return { ...databaseEnv(config), SVC_DATA_DIR: config.dataDir }
   },
 })
 
 describe.each(everyWay)('by %s', (way: Way) => {
   const { env, flags } = reach(way)
   const proof = () => (way === 'api' ? ['--password-stdin'] : [])
-  const run = (...args: string[]): Promise<Ended> => svc([...args, ...flags], env(), `${ways.home.password}\n`)
+  const run = (...args: string[]): Promise<Ran> =>
+    home.svc([...args, ...flags], { env: env(), input: `${ways.home.password}\n` })
   const stateOf = async ({ id }: Furnished) =>
     (await ways.sql<{ state: string }[]>`select state from tenant where id = ${id}`)[0]?.state
 
   test('a plan says what would go and changes nothing; its hash lets it be applied', async () => {
     const acme = await furnished(ways)
     const plan = await run('tenants', 'delete', acme.slug, '--plan')
-    expect([plan.code, plan.out]).toEqual([0, expect.stringMatching(/labels +│? *.*4/)])
-    const [, hash] = /--apply ([0-9a-f]{16})/.exec(plan.err) ?? []
+    expect([plan.code, plan.stdout]).toEqual([0, expect.stringMatching(/labels +│? *.*4/)])
+    const [, hash] = /--apply ([0-9a-f]{16})/.exec(plan.stderr) ?? []
     const json = await run('tenants', 'delete', acme.slug, '--plan', '--json')
-    expect(JSON.parse(json.out)).toMatchObject({ hash, counts: { labels: 4 } })
+    expect(JSON.parse(json.stdout)).toMatchObject({ hash, counts: { labels: 4 } })
     expect(await stateOf(acme)).toBe('ACTIVE')
 
     const applied = await run(
@@ -64,13 +64,13 @@ describe.each(everyWay)('by %s', (way: Way) => {
       acme.displayName,
       ...proof(),
     )
-    expect([applied.code, applied.err]).toEqual([0, expect.stringContaining('pending deletion')])
+    expect([applied.code, applied.stderr]).toEqual([0, expect.stringContaining('pending deletion')])
     expect(await stateOf(acme)).toBe('PENDING_DELETION')
   })
 
   test('a plan whose facts moved is not applied', async () => {
     const acme = await furnished(ways)
-    const { hash } = JSON.parse((await run('tenants', 'delete', acme.slug, '--plan', '--json')).out)
+    const { hash } = JSON.parse((await run('tenants', 'delete', acme.slug, '--plan', '--json')).stdout)
     await ways.sql`delete from bucket where tenant_id = ${acme.id}`
     const applied = await run(
       'tenants',
@@ -82,7 +82,7 @@ describe.each(everyWay)('by %s', (way: Way) => {
       acme.displayName,
       ...proof(),
     )
-    expect([applied.code, applied.err]).toEqual([5, expect.stringContaining('does not hold any more')])
+    expect([applied.code, applied.stderr]).toEqual([5, expect.stringContaining('does not hold any more')])
     expect(await stateOf(acme)).toBe('ACTIVE')
   })
 
@@ -90,7 +90,7 @@ describe.each(everyWay)('by %s', (way: Way) => {
     const acme = await furnished(ways)
     for (const confirm of [[], ['--confirm', acme.slug], ['--confirm', '']]) {
       const refused = await run('tenants', 'delete', acme.slug, ...confirm, ...proof())
-      expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('Nothing was done')])
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('Nothing was done')])
     }
     expect(await stateOf(acme)).toBe('ACTIVE')
   })
@@ -99,8 +99,8 @@ describe.each(everyWay)('by %s', (way: Way) => {
     const acme = await furnished(ways)
     expect((await run('tenants', 'delete', acme.slug, '--confirm', acme.displayName, ...proof())).code).toBe(0)
     const back = await run('tenants', 'cancel-deletion', acme.slug)
-    expect([back.code, back.err]).toEqual([0, expect.stringContaining('ACTIVE again')])
-    expect((await run('tenants', 'cancel-deletion', acme.slug)).err).toContain('was not pending deletion')
+    expect([back.code, back.stderr]).toEqual([0, expect.stringContaining('ACTIVE again')])
+    expect((await run('tenants', 'cancel-deletion', acme.slug)).stderr).toContain('was not pending deletion')
   })
 
   test('a password opening is opened, shown and closed', async () => {
@@ -119,13 +119,13 @@ describe.each(everyWay)('by %s', (way: Way) => {
       '--json',
       ...proof(),
     )
-    expect(JSON.parse(opened.out).password_opening).toMatchObject({
+    expect(JSON.parse(opened.stdout).password_opening).toMatchObject({
       requester: 'Ada',
       reason: 'their provider is down',
     })
-    expect((await run('tenants', 'show', acme.slug)).out).toMatch(/passwords until .*\n.*Ada/)
-    expect((await run('tenants', 'close-password', acme.slug)).err).toContain('is closed')
-    expect((await run('tenants', 'close-password', acme.slug)).err).toContain('had no opening')
+    expect((await run('tenants', 'show', acme.slug)).stdout).toMatch(/passwords until .*\n.*Ada/)
+    expect((await run('tenants', 'close-password', acme.slug)).stderr).toContain('is closed')
+    expect((await run('tenants', 'close-password', acme.slug)).stderr).toContain('had no opening')
     expect(
       (
         await run(
@@ -156,9 +156,9 @@ describe.each(everyWay)('by %s', (way: Way) => {
       'case 4711',
       '--json',
     )
-    const { id } = JSON.parse(placed.out)
-    expect((await run('holds', 'list', acme.slug, '--in-force')).out).toContain('case 4711')
-    expect((await run('holds', 'show', id)).out).toContain(acme.collectionId)
+    const { id } = JSON.parse(placed.stdout)
+    expect((await run('holds', 'list', acme.slug, '--in-force')).stdout).toContain('case 4711')
+    expect((await run('holds', 'show', id)).stdout).toContain(acme.collectionId)
     expect(
       (
         await run(
@@ -176,8 +176,8 @@ describe.each(everyWay)('by %s', (way: Way) => {
     ).toBe(2)
     await run('tenants', 'delete', acme.slug, '--confirm', acme.displayName, ...proof())
     const released = await run('holds', 'release', id, ...proof())
-    expect([released.code, released.err]).toEqual([0, expect.stringContaining(`cancel-deletion ${acme.slug}`)])
-    expect(JSON.parse((await run('holds', 'list', acme.slug, '--in-force', '--json')).out)).toEqual({ data: [] })
+    expect([released.code, released.stderr]).toEqual([0, expect.stringContaining(`cancel-deletion ${acme.slug}`)])
+    expect(JSON.parse((await run('holds', 'list', acme.slug, '--in-force', '--json')).stdout)).toEqual({ data: [] })
   })
 
   test('holds are put back from a file, once', async () => {
@@ -191,16 +191,16 @@ describe.each(everyWay)('by %s', (way: Way) => {
     }
     const file = JSON.stringify({ recovery_point: '2026-02-01T00:00:00Z', holds: [hold] })
     const replace = (text: string) =>
-      svc(['tenants', 'replace-legal-holds', acme.slug, '--file', '-', ...flags], env(), text)
+      home.svc(['tenants', 'replace-legal-holds', acme.slug, '--file', '-', ...flags], { env: env(), input: text })
     const first = await replace(file)
-    expect([first.code, first.out, first.err]).toEqual([
+    expect([first.code, first.stdout, first.stderr]).toEqual([
       0,
       expect.stringContaining('MISSING'),
       expect.stringContaining('1 placed, 0 there already'),
     ])
-    expect((await replace(file)).err).toContain('0 placed, 1 there already')
+    expect((await replace(file)).stderr).toContain('0 placed, 1 there already')
     expect((await replace('{"holds": [')).code).toBe(2)
-    expect((await replace('{"holds": []}')).err).toContain('recovery_point')
+    expect((await replace('{"holds": []}')).stderr).toContain('recovery_point')
   })
 
   test('a certificate is shown and verified by the slug that is gone; exit 8 once something is left', async () => {
@@ -212,18 +212,23 @@ describe.each(everyWay)('by %s', (way: Way) => {
     expect(await pursuePurge(ways.installation, acme.id)).toBe('purged')
 
     const shown = await run('tenants', 'purge-certificate', 'show', acme.slug)
-    expect([shown.code, shown.out]).toEqual([0, expect.stringMatching(/Ed25519[\s\S]*label/)])
+    expect([shown.code, shown.stdout]).toEqual([0, expect.stringMatching(/Ed25519[\s\S]*label/)])
     const verified = await run('tenants', 'purge-certificate', 'verify', acme.slug)
-    expect([verified.code, verified.err]).toEqual([0, expect.stringContaining('nothing is left')])
+    expect([verified.code, verified.stderr]).toEqual([0, expect.stringContaining('nothing is left')])
     await ways.sql`insert into request_rate (tenant_id, paid_until) values (${acme.id}, now())`
     const found = await run('tenants', 'purge-certificate', 'verify', acme.id)
-    expect([found.code, found.out]).toEqual([8, expect.stringContaining('data.left {"place":"request_rate","left":1}')])
+    expect([found.code, found.stdout]).toEqual([
+      8,
+      expect.stringContaining('data.left {"place":"request_rate","left":1}'),
+    ])
     expect((await run('tenants', 'purge-certificate', 'show', 'nobody')).code).toBe(3)
   })
 })
 
 test('over the API a deletion without the password is not allowed, and says how to give it', async () => {
   const acme = await furnished(ways)
-  const refused = await svc(['tenants', 'delete', acme.slug, '--confirm', acme.displayName], reach('api').env())
-  expect([refused.code, refused.err]).toEqual([4, expect.stringContaining('--password-stdin')])
+  const refused = await home.svc(['tenants', 'delete', acme.slug, '--confirm', acme.displayName], {
+    env: reach('api').env(),
+  })
+  expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('--password-stdin')])
 })

@@ -35,7 +35,7 @@ const owner = [
 
 describe('installation set-up through a daemon', () => {
   const setUp = (file: string) =>
-    home.svc(['installation', 'set-up', '--api-url', daemon.address, '--set-up-token-file', file, ...owner, '--json'], {
+    home.svc(['installation', 'set-up', '--api-url', daemon.address, '--set-up-token-file', file, ...owner], {
       input: password,
     })
 
@@ -52,12 +52,19 @@ describe('installation set-up through a daemon', () => {
     expect(stderr).toContain('Give it with --set-up-token-file FILE.')
   })
 
-  test('makes the first workspace and its operator', async () => {
-    const { code, stdout } = await setUp(home.secretFile('right', daemon.setUpToken))
+  test('makes the first workspace and its operator, and says how to go on with this daemon', async () => {
+    const { code, stderr } = await setUp(home.secretFile('right', daemon.setUpToken))
     expect(code).toBe(0)
-    const { tenant } = JSON.parse(stdout)
+    expect(stderr).toBe(
+      `Set up ${daemon.address}: workspace acme, owned by ada@acme.example, who is its first operator.\n` +
+        `Next: svc login --workspace acme --email ada@acme.example --api-url ${daemon.address}\n`,
+    )
+    const [tenant] = await daemon.db.sql<{ id: string; slug: string; display_name: string }[]>`select * from tenant`
     expect(tenant).toMatchObject({ slug: 'acme', display_name: 'Acme' })
-    asOperator = { SVC_API_URL: daemon.address, SVC_TOKEN: (await person(daemon, tenant.id, { operator: true })).token }
+    asOperator = {
+      SVC_API_URL: daemon.address,
+      SVC_TOKEN: (await person(daemon, tenant!.id, { operator: true })).token,
+    }
     expect(await setUp(join(home.folder, 'right'))).toMatchObject({ code: 5 })
   })
 
@@ -72,6 +79,17 @@ describe('installation set-up through a daemon', () => {
       stderr: 'This installation is already set up. `svc login` signs in.\n',
     })
   })
+})
+
+test('doctor does not promise what commands refuse: with a database of your own and no profile they need --recovery', async () => {
+  const env = { ...databaseEnv(daemon.config), SVC_PORT: String(daemon.port) }
+  const { stdout } = await home.svc(['doctor', '--json'], { env })
+  const { checks } = JSON.parse(stdout) as { checks: { check: string; state: string; says: string }[] }
+  expect(checks.find(({ check }) => check === 'access')).toMatchObject({
+    state: 'warn',
+    says: 'no profile and no SVC_API_URL: commands work with --recovery only',
+  })
+  expect(await home.svc(['tenants', 'list'], { env })).toMatchObject({ code: 2 })
 })
 
 describe('an invited owner', () => {
@@ -166,7 +184,7 @@ describe('completion', () => {
 describe('the entry', () => {
   test('answers --version before oclif is loaded: it imports nothing but Node until then', async () => {
     const source = readFileSync('src/cli/main.ts', 'utf8')
-    expect([...source.matchAll(/^import .* from '([^']+)'/gm)].map(([, name]) => name)).toEqual(['node:fs'])
+    expect([...source.matchAll(/^import (?!type ).* from '([^']+)'/gm)].map(([, name]) => name)).toEqual(['node:fs'])
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
     expect(await home.svc(['--version'])).toEqual({
       code: 0,

@@ -62,6 +62,33 @@ test('what is written of no integer is not made one', () => {
     expect(typeof readJson(text)).toBe('number')
 })
 
+test('a fraction is never read as the integer it rounds to', () => {
+  const rounded = [
+    '9007199254740990.7',
+    '4503599627370497.5',
+    '1.0000000000000000001',
+    '123456789.999999995',
+    '0.99999999999999999999',
+    '-1.0000000000000000001',
+    '1e-400',
+    '-15E-330',
+    '10000000000000000001e-19',
+    '100000000.00000000001e1',
+  ]
+  for (const text of rounded) {
+    expect(Number.isInteger(JSON.parse(text))).toBe(true)
+    expect(readJson(text)).toBe(Number.NaN)
+  }
+  for (const [text, value] of [
+    ['5.0000000000000000000', 5],
+    ['1.0000000000000000e3', 1000],
+    ['1.2345678901234567', 1.2345678901234567],
+    ['10000000000000000000e-19', 1],
+    ['0.0000000000000000', 0],
+  ] as const)
+    expect(readJson(text)).toBe(value)
+})
+
 describe('depth', () => {
   test('32 levels are read, 33 are not, and a hundred thousand neither', () => {
     expect(refusal(nested(32))).toBe('read')

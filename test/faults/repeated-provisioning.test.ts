@@ -89,6 +89,9 @@ test('after 24 hours the key is new', async () => {
   const second = await send(provisionBody(), key)
   expect(second.status).toBe(201)
   expect((second.body as Provisioned).tenant.id).not.toBe((first.body as Provisioned).tenant.id)
+  const orphans = own.oracle`
+    select from sealed_value s where kind = 'idempotency.answer' and not exists (select from idempotency_record r where r.id = s.owner_id)`
+  expect(await orphans).toHaveLength(0)
 })
 
 test('what the schema refuses leaves the key free', async () => {

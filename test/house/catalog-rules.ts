@@ -30,14 +30,12 @@ const openToInstallation: Readonly<Record<string, string>> = {
   idempotency_record: 'operators and the operator at the database have keys too',
   tenant_quota: 'ceilings are set by operators and read at the gate',
   request_rate: 'calls are counted at the gate',
-  password_opening: 'operators grant and end it; it is asked for before somebody is signed in',
-  legal_hold: 'a purge has to know that a hold is in force; its columns beyond that are not granted',
-  backup_target: 'the installation has targets of its own, and its policy shows it no others',
-  job: 'operators wait for them; ids and counts, no content',
+  legal_hold: 'that a hold is in force stops a purge; what it is about stays the workspace’s',
+  password_opening: 'operators open and close it',
 }
 
-/** What removes rows that are append-only to everybody else; a policy of its own on no table of workspaces. */
-const purgeRole = 'svc_purge'
+/** A purge removes a workspace whole; of the journal nothing is ever removed. */
+const isPurgeOf = (table: string, grant: string) => table !== 'journal' && grant === 'svc_purge: DELETE'
 
 const own = '(tenant_id = ( SELECT current_tenant() AS current_tenant))'
 
@@ -230,20 +228,17 @@ export const rules: readonly Rule[] = [
     named: 'label.mood',
   },
   {
-    name: 'the trail and the events are append-only to everybody but a purge, the journal to that as well',
+    name: 'the trail and the events are append-only but for the purge, the journal for everybody',
     why: 'evidence that can be changed is none',
     breaks: ({ tables }) =>
       names(
         tables.filter(
           ({ name, grants }) =>
             ['audit_entry', 'outbox_event', 'journal'].includes(name) &&
-            grants.some(
-              (grant) =>
-                /: (UPDATE|DELETE|TRUNCATE)$/.test(grant) && !(name !== 'journal' && grant === `${purgeRole}: DELETE`),
-            ),
+            grants.some((grant) => /: (UPDATE|DELETE|TRUNCATE)$/.test(grant) && !isPurgeOf(name, grant)),
         ),
       ),
-    offence: `grant delete on journal to ${purgeRole}`,
+    offence: 'grant update (params) on journal to svc_installation',
     named: 'journal',
   },
   {
@@ -273,7 +268,7 @@ export const rules: readonly Rule[] = [
       names(
         tables.filter(
           (table) =>
-            ['svc_tenant', 'svc_installation', 'svc_daemon', 'public'].some((role) =>
+            ['svc_tenant', 'svc_installation', 'svc_purge', 'svc_daemon', 'public'].some((role) =>
               isGranted(role, 'TRUNCATE', 'REFERENCES', 'TRIGGER')(table),
             ) ||
             hasAnyGrant('svc_queue')(table) ||
@@ -309,7 +304,7 @@ export const rules: readonly Rule[] = [
         bypassesPolicies ||
         inherits ||
         mayCreate ||
-        memberOf.join() !== `svc_installation,${purgeRole},svc_queue,svc_tenant`
+        memberOf.join() !== 'svc_installation,svc_purge,svc_queue,svc_tenant'
       const granted = tables.filter(hasAnyGrant('svc_daemon')).map(({ name }) => name)
       return [...(isWrong ? ['svc_daemon'] : []), ...owns, ...granted.filter((name) => name !== 'pgmigrations')]
     },
@@ -317,11 +312,11 @@ export const rules: readonly Rule[] = [
     named: 'stray',
   },
   {
-    name: 'the four roles log in nowhere, own nothing and are nobody else, but for the purge, which is its workspace',
+    name: 'the four roles log in nowhere, own nothing and are nobody else, but for the purge, which is a workspace that may remove itself',
     why: 'they are what a transaction becomes, never who comes',
     breaks: ({ roles }) =>
       roles
-        .filter(({ name }) => ['svc_tenant', 'svc_installation', 'svc_queue', purgeRole].includes(name))
+        .filter(({ name }) => ['svc_tenant', 'svc_installation', 'svc_queue', 'svc_purge'].includes(name))
         .filter(
           (role) =>
             role.mayLogIn ||
@@ -329,7 +324,7 @@ export const rules: readonly Rule[] = [
             role.bypassesPolicies ||
             role.mayCreate ||
             role.owns.length > 0 ||
-            role.memberOf.join() !== (role.name === purgeRole ? 'svc_tenant' : ''),
+            role.memberOf.join() !== (role.name === 'svc_purge' ? 'svc_tenant' : ''),
         )
         .map(({ name }) => name),
     offence: 'create table stray (id uuid primary key); alter table stray owner to svc_tenant',

@@ -49,7 +49,9 @@ export async function twoWays(config: Partial<Config> = {}): Promise<TwoWays> {
   const { installation } = booted
   const ask: TwoWays['ask'] = async (operation, sent) => {
     const { params, query, body } = requestOf(operation, sent as Sent<Operation>)
-    const proof = needsStepUp(operation, body) ? await prove(daemon, operator) : undefined
+    const proof = needsStepUp(operation, body)
+      ? await prove(daemon, operator, operation, Object.values(params as object)[0])
+      : undefined
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
       String((params as Record<string, unknown>)[name]),
     )
@@ -82,12 +84,17 @@ export async function twoWays(config: Partial<Config> = {}): Promise<TwoWays> {
   }
 }
 
-/** A proof as `POST /auth/step-up` makes it. */
-async function prove({ db: { sql } }: TestDaemon, { tenantId, accountId, credentialId }: Person): Promise<string> {
+/** A proof as `POST /auth/step-up` makes it for the command line: bound to the operation and its target. */
+async function prove(
+  { db: { sql } }: TestDaemon,
+  { tenantId, accountId, credentialId }: Person,
+  operation: Operation,
+  targetId: string,
+): Promise<string> {
   const { token, hash } = mintToken('stepUp')
   await sql`
-    insert into step_up (tenant_id, id, account_id, bearer_id, hash, expires_at)
-    values (${tenantId}, ${randomUUIDv7()}, ${accountId}, ${credentialId}, ${hash}, now() + interval '5 minutes')`
+    insert into step_up (tenant_id, id, account_id, bearer_id, hash, operation, target_id, expires_at)
+    values (${tenantId}, ${randomUUIDv7()}, ${accountId}, ${credentialId}, ${hash}, ${operation.id}, ${targetId}, now() + interval '5 minutes')`
   return token
 }
 

@@ -3,7 +3,7 @@ import { passwordOperations } from '../../core/auth/contract.ts'
 import { loadEnvironment } from '../../core/environment.ts'
 import { writeJson } from '../../core/json.ts'
 import { type ApiTarget, answerOf, type CallerKind, sendSigned } from '../api-caller.ts'
-import { BaseCommand } from '../base-command.ts'
+import { BaseCommand, targetFlags } from '../base-command.ts'
 import { apiTargetOf } from '../caller-choice.ts'
 import { Failure } from '../failure.ts'
 import type { HttpAnswer } from '../http.ts'
@@ -65,16 +65,7 @@ export default class Api extends BaseCommand {
     ...passwordFlags,
     include: Flags.boolean({ char: 'i', summary: 'Print the status and the headers, too.' }),
     paginate: Flags.boolean({ summary: 'Follow next_cursor and print one list.' }),
-    profile: Flags.string({
-      summary: "The profile to use instead of this folder's.",
-      helpGroup: 'GLOBAL',
-      helpValue: 'NAME',
-    }),
-    'api-url': Flags.string({
-      summary: 'The installation to call; overrides SVC_API_URL.',
-      helpGroup: 'GLOBAL',
-      helpValue: 'URL',
-    }),
+    ...targetFlags,
   }
 
   async run(): Promise<unknown> {

@@ -4,7 +4,7 @@ import type { Keyring } from '../../core/keyring.ts'
 import { BaseCommand } from '../base-command.ts'
 import { hasEmbedded, withDatabase } from '../database.ts'
 import { type Finding, fail, lineOf, ok } from '../doctor/finding.ts'
-import { checkConfiguration, checkFolder, checkKeyringFile, checkNode, checkSpace } from '../doctor/host.ts'
+import { checkConfiguration, checkFolder, checkKeyringFile, checkMail, checkNode, checkSpace } from '../doctor/host.ts'
 import { checkAccess, checkDaemon } from '../doctor/server.ts'
 import { exitCodes } from '../failure.ts'
 import { withProgress } from '../render/progress.ts'
@@ -48,7 +48,8 @@ export default class Doctor extends BaseCommand {
       return [ok('installation', `none in ${config.dataDir}; \`svc up\` would make one`)]
     const { finding, ring } = checkKeyringFile(config)
     const folder = config.database ? [] : [checkFolder(config), checkSpace(config.dataDir)]
-    return [...folder, finding, ...(await this.database(config, ring)), await checkDaemon(config)]
+    const database = await this.database(config, ring)
+    return [...folder, finding, ...database, await checkMail(config), await checkDaemon(config)]
   }
 
   private async database(config: Config, ring: Keyring | undefined): Promise<Finding[]> {

@@ -1,4 +1,5 @@
 import { type Config, readConfig } from '../../core/config.ts'
+import { placeOf } from '../../core/mail/settings.ts'
 import { adminTokenDays } from '../admin-token.ts'
 import { BaseCommand } from '../base-command.ts'
 import { hasEmbedded } from '../database.ts'
@@ -41,7 +42,7 @@ export default class Up extends BaseCommand {
       const done = await setUpOnce(booted, async () => answers ?? (await setUpAnswers(flags)))
       const { runDaemon } = await import('../../daemon/main.ts')
       await runDaemon({ role: 'all' })
-      if (!process.exitCode) await this.tellNext(urlOf(config.host, port), done)
+      if (!process.exitCode) await this.tellNext(urlOf(config.host, port), config, done)
     } finally {
       // The database is held until the daemon holds it too, so that it is not stopped in between.
       stopHeeding()
@@ -49,7 +50,7 @@ export default class Up extends BaseCommand {
     }
   }
 
-  private async tellNext(apiUrl: string, done: DoneSetUp | undefined): Promise<void> {
+  private async tellNext(apiUrl: string, { mail }: Config, done: DoneSetUp | undefined): Promise<void> {
     if (done) this.tell(`Set up: workspace ${done.workspace}, owned by ${done.email}, who is its first operator.`)
     const profile = done ? await this.kept(apiUrl, done) : profileOf(process.cwd())
     const isHere = profile?.api_url === apiUrl
@@ -57,6 +58,9 @@ export default class Up extends BaseCommand {
       this.tell(`Commands in ${profile.directory} and below act as ${profile.email} (profile ${profile.name}).`)
     if (profile && !isHere)
       this.tell(`This folder's profile ${profile.name} is for another installation, ${profile.api_url}.`)
+    this.tell(
+      mail.relay ? `Mail goes to ${placeOf(mail)}.` : `Mail is written to ${mail.folder} (SVC_SMTP_URL sends it).`,
+    )
     this.tell(`API reference: ${apiUrl}/docs`)
     this.tell(`Next, in another terminal: ${isHere ? 'svc tenants list' : `svc login --api-url ${apiUrl}`}`)
     this.tell('Ctrl-C stops it; `svc up` starts it again.')

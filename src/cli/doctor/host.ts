@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Config, readConfig } from '../../core/config.ts'
 import { type Keyring, readKeyring } from '../../core/keyring.ts'
+import { placeOf } from '../../core/mail/settings.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 
 const oldestNode = 24
@@ -57,6 +58,19 @@ export function checkSpace(folder: string): Finding {
   return free < scarceMebibytes
     ? warn('disk space', says, 'Free some soon: PostgreSQL stops on a full disk.')
     : ok('disk space', says)
+}
+
+/** Where mail goes, and whether the relay takes it; nothing is sent. */
+export async function checkMail({ mail }: Config): Promise<Finding> {
+  if (!mail.relay) return ok('mail', `no SVC_SMTP_URL: written to ${mail.folder}`)
+  const place = placeOf(mail)
+  try {
+    const { tryRelay } = await import('../../core/mail/transport.ts')
+    await tryRelay(mail.relay)
+    return ok('mail', `the relay ${place} answers; from ${mail.from.address}`)
+  } catch (error) {
+    return fail('mail', `${place}: ${lineOf(error)}`, 'docs/runbooks/mail.md')
+  }
 }
 
 /** The ring, or what is wrong with its file. */

@@ -37,8 +37,7 @@ const characters = (count: unknown) => `${shown(count)} ${Number(count) === 1 ? 
 const formats: Readonly<Record<string, string>> = {
   email: 'an e-mail address',
   uuid: 'an id (UUID in lower case)',
-  guid: 'an id (UUID in lower case)',
-  datetime: 'a moment like 2026-01-31T12:00:00Z',
+  'date-time': 'a moment like 2026-01-31T12:00:00Z',
   etag: 'an entity tag in quotes',
 }
 

@@ -43,7 +43,7 @@ const serviceAccountMembers = { account_id: uuid, name: z.string(), role, create
 const ServiceAccount = z.object(serviceAccountMembers).meta({ id: 'ServiceAccount' })
 
 /** Minting a token that reaches the installation takes a step-up; any other does not. */
-const stepUpForAdminScope = {
+export const stepUpForAdminScope = {
   says: 'when `scopes` has `admin:tenants`',
   when: (body: { scopes: readonly string[] }) => body.scopes.includes('admin:tenants'),
 } as const
@@ -72,7 +72,7 @@ export const setUpOperations = defineOperations('auth', {
       }),
     },
     needs: { caller: 'anyone' },
-    refuses: ['auth.unauthenticated', 'installation.already_set_up', 'admin.slug_taken'],
+    refuses: ['auth.unauthenticated', 'installation.already_set_up', 'admin.slug_taken', 'admin.multi_mode_required'],
     secret: true,
     recovery: 'allowed',
     assumed: ['directly on the database no set-up token is asked for: the operating system has let the caller in'],
@@ -237,7 +237,10 @@ export const tokenOperations = defineOperations('auth', {
     refuses: ['auth.scope_required', 'admin.operator_required'],
     secret: true,
     recovery: ownAffairs.recovery,
-    assumed: ['a token mints none that reaches further than itself, except by step-up'],
+    assumed: [
+      'a token mints none that reaches further than itself, except by step-up',
+      "a person's token mints none that outlives it, except by step-up; a service account renews its own",
+    ],
   },
   revokeToken: {
     method: 'DELETE',

@@ -54,6 +54,7 @@ export async function createServiceAccount(
     name: body.name,
     scopes: body.scopes,
     expiresAt: body.expires_at,
+    within: null,
   })
 
   return {

@@ -92,7 +92,7 @@ export const retentionOperations = defineOperations('retention', {
     query: z.strictObject({ tenant_id: uuid, state: z.enum(['IN_FORCE', 'RELEASED']).optional(), ...paging(200, 50) }),
     success: { status: 200, answer: pageOf(Hold) },
     needs: operator,
-    refuses: ['not_found', 'cursor.invalid'],
+    refuses: ['cursor.invalid', 'not_found'],
     recovery: 'allowed',
     assumed: [
       'holds are placed and released by operators, on a named workspace: the people of a workspace that is leaving cannot call, and it is the one that a hold has to keep',

@@ -11,12 +11,13 @@
  * two at the same moment one comes first and the other sees it. Elsewhere: holds after a
  * recovery (admin/tenants/legal-holds.ts). Spec: Legal holds; T-23.
  */
-import { randomUUIDv7 } from 'node:crypto'
 import { accountIdOf } from '../actor.ts'
 import { lockTenant } from '../admin/tenants/tenant-row.ts'
 import type { Ctx } from '../context.ts'
+import { newId } from '../id.ts'
 import { closeWorkspace } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
+import { firstId, pageOfRows, pageStart } from '../page.ts'
 import { refuse, refuseMember } from '../problem.ts'
 import type { Obligation } from '../recovery/obligation.ts'
 import { installationScope } from '../sealing.ts'
@@ -37,8 +38,8 @@ export async function listHolds(
   ctx: Ctx,
   { tenant_id, state, cursor, size }: Received<typeof ops.listHolds>,
 ): Promise<Answer<typeof ops.listHolds>> {
-  const filters = { tenant_id, state }
-  const [after] = cursor === undefined ? [installationScope] : ctx.cursor.read('listHolds', filters, cursor)
+  const list = { operation: 'listHolds', filters: { tenant_id, state } }
+  const after = pageStart(ctx, list, cursor) ?? firstId
   const [tenant] = await ctx.tx`select 1 from tenant where id = ${tenant_id}`
   if (!tenant) refuse('not_found')
 
@@ -52,12 +53,10 @@ export async function listHolds(
   const rows = await ctx.inWorkspace(
     tenant_id,
     () => tx<HoldRow[]>`
-      select * from legal_hold where tenant_id = ${tenant_id} and id > ${after ?? installationScope}::uuid ${narrowed}
+      select * from legal_hold where tenant_id = ${tenant_id} and id > ${after}::uuid ${narrowed}
       order by id limit ${size + 1}`,
   )
-  const data = rows.slice(0, size).map(holdOf)
-  const last = data.at(-1)
-  return { data, next_cursor: rows.length > size && last ? ctx.cursor.write('listHolds', filters, [last.id]) : null }
+  return pageOfRows(ctx, list, rows.map(holdOf), size)
 }
 
 /** One hold, by its id alone. Refuses not_found. */
@@ -73,7 +72,7 @@ export async function placeHold(ctx: Ctx, { body }: Received<typeof ops.placeHol
   const tenant = await lockTenant(ctx, tenantId)
   if (tenant.purge_started_at !== null) refuse('admin.tenant_deletion_underway')
   const scopeId = scopeIdOf(tenantId, body.scope, '/scope')
-  const id = randomUUIDv7()
+  const id = newId()
 
   const hold = await ctx.inWorkspace(tenantId, async () => {
     if (!(await isPresent(ctx, tenantId, body.scope.kind, scopeId))) refuseMember('/scope/id', 'reference.unknown')

@@ -26,6 +26,11 @@ afterAll(() => ways.close())
 const hour = 3600
 const pursue = (id: string) => pursuePurge(ways.installation, id)
 
+const hold = (id: string) =>
+  ways.call('api', retentionOperations.placeHold, {
+    body: { tenant_id: id, scope: { kind: 'TENANT' }, reason: 'court' },
+  })
+
 /** From pending deletion to purged, as the jobs do it. */
 async function purge(id: string): Promise<void> {
   expect(await pursue(id)).toBe('settling')
@@ -38,6 +43,7 @@ describe('what a purge leaves', () => {
     const neighbour = await furnished(ways)
     const leaving = await furnished(ways)
     const before = await fingerprintOf(ways.sql, neighbour.id)
+    await ways.sql`update operator set added_by = ${leaving.ownerId} where account_id = ${ways.operator.accountId}`
     const media = join(ways.daemon.config.dataDir, 'media', leaving.id)
     mkdirSync(media, { recursive: true })
     writeFileSync(join(media, 'picture'), 'bytes')
@@ -160,6 +166,25 @@ describe('when a purge begins', () => {
     ways.clock.jump(-31 * 86_400)
   })
 
+  test('one look that does not see it past begins the wait anew, whatever the deadline is', async () => {
+    const leaving = await furnished(ways)
+    await overdue(ways, leaving)
+    for (let round = 0; round < 3; round += 1) {
+      expect(await pursue(leaving.id)).toBe('settling')
+      ways.clock.pass(hour / 2)
+      ways.clock.jump(-31 * 86_400)
+      expect(await pursue(leaving.id)).toBe('not_due')
+      ways.clock.jump(31 * 86_400)
+      ways.clock.pass(hour / 2)
+    }
+    expect(await pursue(leaving.id)).toBe('settling')
+    const { id } = await hold(leaving.id)
+    expect(await pursue(leaving.id)).toBe('held')
+    await ways.call('api', retentionOperations.releaseHold, { holdId: id })
+    ways.clock.pass(hour)
+    expect(await pursue(leaving.id), 'a release does not purge').toBe('settling')
+  })
+
   test('a strobing clock never settles', async () => {
     const leaving = await furnished(ways)
     await overdue(ways, leaving)
@@ -187,11 +212,6 @@ describe('when a purge begins', () => {
 })
 
 describe('what stands in its way', () => {
-  const hold = (id: string) =>
-    ways.call('api', retentionOperations.placeHold, {
-      body: { tenant_id: id, scope: { kind: 'TENANT' }, reason: 'court' },
-    })
-
   test('a hold in force keeps it from beginning, past the deadline too; released, the wait begins anew', async () => {
     const leaving = await furnished(ways)
     await overdue(ways, leaving)

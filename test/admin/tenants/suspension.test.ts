@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { operations } from '../../../src/core/operations.ts'
 import { type Callers, callers, joinedWorkspace, modes, type Person, plantToken } from '../../support/accounts.ts'
-import { password, type TestInstallation, testInstallation } from '../../support/installation.ts'
+import { password, provisionBody, type TestInstallation, testInstallation } from '../../support/installation.ts'
 
 let own: TestInstallation
 let who: Callers
@@ -152,4 +152,60 @@ describe.each(modes)('by %s', (mode) => {
     // A path that our URLs cannot have at all is no route.
     expect(['request.malformed', 'not_found']).toContain((refused as { code: string }).code)
   })
+})
+
+const waiting = async () => {
+  const [row] = await own.oracle`
+    select count(*)::int as n from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
+    where l.locktype = 'advisory' and not l.granted`
+  return row?.['n'] as number
+}
+
+test('what an operator has under way when his own workspace is suspended does not commit', async () => {
+  const { tenantId, ...owner } = await joinedWorkspace(own)
+  const { token } = await plantToken(own, { tenantId, ...owner }, { scopes: ['admin:tenants'] })
+  await own.oracle`insert into operator (account_id, workspace_id) values (${owner.accountId}, ${tenantId})`
+  const body = provisionBody()
+  let provisioned: Promise<unknown> | undefined
+  await own.oracle.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7301, hashtext(${tenantId}))`
+    await tx`update tenant set state = 'SUSPENDED', suspended_at = now() where id = ${tenantId}`
+    provisioned = who
+      .as(token)
+      .call(operations.provisionTenant, { body })
+      .catch((error: unknown) => error)
+    // The call itself, and the note that its token was used.
+    await expect.poll(waiting).toBe(2)
+  })
+  expect(await provisioned).toMatchObject({ code: 'tenant_suspended', status: 403 })
+  expect(await own.oracle`select 1 from tenant where slug = ${body.slug}`).toHaveLength(0)
+  await own.oracle`delete from operator where account_id = ${owner.accountId}`
+})
+
+test('of two operators who suspend their own workspace at once both are done with it', async () => {
+  const { tenantId, ...owner } = await joinedWorkspace(own)
+  const { token } = await plantToken(own, { tenantId, ...owner }, { scopes: ['admin:tenants'] })
+  await own.oracle`insert into operator (account_id, workspace_id) values (${owner.accountId}, ${tenantId})`
+  const suspend = () => who.as(token).call(suspendTenant, { tenantId })
+  const outcomes = await Promise.allSettled([suspend(), suspend(), suspend()])
+  expect(outcomes.some(({ status }) => status === 'fulfilled')).toBe(true)
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'tenant_suspended' })
+  await own.oracle`delete from operator where account_id = ${owner.accountId}`
+})
+
+test('that a token was used is not noted behind a suspension either', async () => {
+  const { tenantId, ...owner } = await joinedWorkspace(own)
+  const { id, token } = await plantToken(own, { tenantId, ...owner }, { scopes: ['workspace:read'] })
+  await own.oracle.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7301, hashtext(${tenantId}))`
+    await tx`update tenant set state = 'SUSPENDED', suspended_at = now() where id = ${tenantId}`
+    // The suspension is not committed: the call is served, and its note waits for what becomes of it.
+    expect((await who.as(token).call(getOwnAccount)).id).toBe(owner.accountId)
+    await expect.poll(waiting).toBe(1)
+  })
+  await expect.poll(() => own.installation.pool.counts.used).toBe(0)
+  expect([...(await own.oracle`select last_used_at from credential where id = ${id}`)]).toEqual([
+    { last_used_at: null },
+  ])
 })

@@ -21,7 +21,9 @@ export default class HoldsList extends CallerCommand {
     '<%= config.bin %> holds list acme',
     '<%= config.bin %> holds list acme --in-force --json',
   ]
-  static override args = { workspace: Args.string({ required: true, description: "the workspace's slug or id" }) }
+  static override args = {
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+  }
   static override flags = { 'in-force': Flags.boolean({ summary: 'Only those in force.' }) }
 
   async run(): Promise<{ data: Hold[] }> {

@@ -15,7 +15,9 @@ export default class HoldsPlace extends CallerCommand {
     '<%= config.bin %> holds place acme --reason "case 4711"',
     '<%= config.bin %> holds place acme --account 0190c9d2-7a3b-7cde-8f01-23456789abcd --reason "case 4711"',
   ]
-  static override args = { workspace: Args.string({ required: true, description: "the workspace's slug or id" }) }
+  static override args = {
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+  }
   static override flags = {
     reason: Flags.string({ summary: 'Why; at most 500 characters.', required: true, helpValue: 'TEXT' }),
     container: Flags.string({ summary: 'Only this container.', helpValue: 'ID' }),

@@ -8,7 +8,7 @@ export default class HoldsRelease extends CallerCommand {
   static override summary = 'Release a legal hold; releasing deletes nothing by itself'
   static override description = 'Your password is asked for once more.'
   static override examples = ['<%= config.bin %> holds release 0190c9d2-7a3b-7cde-8f01-23456789abcd']
-  static override args = { hold: Args.string({ required: true, description: "the hold's id" }) }
+  static override args = { hold: Args.string({ ignoreStdin: true, required: true, description: "the hold's id" }) }
   static override flags = { ...passwordFlags }
 
   async run(): Promise<Hold> {

@@ -6,7 +6,7 @@ import { holdDetails } from '../../render/hold.ts'
 export default class HoldsShow extends CallerCommand {
   static override summary = 'Show one legal hold'
   static override examples = ['<%= config.bin %> holds show 0190c9d2-7a3b-7cde-8f01-23456789abcd']
-  static override args = { hold: Args.string({ required: true, description: "the hold's id" }) }
+  static override args = { hold: Args.string({ ignoreStdin: true, required: true, description: "the hold's id" }) }
 
   async run(): Promise<Hold> {
     const { args, flags } = await this.parse(HoldsShow)

@@ -8,7 +8,9 @@ export default class TenantsCancelDeletion extends CallerCommand {
   static override description =
     'It is again what it was before, active or suspended, and automations that the deletion switched off run again.'
   static override examples = ['<%= config.bin %> tenants cancel-deletion acme']
-  static override args = { workspace: Args.string({ required: true, description: "the workspace's slug or id" }) }
+  static override args = {
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+  }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TenantsCancelDeletion)

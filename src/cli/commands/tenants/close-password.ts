@@ -6,7 +6,9 @@ import { findWorkspace } from '../../workspaces.ts'
 export default class TenantsClosePassword extends CallerCommand {
   static override summary = 'End the password opening of a workspace before its time'
   static override examples = ['<%= config.bin %> tenants close-password acme']
-  static override args = { workspace: Args.string({ required: true, description: "the workspace's slug or id" }) }
+  static override args = {
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+  }
 
   async run(): Promise<AdminTenant> {
     const { args, flags } = await this.parse(TenantsClosePassword)

@@ -20,7 +20,9 @@ export default class TenantsDelete extends CallerCommand {
     '<%= config.bin %> tenants delete acme --apply 5f3a90c1d2e4b678',
     '<%= config.bin %> tenants delete acme --confirm "Acme Ltd" --password-file me.password',
   ]
-  static override args = { workspace: Args.string({ required: true, description: "the workspace's slug or id" }) }
+  static override args = {
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+  }
   static override flags = {
     plan: Flags.boolean({ summary: 'Say what would go, and change nothing.', exclusive: ['apply', 'confirm'] }),
     apply: Flags.string({ summary: 'Go on only while the plan of this hash holds.', helpValue: 'HASH' }),

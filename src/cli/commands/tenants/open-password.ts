@@ -12,7 +12,9 @@ export default class TenantsOpenPassword extends CallerCommand {
   static override examples = [
     '<%= config.bin %> tenants open-password acme --requester "Ada Lovelace" --reason "their provider is down" --hours 8',
   ]
-  static override args = { workspace: Args.string({ required: true, description: "the workspace's slug or id" }) }
+  static override args = {
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+  }
   static override flags = {
     hours: Flags.integer({ summary: 'For how long: 1 to 168.', default: 24, helpValue: 'HOURS' }),
     requester: Flags.string({ summary: 'Who asked for it.', required: true, helpValue: 'WHO' }),

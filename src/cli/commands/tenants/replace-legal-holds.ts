@@ -23,7 +23,9 @@ export default class TenantsReplaceLegalHolds extends CallerCommand {
     'The file is the body of the operation: {"recovery_point": "…", "holds": [{"id", "scope", "reason", "placed_by", "placed_at", "released_at"}]}. ' +
     'A second run changes nothing. A hold that was released in the rewound period is placed all the same.'
   static override examples = ['<%= config.bin %> tenants replace-legal-holds acme --file holds.json --recovery']
-  static override args = { workspace: Args.string({ required: true, description: "the workspace's slug or id" }) }
+  static override args = {
+    workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
+  }
   static override flags = {
     file: Flags.string({ summary: 'The holds, as JSON; - reads standard input.', required: true, helpValue: 'FILE' }),
   }

@@ -1,6 +1,8 @@
 /** Jobs of the workspaces' lives: the purge, and the end of a password opening. Spec: Workspace states, row 5; Password opening, row 3. */
 import { z } from 'zod'
+import { newId } from '../../id.ts'
 import { defineJob } from '../../job.ts'
+import { tellAdministrators } from '../../mail/jobs.ts'
 import { findDuePurges, pursuePurge } from './purge.ts'
 
 /**
@@ -36,16 +38,17 @@ export const purgeDue = defineJob({
   },
 })
 
-/** Removes an opening that has ended, so that a clock that falls back does not reopen it. */
+/** Removes an opening that has ended, so that a clock that falls back does not reopen it, and tells the administrators. */
 export const endPasswordOpening = defineJob({
   name: 'end_password_opening',
   payload: z.object({ tenantId: z.guid() }),
   retryLimit: 5,
   async run(installation, { tenantId }) {
-    await installation.transaction(
-      { kind: 'SYSTEM', job: 'end_password_opening' },
-      {},
-      ({ tx }) => tx`delete from password_opening where tenant_id = ${tenantId} and until <= now()`,
-    )
+    await installation.transaction({ kind: 'SYSTEM', job: 'end_password_opening' }, {}, async (ctx) => {
+      const [ended] = await ctx.tx<{ until: string }[]>`
+        delete from password_opening where tenant_id = ${tenantId} and until <= now() returning until`
+      if (!ended) return
+      await ctx.enqueue(tellAdministrators, { tenantId, noticeId: newId(), name: 'password_ended', at: ended.until })
+    })
   },
 })

@@ -7,12 +7,14 @@
  *                              └───────────────────────────────┘
  *
  * In force means `opened_at <= now() < until` by the database's clock. A job removes the
- * row at its end, so that a clock that falls back finds nothing to reopen.
+ * row at its end, so that a clock that falls back finds nothing to reopen. The workspace's
+ * administrators are told by mail each time (core/mail/).
  *
  * Spec: Password opening; Admin: workspaces, rule 2; decisions 4.
  */
 import { accountIdOf } from '../../actor.ts'
 import type { Ctx } from '../../context.ts'
+import { tellAdministrators } from '../../mail/jobs.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
 import type { tenantOperations as ops } from './contract.ts'
@@ -37,17 +39,19 @@ export async function openPassword(
   const until = await writeOpening(ctx, tenantId, body)
   await touch(ctx, tenantId)
   await ctx.journal('tenant.password_opened', tenant, { params: { hours: body.hours, until } })
-  await ctx.inWorkspace(tenantId, async () => {
+  const noticeId = await ctx.inWorkspace(tenantId, async () => {
     const { hours, requester, reason } = body
-    await Promise.all([
+    const [entryId] = await Promise.all([
       ctx.audit('tenant.password_opened', {
         subject: { kind: 'tenant', id: tenantId },
         params: { hours, until, requester, reason },
       }),
       ctx.emit(event('work.tenant.password_opened', tenant, { until })),
     ])
+    return entryId
   })
   await ctx.enqueue(endPasswordOpening, { tenantId }, { startAfter: new Date(until) })
+  await ctx.enqueue(tellAdministrators, { tenantId, noticeId, name: 'password_opened', at: until })
 
   return readTenant(ctx.tx, tenant.slug)
 }
@@ -73,18 +77,20 @@ export async function closePassword(
   { tenantId }: Received<typeof ops.closePassword>,
 ): Promise<Answer<typeof ops.closePassword>> {
   const tenant = await lockTenant(ctx, tenantId)
-  const [closed] = await ctx.tx<{ was_in_force: boolean }[]>`
-    delete from password_opening where tenant_id = ${tenantId} returning now() >= opened_at and now() < until as was_in_force`
+  const [closed] = await ctx.tx<{ was_in_force: boolean; at: string }[]>`
+    delete from password_opening where tenant_id = ${tenantId} returning now() >= opened_at and now() < until as was_in_force, now() as at`
   if (!closed?.was_in_force) return readTenant(ctx.tx, tenant.slug)
 
   await touch(ctx, tenantId)
   await ctx.journal('tenant.password_closed', tenant)
-  await ctx.inWorkspace(tenantId, async () => {
-    await Promise.all([
+  const noticeId = await ctx.inWorkspace(tenantId, async () => {
+    const [entryId] = await Promise.all([
       ctx.audit('tenant.password_closed', { subject: { kind: 'tenant', id: tenantId } }),
       ctx.emit(event('work.tenant.password_closed', tenant, {})),
     ])
+    return entryId
   })
+  await ctx.enqueue(tellAdministrators, { tenantId, noticeId, name: 'password_closed', at: closed.at })
 
   return readTenant(ctx.tx, tenant.slug)
 }

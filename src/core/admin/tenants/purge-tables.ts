@@ -9,6 +9,7 @@
  */
 import type { Tx } from '../../database/transaction.ts'
 import { workspaceTables } from '../../tables.ts'
+import type { KeyRange } from './purge-walk.ts'
 
 export interface PurgeTable {
   readonly name: string
@@ -62,31 +63,33 @@ function checkComplete(names: readonly string[]): void {
 export type Key = readonly string[]
 
 /**
- * Removes at most `size` rows of the workspace in force, those behind the key `after` in the
- * order of the primary key, and answers their keys. Going on behind the last batch spares
- * the walk over the index entries of rows that are gone. The names are the catalog's own,
- * so they are written into the text.
+ * Removes at most `size` rows of the workspace in force, in a range of their primary keys,
+ * and answers their keys in order. The names are the catalog's own, so they are written
+ * into the text.
  */
 export async function removeBatch(
   tx: Tx,
   table: PurgeTable,
   tenantId: string,
   size: number,
-  after: Key | undefined,
+  { after, upto }: KeyRange,
 ): Promise<Key[]> {
   const columns = table.key.map((column) => `"${column}"`).join(', ')
-  const behind = after ? `and (${columns}) > (${after.map((_, place) => `$${place + 3}`).join(', ')})` : ''
+  const values: (string | number)[] = [tenantId, size]
+  const bound = (than: '>' | '<=', key: Key | undefined) =>
+    key ? `and (${columns}) ${than} (${key.map((part) => `$${values.push(part)}`).join(', ')})` : ''
+  const within = `${bound('>', after)} ${bound('<=', upto)}`
   const childless = table.parent
     ? `and not exists (select 1 from "${table.name}" c where c.tenant_id = t.tenant_id and c."${table.parent}" = t.id)`
     : ''
   const gone = await tx.text<Record<string, string>[]>(
     `with doomed as materialized (
-       select t.ctid as place from "${table.name}" t where t.tenant_id = $1 ${behind} ${childless} order by ${columns} limit $2
+       select t.ctid as place from "${table.name}" t where t.tenant_id = $1 ${within} ${childless} order by ${columns} limit $2
      ), gone as (
        delete from "${table.name}" where tenant_id = $1 and ctid = any (array(select place from doomed)) returning ${columns}
      )
      select ${columns} from gone order by ${columns}`,
-    [tenantId, size, ...(after ?? [])],
+    values,
   )
   return gone.map((row) => Object.values(row))
 }
@@ -97,6 +100,15 @@ export async function removeBatch(
  */
 export const walksTheIndex =
   "set local enable_sort = 'off'; set local enable_bitmapscan = 'off'; set local enable_seqscan = 'off'; set local enable_hashjoin = 'off'; set local enable_mergejoin = 'off'"
+
+/** Whether the workspace in force has a row anywhere. Quick also behind a million rows just removed, whose index entries the last round marked. */
+export async function hasRows(tx: Tx, tenantId: string): Promise<boolean> {
+  await tx.switch(walksTheIndex)
+  const names = Object.keys(workspaceTables)
+  const checks = names.map((name) => `exists (select 1 from "${name}" where tenant_id = $1)`)
+  const [row] = await tx.text<{ found: boolean }[]>(`select ${checks.join(' or ')} as found`, [tenantId])
+  return row?.found === true
+}
 
 /** How many rows the workspace in force has, by table. */
 export async function countRows(tx: Tx, tenantId: string): Promise<ReadonlyMap<string, number>> {

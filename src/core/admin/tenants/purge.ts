@@ -33,7 +33,8 @@ import { isRegisterKeptWithout, removeOperatorsOf } from '../operators/register.
 import { certify } from './purge-certificate.ts'
 import { hasSettled, type Sighting } from './purge-deadline.ts'
 import { countJobs, jobsPlace, removeJobs } from './purge-queue.ts'
-import { countRows, type Key, readPurgeTables, removeBatch, walksTheIndex } from './purge-tables.ts'
+import { hasRows, type Key, readPurgeTables, removeBatch, walksTheIndex } from './purge-tables.ts'
+import { type KeyRange, openWalk, type Walk } from './purge-walk.ts'
 import { extended, type Removed } from './removed-keys.ts'
 import { lockTenant } from './tenant-row.ts'
 
@@ -183,10 +184,10 @@ async function emptyPlaces(
 ): Promise<PurgeOutcome | undefined> {
   const tables = await installation.transaction(worker, { readOnly: true }, ({ tx }) => readPurgeTables(tx))
   for (const table of tables) {
-    const stopped = await empty(installation, tenantId, table.name, until, (ctx, size, after) =>
+    const stopped = await empty(installation, tenantId, table.name, until, (ctx, size, range) =>
       asPurge(ctx, tenantId, async () => {
         await ctx.tx.switch(walksTheIndex)
-        return removeBatch(ctx.tx, table, tenantId, size, after)
+        return removeBatch(ctx.tx, table, tenantId, size, range)
       }),
     )
     if (stopped) return stopped
@@ -199,15 +200,18 @@ async function emptyPlaces(
   return stopped
 }
 
-/** Rows of one transaction: few at first, then as many as take about a tenth of a second. */
+/** Rows of one transaction: few at first, then as many as take well below a tenth of a second; on a busy machine fewer. */
 const firstBatch = 200
-const largestBatch = 5_000
-const shortMs = 60
-const longMs = 150
+const largestBatch = 2_000
+const shortMs = 40
+const longMs = 100
 
-type Remove = (ctx: Ctx, size: number, after: Key | undefined) => Promise<readonly Key[]>
+type Remove = (ctx: Ctx, size: number, range: KeyRange) => Promise<readonly Key[]>
 
-/** Removes batch by batch, each one a transaction of its own, until a round from the first row on finds none. */
+/** How far this process is in each place of each workspace: a later try goes on there. */
+const walks = new WeakMap<Installation, Map<string, Walk>>()
+
+/** Removes batch by batch, each one a transaction of its own, until nothing is left of the place. */
 async function empty(
   installation: Installation,
   tenantId: string,
@@ -215,17 +219,22 @@ async function empty(
   until: number,
   remove: Remove,
 ): Promise<PurgeOutcome | undefined> {
-  let after: Key | undefined
-  for (let size = firstBatch; ; ) {
+  const known = walks.get(installation) ?? new Map<string, Walk>()
+  walks.set(installation, known)
+  const name = `${tenantId} ${place}`
+  const walk = known.get(name) ?? openWalk()
+  known.set(name, walk)
+  for (let size = firstBatch; !walk.isOver; ) {
     const began = performance.now()
-    const removed = await removeSome(installation, tenantId, place, (ctx) => remove(ctx, size, after))
+    const removed = await removeSome(installation, tenantId, place, (ctx) => remove(ctx, size, walk.range))
     if (typeof removed === 'string') return removed
     failpoint('purge.batch')
-    if (removed.length === 0 && after === undefined) return undefined
+    walk.note(removed, size)
     if (performance.now() > until) return 'more'
-    after = removed.length < size ? undefined : removed.at(-1)
     size = nextSize(size, performance.now() - began)
   }
+  known.delete(name)
+  return undefined
 }
 
 const nextSize = (size: number, tookMs: number) =>
@@ -272,7 +281,7 @@ async function lockPurge(ctx: Ctx, tenantId: string): Promise<LockedPurge | 'bus
     select t.id, t.slug, t.deletion_requested_at, t.purge_after, t.purge_started_at, p.removed, p.hold_checks
     from tenant t join purge_progress p on p.workspace_id = t.id
     where t.id = ${tenantId} and t.purge_started_at is not null
-    for no key update of t skip locked`
+    for update of t skip locked`
   const [[locked], held] = await Promise.all([locking, isHeld(ctx, tenantId)])
   return locked ? (held ? 'held' : locked) : 'busy'
 }
@@ -310,10 +319,10 @@ function finish(installation: Installation, tenantId: string): Promise<PurgeOutc
 }
 
 async function isAnythingLeft(ctx: Ctx, tenantId: string): Promise<boolean> {
-  const rows = await ctx.inWorkspace(tenantId, () => countRows(ctx.tx, tenantId))
+  const rows = await ctx.inWorkspace(tenantId, () => hasRows(ctx.tx, tenantId))
   const jobs = await countJobs(ctx, tenantId)
   await ctx.tx.switch(asInstallation)
-  return jobs > 0 || [...rows.values()].some((count) => count > 0) || existsSync(mediaFolderOf(ctx.config, tenantId))
+  return rows || jobs > 0 || existsSync(mediaFolderOf(ctx.config, tenantId))
 }
 
 /** Keeps the slug out of use for a while, and answers until when. */

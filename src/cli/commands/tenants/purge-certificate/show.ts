@@ -20,7 +20,7 @@ export default class TenantsPurgeCertificateShow extends CallerCommand {
   static override summary = 'Show what the purge of a workspace removed'
   static override examples = ['<%= config.bin %> tenants purge-certificate show acme']
   static override args = {
-    workspace: Args.string({ required: true, description: 'the slug the workspace had, or its id' }),
+    workspace: Args.string({ ignoreStdin: true, required: true, description: 'the slug the workspace had, or its id' }),
   }
 
   async run(): Promise<PurgeCertificate> {

@@ -11,7 +11,7 @@ export default class TenantsPurgeCertificateVerify extends CallerCommand {
     'Reads every table, the queue and the media folder. Exits 8 where the signature is wrong or something is left.'
   static override examples = ['<%= config.bin %> tenants purge-certificate verify acme']
   static override args = {
-    workspace: Args.string({ required: true, description: 'the slug the workspace had, or its id' }),
+    workspace: Args.string({ ignoreStdin: true, required: true, description: 'the slug the workspace had, or its id' }),
   }
 
   async run(): Promise<PurgeVerification> {

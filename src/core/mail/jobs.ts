@@ -1,0 +1,97 @@
+/**
+ * Mail to a workspace's administrators.
+ *
+ *    rule ──enqueue──▶ tell_administrators ──one for each──▶ send_mail ──▶ relay, or folder
+ *
+ * A rule queues the first job in its own transaction: no commit, no mail. Who administers
+ * the workspace is read when that job runs, and the address when the mail goes; payloads
+ * hold ids, the notice's name and a moment. Each recipient has a job of his own, so a
+ * mailbox that refuses keeps nobody else waiting and brings nobody a second mail.
+ *
+ * Guaranteed: at least once, for a day. A worker that is killed between the relay's answer
+ * and the queue's record sends once more, under the same Message-ID.
+ *
+ * Spec: Password opening ("administrators told"); docs/decisions/0050 to 0052.
+ */
+import { z } from 'zod'
+import type { SystemActor } from '../actor.ts'
+import type { Installation } from '../installation.ts'
+import { defineJob } from '../job.ts'
+import { moment } from '../schema.ts'
+import { composeMail, type Notice, type Place, type Recipient } from './message.ts'
+import { noticeNames } from './templates.ts'
+import { deliver } from './transport.ts'
+
+const notice = z.object({
+  tenantId: z.guid(),
+  /** The entry of the trail that says the same, where there is one. */
+  noticeId: z.guid(),
+  name: z.enum(noticeNames),
+  at: moment,
+})
+
+/** Queues a mail for each administrator of the workspace. */
+export const tellAdministrators = defineJob({
+  name: 'tell_administrators',
+  payload: notice,
+  retryLimit: 5,
+  async run(installation, payload) {
+    const { tenantId } = payload
+    await installation.transaction({ kind: 'SYSTEM', job: 'tell_administrators' }, { tenantId }, async (ctx) => {
+      const administrators = await ctx.tx<{ account_id: string }[]>`
+        select a.id as account_id from account a join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
+        where a.tenant_id = ${tenantId} and m.role in ('OWNER', 'ADMIN') and a.state = 'ACTIVE' and a.email is not null
+        order by a.id`
+      for (const { account_id } of administrators) await ctx.enqueue(sendMail, { ...payload, accountId: account_id })
+    })
+  },
+})
+
+const sender: SystemActor = { kind: 'SYSTEM', job: 'send_mail' }
+
+/** Sends one mail to one account, if it still administers the workspace. */
+export const sendMail = defineJob({
+  name: 'send_mail',
+  payload: notice.extend({ accountId: z.guid() }),
+  // 30 s, then twice as long each time up to 2 h: a relay may be away for most of a day.
+  retryLimit: 16,
+  retryDelaySeconds: 30,
+  longestRetryDelaySeconds: 7200,
+  atOnce: 2,
+  async run(installation, { tenantId, noticeId, accountId, name, at }) {
+    const found = await readForMail(installation, tenantId, accountId, noticeId)
+    if (!found) return
+    const told: Notice = { id: noticeId, name, at, asked: name === 'password_opened' ? found.asked : undefined }
+    const { mail } = installation.config
+    await deliver(mail, composeMail(told, found.place, found.recipient, mail.from))
+  },
+})
+
+interface ForMail {
+  readonly place: Place
+  readonly recipient: Recipient
+  readonly asked: Notice['asked']
+}
+
+/** Undefined where the account no longer administers the workspace, or either is gone. */
+async function readForMail(
+  installation: Installation,
+  tenantId: string,
+  accountId: string,
+  noticeId: string,
+): Promise<ForMail | undefined> {
+  return installation.transaction(sender, { tenantId, readOnly: true }, async ({ tx }) => {
+    const [[person], [place], [entry]] = await Promise.all([
+      tx<{ email: string; display_name: string | null }[]>`
+        select a.email, a.display_name from account a join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
+        where a.tenant_id = ${tenantId} and a.id = ${accountId}
+        and m.role in ('OWNER', 'ADMIN') and a.state = 'ACTIVE' and a.email is not null`,
+      tx<Place[]>`select display_name, default_locale, default_time_zone from tenant where id = ${tenantId}`,
+      tx<{ requester: string; reason: string }[]>`
+        select params ->> 'requester' as requester, params ->> 'reason' as reason from audit_entry
+        where tenant_id = ${tenantId} and id = ${noticeId}`,
+    ])
+    if (!person || !place) return undefined
+    return { place, recipient: { accountId, name: person.display_name, address: person.email }, asked: entry }
+  })
+}
