@@ -4,17 +4,26 @@
  *    npm run bench                   everything
  *    npm run bench -- read start     only these parts
  *
- * Every comparison runs in turns in one run (rounds.ts). Exits 1 when a promise is missed.
+ * Every comparison runs in turns in one run (rounds.ts), so its ratio holds on a busy machine
+ * as well; the figures without one (cold start) hold on an idle machine only. Exits 1 when a
+ * promise is missed.
  */
+import { cpus, loadavg } from 'node:os'
+import { coldStart } from './cold-start.ts'
+import { commandStart } from './command-start.ts'
 import { layGround } from './ground.ts'
 import { provisioning } from './provisioning.ts'
 import { readPath } from './read-path.ts'
+import { scale } from './scale.ts'
 import { drawn, type Line } from './table.ts'
 
-const parts = { read: onGround(readPath), provisioning: onGround(provisioning) } satisfies Record<
-  string,
-  () => Promise<Line[]>
->
+const parts = {
+  read: onGround(readPath),
+  provisioning: onGround(provisioning),
+  start: onGround(commandStart),
+  cold: coldStart,
+  scale,
+} satisfies Record<string, () => Promise<Line[]>>
 
 function onGround(part: (ground: Awaited<ReturnType<typeof layGround>>) => Promise<Line[]>) {
   return async () => {
@@ -34,5 +43,6 @@ for (const [name, part] of Object.entries(parts)) {
   process.stderr.write(`${name} …\n`)
   lines.push(...(await part()))
 }
-process.stdout.write(`${drawn(lines)}\n`)
+const load = loadavg().map((average) => average.toFixed(1))
+process.stdout.write(`${drawn(lines)}\n${cpus().length} processors, load ${load.join(' ')}, Node ${process.version}\n`)
 process.exitCode = lines.every(({ isMet }) => isMet) ? 0 : 1

@@ -13,9 +13,10 @@ export interface Server {
 }
 
 /** Starts a program and waits until it prints `listening on …`. What it logs goes nowhere. */
-export async function startServer(program: readonly string[], env: Record<string, string> = {}): Promise<Server> {
+export async function startServer(command: readonly string[], env: Record<string, string> = {}): Promise<Server> {
+  const [program, ...args] = command
   const started = performance.now()
-  const child = spawn(process.execPath, program, {
+  const child = spawn(program!, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   })

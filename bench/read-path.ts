@@ -21,8 +21,9 @@ const secondsPerRound = 3
 const rounds = 5
 
 export async function readPath(ground: Ground): Promise<Line[]> {
-  const daemon = await startServer([join(import.meta.dirname, '../dist/daemon/main.js')], ground.environment)
+  const daemon = await startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], ground.environment)
   const bare = await startServer([
+    process.execPath,
     join(import.meta.dirname, 'bare-server.ts'),
     JSON.stringify(await bareSettings(ground)),
   ])

@@ -60,7 +60,7 @@ create table session (
   primary key (tenant_id, id),
   foreign key (tenant_id, account_id) references account (tenant_id, id)
 );
-create index session_by_account on session (tenant_id, account_id);
+create index session_by_account on session (tenant_id, account_id, id);
 
 create table credential (
   tenant_id uuid not null,
@@ -84,6 +84,7 @@ create table credential (
 );
 create index credential_by_hash on credential (hash);
 create index credential_by_account on credential (tenant_id, account_id);
+create index credential_tokens on credential (tenant_id, account_id, id) where kind in ('PERSONAL', 'SERVICE'); -- the list, past all the session's own
 create index credential_by_session on credential (tenant_id, session_id) where session_id is not null;
 create index credential_ended on credential (expires_at);
 

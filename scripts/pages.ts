@@ -76,11 +76,9 @@ function assumedPage(): string {
 function configurationPage(): string {
   const { properties = {} } = z.toJSONSchema(environment, { io: 'input', unrepresentable: 'any' })
   const rows = Object.entries(properties).map(([name, schema]) => {
-    const {
-      description = '',
-      default: preset,
-      enum: values,
-    } = schema as { description?: string; default?: unknown; enum?: string[] }
+    const { description = '', enum: values } = schema as { description?: string; enum?: string[] }
+    // Not the JSON Schema's: it leaves the default out where a text becomes a number.
+    const preset = environment.shape[name as keyof typeof environment.shape].safeParse(undefined).data
     return [
       `\`${name}\``,
       preset === undefined ? '' : `\`${String(preset)}\``,

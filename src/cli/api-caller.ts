@@ -34,7 +34,7 @@ export interface ApiTarget {
   readonly tell: (line: string) => void
 }
 
-export const userAgent = `svc (${process.platform}; node ${process.versions.node})`
+const userAgent = `svc (${process.platform}; node ${process.versions.node})`
 
 export function apiCaller(target: ApiTarget): Caller {
   const call = async <O extends Operation>(operation: O, sent: Sent<O>): Promise<Answer<O>> => {
@@ -157,12 +157,13 @@ function pauseOf({ status, headers }: HttpAnswer): number | undefined {
 
 /** The representation, or the refusal thrown. */
 export function answerOf({ status, headers, text }: HttpAnswer, apiUrl: string): unknown {
-  if (status >= 200 && status < 300) return text === '' ? undefined : readJson(text)
+  const isDone = status >= 200 && status < 300
+  if (isDone && text === '') return undefined
   const document = parsed(text)
-  if (isProblemDocument(document)) throw new AnsweredProblem(status, document, headers)
-  const ending = status >= 300 && status < 400 ? 'unreached' : endingOf(status)
+  if (isDone && document !== undefined) return document
+  if (!isDone && isProblemDocument(document)) throw new AnsweredProblem(status, document, headers)
   throw new Failure(
-    ending,
+    isDone ? 'failed' : status < 400 ? 'unreached' : endingOf(status),
     `${apiUrl} answered ${status}, but not as svc does.`,
     'Check the API URL, and the proxy in between.',
   )

@@ -11,6 +11,7 @@ import { needsStepUp } from '../core/operation.ts'
 import { requestOf } from '../core/request.ts'
 import type { Caller } from './caller.ts'
 import { openCaller } from './caller-choice.ts'
+import { printableLines } from './render/printable.ts'
 import { secretOrAsk } from './secret-input.ts'
 
 /** A command that needs no installation. */
@@ -31,14 +32,19 @@ export abstract class BaseCommand extends Command {
   }
 
   override logJson(value: unknown): void {
-    process.stdout.write(`${writeJson(value, 2)}\n`)
+    process.stdout.write(`${printableLines(writeJson(value, 2) ?? '')}\n`)
+  }
+
+  /** Prints the answer for people; nothing is drawn where it is wanted as JSON. */
+  protected async show(draw: () => string | Promise<string>): Promise<void> {
+    if (!this.jsonEnabled()) this.log(await draw())
   }
 
   /** Tells people on stderr; says nothing where only JSON is wanted. */
-  protected readonly tell = (line: string): void => this.logToStderr(line)
+  protected readonly tell = (line: string): void => this.logToStderr(printableLines(line))
 
   /** What matters also to whoever reads JSON, such as a retry or which database is touched. */
-  protected readonly note = (line: string): void => void process.stderr.write(`${line}\n`)
+  protected readonly note = (line: string): void => void process.stderr.write(`${printableLines(line)}\n`)
 }
 
 export interface CallerFlags {
@@ -48,20 +54,25 @@ export interface CallerFlags {
   readonly 'while-serving'?: boolean
 }
 
+/** Which installation is called, and as whom. */
+export const targetFlags = {
+  profile: Flags.string({
+    summary: "The profile to use instead of this folder's.",
+    helpGroup: 'GLOBAL',
+    helpValue: 'NAME',
+  }),
+  'api-url': Flags.string({
+    summary: 'The installation to call; overrides SVC_API_URL.',
+    helpGroup: 'GLOBAL',
+    helpValue: 'URL',
+  }),
+}
+
 /** A command that carries out operations, over the API or directly on the database. */
 export abstract class CallerCommand extends BaseCommand {
   static override baseFlags = {
     ...BaseCommand.baseFlags,
-    profile: Flags.string({
-      summary: "The profile to use instead of this folder's.",
-      helpGroup: 'GLOBAL',
-      helpValue: 'NAME',
-    }),
-    'api-url': Flags.string({
-      summary: 'The installation to call; overrides SVC_API_URL.',
-      helpGroup: 'GLOBAL',
-      helpValue: 'URL',
-    }),
+    ...targetFlags,
     recovery: Flags.boolean({
       summary: 'Work directly on the database, with the daemon down.',
       helpGroup: 'GLOBAL',

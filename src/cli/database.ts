@@ -18,7 +18,7 @@ export interface HeldDatabase {
 export const hasEmbedded = (config: Config) => existsSync(join(config.dataDir, 'postgres.json'))
 
 /** Where the database is; the embedded one is started. Fails (usage) where it has not been made: looking must not make one. */
-export async function holdDatabase(config: Config, note: (line: string) => void): Promise<HeldDatabase> {
+async function holdDatabase(config: Config, note: (line: string) => void): Promise<HeldDatabase> {
   if (config.database) return { ...config.database, embedded: undefined, release: async () => undefined }
   if (!hasEmbedded(config))
     throw new Failure(

@@ -3,7 +3,6 @@ import { createServer } from 'node:net'
 import { recoveryActor } from '../core/actor.ts'
 import { setUpOperations } from '../core/auth/contract.ts'
 import type { Booted } from '../core/boot.ts'
-import { performForAnswer } from '../core/perform.ts'
 import { receive } from '../core/validation.ts'
 import { mintAdminToken } from './admin-token.ts'
 import { apiCaller } from './api-caller.ts'
@@ -39,6 +38,7 @@ export async function setUpOnce(
   )
   if (row?.is_set_up) return undefined
   const answers = await ask()
+  const { performForAnswer } = await import('../core/perform.ts')
   const { session, tenant } = await performForAnswer(installation, setUpOperations.setUpInstallation, actor, {
     body: { set_up_token: unused, ...answers },
   })

@@ -47,12 +47,12 @@ export function checkProfileName(name: string): string {
   )
 }
 
-export const profilesFolder = (env: NodeJS.ProcessEnv = process.env) => {
+const profilesFolder = (env: NodeJS.ProcessEnv = process.env) => {
   const home = env['XDG_CONFIG_HOME']
   return join(home?.startsWith('/') ? home : join(homedir(), '.config'), 'svc', 'profiles')
 }
 
-export const profileFile = (name: string) => join(profilesFolder(), `${checkProfileName(name)}.json`)
+const profileFile = (name: string) => join(profilesFolder(), `${checkProfileName(name)}.json`)
 
 export const lockFile = (name: string) => profileFile(name).replace(/\.json$/, '.lock')
 

@@ -3,6 +3,7 @@
  * Where there is no terminal nothing is asked: the command fails and names the flag.
  */
 import { Failure } from './failure.ts'
+import { printable } from './render/printable.ts'
 
 export const isInteractive = () => Boolean(process.stdin.isTTY && process.stderr.isTTY)
 
@@ -50,7 +51,7 @@ export async function confirmByName(name: string, what: string, confirmed: strin
   if (confirmed !== undefined)
     throw new Failure('usage', `--confirm says something else than ${name}. Nothing was done.`)
   if (!isInteractive()) throw new Failure('usage', `${what} Nothing was done.`, `To go on, add: --confirm ${name}`)
-  process.stderr.write(`${what}\n`)
+  process.stderr.write(`${printable(what)}\n`)
   const typed = await askText(`Type ${name} to go on:`, () => true)
   if (typed !== name) throw declined()
 }

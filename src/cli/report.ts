@@ -24,7 +24,7 @@ export function report(error: unknown, asJson: boolean): number {
   const exit = exitOf(error)
   if (exit !== undefined) return exit
   const { ending, lines, document } = told(error)
-  process.stderr.write(asJson ? `${writeJson(document)}\n` : `${lines.join('\n')}\n`)
+  process.stderr.write(asJson ? `${printable(writeJson(document) ?? '')}\n` : `${lines.join('\n')}\n`)
   if (showsTraces() && error instanceof Error) process.stderr.write(`${error.stack}\n`)
   return exitCodes[ending]
 }
@@ -73,8 +73,8 @@ function failureOf(error: unknown): Failure {
   const ending = endingsByName[error.name]
   if (ending) return new Failure(ending, error.message)
   if ('oclif' in error) return usageFailure(error)
-  const unreached = unreachedDatabase(error)
-  if (unreached) return unreached
+  const known = unreachedDatabase(error) ?? unwritable(error)
+  if (known) return known
   return new Failure('failed', `Failed: ${oneLine(error.message)}.`, 'With SVC_LOG_LEVEL=trace it says where.')
 }
 
@@ -94,9 +94,26 @@ function unreachedDatabase(error: Error): Failure | undefined {
   )
 }
 
+/** What the operating system refuses; its own message repeats the call, which helps nobody. */
+function unwritable(error: Error): Failure | undefined {
+  const { code, path } = error as NodeJS.ErrnoException
+  const where = path === undefined ? '' : ` (${path})`
+  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG')
+    return new Failure('failed', `There is no space left on the disk${where}.`, 'Free some, then repeat the command.')
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+    return new Failure(
+      'failed',
+      `${path ?? 'A file'} cannot be opened or written (${code}).`,
+      'Check who owns it, and its mode.',
+    )
+  return undefined
+}
+
 /** oclif's complaint about arguments, flags or an unknown command. */
 function usageFailure(error: Error): Failure {
-  const said = oneLine(error.message.replace('See more help with --help', ''))
+  const said = oneLine(
+    error.message.replace('See more help with --help', '').replace(/^The following errors? occurred:/, ''),
+  )
   const unknown = /^Command (.+) not found/i.exec(said)
   if (unknown)
     return new Failure(

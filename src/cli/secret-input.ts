@@ -11,6 +11,7 @@ export const passwordFlags = {
 }
 
 export interface SecretSource {
+  /** Absent where the command has no such flag. */
   readonly stdin?: boolean | undefined
   readonly file?: string | undefined
 }
@@ -56,14 +57,12 @@ export async function secretOrAsk(
   const given = await readSecret(source, what)
   if (given !== undefined) {
     const fault = check?.(given) ?? true
-    if (fault !== true) throw new Failure('usage', `The ${what} ${fault}.`)
+    if (fault !== true) throw new Failure('usage', fault.replace(/^It /, `The ${what} `))
     return given
   }
-  if (!isInteractive())
-    throw new Failure(
-      ending,
-      `The ${what} is needed, and there is no terminal to ask on.`,
-      `Give it with --${what}-stdin or --${what}-file FILE.`,
-    )
+  if (!isInteractive()) {
+    const flags = [...('stdin' in source ? [`--${what}-stdin`] : []), `--${what}-file FILE`].join(' or ')
+    throw new Failure(ending, `The ${what} is needed, and there is no terminal to ask on.`, `Give it with ${flags}.`)
+  }
   return askPassword(question, check)
 }

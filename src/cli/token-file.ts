@@ -1,35 +1,55 @@
-/** A file for something that is shown once: new, mode 0600, and made before there is anything to lose. */
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
+/**
+ * A file for something that is shown once: new, mode 0600, and made before the call that
+ * there is something to lose by. Its space is taken first, so that a full disk is found
+ * before the call, not after it.
+ */
+import { closeSync, fsyncSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs'
 import { Failure } from './failure.ts'
 
-export interface TokenFile {
-  write(token: string): void
-  /** Removes it again, where there was nothing to write. */
-  discard(): void
+/** More than any token has. */
+const reservedBytes = 256
+
+/**
+ * Makes the call and writes the token of its answer to the file; without a path it only
+ * makes the call. A call that fails leaves no file. Fails (usage) where the file exists
+ * already or cannot be written: then nothing has been called.
+ */
+export async function keepingToken<T>(
+  path: string | undefined,
+  tokenOf: (answer: T) => string,
+  call: () => Promise<T>,
+): Promise<T> {
+  if (path === undefined) return call()
+  const file = reserve(path)
+  try {
+    const answer = await call()
+    const text = `${tokenOf(answer)}\n`
+    writeSync(file, text, 0)
+    ftruncateSync(file, Buffer.byteLength(text))
+    fsyncSync(file)
+    return answer
+  } catch (error) {
+    rmSync(path, { force: true })
+    throw error
+  } finally {
+    closeSync(file)
+  }
 }
 
-/** Opens the file. Fails (usage) where it exists already or cannot be made: nothing is overwritten. */
-export function prepareTokenFile(path: string): TokenFile {
-  let file: number
+function reserve(path: string): number {
+  let file: number | undefined
   try {
     file = openSync(path, 'wx', 0o600)
+    writeSync(file, ' '.repeat(reservedBytes), 0)
+    fsyncSync(file)
+    return file
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new Failure(
-      'usage',
-      code === 'EEXIST' ? `${path} exists already.` : `${path} cannot be made (${code}).`,
-      'Name another file. Nothing was done.',
-    )
-  }
-  return {
-    write(token) {
-      writeSync(file, `${token}\n`)
-      fsyncSync(file)
-      closeSync(file)
-    },
-    discard() {
+    if (code === 'EEXIST') throw new Failure('usage', `${path} exists already.`, 'Name another file. Nothing was done.')
+    if (file !== undefined) {
       closeSync(file)
       rmSync(path, { force: true })
-    },
+    }
+    throw new Failure('usage', `${path} cannot be written (${code}).`, 'Name another file. Nothing was done.')
   }
 }

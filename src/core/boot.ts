@@ -77,7 +77,7 @@ async function migratedAddress(
 ): Promise<DatabaseAddress> {
   const { checkMigrated, migrate, migrationStatus } = await import('./database/migrate.ts')
   if (config.database) {
-    await checkMigrated(config.database.owner)
+    await checkMigrated(config.database.daemon)
     return config.database.daemon
   }
   if (!held) throw new Error('an embedded installation without its database')

@@ -48,6 +48,8 @@ export interface Ctx {
   readonly ring: Keyring
   /** Runs work as one workspace, inside the same transaction. Not beside other branches: what they send meanwhile is sent as the workspace too. */
   inWorkspace<T>(tenantId: string, work: () => Promise<T>): Promise<T>
+  /** The same for statements that are all sent before any is waited for: the role changes back right behind them, so others may follow at once. */
+  inWorkspaceAtOnce(tenantId: string, send: () => readonly Promise<unknown>[]): Promise<void>
   /** Runs work as the installation, inside the same transaction: for what a workspace may ask of it, never for content. */
   asInstallation<T>(work: () => Promise<T>): Promise<T>
   /** Writes the installation's record. */
@@ -92,38 +94,60 @@ export function asTenant(tenantId: string): string {
 
 export const asInstallation = "set local role svc_installation; set local app.tenant_id = ''"
 
-export function contextOf(parts: ContextParts): Ctx {
-  const { tx, actor, config, ring, queue } = parts
-  let tenantId = parts.tenantId
-  const via = viaOf(actor)
-  const roleNow = () => (tenantId === undefined ? asInstallation : asTenant(tenantId))
-  const workspaceNow = () => {
-    if (tenantId === undefined) throw new Error('no workspace is in force in this transaction')
-    return tenantId
-  }
+/** Whose role the transaction acts in, and how it changes; the changes travel with the statements around them. */
+function actingIn(tx: Tx, opened: string | undefined) {
+  let tenantId = opened
+  const take = () => tx.switch(tenantId === undefined ? asInstallation : asTenant(tenantId))
 
-  /**
-   * Not awaited one by one: role, work, and the old role with whatever comes next travel
-   * behind one another. A role that could not be taken fails the transaction.
-   */
+  /** Role, work, and the old role with whatever comes next. A role that could not be taken fails the transaction. */
   const acting = async <T>(id: string | undefined, work: () => Promise<T>): Promise<T> => {
     const before = tenantId
     tenantId = id
-    const entered = tx.switch(roleNow())
-    const [result] = await Promise.all([work(), entered])
-    tenantId = before
-    void tx.switch(roleNow())
+    const entered = take()
+    const [result] = await Promise.all([work(), entered]).finally(() => {
+      tenantId = before // also after a refusal, whose savepoint gives the old role back
+    })
+    void take()
     return result
   }
+
+  return {
+    workspaceNow(): string {
+      if (tenantId === undefined) throw new Error('no workspace is in force in this transaction')
+      return tenantId
+    },
+    inWorkspace: <T>(id: string, work: () => Promise<T>) => acting(id, work),
+    asInstallation: <T>(work: () => Promise<T>) => acting(undefined, work),
+
+    async inWorkspaceAtOnce(id: string, send: () => readonly Promise<unknown>[]): Promise<void> {
+      const before = tenantId
+      tenantId = id
+      void take()
+      const sent = send()
+      tenantId = before
+      void take()
+      await Promise.all(sent)
+    },
+
+    async asQueue(work: () => Promise<void>): Promise<void> {
+      const entered = tx.switch('set local role svc_queue')
+      await Promise.all([entered, work()])
+      void take()
+    },
+  }
+}
+
+export function contextOf(parts: ContextParts): Ctx {
+  const { tx, actor, config, ring, queue } = parts
+  const { workspaceNow, asQueue, ...roles } = actingIn(tx, parts.tenantId)
+  const via = viaOf(actor)
 
   return {
     tx,
     actor,
     config,
     ring,
-
-    inWorkspace: (id, work) => acting(id, work),
-    asInstallation: (work) => acting(undefined, work),
+    ...roles,
 
     async journal(action, tenant, evidence = {}) {
       const params =
@@ -150,12 +174,7 @@ export function contextOf(parts: ContextParts): Ctx {
       await tx`insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'body')}`
     },
 
-    async enqueue(job, payload, options) {
-      const entered = tx.switch('set local role svc_queue')
-      const queued = queue.send(tx, job, payload, options)
-      await Promise.all([entered, queued])
-      void tx.switch(roleNow())
-    },
+    enqueue: (job, payload, options) => asQueue(() => queue.send(tx, job, payload, options)),
 
     unchanged(version) {
       if (parts.ifMatch !== undefined && !matches(parts.ifMatch, version))

@@ -99,23 +99,22 @@ export async function once(
     if (!storable) throw error
     return refusalAnswer(error)
   })
-  await keep(ctx, slot, id, answer, operation.secret === true)
+  keep(ctx, slot, id, answer, operation.secret === true)
   return { ...answer, replayed: false }
 }
 
-/** Takes the slot: answers the new record's id, or undefined when somebody had it first. */
+/** Takes the slot: answers the record's id, or undefined when somebody had it first. An expired one keeps its id, so that its sealed answer gives way too. */
 async function claim(ctx: Ctx, slot: Slot, fingerprint: Buffer): Promise<string | undefined> {
-  const id = newId()
   try {
-    const taken = await ctx.tx`
+    const [taken] = await ctx.tx<{ id: string }[]>`
       insert into idempotency_record (tenant_id, account_id, operation, key, id, fingerprint)
-      values (${slot.tenantId}, ${slot.accountId}, ${slot.operation}, ${slot.key}, ${id}, ${fingerprint})
+      values (${slot.tenantId}, ${slot.accountId}, ${slot.operation}, ${slot.key}, ${newId()}, ${fingerprint})
       on conflict (tenant_id, account_id, operation, key) do update
-      set id = excluded.id, fingerprint = excluded.fingerprint, status = null, headers = null, body = null,
+      set fingerprint = excluded.fingerprint, status = null, headers = null, body = null,
           is_sealed = false, created_at = now()
       where idempotency_record.created_at <= now() - interval '24 hours'
       returning id`
-    return taken.count === 1 ? id : undefined
+    return taken?.id
   } catch (error) {
     const { cause } = error as { cause?: { code?: string } }
     if (cause?.code === '55P03') throw new Problem('idempotency.in_progress', {}, { headers: { 'retry-after': '1' } })
@@ -135,16 +134,15 @@ async function replay(ctx: Ctx, slot: Slot, fingerprint: Buffer): Promise<Stored
   return { status: row.status, headers: row.headers, body: body ?? undefined }
 }
 
-async function keep(ctx: Ctx, slot: Slot, id: string, answer: StoredAnswer, holdsSecret: boolean): Promise<void> {
+/** Not waited for: it travels with the commit, which fails if this does. */
+function keep(ctx: Ctx, slot: Slot, id: string, answer: StoredAnswer, holdsSecret: boolean): void {
   const isSealed = holdsSecret && answer.body !== undefined && answer.status < 300
-  const kept = ctx.tx`
+  void ctx.tx`
     update idempotency_record
     set status = ${answer.status}, headers = ${ctx.tx.json(answer.headers)}, body = ${isSealed ? null : (answer.body ?? null)}, is_sealed = ${isSealed}
     where tenant_id = ${slot.tenantId} and account_id = ${slot.accountId} and operation = ${slot.operation} and key = ${slot.key}`
-  const sealed = isSealed
-    ? storeSealed(ctx, { tenantId: slot.tenantId, kind: 'idempotency.answer', ownerId: id }, answer.body ?? '')
-    : undefined
-  await Promise.all([kept, sealed])
+  if (isSealed)
+    void storeSealed(ctx, { tenantId: slot.tenantId, kind: 'idempotency.answer', ownerId: id }, answer.body ?? '')
 }
 
 /** A refusal as it is stored: without `instance`, which names the request that is answered. */

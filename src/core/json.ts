@@ -1,22 +1,23 @@
 /**
  * JSON as the API reads and writes it: int64 exact, nothing ambiguous.
  *
- * Reading: integers above 2^53 become bigint (plain `JSON.parse` rounds them), two
- * members of one name are refused (readers disagree on which counts), nesting is
- * bounded. Writing: a bigint is written as the integer it is, unquoted.
+ * Reading: integers above 2^53 become bigint (plain `JSON.parse` rounds them), a fraction
+ * never becomes the integer it rounds to, two members of one name are refused (readers
+ * disagree on which counts), nesting is bounded. Writing: a bigint is written as the integer it is, unquoted.
  *
  * Spec: decisions 1, Values.
  */
 import { Problem } from './problem.ts'
 
 const maxDepth = 32
-const maybeLarge = /[0-9]{16}/
+/** Fewer digits than these are read exactly or stay a fraction, and a smaller exponent does not end at 0. */
+const maybeRounded = /[0-9.]{16}|[0-9][eE]-[0-9]{3,}(?![0-9a-fA-F-])/
 
 /** Parses a body or an answer. Refuses request.malformed. */
 export function readJson(text: string): unknown {
   let value: unknown
   try {
-    value = maybeLarge.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)
+    value = maybeRounded.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text)
   } catch {
     throw new Problem('request.malformed', {}, { errors: [{ pointer: '', code: 'json.syntax', params: {} }] })
   }
@@ -39,10 +40,20 @@ export function writeJson(value: unknown, indent?: number): string {
 
 const exactly = (_: string, member: unknown) => (typeof member === 'bigint' ? rawJSON(member.toString()) : member)
 
-function exactInteger(_: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+function exactNumber(_: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number') return value
   const source = context?.source ?? ''
-  return /^-?[0-9]{1,40}$/.test(source) ? BigInt(source) : value
+  if (/^-?[0-9]{1,40}$/.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source)
+  // No number of JavaScript's is this fraction; NaN is what no schema takes for an integer.
+  return Number.isInteger(value) && isFraction(source) ? Number.NaN : value
+}
+
+/** Whether digits other than 0 are left behind the point, once the exponent has moved it. */
+function isFraction(source: string): boolean {
+  const [, whole = '', fraction = '', exponent = '0'] =
+    /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(source) ?? []
+  const places = fraction.length - Number(exponent)
+  return places > 0 && /[1-9]/.test(`${whole}${fraction}`.slice(-places))
 }
 
 /** Walks a text that is known to be JSON, for what the parser does not tell: depth, and members named twice. */

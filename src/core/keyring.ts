@@ -19,8 +19,8 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  rmSync,
   statSync,
-  unlinkSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -51,7 +51,15 @@ export function readKeyring(path: string): Keyring {
     throw new ConfigurationError(
       `The keyring file ${path} can be read by others (mode ${(mode & 0o777).toString(8)}). Run: chmod 600 ${path}`,
     )
-  return keyringOf(readFileSync(path, 'utf8'), path)
+  return keyringOf(contentOf(path), path)
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new ConfigurationError(`The keyring file ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
 }
 
 /** Writes a new ring with one key, mode 0600, and answers it. Never replaces a file: a lost key loses every sealed value. */
@@ -61,22 +69,26 @@ export function createKeyring(path: string): Keyring {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   // Written aside, then linked: a crash leaves no half-written ring, and two that start at once agree on the first.
   const aside = `${path}.${process.pid}.partial`
-  const file = openSync(aside, 'wx', 0o600)
+  try {
+    writeWhole(aside, text)
+    linkSync(aside, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(aside, { force: true })
+  }
+  return readKeyring(path)
+}
+
+function writeWhole(path: string, text: string): void {
+  const file = openSync(path, 'w', 0o600)
   try {
     writeSync(file, text)
     fsyncSync(file)
   } finally {
     closeSync(file)
   }
-  chmodSync(aside, 0o600)
-  try {
-    linkSync(aside, path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    unlinkSync(aside)
-  }
-  return readKeyring(path)
+  chmodSync(path, 0o600)
 }
 
 function keyringOf(content: string, path: string): Keyring {

@@ -99,7 +99,7 @@ export function isWholeList(operation: Operation, request: Request): boolean {
 
 const streamedPageSize = 500
 
-/** The JSON texts of a whole list's rows, in pages: no transaction stays open while a slow reader reads. */
+/** A whole list's rows, in pages: no transaction stays open while a slow reader reads. */
 export async function* pagesOf(
   installation: Installation,
   operation: Operation,
@@ -109,11 +109,20 @@ export async function* pagesOf(
   let cursor: string | null | undefined
   do {
     const query = { ...(request.query as object), size: streamedPageSize, ...(cursor ? { cursor } : {}) }
-    const { body } = await perform(installation, operation, actor, { ...request, query })
-    const page = readJson(body ?? '{}') as { data: unknown[]; next_cursor: string | null }
+    const page = await readPage(installation, operation, actor, { ...request, query })
     yield page.data
     cursor = page.next_cursor
   } while (cursor !== null)
+}
+
+/** What `perform` does for a read, without writing the answer as text: whoever streams writes it row by row. */
+async function readPage(installation: Installation, operation: Operation, actor: Actor, request: Request) {
+  const received = receive(operation, request)
+  const { rule } = handlerOf(operation)
+  const answer = await installation.transaction(actor, transactionFor(operation, actor, undefined), async (ctx) =>
+    operation.success.answer?.parse(await rule(ctx, received, undefined).catch(asProblem)),
+  )
+  return answer as { readonly data: readonly unknown[]; readonly next_cursor: string | null }
 }
 
 async function wholeList(

@@ -112,7 +112,7 @@ export const problems = {
     status: 403,
     params: ['scope'],
     says: 'The token lacks the scope {scope}.',
-    remedy: 'Mint one that has it: `svc tokens create --scope {scope}`.',
+    remedy: '`svc login --admin` gets admin:tenants; `svc tokens create --name NAME --scope {scope}` mints any.',
   },
   'auth.role_required': { status: 403, params: ['role'], says: 'This needs the role {role} or higher.' },
   'auth.step_up_required': { status: 401, says: 'This needs a fresh step-up.', remedy: 'Confirm your password again.' },

@@ -46,7 +46,7 @@ export const text = (min: number, max: number) =>
     .meta({ minLength: min, maxLength: max })
 
 /** A string of a pattern; the pattern must be linear and anchored (test/house checks both). */
-export const patterned = (pattern: RegExp) => z.string().regex(pattern)
+const patterned = (pattern: RegExp) => z.string().regex(pattern)
 
 export const uuid = z
   .guid({ abort: true }) // one fault, one error: what is no id at all need not hear about its case

@@ -2,10 +2,10 @@
 import type { Ctx } from './context.ts'
 import { type Place, type Sealed, seal, unseal } from './sealing.ts'
 
-/** Seals and stores a value at its place, replacing what was there. */
-export async function storeSealed(ctx: Ctx, place: Place, plaintext: string): Promise<void> {
+/** Seals and stores a value at its place, replacing what was there. Need not be waited for: the commit fails if it does. */
+export function storeSealed(ctx: Ctx, place: Place, plaintext: string): Promise<unknown> {
   const sealed = seal(ctx.ring, place, plaintext)
-  await ctx.tx`
+  return ctx.tx`
     insert into sealed_value (tenant_id, kind, owner_id, key_id, wrap, ciphertext)
     values (${place.tenantId}, ${place.kind}, ${place.ownerId}, ${sealed.key_id}, ${sealed.wrap}, ${sealed.ciphertext})
     on conflict (tenant_id, kind, owner_id) do update

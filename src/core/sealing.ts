@@ -32,7 +32,7 @@ export interface Place {
   readonly ownerId: string
 }
 
-export const sealedKinds = ['idempotency.answer', 'backup.credentials'] as const
+const sealedKinds = ['idempotency.answer', 'backup.credentials'] as const
 export type SealedKind = (typeof sealedKinds)[number]
 
 export interface Sealed {

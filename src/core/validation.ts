@@ -92,6 +92,9 @@ function violations(issue: Issue): Violation[] {
   return [{ pointer: pointerOf(issue.path), ...ruleOf(issue) }]
 }
 
+/** Formats that the contract calls by another name than the schema library. */
+const formatNames: Readonly<Record<string, string>> = { guid: 'uuid', datetime: 'date-time' }
+
 function ruleOf(issue: Issue): Pick<Violation, 'code' | 'params'> {
   switch (issue.code) {
     case 'invalid_type':
@@ -109,7 +112,7 @@ function ruleOf(issue: Issue): Pick<Violation, 'code' | 'params'> {
     case 'invalid_format':
       return issue.format === 'regex'
         ? { code: 'value.pattern', params: { pattern: String(issue.pattern).slice(1, -1) } }
-        : { code: 'value.format', params: { format: issue.format } }
+        : { code: 'value.format', params: { format: formatNames[issue.format] ?? issue.format } }
     case 'custom': {
       const { rule, ...params } = (issue.params ?? { rule: 'value.invalid' }) as { rule: string } & Record<
         string,

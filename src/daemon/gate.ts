@@ -16,7 +16,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type AccountActor, type Actor, actsForInstallation, anyone } from '../core/actor.ts'
 import type { Config } from '../core/config.ts'
 import { asInstallation } from '../core/context.ts'
-import type { Installation } from '../core/installation.ts'
+import { admitted, type Installation } from '../core/installation.ts'
 import type { Needs, Operation } from '../core/operation.ts'
 import { refuse } from '../core/problem.ts'
 import { ceilingOf } from '../core/quotas.ts'
@@ -173,11 +173,14 @@ async function isRegisterEmpty({ pool }: Installation): Promise<boolean> {
 function noteUse({ pool }: Installation, { tenant_id, id, session_id }: CredentialRow, noted: Set<string>): void {
   if (noted.has(id)) return
   noted.add(id)
-  const note = pool.transaction(asInstallation, async (tx) => {
-    const used = tx`update credential set last_used_at = now() where tenant_id = ${tenant_id} and id = ${id}`
-    if (session_id !== null)
-      await tx`update session set last_used_at = now() where tenant_id = ${tenant_id} and id = ${session_id}`
-    await used
-  })
+  const note = pool.transaction(asInstallation, (tx) =>
+    // A change by the workspace's people like any other: it must not commit behind a suspension.
+    admitted(tx, tenant_id, async () => {
+      const used = tx`update credential set last_used_at = now() where tenant_id = ${tenant_id} and id = ${id}`
+      if (session_id !== null)
+        await tx`update session set last_used_at = now() where tenant_id = ${tenant_id} and id = ${session_id}`
+      await used
+    }),
+  )
   note.catch(() => {}).finally(() => noted.delete(id))
 }

@@ -13,7 +13,7 @@ import { writeJson } from '../core/json.ts'
 import type { Metrics } from './metrics.ts'
 
 /** A check answers undefined when it passes, and otherwise what is wrong, in one line without secrets. */
-export type Check = () => Promise<string | undefined>
+type Check = () => Promise<string | undefined>
 export type Readiness = Readonly<Record<string, Check>>
 
 interface Verdict {

@@ -12,7 +12,7 @@ import pino, { type DestinationStream } from 'pino'
 import type { Config } from '../core/config.ts'
 
 /** One answered request. */
-export interface RequestLine {
+interface RequestLine {
   readonly request_id: string
   readonly method: string
   readonly operation: string

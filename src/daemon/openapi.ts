@@ -238,7 +238,7 @@ interface Refusal {
   readonly status: number
 }
 
-export function refusalsMetBy(operation: Operation): Refusal[] {
+function refusalsMetBy(operation: Operation): Refusal[] {
   const { needs } = operation
   const codes: ProblemCode[] = ['request.malformed', 'service.unavailable', 'internal', ...gateRefusals(operation)]
   if (operation.method !== 'GET')

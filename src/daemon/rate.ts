@@ -89,7 +89,7 @@ function taken(lease: Lease): boolean {
 async function renew(pool: Pool, tenantId: string, lease: Lease): Promise<void> {
   const aSecondsWorth = Math.max(1, Math.floor(lease.limit / windowSeconds))
   lease.next = lease.left < 1 ? Math.min(lease.next * 2, aSecondsWorth) : 1
-  const wanted = Math.min(Math.max(lease.next, lease.waiting), largestLease)
+  const wanted = Math.min(Math.max(lease.next, lease.waiting), largestLease, lease.limit)
   const asked = performance.now()
 
   let granted = wanted
@@ -115,7 +115,7 @@ async function pay(pool: Pool, tenantId: string, limit: number, requests: number
   return pool.transaction(asInstallation, async (tx) => {
     const paid = tx`
       insert into request_rate as rate (tenant_id, paid_until)
-      select ${tenantId}, now() + make_interval(secs => ${price}::float8) where ${price}::float8 <= ${windowSeconds}::float8
+      values (${tenantId}, now() + make_interval(secs => ${price}::float8))
       on conflict (tenant_id) do update
       set paid_until = greatest(rate.paid_until, now()) + make_interval(secs => ${price}::float8)
       where greatest(rate.paid_until, now()) + make_interval(secs => ${price}::float8) <= now() + make_interval(secs => ${windowSeconds}::float8)`

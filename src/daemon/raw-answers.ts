@@ -6,9 +6,10 @@
  * connection is closed: after a parser error nobody knows where the next request begins.
  * Spec: decisions 1, Problems ("Every answer carries X-Request-Id").
  */
-import { randomUUIDv7 } from 'node:crypto'
+
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { newId } from '../core/id.ts'
 import { Problem, problemBody } from '../core/problem.ts'
 import { problemType } from './refusals.ts'
 
@@ -59,7 +60,7 @@ function answerRaw(socket: Duplex, problem: Problem): void {
 }
 
 function written(problem: Problem): { head: Record<string, string>; body: string } {
-  const requestId = randomUUIDv7()
+  const requestId = newId()
   const body = JSON.stringify(problemBody(problem, requestId))
   return {
     head: {

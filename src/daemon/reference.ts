@@ -5,7 +5,7 @@
  * browser from asking any other host, whatever the page's package does in a later release.
  */
 import { createHash } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { writeJson } from '../core/json.ts'
 import type { Operation } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
@@ -44,22 +44,49 @@ export function addReference(app: FastifyInstance, operations: readonly Operatio
     return reply.header('content-type', 'application/json; charset=utf-8').send(text)
   })
 
-  app.register(async (scope) => {
-    const { default: reference } = await import('@scalar/fastify-api-reference')
-    scope.addHook('onRequest', (request, reply, done) => {
-      reply.header('content-security-policy', contentSecurityPolicy).header('x-content-type-options', 'nosniff')
-      // The page makes a URL of the Host header, and would throw on what is none.
-      done(URL.canParse(`http://${request.headers.host}`) ? undefined : new Problem('request.malformed'))
-    })
-    await scope.register(reference, {
-      routePrefix: '/docs',
-      configuration: {
-        url: documentPath,
-        pageTitle: 'svc API',
-        withDefaultFonts: false,
-        telemetry: false,
-        hideClientButton: true,
-      },
-    })
+  addPage(app)
+}
+
+/**
+ * The page is a server of its own inside this one, made at the first visit: loaded, its
+ * package holds 45 MB, and most daemons are never asked for it.
+ */
+function addPage(app: FastifyInstance): void {
+  let made: Promise<FastifyInstance> | undefined
+  app.addHook('onClose', async () => (await made)?.close())
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { host } = request.headers
+    // The page makes a URL of the Host header, and would throw on what is none.
+    if (!URL.canParse(`http://${host}`)) throw new Problem('request.malformed')
+    made ??= makePage()
+    const page = await (await made).inject({ method: 'GET', url: request.url, headers: { host } })
+    if (page.statusCode === 404) throw new Problem('not_found')
+    const { 'content-type': type, location } = page.headers
+    reply.code(page.statusCode).header('content-security-policy', contentSecurityPolicy)
+    reply.header('x-content-type-options', 'nosniff').header('content-type', type ?? 'text/html')
+    if (location !== undefined) reply.header('location', location)
+    return reply.send(page.rawPayload)
+  }
+  for (const path of ['/docs', '/docs/*']) app.get(path, { config: { label: 'docs' } }, answer)
+}
+
+async function makePage(): Promise<FastifyInstance> {
+  const { default: reference } = await import('@scalar/fastify-api-reference')
+  const page = fastify({ logger: false })
+  await page.register(reference, {
+    routePrefix: '/docs',
+    configuration: {
+      url: documentPath,
+      pageTitle: 'svc API',
+      withDefaultFonts: false,
+      telemetry: false,
+      // None of the package's own services: what is documented here stays here.
+      hideClientButton: true,
+      showDeveloperTools: 'never',
+      agent: { disabled: true },
+      mcp: { disabled: true },
+    },
   })
+  await page.ready()
+  return page
 }

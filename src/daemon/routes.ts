@@ -16,11 +16,7 @@ const parameter = /\{([a-zA-Z]+)\}/g
 /** The route of a path template in the router's form. */
 export function routeOf(path: string): string {
   const [, resource = path, action] = /^(.*?)(?::([a-z-]+))?$/.exec(path) ?? []
-  const route = resource.replace(parameter, (_, name: string, at: number, whole: string) => {
-    const endsHere = action !== undefined && at + name.length + 2 === whole.length
-    // `$` where the segment ends; in front of an action the router has cut the segment already.
-    return `:${name}(^[^:/]+${endsHere ? '' : '$'})`
-  })
+  const route = resource.replace(parameter, ':$1(^[^:/]+)')
   return `${root}${route}${action === undefined ? '' : `::${action}`}`
 }
 

@@ -15,9 +15,10 @@
  *
  * HEAD is served wherever GET is (RFC 9110, 9.1); OPTIONS is not served: 405.
  */
-import { randomUUIDv7 } from 'node:crypto'
+
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Actor, isAccount } from '../core/actor.ts'
+import { newId } from '../core/id.ts'
 import type { Installation } from '../core/installation.ts'
 import type { Operation } from '../core/operation.ts'
 import { operations } from '../core/operations.ts'
@@ -70,13 +71,14 @@ const limits = {
 }
 
 const everyOperation: readonly Operation[] = Object.values(operations)
-const outsideTheApi = ['/healthz', '/readyz', '/metrics', '/docs', '/docs/', '/api/v1/openapi.json']
+const ofHealth = ['/healthz', '/readyz', '/metrics']
+const ofReference = ['/docs', '/docs/', '/api/v1/openapi.json']
 
 export function buildServer(installation: Installation, options: ServerOptions): FastifyInstance {
   const { bodyLimitBytes } = installation.config
   const app = fastify({
     logger: false,
-    genReqId: () => randomUUIDv7(),
+    genReqId: () => newId(),
     requestIdHeader: false,
     bodyLimit: bodyLimitBytes,
     requestTimeout: limits.requestTimeout,
@@ -93,7 +95,11 @@ export function buildServer(installation: Installation, options: ServerOptions):
       requireHostHeader: false,
     },
     clientErrorHandler: answerParserError,
-    frameworkErrors: (error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply),
+    frameworkErrors: (error, request, reply) => {
+      sendRefusal(options.log, bodyLimitBytes, error, request, reply)
+      // The router failed before any hook could run.
+      logRequest(options.log, request, reply)
+    },
   })
   app.server.maxConnections = limits.maxConnections
   app.server.maxHeadersCount = limits.maxHeaders
@@ -109,7 +115,9 @@ export function buildServer(installation: Installation, options: ServerOptions):
   app.addHook('onRequest', checkRequest)
   addFarewell(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply))
-  const refuseUnknown = refuseUnknownRoute(options.servesApi ? everyOperation : [])
+  const refuseUnknown = options.servesApi
+    ? refuseUnknownRoute(everyOperation, [...ofHealth, ...ofReference])
+    : refuseUnknownRoute([], ofHealth)
   // Before the body: the framework has an opinion of its own on some methods' bodies.
   app.addHook('onRequest', (request, reply, done) => (request.is404 ? refuseUnknown(request, reply) : done()))
   app.setNotFoundHandler(refuseUnknown)
@@ -183,11 +191,11 @@ function hostFault(rawHeaders: readonly string[], httpVersion: string): string |
   return hosts === 0 && httpVersion === '1.1' ? 'member.required' : undefined
 }
 
-function refuseUnknownRoute(served: readonly Operation[]) {
+function refuseUnknownRoute(served: readonly Operation[], pages: readonly string[]) {
   const allowed = allowedMethods(served)
   return (request: FastifyRequest, reply: FastifyReply) => {
     const path = pathOf(request.url)
-    const methods = outsideTheApi.includes(path) ? ['GET', 'HEAD'] : allowed(path)
+    const methods = pages.includes(path) ? ['GET', 'HEAD'] : allowed(path)
     if (methods.length === 0) return sendProblem(request, reply, new Problem('not_found'))
     const allow = methods.join(', ')
     return sendProblem(request, reply, new Problem('request.method', { allow }, { headers: { allow } }))
@@ -206,19 +214,26 @@ function addObservation(app: FastifyInstance, { log, metrics }: ServerOptions): 
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const { operation, label } = request.routeOptions?.config ?? {}
-    const name = operation?.id ?? label ?? 'none'
-    metrics.answered(name, reply.statusCode, reply.elapsedTime / 1000)
-    const { actor, refusal } = request
-    log.request({
-      request_id: request.id,
-      method: request.method,
-      operation: name,
-      status: reply.statusCode,
-      duration_ms: Math.round(reply.elapsedTime * 10) / 10,
-      ...(refusal === undefined ? {} : { code: refusal }),
-      ...(actor && isAccount(actor) ? { tenant_id: actor.tenantId, account_id: actor.accountId } : {}),
-    })
+    metrics.answered(nameOf(request), reply.statusCode, reply.elapsedTime / 1000)
+    logRequest(log, request, reply)
     done()
+  })
+}
+
+function nameOf({ routeOptions }: FastifyRequest): string {
+  const { operation, label } = routeOptions?.config ?? {}
+  return operation?.id ?? label ?? 'none'
+}
+
+function logRequest(log: Log, request: FastifyRequest, reply: FastifyReply): void {
+  const { id, method, actor, refusal } = request
+  log.request({
+    request_id: id,
+    method,
+    operation: nameOf(request),
+    status: reply.statusCode,
+    duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+    ...(refusal === undefined ? {} : { code: refusal }),
+    ...(actor && isAccount(actor) ? { tenant_id: actor.tenantId, account_id: actor.accountId } : {}),
   })
 }

@@ -99,6 +99,9 @@ describe('unknown, used, expired and garbage answer alike', () => {
     const made = await own.provision()
     await own.oracle`update invitation set expires_at = now() where tenant_id = ${made.tenant.id}`
     await expect(redeem(made)).rejects.toMatchObject(invalid)
+    await expect(anybody.call(inspectInvitation, { body: { token: made.redemption_token } })).rejects.toMatchObject(
+      invalid,
+    )
     await own.oracle`update invitation set expires_at = now() + interval '1 minute' where tenant_id = ${made.tenant.id}`
     expect((await redeem(made)).access_token).toMatch(/^svcs_/)
   })

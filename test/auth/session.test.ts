@@ -1,9 +1,10 @@
 /** Signing in, staying in, leaving. Spec: decisions 2, Tokens and shapes. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { newId } from '../../src/core/id.ts'
 import { operations } from '../../src/core/operations.ts'
 import { mintToken } from '../../src/core/token.ts'
-import { type Callers, callers, joinedWorkspace, type Person, plantToken } from '../support/accounts.ts'
+import { type Callers, callers, joinedWorkspace, type Person, plantAccount, plantToken } from '../support/accounts.ts'
 import { request } from '../support/callers.ts'
 import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
 
@@ -168,9 +169,13 @@ describe('leaving', () => {
     const mine = who.as(owner.session.access_token)
     const gone = await enter()
     await mine.call(endSession, { sessionId: gone.session_id })
-    for (const sessionId of [gone.session_id, who.operator.session.session_id, randomUUID()])
+    const colleague = await plantAccount(own, owner.tenantId)
+    const theirs = newId()
+    await own.oracle`insert into session (tenant_id, id, account_id) values (${owner.tenantId}, ${theirs}, ${colleague.accountId})`
+    for (const sessionId of [gone.session_id, theirs, who.operator.session.session_id, randomUUID()])
       await expect(mine.call(endSession, { sessionId })).rejects.toMatchObject({ code: 'not_found', status: 404 })
     expect((await me(who.operator.session.access_token)).id).toBe(who.operator.accountId)
+    expect(await own.oracle`select 1 from session where id = ${theirs} and revoked_at is null`).toHaveLength(1)
   })
 })
 

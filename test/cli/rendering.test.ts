@@ -60,6 +60,15 @@ describe('tables', () => {
     expect(drawn).toContain(row.name)
   })
 
+  test('of many rows have one head, no row more or less, and stay in line', async () => {
+    const rows = Array.from({ length: 1234 }, (_, number) => ({ id: String(number), name: `Name ${number}` }))
+    const lines = (await table(rows, columns, '')).split('\n')
+    expect(lines).toHaveLength(1235)
+    expect(lines.filter((line) => line.startsWith('NAME'))).toHaveLength(1)
+    const at = lines[0]!.indexOf('ID')
+    expect(lines.slice(1).every((line, number) => line.slice(at) === String(number) && line[at - 1] === ' ')).toBe(true)
+  })
+
   test('count wide characters as two columns', async () => {
     const drawn = await table(
       [

@@ -279,17 +279,27 @@ describe('on a base domain', () => {
 })
 
 test('a credential notes its use once a minute, behind the answer', async () => {
-  const { token, credentialId } = await person(daemon, tenantId)
-  const seen = async (id: string) =>
-    (await daemon.db.sql<{ last_used_at: Date | null }[]>`select last_used_at from credential where id = ${id}`)[0]
-      ?.last_used_at
-  await daemon.call('GET', '/api/v1/accounts/me', { token })
-  await expect.poll(() => seen(credentialId)).not.toBeNull()
-  const first = await seen(credentialId)
-  await daemon.call('GET', '/api/v1/accounts/me', { token })
-  // Its own note shows that one of the call before would have been written by now.
-  const later = await person(daemon, tenantId)
-  await daemon.call('GET', '/api/v1/accounts/me', { token: later.token })
-  await expect.poll(() => seen(later.credentialId)).not.toBeNull()
-  expect(await seen(credentialId)).toEqual(first)
+  // On one connection notes and calls take turns, so a later call's note shows that an earlier one's was made, or never will be.
+  const single = await testDaemon({ config: { poolSize: 1 } })
+  try {
+    const home = await setUp(single)
+    const { token, credentialId } = await person(single, home.tenantId)
+    const later = await person(single, home.tenantId)
+    const seen = async (id: string) =>
+      (await single.db.sql<{ at: Date | null }[]>`select last_used_at as at from credential where id = ${id}`)[0]?.at
+
+    await single.call('GET', '/api/v1/accounts/me', { token })
+    await expect.poll(() => seen(credentialId)).toBeInstanceOf(Date)
+    const first = await seen(credentialId)
+    await single.call('GET', '/api/v1/accounts/me', { token })
+    await single.call('GET', '/api/v1/accounts/me', { token: later.token })
+    await expect.poll(() => seen(later.credentialId)).toBeInstanceOf(Date)
+    expect(await seen(credentialId)).toEqual(first)
+
+    await single.db.sql`update credential set last_used_at = now() - interval '61 seconds' where id = ${credentialId}`
+    await single.call('GET', '/api/v1/accounts/me', { token })
+    await expect.poll(async () => (await seen(credentialId))!.getTime()).toBeGreaterThan(first!.getTime())
+  } finally {
+    await single.close()
+  }
 })

@@ -182,6 +182,18 @@ describe('HTTP', () => {
     expect(answer.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 404', 'HTTP/1.1 200'])
   })
 
+  test('headers that never end are given up on, with a problem', async () => {
+    const answers = await Promise.all([
+      daemon.raw('GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: '),
+      daemon.raw(`POST ${inspect} HTTP/1.1\r\nHost: x\r\n`),
+    ])
+    for (const answer of answers) {
+      expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/)
+      expect(answer).toMatch(/^content-type: application\/problem\+json\r$/m)
+      expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ status: 408, code: 'request.timeout' })
+    }
+  })
+
   test('the daemon still serves after all of it', async () => {
     expect((await daemon.call('GET', '/readyz')).status).toBe(200)
   })

@@ -107,6 +107,15 @@ test('the exact spelling runs it', async () => {
   expect(await evidence()).toMatchObject({ state: 'SUSPENDED' })
 })
 
+test('an id never takes what stands behind a colon for a part of itself', async () => {
+  for (const operation of Object.values(operations) as Operation[]) {
+    if (!operation.params) continue
+    const path = `/api/v1${operation.path.replace(/\{\w+\}/, `${targetId}:bogus`)}`
+    const { status, json } = await daemon.call(operation.method, path, { token: operator.token })
+    expect([path, status, json.code]).toEqual([path, 404, 'not_found'])
+  }
+})
+
 test('an overlong path is refused as one', async () => {
   const { status, json } = await daemon.call('POST', `/api/v1/admin/tenants/${'a'.repeat(101)}:suspend`, {
     token: operator.token,

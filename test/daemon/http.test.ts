@@ -203,3 +203,11 @@ describe('what is known of the daemon itself', () => {
     expect((await daemon.call('GET', '/docs', { headers: { host: 'x:99999' } })).status).toBe(400)
   })
 })
+
+test('a format is called by its name in the contract, not in the library that checks it', async () => {
+  const { status, json } = await daemon.call('GET', '/api/v1/containers/zzz/buckets')
+  expect([status, json.errors]).toEqual([
+    400,
+    [{ parameter: 'containerId', code: 'value.format', params: { format: 'uuid' } }],
+  ])
+})

@@ -151,6 +151,21 @@ describe('a life', () => {
     expect(await daemon.ended).toBe(0)
   })
 
+  test('a failure that nobody caught is logged, drains, and ends it with 1', async () => {
+    const failing = 'process.on("SIGUSR2", () => { Promise.reject(new Error("nobody caught this")) })'
+    const daemon = await start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(failing)}` })
+    daemon.process.kill('SIGUSR2')
+    expect(await daemon.ended).toBe(1)
+    const lines = linesOf(daemon.stderr()).map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        event: 'unhandledRejection',
+        error: expect.objectContaining({ message: 'nobody caught this' }),
+      }),
+    )
+    expect(lines.at(-1)).toMatchObject({ event: 'stopped' })
+  })
+
   test('the log is one JSON object per line', async () => {
     const daemon = await start({ SVC_LOG_LEVEL: 'trace' })
     await fetch(`${daemon.address}/api/v1/accounts/me?secret=canary-query`, {

@@ -5,7 +5,7 @@ import { type SourceFile, sourceFiles } from './source.ts'
 const files = ['src', 'test', 'bench', 'scripts'].flatMap(sourceFiles)
 const lineCount = ({ text }: SourceFile) => text.split('\n').length - 1
 const fileOf = (path: string, lines = 1): SourceFile => ({ path, text: '\n'.repeat(lines) })
-const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1).replace(/(\.test)?\.ts$/, '')
+const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1).replace(/(\.test|\.d)?\.ts$/, '')
 
 const mostLines = ({ path }: SourceFile) => (path.startsWith('src/') && !path.endsWith('/contract.ts') ? 400 : 500)
 const sayNothing = new Set([

@@ -13,3 +13,7 @@ describe('generated pages', () => {
     expect(readFileSync(join(root, path), 'utf8'), 'run `npm run docs`').toBe(text)
   })
 })
+
+test('a setting that is a number shows its default as well', () => {
+  expect(Object.fromEntries(generated)['docs/generated/configuration.md']).toContain('| `SVC_PORT` | `8080` |')
+})

@@ -1,6 +1,6 @@
 /** Who acts in a test: the first operator, owners of other workspaces, and their credentials. */
 import { randomUUIDv7 } from 'node:crypto'
-import { type AccountActor, anyone } from '../../src/core/actor.ts'
+import { anyone } from '../../src/core/actor.ts'
 import type { Session } from '../../src/core/auth/contract.ts'
 import type { Answer } from '../../src/core/operation.ts'
 import { operations } from '../../src/core/operations.ts'
@@ -20,7 +20,7 @@ export interface Person {
 }
 
 /** The first run: the first workspace, its owner, and the owner in the register. */
-export async function setUp(test: TestInstallation, slug = 'first'): Promise<Person> {
+async function setUp(test: TestInstallation, slug = 'first'): Promise<Person> {
   const email = `ops@${slug}.example`
   const { tenant, account_id, session } = await test.asRecovery(operations.setUpInstallation, {
     body: {
@@ -88,26 +88,6 @@ export async function plantAccount(
     values (${tenantId}, ${accountId}, ${kind}, 'ACTIVE', ${email}, ${email}, 'Planted')`
   await oracle`insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${randomUUIDv7()}, ${accountId}, ${role})`
   return { tenantId, accountId, email }
-}
-
-/** The actor the gate would make of a credential, for calls that need no HTTP. */
-export const actorOf = (
-  of: Pick<Person, 'tenantId' | 'accountId'> & { session?: Session },
-  more: Partial<AccountActor> = {},
-): AccountActor => {
-  const bearer = of.session?.session_id ?? randomUUIDv7()
-  return {
-    kind: 'ACCOUNT',
-    accountId: of.accountId,
-    tenantId: of.tenantId,
-    credentialId: bearer,
-    bearerId: bearer,
-    sessionId: of.session?.session_id ?? null,
-    scopes: ['workspace:read', 'workspace:write', 'workspace:admin'],
-    role: 'OWNER',
-    isOperator: false,
-    ...more,
-  }
 }
 
 export interface Callers {

@@ -4,7 +4,7 @@ import { operations } from '../../src/core/operations.ts'
 import { type JsonSchema, openSchemas } from '../../src/daemon/openapi-schemas.ts'
 import type { Sending, TestDaemon } from './daemon.ts'
 
-export interface Node {
+interface Node {
   /** Names of the members that lead to it. */
   readonly path: readonly string[]
   readonly schema: JsonSchema
@@ -37,7 +37,7 @@ const typesOf = (schema: JsonSchema): Set<string> =>
     ((schema['anyOf'] as JsonSchema[] | undefined) ?? [schema]).map((branch) => resolved(branch).type ?? 'string'),
   )
 
-export function sampleOf(given: JsonSchema): unknown {
+function sampleOf(given: JsonSchema): unknown {
   const schema = nonNull(given)
   if (schema['enum']) return (schema['enum'] as unknown[])[0]
   switch (schema.type) {

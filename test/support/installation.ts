@@ -51,7 +51,10 @@ export const password = 'correct horse battery staple'
 let provisioned = 0
 
 /** A slug that no other call of this process got. */
-export const freshSlug = (prefix = 'ws') => `${prefix}-${((provisioned += 1)).toString(36)}-${process.pid.toString(36)}`
+export function freshSlug(prefix = 'ws'): string {
+  provisioned += 1
+  return `${prefix}-${provisioned.toString(36)}-${process.pid.toString(36)}`
+}
 
 export const provisionBody = (slug = freshSlug(), more: Partial<Provision> = {}): Provision => ({
   slug,
@@ -98,7 +101,7 @@ export async function testInstallation(options: InstallationOptions = {}): Promi
 }
 
 /** The address as an operator would write it. */
-export function urlOf({ host, port, database, user, password: secret }: DatabaseAddress): string {
+function urlOf({ host, port, database, user, password: secret }: DatabaseAddress): string {
   const login =
     secret === undefined ? encodeURIComponent(user) : `${encodeURIComponent(user)}:${encodeURIComponent(secret)}`
   if (host.startsWith('/'))

@@ -219,6 +219,7 @@ const sql = [
   'a%b_c',
 ]
 
+// biome-ignore-start lint/suspicious/noTemplateCurlyInString: these are meant as they stand
 const markup = [
   '<script>alert(1)</script>',
   '"><img src=x onerror=alert(1)>',
@@ -264,6 +265,7 @@ const shells = [
   '%x%x',
 ]
 
+// biome-ignore-end lint/suspicious/noTemplateCurlyInString: from here on nothing looks like a template
 const paths = [
   '../../../etc/passwd',
   '..\\..\\windows',

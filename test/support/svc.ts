@@ -11,6 +11,8 @@ const bin = fileURLToPath(new URL('../../bin/svc', import.meta.url))
 const built = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 if (!existsSync(built)) throw new Error('The command line is tested as it is built: npm run build')
 
+export const terminalColumns = 80
+
 export interface Ran {
   readonly code: number | null
   readonly stdout: string
@@ -40,6 +42,8 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv
   readonly input?: string
   readonly cwd?: string
+  /** Every write to a file fails, as on a full disk. */
+  readonly filesOfNoSize?: true
 }
 
 /** A folder with a configuration of its own; `env` is set for every command. */
@@ -51,8 +55,12 @@ export function temporaryHome(env: NodeJS.ProcessEnv = {}): Home {
   const { PATH, HOME } = process.env
   const common = { PATH, HOME, TZ: 'UTC', XDG_CONFIG_HOME: config, ...env }
 
-  const start = (args: readonly string[], { env: more, cwd }: RunOptions = {}) =>
-    spawn(bin, args, { cwd: cwd ?? folder, env: { ...common, ...more }, stdio: ['pipe', 'pipe', 'pipe'] })
+  const start = (args: readonly string[], { env: more, cwd, filesOfNoSize }: RunOptions = {}) =>
+    spawn(filesOfNoSize ? 'sh' : bin, filesOfNoSize ? ['-c', 'ulimit -f 0; exec "$0" "$@"', bin, ...args] : args, {
+      cwd: cwd ?? folder,
+      env: { ...common, ...more },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
   return {
     folder,
     config,
@@ -65,7 +73,7 @@ export function temporaryHome(env: NodeJS.ProcessEnv = {}): Home {
     },
     async onTerminal(args, answers, more = {}) {
       const command = [bin, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-      const child = spawn('script', ['-qefc', command, '/dev/null'], {
+      const child = spawn('script', ['-qefc', `stty cols ${terminalColumns}; ${command}`, '/dev/null'], {
         cwd: folder,
         env: { ...common, TERM: 'xterm', NO_COLOR: '1', ...more },
         stdio: ['pipe', 'pipe', 'inherit'],

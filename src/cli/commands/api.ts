@@ -1,12 +1,15 @@
 import { Args, Flags } from '@oclif/core'
+import { passwordOperations } from '../../core/auth/contract.ts'
 import { loadEnvironment } from '../../core/environment.ts'
-import { readJson, writeJson } from '../../core/json.ts'
-import { answerOf, sendSigned } from '../api-caller.ts'
-import { BaseCommand } from '../base-command.ts'
+import { writeJson } from '../../core/json.ts'
+import { type ApiTarget, answerOf, type CallerKind, sendSigned } from '../api-caller.ts'
+import { BaseCommand, targetFlags } from '../base-command.ts'
 import { apiTargetOf } from '../caller-choice.ts'
 import { Failure } from '../failure.ts'
 import type { HttpAnswer } from '../http.ts'
 import { outgoingOf, rawPath, withQuery } from '../raw-call.ts'
+import { printableLines } from '../render/printable.ts'
+import { passwordFlags, secretOrAsk } from '../secret-input.ts'
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -18,6 +21,7 @@ export default class Api extends BaseCommand {
   static override examples = [
     '<%= config.bin %> api GET /admin/tenants -f state=ACTIVE --paginate',
     '<%= config.bin %> api PATCH /admin/tenants/0190c9d2-7a3b-7cde-8f01-23456789abcd/quotas -F items=5000',
+    '<%= config.bin %> api POST /auth/tokens --input token.json --step-up',
     '<%= config.bin %> api POST /admin/tenants --input tenant.json -H "Idempotency-Key: 7d1f0a52-3c6e-4a8b-9d55-0c9b7f6f2f11" --include',
   ]
   static override args = {
@@ -57,18 +61,11 @@ export default class Api extends BaseCommand {
       multipleNonGreedy: true,
       helpValue: 'HEADER',
     }),
+    'step-up': Flags.boolean({ summary: 'Ask for the password, and send a fresh step-up along.' }),
+    ...passwordFlags,
     include: Flags.boolean({ char: 'i', summary: 'Print the status and the headers, too.' }),
     paginate: Flags.boolean({ summary: 'Follow next_cursor and print one list.' }),
-    profile: Flags.string({
-      summary: "The profile to use instead of this folder's.",
-      helpGroup: 'GLOBAL',
-      helpValue: 'NAME',
-    }),
-    'api-url': Flags.string({
-      summary: 'The installation to call; overrides SVC_API_URL.',
-      helpGroup: 'GLOBAL',
-      helpValue: 'URL',
-    }),
+    ...targetFlags,
   }
 
   async run(): Promise<unknown> {
@@ -84,29 +81,48 @@ export default class Api extends BaseCommand {
     const outgoing = await outgoingOf(args.method, path, flags)
     if (flags.paginate && args.method !== 'GET') throw new Failure('usage', '--paginate is for GET.')
     const kind = path.startsWith('/admin') ? 'operator' : 'account'
+    const proof = flags['step-up'] ? await proofFor(target, kind, flags) : {}
     const mayRepeat = args.method === 'GET' || 'idempotency-key' in outgoing.headers
-    const send = (at: string) => sendSigned(target, kind, { ...outgoing, path: at }, mayRepeat)
+    const send = (at: string) =>
+      sendSigned(target, kind, { ...outgoing, headers: { ...outgoing.headers, ...proof }, path: at }, mayRepeat)
 
     const answer = await send(outgoing.path)
-    if (flags.include) this.log(head(answer))
+    if (flags.include) this.log(printableLines(head(answer)))
     const first = answerOf(answer, target.apiUrl)
     const whole = flags.paginate
       ? await followed(first, async (cursor) =>
           answerOf(await send(withQuery(outgoing.path, { cursor })), target.apiUrl),
         )
       : first
-    if (whole === undefined) return undefined
-    this.log(flags.paginate ? writeJson(whole, 2) : pretty(answer))
+    if (whole !== undefined && !this.jsonEnabled()) this.logJson(whole)
     return whole
   }
+}
+
+/** The step-up header, from the password; it is asked for under the token that the call will bring. */
+async function proofFor(
+  target: ApiTarget,
+  kind: CallerKind,
+  source: { readonly 'password-stdin'?: boolean; readonly 'password-file'?: string | undefined },
+): Promise<Record<string, string>> {
+  const password = await secretOrAsk(
+    { stdin: source['password-stdin'], file: source['password-file'] },
+    'password',
+    'This needs your password once more:',
+    'notAllowed',
+  )
+  const { path } = passwordOperations.stepUp
+  const asked = { method: 'POST', path, headers: {}, body: writeJson({ password }), mediaType: 'application/json' }
+  const { step_up_token } = answerOf(await sendSigned(target, kind, asked, false), target.apiUrl) as {
+    step_up_token: string
+  }
+  return { 'x-service-step-up': step_up_token }
 }
 
 const head = ({ status, headers }: HttpAnswer) =>
   `HTTP ${status}\n${Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n')}\n`
-
-const pretty = ({ text }: HttpAnswer) => writeJson(readJson(text), 2)
 
 /** One list of all pages. */
 async function followed(first: unknown, next: (cursor: string) => Promise<unknown>): Promise<unknown> {

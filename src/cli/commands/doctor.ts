@@ -29,7 +29,7 @@ export default class Doctor extends BaseCommand {
   async run(): Promise<unknown> {
     const { flags } = await this.parse(Doctor)
     const checks = await withProgress('Looking', () => this.look({ profile: flags.profile, apiUrl: flags['api-url'] }))
-    this.log(await table(checks, columns, ''))
+    await this.show(() => table(checks, columns, ''))
     const findings = checks.filter(({ state }) => state !== 'ok')
     for (const { check, remedy } of findings) this.log(`\n${check}: ${remedy}`)
     if (findings.length > 0) process.exitCode = exitCodes.findings

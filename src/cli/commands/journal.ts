@@ -5,9 +5,11 @@ import { writeJson } from '../../core/json.ts'
 import { CallerCommand } from '../base-command.ts'
 import { type Caller, pagesOf } from '../caller.ts'
 import { journalLine } from '../render/journal.ts'
+import { printableLines } from '../render/printable.ts'
 
 /** Seconds between two looks; each costs one request of two milliseconds. */
 const followSeconds = 2
+const rememberedEntries = 1000
 
 export default class Journal extends CallerCommand {
   static override summary = "Read the installation's record, newest first"
@@ -43,28 +45,28 @@ export default class Journal extends CallerCommand {
     return { data: entries, next_cursor: null }
   }
 
-  /** Looks again and again; the ids are made in order of time, so what was seen is known by its id. */
+  /** Looks again and again, until a signal. */
   private async follow(caller: Caller, size: number): Promise<undefined> {
+    const first = await caller.call(journalOperations.listJournal, { size })
+    // An entry may be committed after a younger one, so what was seen is known by its id, and the list is read back to where it began.
+    const beginsAt = first.data.at(-1)?.id ?? ''
     let seen: ReadonlySet<string> = new Set()
-    let first = true
-    for (;;) {
-      const fresh = await unseen(caller, seen, first ? size : undefined)
+    for (let fresh = first.data; ; fresh = await unseen(caller, seen, beginsAt)) {
       for (const entry of fresh.toReversed())
-        process.stdout.write(`${this.jsonEnabled() ? writeJson(entry) : journalLine(entry)}\n`)
-      seen = new Set([...fresh.map(({ id }) => id), ...seen].slice(0, 1000))
-      first = false
+        process.stdout.write(`${this.jsonEnabled() ? printableLines(writeJson(entry) ?? '') : journalLine(entry)}\n`)
+      seen = new Set([...fresh.map(({ id }) => id), ...seen].slice(0, rememberedEntries))
       await pause(followSeconds * 1000)
     }
   }
 }
 
-/** Entries not seen before, newest first: the last `size`, or all back to the first one known. */
-async function unseen(caller: Caller, seen: ReadonlySet<string>, size: number | undefined): Promise<JournalEntry[]> {
+/** Entries not seen before, newest first, and none older than where the following began; ids are made in order of time. */
+async function unseen(caller: Caller, seen: ReadonlySet<string>, beginsAt: string): Promise<JournalEntry[]> {
   const fresh: JournalEntry[] = []
-  for await (const { data } of pagesOf(caller, journalOperations.listJournal, { size: size ?? 50 })) {
-    const unknown = data.filter(({ id }) => !seen.has(id))
+  for await (const { data } of pagesOf(caller, journalOperations.listJournal, { size: 50 })) {
+    const unknown = data.filter(({ id }) => !seen.has(id) && id > beginsAt)
     fresh.push(...unknown)
-    if (size !== undefined || unknown.length < data.length || data.length === 0) break
+    if (unknown.length < data.length) break
   }
   return fresh
 }

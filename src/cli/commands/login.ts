@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
 import { Flags } from '@oclif/core'
-import { sessionOperations } from '../../core/auth/contract.ts'
+import { sessionOperations, tokenOperations } from '../../core/auth/contract.ts'
 import { loadEnvironment } from '../../core/environment.ts'
 import { identityOperations } from '../../core/identity/contract.ts'
 import type { Answer } from '../../core/operation.ts'
+import { Problem } from '../../core/problem.ts'
 import { adminTokenDays, mintAdminToken } from '../admin-token.ts'
 import { apiCaller } from '../api-caller.ts'
 import { BaseCommand } from '../base-command.ts'
@@ -94,12 +95,22 @@ export default class Login extends BaseCommand {
     const session = await apiCaller(anonymousTarget(begun.api_url, this.note)).call(sessionOperations.signIn, {
       body: { workspace, email, password },
     })
-    const profile: Profile = { ...begun, workspace, email, session }
+    const known = findProfile(begun.name)
+    // Signing in again keeps the admin token of the same account; a new one takes its place below.
+    const isSame = known?.workspace === workspace && known.email === email
+    const profile: Profile = {
+      ...begun,
+      workspace,
+      email,
+      session,
+      ...(isSame ? { token: known.token, token_id: known.token_id } : {}),
+    }
     saveProfile(profile)
     const account = await this.ownAccount(profile)
     const wantsToken =
       flags.admin ??
       (account.is_operator &&
+        profile.token === undefined &&
         isInteractive() &&
         (await askYesNo(
           `You are an operator. Also keep a token for admin commands, for ${adminTokenDays} days?`,
@@ -108,6 +119,8 @@ export default class Login extends BaseCommand {
     if (!wantsToken) return this.told(profile, account)
     const caller = apiCaller({ apiUrl: begun.api_url, credentials: profileCredentials(profile), tell: this.note })
     const { token, id } = await mintAdminToken(caller, password)
+    if (profile.token_id)
+      await caller.call(tokenOperations.revokeToken, { tokenId: profile.token_id }).catch(unlessGone)
     const withToken = { ...profile, token, token_id: id }
     saveProfile(withToken)
     return this.told(withToken, account)
@@ -123,7 +136,7 @@ export default class Login extends BaseCommand {
   private told({ name, api_url, directory, email, workspace, token }: Profile, account: OwnAccount): unknown {
     this.tell(`Signed in to ${api_url} as ${email} of ${workspace} (profile ${name}, for ${directory} and below).`)
     if (account.is_operator && !token) this.tell('Admin commands need a token: svc login --admin')
-    this.tell('Next: svc tenants list, or svc api GET /accounts/me')
+    this.tell(`Next: ${token ? 'svc tenants list' : 'svc api GET /accounts/me'}`)
     return {
       name,
       api_url,
@@ -135,6 +148,11 @@ export default class Login extends BaseCommand {
       has_admin_token: token !== undefined,
     }
   }
+}
+
+/** A token that has ended already needs no revoking. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof Problem) || error.status !== 404) throw error
 }
 
 interface SignInFlags {

@@ -1,12 +1,13 @@
-import type { Booted } from '../../core/boot.ts'
-import { readConfig } from '../../core/config.ts'
+import { type Config, readConfig } from '../../core/config.ts'
 import { adminTokenDays } from '../admin-token.ts'
 import { BaseCommand } from '../base-command.ts'
 import { hasEmbedded } from '../database.ts'
+import { lineOf } from '../doctor/finding.ts'
 import { listenFault, urlOf } from '../doctor/server.ts'
 import { Failure } from '../failure.ts'
 import { checkAnswers, type DoneSetUp, freePort, keepProfile, setUpOnce } from '../first-run.ts'
-import { profileOf } from '../profiles.ts'
+import { onInterruption } from '../interruption.ts'
+import { type Profile, profileOf } from '../profiles.ts'
 import { setUpAnswers, setUpFlags } from '../set-up-answers.ts'
 
 export default class Up extends BaseCommand {
@@ -25,58 +26,58 @@ export default class Up extends BaseCommand {
     const { flags } = await this.parse(Up)
     process.env['SVC_LOG_LEVEL'] ||= 'warn' // whoever sits in front of it wants to read what is said here
     const config = readConfig()
-    const port = config.port === 0 ? await freePort(config.host) : config.port
+    const port = await choosePort(config)
     process.env['SVC_PORT'] = String(port)
-    const fault = await listenFault(config.host, port)
-    if (fault === 'EADDRINUSE')
-      throw new Failure(
-        'failed',
-        `The port ${port} on ${config.host} is in use.`,
-        'Stop what listens there, or set SVC_PORT.',
-      )
-    if (fault)
-      throw new Failure(
-        'usage',
-        `Cannot listen on ${config.host} port ${port} (${fault}).`,
-        'Check SVC_HOST and SVC_PORT.',
-      )
 
     // Asked before anything is made, so that a Ctrl-C leaves nothing behind.
     const isNew = !config.database && !hasEmbedded(config)
     const answers = isNew ? await setUpAnswers(flags) : undefined
     if (answers) checkAnswers(answers)
+
     const { bootInstallation } = await import('../../core/boot.ts')
     const booted = await bootInstallation(config, { works: false, applicationName: 'svc up', note: this.note })
-    const done = await setUpOnce(booted, async () => answers ?? (await setUpAnswers(flags))).catch(
-      async (error: unknown) => {
-        await booted.close()
-        throw error
-      },
-    )
-    await this.serve(booted, urlOf(config.host, port), done)
+    const stopHeeding = onInterruption(() => booted.close())
+    try {
+      const done = await setUpOnce(booted, async () => answers ?? (await setUpAnswers(flags)))
+      const { runDaemon } = await import('../../daemon/main.ts')
+      await runDaemon({ role: 'all' })
+      if (!process.exitCode) await this.tellNext(urlOf(config.host, port), done)
+    } finally {
+      // The database is held until the daemon holds it too, so that it is not stopped in between.
+      stopHeeding()
+      await booted.close()
+    }
   }
 
-  private async serve(booted: Booted, apiUrl: string, done: DoneSetUp | undefined): Promise<void> {
-    const { runDaemon } = await import('../../daemon/main.ts')
-    // The database is held until the daemon holds it too, so that it is not stopped in between.
-    await runDaemon({ role: 'all' }).finally(() => booted.close())
-    if (process.exitCode) return
-    const profile = done ? await keepProfile(apiUrl, done, this.note) : profileOf(process.cwd())
+  private async tellNext(apiUrl: string, done: DoneSetUp | undefined): Promise<void> {
     if (done) this.tell(`Set up: workspace ${done.workspace}, owned by ${done.email}, who is its first operator.`)
-    if (profile && profile.api_url !== apiUrl)
-      this.tell(
-        `This folder's profile ${profile.name} is for ${profile.api_url}; for this one: svc login --api-url ${apiUrl}`,
-      )
-    else if (profile)
-      this.tell(
-        `Commands in ${profile.directory ?? 'this folder'} act as ${profile.email ?? 'you'} (profile ${profile.name}).`,
-      )
+    const profile = done ? await this.kept(apiUrl, done) : profileOf(process.cwd())
+    const isHere = profile?.api_url === apiUrl
+    if (profile && isHere)
+      this.tell(`Commands in ${profile.directory} and below act as ${profile.email} (profile ${profile.name}).`)
+    if (profile && !isHere)
+      this.tell(`This folder's profile ${profile.name} is for another installation, ${profile.api_url}.`)
     this.tell(`API reference: ${apiUrl}/docs`)
-    this.tell(
-      profile
-        ? 'Next, in another terminal: svc tenants list'
-        : `Next, in another terminal: svc login --api-url ${apiUrl}`,
-    )
+    this.tell(`Next, in another terminal: ${isHere ? 'svc tenants list' : `svc login --api-url ${apiUrl}`}`)
     this.tell('Ctrl-C stops it; `svc up` starts it again.')
   }
+
+  /** The daemon serves already: a profile that cannot be kept is a remark, and signing in makes one later. */
+  private kept(apiUrl: string, done: DoneSetUp): Promise<Profile | undefined> {
+    return keepProfile(apiUrl, done, this.note).catch((error: unknown) => {
+      this.tell(`The profile for this folder could not be kept: ${lineOf(error)}`)
+      return undefined
+    })
+  }
+}
+
+/** The configured port, or a free one for 0. Fails where it cannot be listened on, before anything is made. */
+async function choosePort({ host, port }: Config): Promise<number> {
+  if (port === 0) return freePort(host)
+  const fault = await listenFault(host, port)
+  if (fault === 'EADDRINUSE')
+    throw new Failure('failed', `The port ${port} on ${host} is in use.`, 'Stop what listens there, or set SVC_PORT.')
+  if (fault)
+    throw new Failure('usage', `Cannot listen on ${host} port ${port} (${fault}).`, 'Check SVC_HOST and SVC_PORT.')
+  return port
 }

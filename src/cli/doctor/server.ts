@@ -50,7 +50,10 @@ export function listenFault(host: string, port: number): Promise<string | undefi
 /** The profile or token in use, tried on the server it belongs to. */
 export async function checkAccess(choice: Choice): Promise<Finding> {
   try {
-    const target = apiTargetOf(choice, loadEnvironment(), () => undefined)
+    const env = loadEnvironment()
+    const target = apiTargetOf(choice, env, () => undefined)
+    if (!target && env['SVC_DATABASE_URL'])
+      return warn('access', 'no profile and no SVC_API_URL: commands work with --recovery only', 'Run: svc login')
     if (!target) return ok('access', 'no profile and no SVC_API_URL: commands work on the database directly')
     const account = await apiCaller(target).call(identityOperations.getOwnAccount, {})
     return ok(

@@ -10,3 +10,9 @@ const unsafe =
 /** The text with every unsafe character written out, e.g. `\u001b`. */
 export const printable = (text: string) =>
   text.replace(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/**
+ * The same for text of several lines. What is written out is a JSON escape as well, so a
+ * JSON text means the same before and after.
+ */
+export const printableLines = (text: string) => text.split('\n').map(printable).join('\n')

@@ -19,7 +19,7 @@ export function problemLines(problem: Problem): string[] {
 }
 
 /** A violation as one line: where, and the rule in words. */
-export function violationLine({ pointer, parameter, code, params }: Violation): string {
+function violationLine({ pointer, parameter, code, params }: Violation): string {
   const where = pointer ?? parameter ?? ''
   return `${where === '' ? 'the body' : where}  ${ruleInWords(code, params)}`
 }
@@ -37,8 +37,7 @@ const characters = (count: unknown) => `${shown(count)} ${Number(count) === 1 ? 
 const formats: Readonly<Record<string, string>> = {
   email: 'an e-mail address',
   uuid: 'an id (UUID in lower case)',
-  guid: 'an id (UUID in lower case)',
-  datetime: 'a moment like 2026-01-31T12:00:00Z',
+  'date-time': 'a moment like 2026-01-31T12:00:00Z',
   etag: 'an entity tag in quotes',
 }
 

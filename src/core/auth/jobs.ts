@@ -44,13 +44,20 @@ export const sweepExpired = defineJob({
           tx`delete from credential where (tenant_id, id) in (select tenant_id, id from credential where expires_at < now() - interval '1 day' limit ${batch})`,
           tx`delete from step_up where (tenant_id, id) in (select tenant_id, id from step_up where expires_at < now() - interval '1 day' limit ${batch})`,
           tx`delete from failed_attempt where (tenant_id, id) in (select tenant_id, id from failed_attempt where at < now() - interval '1 day' limit ${batch})`,
+          // Their tokens went first: a session with none left can neither be used nor be missed.
           tx`
-            delete from sealed_value s using idempotency_record r
-            where s.tenant_id = r.tenant_id and s.kind = 'idempotency.answer' and s.owner_id = r.id and r.created_at < now() - interval '24 hours'`,
+            delete from session where (tenant_id, id) in (
+              select s.tenant_id, s.id from session s where s.created_at < now() - interval '1 day'
+                and not exists (select 1 from credential c where c.tenant_id = s.tenant_id and c.session_id = s.id) limit ${batch})`,
+          tx`delete from invitation where (tenant_id, id) in (select tenant_id, id from invitation where used_at is not null and expires_at < now() limit ${batch})`,
+          // The record before its sealed answer, as a call that takes an expired key again does.
           tx`delete from idempotency_record where created_at < now() - interval '24 hours'`,
+          tx`
+            delete from sealed_value s where s.kind = 'idempotency.answer'
+            and not exists (select from idempotency_record r where r.tenant_id = s.tenant_id and r.id = s.owner_id)`,
           tx`delete from blocked_slug where until < now()`,
         ])
-        return Math.max(...counts.slice(0, 3).map(({ count }) => count))
+        return Math.max(...counts.slice(0, 5).map(({ count }) => count))
       })
     }
   },

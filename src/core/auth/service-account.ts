@@ -2,20 +2,28 @@
 import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
 import type { Answer, Received } from '../operation.ts'
+import { firstId, pageOfRows, pageStart } from '../page.ts'
 import { refuse } from '../problem.ts'
 import { type Role, rankOf } from '../schema.ts'
 import { checkScopes, writeToken } from './access-token.ts'
 import type { serviceAccountOperations as ops } from './contract.ts'
 import { account } from './session.ts'
 
-/** The workspace's service accounts, oldest first; at most 1000. */
-export async function listServiceAccounts(ctx: Ctx): Promise<Answer<typeof ops.listServiceAccounts>> {
+const list = { operation: 'listServiceAccounts' }
+
+/** The workspace's service accounts, oldest first. Refuses cursor.invalid. */
+export async function listServiceAccounts(
+  ctx: Ctx,
+  { cursor, size }: Received<typeof ops.listServiceAccounts>,
+): Promise<Answer<typeof ops.listServiceAccounts>> {
   const { tenantId } = account(ctx)
-  const data = await ctx.tx.last<{ account_id: string; name: string; role: Role; created_at: string }[]>`
-    select a.id as account_id, a.display_name as name, m.role, a.created_at from account a
+  const after = pageStart(ctx, list, cursor)
+  const rows = await ctx.tx.last<{ id: string; account_id: string; name: string; role: Role; created_at: string }[]>`
+    select a.id, a.id as account_id, a.display_name as name, m.role, a.created_at from account a
     join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
-    where a.tenant_id = ${tenantId} and a.kind = 'SERVICE' order by a.id limit 1000`
-  return { data: [...data] }
+    where a.tenant_id = ${tenantId} and a.kind = 'SERVICE' and a.id > ${after ?? firstId}::uuid
+    order by a.id limit ${size + 1}`
+  return pageOfRows(ctx, list, rows, size)
 }
 
 /** Creates one with its first token, shown once. Refuses request.invalid, auth.role_required, auth.scope_required, admin.operator_required. */
@@ -46,6 +54,7 @@ export async function createServiceAccount(
     name: body.name,
     scopes: body.scopes,
     expiresAt: body.expires_at,
+    within: null,
   })
 
   return {

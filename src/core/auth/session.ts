@@ -15,6 +15,7 @@ import { fold } from '../fold.ts'
 import { newId } from '../id.ts'
 import { admitted, type Installation } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
+import { lastId, pageOfRows, pageStart } from '../page.ts'
 import { Problem, refuse } from '../problem.ts'
 import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import type { sessionOperations as ops, Session } from './contract.ts'
@@ -66,7 +67,7 @@ export async function signIn(ctx: Ctx, _: Received<typeof ops.signIn>, proved: P
 }
 
 /** Locks the account and holds it against what was proved before the transaction. Refuses auth.sign_in_failed. */
-export async function stillProved(ctx: Ctx, { tenantId, accountId, passwordHash }: Proved): Promise<void> {
+async function stillProved(ctx: Ctx, { tenantId, accountId, passwordHash }: Proved): Promise<void> {
   const [row] = await ctx.tx<{ password_hash: string | null; state: string }[]>`
     select password_hash, state from account where tenant_id = ${tenantId} and id = ${accountId} for update`
   if (row?.password_hash !== passwordHash || row.state !== 'ACTIVE') refuse('auth.sign_in_failed')
@@ -182,16 +183,22 @@ export async function revokeSession(ctx: Ctx, tenantId: string, sessionId: strin
   ])
 }
 
-/** Where the account is signed in, newest first; at most 200. */
-export async function listSessions(ctx: Ctx): Promise<Answer<typeof ops.listSessions>> {
+const sessions = { operation: 'listSessions' }
+
+/** Where the account is signed in, newest first. Refuses cursor.invalid. */
+export async function listSessions(
+  ctx: Ctx,
+  { cursor, size }: Received<typeof ops.listSessions>,
+): Promise<Answer<typeof ops.listSessions>> {
   const actor = account(ctx)
-  const data = await ctx.tx.last<{ id: string; created_at: string; last_used_at: string; is_current: boolean }[]>`
+  const before = pageStart(ctx, sessions, cursor)
+  const rows = await ctx.tx.last<{ id: string; created_at: string; last_used_at: string; is_current: boolean }[]>`
     select s.id, s.created_at, s.last_used_at, s.id = ${actor.bearerId} as is_current from session s
-    where s.tenant_id = ${actor.tenantId} and s.account_id = ${actor.accountId} and s.revoked_at is null
+    where s.tenant_id = ${actor.tenantId} and s.account_id = ${actor.accountId} and s.id < ${before ?? lastId}::uuid and s.revoked_at is null
       and exists (select 1 from credential c where c.tenant_id = s.tenant_id and c.session_id = s.id
                   and c.kind = 'REFRESH' and c.used_at is null and c.expires_at > now())
-    order by s.id desc limit 200`
-  return { data: [...data] }
+    order by s.id desc limit ${size + 1}`
+  return pageOfRows(ctx, sessions, rows, size)
 }
 
 /** Ends the session of this call. Refuses not_found under a token that belongs to no session. */

@@ -35,7 +35,7 @@ export async function hashForSetUp(
   return hashPassword(body.owner.password)
 }
 
-/** Refuses installation.already_set_up, auth.unauthenticated, request.invalid, admin.slug_taken. */
+/** Refuses installation.already_set_up, auth.unauthenticated, request.invalid, admin.slug_taken, admin.multi_mode_required. */
 export async function setUpInstallation(
   ctx: Ctx,
   { body }: Received<typeof ops.setUpInstallation>,

@@ -95,7 +95,7 @@ async function secondsLocked(ctx: Ctx, { tenantId, accountId }: AccountActor): P
   return Math.max(0, row?.seconds ?? 0)
 }
 
-/** Spends a proof, in a transaction of its own. Refuses auth.step_up_required for any that is not right and fresh. */
+/** Spends a proof, in a transaction of its own. Refuses auth.step_up_required for any that is not right and fresh, tenant_suspended. */
 export async function spendStepUp(
   installation: Installation,
   actor: AccountActor,
@@ -105,7 +105,7 @@ export async function spendStepUp(
   if (proof === undefined || !isTokenShaped(proof, 'stepUp')) throw required()
   const { tenantId } = actor
   const bound = installation.config.requiresBoundStepUp
-  const spent = await installation.transaction(actor, { tenantId }, async (ctx) => {
+  const spent = await installation.transaction(actor, { tenantId, admits: true }, async (ctx) => {
     const used = await ctx.tx`
       update step_up set used_at = now()
       where hash = ${hashToken(proof)} and tenant_id = ${tenantId} and account_id = ${actor.accountId} and bearer_id = ${actor.bearerId}

@@ -173,8 +173,15 @@ async function copiedOut(
 ): Promise<Readable> {
   const stream = await new Promise<Readable>((resolve, reject) => {
     underWay.add(reject)
-    client
-      .unsafe(text)
+    const query = client.unsafe(text) as postgres.PendingQuery<never> & { resolve(stream: Readable): void }
+    const { resolve: handOut } = query
+    // Heard from the moment there is a stream: a failure may be in the same packet, before anybody can listen.
+    query.resolve = (opened) => {
+      query.resolve = handOut // called once more at the end, with a result
+      opened.on('error', () => {})
+      handOut(opened)
+    }
+    query
       .readable()
       .then(resolve, (error: unknown) => reject(translated(error)))
       .finally(() => underWay.delete(reject))

@@ -41,8 +41,6 @@ import { findFreePort, isPortFree } from './embedded/port.ts'
 import { awaitSettled, findServer, startServer, stopServer } from './embedded/server.ts'
 import { watch } from './embedded/watch.ts'
 
-export { EmbeddedFailure } from './embedded/failure.ts'
-
 export interface Embedded {
   /** Role `svc_owner`: owns the database, may make roles, runs migrations. */
   readonly owner: DatabaseAddress

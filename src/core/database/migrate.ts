@@ -120,9 +120,13 @@ async function migrateQueue(client: Client): Promise<void> {
 
 /** The daemon's login may act as the three roles, and as nothing else. */
 async function grantLogin(client: Client, login: string): Promise<void> {
-  const { rows } = await client.query<{ me: string }>('select current_user as me')
+  const { rows } = await client.query<{ me: string; tells_set_from_inherit: boolean }>(
+    "select current_user as me, current_setting('server_version_num')::int >= 160000 as tells_set_from_inherit",
+  )
   const quoted = `"${login.replaceAll('"', '""')}"`
-  await client.query(`grant svc_tenant, svc_installation, svc_queue to ${quoted}`)
+  // Rights are taken by `set local role`, never had by being logged in; before 16 that is the login's own NOINHERIT.
+  const how = rows[0]?.tells_set_from_inherit ? ' with inherit false, set true' : ''
+  await client.query(`grant svc_tenant, svc_installation, svc_queue to ${quoted}${how}`)
   if (rows[0]?.me !== login)
     await client.query(`grant usage on schema public to ${quoted}; grant select on ${table} to ${quoted}`)
 }

@@ -5,7 +5,7 @@
  * the commit with ROLLBACK and somebody has to be told why. Only a savepoint forgets.
  */
 import type { Connection, Result } from './connection.ts'
-import type { Statement } from './statement.ts'
+import { isAftermath, type Statement } from './statement.ts'
 
 /** A statement came after the transaction it belonged to had ended. */
 export class TransactionOver extends Error {
@@ -32,11 +32,12 @@ export class Session {
 
   send(build: () => Statement): Promise<Result> {
     if (this.over) return unheard(Promise.reject(new TransactionOver('the transaction is over')))
-    const answer = this.attempt(build)
-    answer.catch((error: unknown) => {
+    const answer = this.attempt(build).catch((error: unknown) => {
       this.failure ??= error
+      // Statements sent together fail together; each is told why, not that another one failed.
+      throw isAftermath(error) ? this.failure : error
     })
-    return answer
+    return unheard(answer)
   }
 
   private attempt(build: () => Statement): Promise<Result> {

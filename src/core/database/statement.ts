@@ -57,7 +57,7 @@ const transactionControl =
 const functionBody = /\$(\w*)\$[\s\S]*?\$\1\$/g
 
 /** Refuses text that would end the transaction or leave settings on the connection. */
-export function refuseTransactionControl(text: string): void {
+function refuseTransactionControl(text: string): void {
   const found = transactionControl.exec(text.replace(functionBody, ''))
   if (found) throw new TypeError(`a statement must not contain "${found[0].trim()}": the pool owns the transaction`)
 }

@@ -26,7 +26,6 @@ import type { Connection, Result } from './connection.ts'
 import { refuse, Session, TransactionOver } from './session.ts'
 import {
   checkedOpening,
-  isAftermath,
   jsonPart,
   listPart,
   Part,
@@ -100,7 +99,7 @@ export async function runTransaction<T>(
     return result
   } catch (error) {
     await rolledBack(session)
-    throw isAftermath(error) && session.failure ? session.failure : error
+    throw error
   } finally {
     session.over = true
     connection.whenClosed(undefined)
@@ -207,19 +206,19 @@ async function* copied(session: Session, text: string): AsyncGenerator<Buffer> {
 async function savepoint<T>(session: Session, work: () => Promise<T>): Promise<T> {
   const name = session.nextName()
   const { failure, refused } = session
-  void session.command(`savepoint ${name}`)
+  const begun = session.command(`savepoint ${name}`)
+  if (session.over) await begun // a handle that was kept: rejects
   try {
     const result = await work()
     const released = session.command(`release savepoint ${name}`)
     // Waited for only when something has failed: otherwise it travels with what comes next.
-    if (session.failure !== failure) await released
+    if (session.over || session.failure !== failure) await released
     return result
   } catch (error) {
-    const cause = isAftermath(error) && session.failure ? session.failure : error
     if (!session.over) {
       await session.command(`rollback to savepoint ${name}; release savepoint ${name}`)
       Object.assign(session, { failure, refused })
     }
-    throw cause
+    throw error
   }
 }

@@ -129,6 +129,17 @@ describe.each(modes)('by %s', (mode) => {
     expect((await change({ api_requests_per_minute: 0 })).api_requests_per_minute.used).toBe(0)
   })
 
+  test('use of the largest ceiling is an integer of 64 bits still', async () => {
+    await own.oracle`insert into request_rate (tenant_id, paid_until) values (${tenantId}, now() + interval '70 seconds')`
+    const largest = 9223372036854775807n
+    const { api_requests_per_minute: rate } = await change({ api_requests_per_minute: largest })
+    expect(rate).toEqual({ value: largest, source: 'WORKSPACE', used: largest })
+    await own.oracle`update request_rate set paid_until = now() + interval '30 seconds' where tenant_id = ${tenantId}`
+    const { used } = (await change({})).api_requests_per_minute
+    expect(BigInt(used)).toBeGreaterThan(largest / 3n)
+    expect(BigInt(used)).toBeLessThanOrEqual(largest / 2n + 1n)
+  })
+
   test('a workspace nobody knows is not_found', async () => {
     await expect(
       who[mode].call(changeTenantQuotas, { tenantId: randomUUID(), body: { items: 1 } }),

@@ -2,7 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../../src/core/operations.ts'
 import { type Callers, callers, modes } from '../../support/accounts.ts'
-import { freshSlug, provisionBody, type TestInstallation, testInstallation } from '../../support/installation.ts'
+import {
+  freshSlug,
+  password,
+  provisionBody,
+  type TestInstallation,
+  testInstallation,
+} from '../../support/installation.ts'
 
 describe('an installation that has its one workspace', () => {
   let own: TestInstallation
@@ -58,6 +64,23 @@ test('of 8 at once that provision an empty single-mode installation, one succeed
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const outcome of outcomes)
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'admin.multi_mode_required' })
+  } finally {
+    await own.close()
+  }
+})
+
+test('set-up beside a workspace that was provisioned first is refused, and says so beforehand', async () => {
+  const own = await testInstallation({ mode: 'single' })
+  try {
+    await own.provision()
+    const body = {
+      set_up_token: 'not asked for',
+      workspace: { slug: freshSlug(), display_name: 'Second' },
+      owner: { email: 'ops@second.example', display_name: 'Olive', password },
+    }
+    const code = 'admin.multi_mode_required'
+    await expect(own.asRecovery(operations.setUpInstallation, { body })).rejects.toMatchObject({ code })
+    expect(operations.setUpInstallation.refuses).toContain(code)
   } finally {
     await own.close()
   }

@@ -153,3 +153,25 @@ describe.each(modes)('by %s', (mode) => {
     expect(['request.malformed', 'not_found']).toContain((refused as { code: string }).code)
   })
 })
+
+test('that a token was used is not noted behind a suspension either', async () => {
+  const { tenantId, ...owner } = await joinedWorkspace(own)
+  const { id, token } = await plantToken(own, { tenantId, ...owner }, { scopes: ['workspace:read'] })
+  const waiting = async () => {
+    const [row] = await own.oracle`
+      select count(*)::int as n from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
+      where l.locktype = 'advisory' and not l.granted`
+    return row?.['n'] as number
+  }
+  await own.oracle.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7301, hashtext(${tenantId}))`
+    await tx`update tenant set state = 'SUSPENDED', suspended_at = now() where id = ${tenantId}`
+    // The suspension is not committed: the call is served, and its note waits for what becomes of it.
+    expect((await who.as(token).call(getOwnAccount)).id).toBe(owner.accountId)
+    await expect.poll(waiting).toBe(1)
+  })
+  await expect.poll(() => own.installation.pool.counts.used).toBe(0)
+  expect([...(await own.oracle`select last_used_at from credential where id = ${id}`)]).toEqual([
+    { last_used_at: null },
+  ])
+})

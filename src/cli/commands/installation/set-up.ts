@@ -44,10 +44,12 @@ export default class InstallationSetUp extends BaseCommand {
               'The set-up token that the daemon printed:',
             )
       const done = await caller.call(setUpOperations.setUpInstallation, { body: { set_up_token: token, ...answers } })
+      const apiUrl = flags['api-url']
       this.tell(
-        `Set up ${caller.where}: workspace ${done.tenant.slug}, owned by ${answers.owner.email}, who is its first operator.`,
+        `Set up ${apiUrl ?? caller.where}: workspace ${done.tenant.slug}, owned by ${answers.owner.email}, who is its first operator.`,
       )
-      this.tell(`Next: svc daemon, then svc login --workspace ${done.tenant.slug} --email ${answers.owner.email}`)
+      const login = `svc login --workspace ${done.tenant.slug} --email ${answers.owner.email}`
+      this.tell(apiUrl === undefined ? `Next: svc daemon, then ${login}` : `Next: ${login} --api-url ${apiUrl}`)
       return done
     } finally {
       await caller.close()

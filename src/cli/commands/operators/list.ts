@@ -23,8 +23,8 @@ export default class OperatorsList extends CallerCommand {
     const { flags } = await this.parse(OperatorsList)
     const caller = await this.open(flags)
     const answer = await caller.call(operatorOperations.listOperators, {})
-    this.log(
-      await table(
+    await this.show(() =>
+      table(
         answer.data,
         columns,
         'The register is empty. `svc operators add WORKSPACE EMAIL --recovery` enters the first one.',

@@ -19,7 +19,7 @@ export default class ProfilesList extends BaseCommand {
       { head: 'ADMIN', cell: (profile) => (profile.token ? 'yes' : 'no') },
       { head: 'FOLDER', cell: (profile) => profile.directory ?? '' },
     ]
-    this.log(await table(profiles, columns, 'There is no profile. `svc login` makes one.'))
+    await this.show(() => table(profiles, columns, 'There is no profile. `svc login` makes one.'))
     return { data: profiles.map((profile) => ({ ...withoutSecrets(profile), is_here: profile.name === here })) }
   }
 }

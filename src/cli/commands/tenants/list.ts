@@ -31,8 +31,8 @@ export default class TenantsList extends CallerCommand {
     const caller = await this.open(flags)
     const state = flags.state as AdminTenant['state'] | undefined
     const answer = await caller.call(tenantOperations.listTenants, state === undefined ? {} : { state })
-    this.log(
-      await table(
+    await this.show(() =>
+      table(
         answer.data,
         columns,
         state ? `No workspace is ${state}.` : 'There is no workspace yet. `svc tenants provision` makes one.',

@@ -3,13 +3,14 @@ import { Flags } from '@oclif/core'
 import { type TenantProvision, tenantOperations } from '../../../core/admin/tenants/contract.ts'
 import type { Answer } from '../../../core/operation.ts'
 import { CallerCommand } from '../../base-command.ts'
+import type { Caller } from '../../caller.ts'
 import { Failure } from '../../failure.ts'
 import { NotReached } from '../../http.ts'
 import { askText, askYesNo, declined, isInteractive } from '../../prompts.ts'
 import { details } from '../../render/details.ts'
 import { moment } from '../../render/moment.ts'
 import { checkOf } from '../../schema-check.ts'
-import { prepareTokenFile } from '../../token-file.ts'
+import { keepingToken } from '../../token-file.ts'
 
 type Provisioned = Answer<typeof tenantOperations.provisionTenant>
 
@@ -60,19 +61,17 @@ export default class TenantsProvision extends CallerCommand {
     else this.tell(plan)
     if (asks && !(await askYesNo('Go on?', true))) throw declined()
 
-    // Made before the call: a token that cannot be written down afterwards would be lost.
-    const tokenFile = flags['token-file'] === undefined ? undefined : prepareTokenFile(flags['token-file'])
+    const file = flags['token-file']
     const idempotencyKey = flags['idempotency-key'] ?? randomUUID()
-    const answer = await caller
-      .call(tenantOperations.provisionTenant, { body, idempotencyKey })
-      .catch((error: unknown) => {
-        tokenFile?.discard()
+    const call = () => caller.call(tenantOperations.provisionTenant, { body, idempotencyKey })
+    const answer = await keepingToken(file, ({ redemption_token }) => redemption_token, call).catch(
+      (error: unknown) => {
         throw error instanceof NotReached && error.maybeDone ? lost(error, idempotencyKey) : error
-      })
-    tokenFile?.write(answer.redemption_token)
-    this.log(shown(answer, flags['token-file']))
-    this.tell(nextSteps(answer, flags['token-file']))
-    return tokenFile ? { ...answer, redemption_token: null } : answer
+      },
+    )
+    this.log(shown(answer, file))
+    this.tell(nextSteps(answer, caller.way, file))
+    return file ? { ...answer, redemption_token: null } : answer
   }
 }
 
@@ -124,9 +123,11 @@ const shown = (
     ['valid until', moment(redemption_expires_at)],
   ])
 
-const nextSteps = ({ owner }: Provisioned, file: string | undefined) =>
+const nextSteps = ({ owner }: Provisioned, way: Caller['way'], file: string | undefined) =>
   [
     '',
     file ? 'The token is in that file and nowhere else.' : 'The token is shown this one time only.',
-    `Next: give it to ${owner.email}, who joins with POST /api/v1/auth/invitations:redeem.`,
+    ...(way === 'database' ? ['Next: `svc up` serves this installation.'] : []),
+    `${way === 'database' ? 'Then' : 'Next:'} give the token to ${owner.email}, who joins with \`svc invitations redeem\``,
+    '(or POST /api/v1/auth/invitations:redeem).',
   ].join('\n')

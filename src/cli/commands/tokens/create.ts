@@ -5,7 +5,7 @@ import { CallerCommand } from '../../base-command.ts'
 import { details } from '../../render/details.ts'
 import { moment } from '../../render/moment.ts'
 import { passwordFlags } from '../../secret-input.ts'
-import { prepareTokenFile } from '../../token-file.ts'
+import { keepingToken } from '../../token-file.ts'
 
 export default class TokensCreate extends CallerCommand {
   static override summary = 'Mint a personal access token; it is shown once'
@@ -42,17 +42,12 @@ export default class TokensCreate extends CallerCommand {
     const expiry =
       flags.days === undefined ? {} : { expires_at: new Date(Date.now() + flags.days * 86_400_000).toISOString() }
     const body = { name: flags.name, scopes: flags.scope as Scope[], ...expiry }
-    const tokenFile = flags['token-file'] === undefined ? undefined : prepareTokenFile(flags['token-file'])
-    const minted = await this.callProven(caller, tokenOperations.createToken, { body }, flags).catch(
-      (error: unknown) => {
-        tokenFile?.discard()
-        throw error
-      },
-    )
-    tokenFile?.write(minted.token)
+    const file = flags['token-file']
+    const call = () => this.callProven(caller, tokenOperations.createToken, { body }, flags)
+    const minted = await keepingToken(file, ({ token }) => token, call)
     this.log(
       details([
-        ['token', tokenFile ? `written to ${flags['token-file']}` : minted.token],
+        ['token', file ? `written to ${file}` : minted.token],
         ['name', minted.name],
         ['scopes', minted.scopes.join(' ')],
         ['valid until', moment(minted.expires_at)],
@@ -60,6 +55,6 @@ export default class TokensCreate extends CallerCommand {
       ]),
     )
     this.tell(`\nIt is shown this one time only. To end it: svc tokens revoke ${minted.id}`)
-    return tokenFile ? { ...minted, token: null } : minted
+    return file ? { ...minted, token: null } : minted
   }
 }

@@ -1,6 +1,7 @@
 import { tokenOperations } from '../../../core/auth/contract.ts'
 import type { Answer } from '../../../core/operation.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { pagesOf } from '../../caller.ts'
 import { day } from '../../render/moment.ts'
 import { type Column, table } from '../../render/table.ts'
 
@@ -22,8 +23,9 @@ export default class TokensList extends CallerCommand {
   async run(): Promise<unknown> {
     const { flags } = await this.parse(TokensList)
     const caller = await this.open(flags)
-    const answer = await caller.call(tokenOperations.listTokens, {})
-    this.log(await table(answer.data, columns, 'You have no access token. `svc tokens create` mints one.'))
-    return answer
+    const data: Token[] = []
+    for await (const page of pagesOf(caller, tokenOperations.listTokens, { size: 200 })) data.push(...page.data)
+    await this.show(() => table(data, columns, 'You have no access token. `svc tokens create` mints one.'))
+    return { data, next_cursor: null }
   }
 }

@@ -1,14 +1,17 @@
 /** Reads the installation's record. Spec: Admin, rule 4; decisions 4, JournalEntry. */
 import type { Ctx } from '../../context.ts'
 import type { Answer, Received } from '../../operation.ts'
+import { lastId, pageOfRows, pageStart } from '../../page.ts'
 import type { JournalEntry, journalOperations as ops } from './contract.ts'
+
+const list = { operation: 'listJournal' }
 
 /** Newest first: ids are UUIDv7. A page costs the same at any length of the record. Refuses cursor.invalid. */
 export async function listJournal(
   ctx: Ctx,
   { cursor, size }: Received<typeof ops.listJournal>,
 ): Promise<Answer<typeof ops.listJournal>> {
-  const [before] = cursor === undefined ? [] : ctx.cursor.read('listJournal', {}, cursor)
+  const before = pageStart(ctx, list, cursor)
   const rows = await ctx.tx.last<JournalEntry[]>`
     select id, at, action,
            json_build_object('kind', actor_kind, 'account_id', actor_account_id, 'via', via) as actor,
@@ -16,10 +19,8 @@ export async function listJournal(
            case when subject_id is not null then json_build_object('kind', subject_kind, 'id', subject_id) end as subject,
            params
     from journal
-    where id < ${before ?? 'ffffffff-ffff-ffff-ffff-ffffffffffff'}::uuid
+    where id < ${before ?? lastId}::uuid
     order by id desc
     limit ${size + 1}`
-  const data = rows.slice(0, size)
-  const last = data.at(-1)
-  return { data, next_cursor: rows.length > size && last ? ctx.cursor.write('listJournal', {}, [last.id]) : null }
+  return pageOfRows(ctx, list, rows, size)
 }

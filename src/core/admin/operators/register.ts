@@ -37,7 +37,7 @@ export async function listOperators(ctx: Ctx): Promise<Answer<typeof ops.listOpe
  * the caller is entered by the same statement. Refuses not_found, admin.operator_not_active.
  */
 export async function addOperator(ctx: Ctx, { body }: Received<typeof ops.addOperator>): Promise<void> {
-  await lockRegister(ctx)
+  demandAdmitted(ctx, await lockRegister(ctx))
   const account = await findAccount(ctx, body)
   if (!account) refuse('not_found')
   if (account.state !== 'ACTIVE') refuse('admin.operator_not_active')
@@ -62,8 +62,10 @@ export async function addOperator(ctx: Ctx, { body }: Received<typeof ops.addOpe
 /** Removes an account; its next call is refused. Refuses admin.operator_not_registered, admin.operator_last. */
 export async function removeOperator(ctx: Ctx, { accountId }: Received<typeof ops.removeOperator>): Promise<void> {
   const register = await lockRegister(ctx)
+  // First, so that of the last two who remove each other the later one learns why, and not that he is none any more.
+  if (register.length === 1 && register.includes(accountId)) refuse('admin.operator_last')
+  demandAdmitted(ctx, register)
   if (!register.includes(accountId)) refuse('admin.operator_not_registered')
-  if (register.length === 1) refuse('admin.operator_last')
 
   const [gone] = await ctx.tx<{ workspace_id: string; slug: string }[]>`
     delete from operator o using tenant t where o.account_id = ${accountId} and t.id = o.workspace_id
@@ -80,13 +82,14 @@ export async function removeOperator(ctx: Ctx, { accountId }: Received<typeof op
 async function lockRegister(ctx: Ctx): Promise<string[]> {
   await ctx.tx`select 1 from installation for update`
   const rows = await ctx.tx<{ account_id: string }[]>`select account_id from operator`
-  const register = rows.map((row) => row.account_id)
-  // The gate let the caller in before the lock: somebody may have removed him, or filled the empty register, since.
-  const { actor } = ctx
+  return rows.map((row) => row.account_id)
+}
+
+/** The gate let the caller in before the lock: somebody may have removed him, or filled the empty register, since. */
+function demandAdmitted({ actor }: Ctx, register: readonly string[]): void {
   const isAdmitted =
     !isAccount(actor) || register.includes(actor.accountId) || (register.length === 0 && !actor.isOperator)
   if (!isAdmitted) refuse('admin.operator_required')
-  return register
 }
 
 async function findAccount(

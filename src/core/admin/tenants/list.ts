@@ -2,9 +2,8 @@
 import type { Ctx } from '../../context.ts'
 import type { Tx } from '../../database/transaction.ts'
 import type { Answer, Received } from '../../operation.ts'
+import { firstId, pageOfRows, pageStart } from '../../page.ts'
 import type { AdminTenant, tenantOperations as ops, TenantState } from './contract.ts'
-
-const firstId = '00000000-0000-0000-0000-000000000000'
 
 interface TenantFilter {
   readonly state?: TenantState | undefined
@@ -18,11 +17,10 @@ export async function listTenants(
   { state, slug, cursor, size = 500 }: Received<typeof ops.listTenants>,
 ): Promise<Answer<typeof ops.listTenants>> {
   const filters = { state, slug }
-  const [after] = cursor === undefined ? [] : ctx.cursor.read('listTenants', filters, cursor)
+  const list = { operation: 'listTenants', filters }
+  const after = pageStart(ctx, list, cursor)
   const rows = await readTenants(ctx.tx, { ...filters, after }, size + 1)
-  const data = rows.slice(0, size)
-  const last = data.at(-1)
-  return { data, next_cursor: rows.length > size && last ? ctx.cursor.write('listTenants', filters, [last.id]) : null }
+  return pageOfRows(ctx, list, rows, size)
 }
 
 /** One workspace as operators see it. */

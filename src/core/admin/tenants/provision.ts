@@ -64,20 +64,18 @@ export async function provisionTenant(
     expiresAt: new Date(Date.now() + ctx.config.invitationDays * 86_400_000),
   }
 
-  // The journal goes first: what is sent behind it is sent as the workspace.
-  const [, board] = await Promise.all([
+  // All in one packet.
+  const [, board, provisioned] = await Promise.all([
     ctx.journal('tenant.provisioned', tenant),
     createWorkspace(ctx, tenant, owner, invitation),
-  ])
-  // Read first: what is sent behind it is sent as the queue.
-  const [provisioned] = await Promise.all([
     readTenant(ctx.tx, tenant.slug),
-    ctx.enqueue(
-      endInvitation,
-      { tenantId: tenant.id, invitationId: invitation.id },
-      { startAfter: invitation.expiresAt },
-    ),
   ])
+  // Not beside the others: the queue takes its own time to send, and must not be late when they were refused.
+  await ctx.enqueue(
+    endInvitation,
+    { tenantId: tenant.id, invitationId: invitation.id },
+    { startAfter: invitation.expiresAt },
+  )
 
   return {
     tenant: provisioned,
@@ -131,17 +129,15 @@ export async function createWorkspace(
   const created = tx`
     insert into tenant (id, slug, display_name, default_locale, default_time_zone)
     values (${tenant.id}, ${tenant.slug}, ${tenant.displayName}, ${tenant.locale}, ${tenant.timeZone})`
-  const furnished = ctx.inWorkspace(tenant.id, () =>
-    Promise.all([
-      writeOwner(ctx, tenant, owner, invitation),
-      writeBoard(ctx, board),
-      ctx.audit('tenant.provisioned', {
-        subject: { kind: 'tenant', id: tenant.id },
-        params: { containers: board.containers.length, owner: owner.accountId },
-      }),
-      ctx.emit(tenantEvent(tenant), ownerEvent(owner), ...boardEvents(board)),
-    ]),
-  )
+  const furnished = ctx.inWorkspaceAtOnce(tenant.id, () => [
+    writeOwner(ctx, tenant, owner, invitation),
+    writeBoard(ctx, board),
+    ctx.audit('tenant.provisioned', {
+      subject: { kind: 'tenant', id: tenant.id },
+      params: { containers: board.containers.length, owner: owner.accountId },
+    }),
+    ctx.emit(tenantEvent(tenant), ownerEvent(owner), ...boardEvents(board)),
+  ])
   await Promise.all([created, furnished])
   return board
 }

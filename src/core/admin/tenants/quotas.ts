@@ -58,9 +58,16 @@ async function readUse(ctx: Ctx, tenantId: string, rate: Integer): Promise<Parti
   const [paid] = await ctx.tx<{ minutes: number }[]>`
     select greatest(0, extract(epoch from paid_until - now()) / 60)::float8 as minutes from request_rate where tenant_id = ${tenantId}`
   return {
-    api_requests_per_minute: Math.ceil((paid?.minutes ?? 0) * Number(rate)),
+    api_requests_per_minute: shareOf(rate, paid?.minutes ?? 0),
     export_jobs: await openExports(ctx, tenantId),
   }
+}
+
+/** That share of a ceiling, rounded up and never above it; a bigint where a number would be none of 64 bits. */
+function shareOf(ceiling: Integer, share: number): Integer {
+  const used = share * Number(ceiling)
+  if (used >= Number(ceiling)) return ceiling
+  return used > Number.MAX_SAFE_INTEGER ? BigInt(Math.ceil(used)) : Math.ceil(used)
 }
 
 async function record(

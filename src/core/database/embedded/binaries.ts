@@ -74,7 +74,7 @@ async function versionOf(packaged: string): Promise<string> {
 }
 
 /** Makes the links that the package's install script would have made. */
-export async function linkLibraries(folder: string): Promise<void> {
+async function linkLibraries(folder: string): Promise<void> {
   const links = JSON.parse(await readFile(join(folder, 'pg-symlinks.json'), 'utf8')) as {
     source: string
     target: string

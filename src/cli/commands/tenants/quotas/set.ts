@@ -27,7 +27,7 @@ export default class TenantsQuotasSet extends CallerCommand {
     const tenant = await findWorkspace(caller, args.workspace)
     const quotas = await caller.call(tenantOperations.changeTenantQuotas, { tenantId: tenant.id, body: changes })
     this.tell(`Changed ${Object.keys(changes).join(', ')} of ${tenant.slug}.`)
-    this.log(await quotaTable(quotas))
+    await this.show(() => quotaTable(quotas))
     return quotas
   }
 }

@@ -17,7 +17,7 @@ export default class TenantsQuotasShow extends CallerCommand {
     const tenant = await findWorkspace(caller, args.workspace)
     // An empty patch changes nothing and answers the quotas (the contract has no GET).
     const quotas = await caller.call(tenantOperations.changeTenantQuotas, { tenantId: tenant.id, body: {} })
-    this.log(await quotaTable(quotas))
+    await this.show(() => quotaTable(quotas))
     return quotas
   }
 }

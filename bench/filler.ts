@@ -1,0 +1,63 @@
+/**
+ * Rows between the first hundred workspaces and the last: what provisioning would have
+ * written, made by the database itself in one statement for each table, and analysed.
+ */
+import postgres from 'postgres'
+import { type DatabaseAddress, postgresOptions } from '../src/core/database/address.ts'
+
+/** Adds workspaces, each with all that provisioning writes. */
+export async function addWorkspaces(superuser: DatabaseAddress, count: number): Promise<void> {
+  await asSuperuser(superuser, async (sql) => {
+    // uuidv7() grows within a session, so the order of ids is the order of slugs.
+    await sql`
+      create temp table made as
+      select uuidv7() as tenant_id, uuidv7() as account_id, uuidv7() as hub_id, uuidv7() as collection_id,
+             'filler-' || n as slug from generate_series(1, ${count}) n`
+    await sql`insert into tenant (id, slug, display_name, default_locale, default_time_zone) select tenant_id, slug, 'Filler', 'en', 'UTC' from made`
+    await sql`
+      insert into account (tenant_id, id, kind, state, email, email_fold)
+      select tenant_id, account_id, 'PERSON', 'INVITED', slug || '@example.org', slug || '@example.org' from made`
+    await sql`insert into membership (tenant_id, id, account_id, role) select tenant_id, uuidv7(), account_id, 'OWNER' from made`
+    await sql`
+      insert into invitation (tenant_id, id, account_id, hash, expires_at)
+      select tenant_id, uuidv7(), account_id, sha256(slug::bytea), now() + interval '14 days' from made`
+    await sql`insert into container (tenant_id, id, kind, name, rank) select tenant_id, hub_id, 'HUB', 'Home', 'a0' from made`
+    await sql`
+      insert into container (tenant_id, id, kind, parent_id, name, rank)
+      select tenant_id, collection_id, 'COLLECTION', hub_id, 'Example project', 'a0' from made`
+    await sql`
+      insert into bucket (tenant_id, id, container_id, name, name_fold, rank)
+      select tenant_id, uuidv7(), collection_id, 'Bucket ' || n, 'bucket ' || n, 'a' || n from made, generate_series(0, 2) n`
+    await sql`
+      insert into label (tenant_id, id, container_id, name, name_fold, color_token)
+      select tenant_id, uuidv7(), collection_id, 'Label ' || n, 'label ' || n, 'red' from made, generate_series(0, 3) n`
+    await sql`
+      insert into audit_entry (tenant_id, id, action, actor_kind, via)
+      select tenant_id, uuidv7(), 'tenant.provisioned', 'SYSTEM', 'JOB' from made`
+    await sql`
+      insert into outbox_event (tenant_id, id, type, body)
+      select tenant_id, uuidv7(), 'svc.work.label.created.v1', repeat('x', 400) from made, generate_series(1, 11)`
+    await sql`insert into pgboss.job_common (name, data, start_after) select 'end_invitation', '{}', now() + interval '14 days' from made`
+    await sql`vacuum analyze`
+  })
+}
+
+/** Lengthens the journal to that many rows. */
+export async function lengthenJournal(superuser: DatabaseAddress, rows: number): Promise<void> {
+  await asSuperuser(superuser, async (sql) => {
+    await sql`
+      insert into journal (id, action, actor_kind, via, workspace_id, workspace_slug, params)
+      select uuidv7(), 'tenant.suspended', 'RECOVERY', 'RECOVERY', gen_random_uuid(), 'filler', '{"os_user":"filler","host":"filler"}'
+      from generate_series((select count(*) from journal) + 1, ${rows})`
+    await sql`vacuum analyze journal`
+  })
+}
+
+async function asSuperuser(superuser: DatabaseAddress, work: (sql: postgres.Sql) => Promise<void>): Promise<void> {
+  const sql = postgres({ ...postgresOptions(superuser), max: 1, onnotice: () => undefined })
+  try {
+    await work(sql)
+  } finally {
+    await sql.end()
+  }
+}

@@ -1,0 +1,66 @@
+import { resolve } from 'node:path'
+import { Flags } from '@oclif/core'
+import { invitationOperations } from '../../../core/auth/contract.ts'
+import { loadEnvironment } from '../../../core/environment.ts'
+import { apiCaller } from '../../api-caller.ts'
+import { BaseCommand } from '../../base-command.ts'
+import { anonymousTarget } from '../../caller-choice.ts'
+import { Failure } from '../../failure.ts'
+import { profileNameFor } from '../../profile-name.ts'
+import { checkApiUrl, checkProfileName, findProfile, profileOf, saveProfile } from '../../profiles.ts'
+import { moment } from '../../render/moment.ts'
+import { checkOf } from '../../schema-check.ts'
+import { passwordFlags, secretOrAsk } from '../../secret-input.ts'
+
+export default class InvitationsRedeem extends BaseCommand {
+  static override summary = 'Join a workspace with the token of an invitation'
+  static override description =
+    'Says what the invitation is for, asks for a password, signs in, and keeps the session in a profile for this folder.'
+  static override examples = [
+    '<%= config.bin %> invitations redeem',
+    '<%= config.bin %> invitations redeem --token-file acme.token --password-file ada.password --profile ada',
+  ]
+  static override flags = {
+    'api-url': Flags.string({
+      summary: 'The installation; SVC_API_URL, then http://127.0.0.1:8080 where absent.',
+      helpValue: 'URL',
+    }),
+    'token-file': Flags.string({ summary: 'Read the token from a file of mode 0600.', helpValue: 'FILE' }),
+    ...passwordFlags,
+    name: Flags.string({ summary: 'Your name, as the workspace shows it.' }),
+    profile: Flags.string({ summary: "The profile's name; made from the folder's where absent.", helpValue: 'NAME' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(InvitationsRedeem)
+    const apiUrl = checkApiUrl(flags['api-url'] ?? (loadEnvironment()['SVC_API_URL'] || 'http://127.0.0.1:8080'))
+    const directory = resolve('.')
+    const name = checkProfileName(flags.profile ?? profileNameFor(directory))
+    // Asked before the token is used up: it serves once.
+    if (findProfile(name)) {
+      throw new Failure('conflict', `There is a profile ${name} already.`, 'Choose another with --profile.')
+    }
+    const caller = apiCaller(anonymousTarget(apiUrl, this.note))
+    const { redeemInvitation, inspectInvitation } = invitationOperations
+    const token = await secretOrAsk({ file: flags['token-file'] }, 'token', 'The token of the invitation:')
+    const { workspace, email, expires_at } = await caller.call(inspectInvitation, { body: { token } })
+    this.tell(
+      `The invitation is for ${email} to ${workspace.slug} (${workspace.display_name}), until ${moment(expires_at)}.`,
+    )
+    const password = await secretOrAsk(
+      { stdin: flags['password-stdin'], file: flags['password-file'] },
+      'password',
+      'A password (at least 12 characters):',
+      'usage',
+      checkOf(redeemInvitation.body, 'password'),
+    )
+    const session = await caller.call(redeemInvitation, { body: { token, password, display_name: flags.name } })
+    // The folder stays with whoever acts in it already, such as the operator who sent the invitation.
+    const isTaken = profileOf(directory) !== undefined
+    const profile = { name, api_url: apiUrl, workspace: workspace.slug, email }
+    saveProfile({ ...profile, directory: isTaken ? undefined : directory, session })
+    this.tell(`Joined ${workspace.slug} as ${email} (profile ${name}${isTaken ? '' : `, for ${directory} and below`}).`)
+    this.tell(`Next: svc api GET /containers${isTaken ? ` --profile ${name}` : ''}`)
+    return { ...profile, session_id: session.session_id }
+  }
+}

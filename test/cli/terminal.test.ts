@@ -1,0 +1,142 @@
+/** Questions on a terminal: asked where something is missing, checked as the API checks, and declined without a trace. */
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type TestDaemon, testDaemon } from '../support/daemon.ts'
+import { type Home as Owner, person, setUp } from '../support/people.ts'
+import { type Home, temporaryHome, terminalColumns } from '../support/svc.ts'
+
+let daemon: TestDaemon
+let owner: Owner
+let home: Home
+let env: NodeJS.ProcessEnv
+
+beforeAll(async () => {
+  daemon = await testDaemon()
+  owner = await setUp(daemon)
+  env = { SVC_API_URL: daemon.address, SVC_TOKEN: (await person(daemon, owner.tenantId, { operator: true })).token }
+})
+afterAll(() => daemon.close())
+beforeEach(() => {
+  home = temporaryHome()
+})
+afterEach(() => home.remove())
+
+const slugs = async () => (await daemon.db.sql<{ slug: string }[]>`select slug from tenant`).map(({ slug }) => slug)
+const enter = '\r'
+const interrupt = '\u0003'
+
+describe('provisioning', () => {
+  test('asks for what is missing, and again for what breaks a rule', async () => {
+    const answers = [
+      ['Slug', `x${enter}`],
+      ['It must have 3 to 40', `\u007fasked${enter}`],
+      ['Name of the workspace', `Asked Ltd${enter}`],
+      ["owner's e-mail", `ada@asked.example${enter}`],
+      ['Go on?', enter],
+    ] as const
+    const { code, screen } = await home.onTerminal(['tenants', 'provision'], answers, env)
+    expect(code).toBe(0)
+    expect(screen).toContain('Will provision asked (Asked Ltd), owned by ada@asked.example, on ')
+    expect(screen).toMatch(/svci_[0-9A-Za-z]{49}/)
+    expect(await slugs()).toContain('asked')
+  })
+
+  test.each([
+    ['declined', 'Go on?', `n${enter}`],
+    ['interrupted at the last question', 'Go on?', interrupt],
+  ])('%s, nothing is done', async (_, question, typed) => {
+    const answers = [
+      ['Slug', `declined${enter}`],
+      ['Name of the workspace', `D${enter}`],
+      ["owner's e-mail", `d@declined.example${enter}`],
+      [question, typed],
+    ] as const
+    const { code, screen } = await home.onTerminal(['tenants', 'provision'], answers, env)
+    expect(code).toBe(1)
+    expect(screen).toContain('Nothing was done.')
+    expect(await slugs()).not.toContain('declined')
+  })
+
+  test('interrupted at the first question, nothing is done', async () => {
+    const { code, screen } = await home.onTerminal(['tenants', 'provision'], [['Slug', interrupt]], env)
+    expect(code).toBe(1)
+    expect(screen).toContain('Nothing was done.')
+    expect(screen).not.toMatch(/ExitPromptError|^\s+at /m)
+  })
+})
+
+describe('what locks oneself out', () => {
+  test('wants the name typed; anything else does nothing', async () => {
+    const { code, screen } = await home.onTerminal(
+      ['tenants', 'suspend', 'home'],
+      [['Type home to go on', `hom${enter}`]],
+      env,
+    )
+    expect(code).toBe(1)
+    expect(screen).toContain('this locks you out')
+    expect(await daemon.db.sql`select state from tenant where slug = 'home'`).toEqual([{ state: 'ACTIVE' }])
+  })
+})
+
+describe('passwords', () => {
+  test('are asked for and not shown; an operator is offered an admin token', async () => {
+    const answers = [
+      ['Workspace (its slug)', `home${enter}`],
+      ['E-mail address', `${owner.email}${enter}`],
+      ['Password:', `${owner.password}${enter}`],
+      ['You are an operator', enter],
+    ] as const
+    const { code, screen } = await home.onTerminal(['login', '--api-url', daemon.address], answers)
+    expect(code).toBe(0)
+    expect(screen).not.toContain(owner.password)
+    const file = join(home.config, 'svc', 'profiles', 'work.json')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ token: expect.stringMatching(/^svcp_/) })
+    const minted = await home.onTerminal(
+      ['tokens', 'create', '--name', 'ops', '--scope', 'admin:tenants'],
+      [['password once more', `${owner.password}${enter}`]],
+    )
+    expect(minted.code).toBe(0)
+    expect(minted.screen).not.toContain(owner.password)
+    expect(minted.screen).toMatch(/svcp_[0-9A-Za-z]{49}/)
+  })
+})
+
+describe('svc up', () => {
+  test('interrupted at its first question makes nothing', async () => {
+    const { code, screen } = await home.onTerminal(['up'], [['Slug of the first workspace', interrupt]], {
+      SVC_PORT: '0',
+    })
+    expect(code).toBe(1)
+    expect(screen).toContain('Nothing was done.')
+    expect(readdirSync(home.folder)).toEqual([])
+  })
+
+  test('wants the same password twice', async () => {
+    const answers = [
+      ['Slug of the first workspace', `acme${enter}`],
+      ['Its name', enter],
+      ['Your name', `Ada${enter}`],
+      ['Your e-mail', `ada@acme.example${enter}`],
+      ['A password', `short${enter}`],
+      ['It must have at least 12 characters', `\u0015correct horse battery${enter}`],
+      ['The same again', `another horse battery${enter}`],
+      ['It differs from the first', interrupt],
+    ] as const
+    const { code, screen } = await home.onTerminal(['up'], answers, { SVC_PORT: '0' })
+    expect(screen).toContain('It differs from the first')
+    expect(code).toBe(1)
+    expect(screen).not.toMatch(/horse|short/)
+    expect(readdirSync(home.folder)).toEqual([])
+  })
+})
+
+test('a list fits the terminal, by cutting names and never ids', async () => {
+  await daemon.db.sql`update tenant set display_name = ${'A name that goes on and on '.repeat(4)} where slug = 'home'`
+  const { code, screen } = await home.onTerminal(['tenants', 'list'], [], env)
+  expect(code).toBe(0)
+  expect(screen).toContain(owner.tenantId)
+  expect(screen).toContain('…')
+  expect(Math.max(...screen.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(terminalColumns)
+})

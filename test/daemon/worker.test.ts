@@ -1,0 +1,96 @@
+/** The worker: what a rule has queued is done, and what fails is done again. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { openInstallation } from '../../src/core/installation.ts'
+import { defineJob, type Job } from '../../src/core/job.ts'
+import { readKeyring } from '../../src/core/keyring.ts'
+import { isServed } from '../../src/core/serving.ts'
+import { silentLog } from '../../src/daemon/log.ts'
+import { startWorker } from '../../src/daemon/worker.ts'
+import { type TestDaemon, testDaemon } from '../support/daemon.ts'
+import { person, setUp } from '../support/people.ts'
+
+let daemon: TestDaemon
+beforeAll(async () => {
+  daemon = await testDaemon({ role: 'all' })
+})
+afterAll(() => daemon.close())
+
+test('a worker serves its health and nothing else, and does not say that it serves', async () => {
+  const worker = await testDaemon({ role: 'worker' })
+  try {
+    const statuses = await Promise.all(
+      ['/healthz', '/readyz', '/metrics', '/api/v1/meta/problems', '/api/v1/openapi.json', '/docs/'].map(
+        async (path) => (await worker.call('GET', path)).status,
+      ),
+    )
+    expect(statuses).toEqual([200, 200, 200, 404, 404, 404])
+    expect(await isServed(worker.db.daemon)).toBe(false)
+    expect(await isServed(daemon.db.daemon)).toBe(true)
+  } finally {
+    await worker.close()
+  }
+})
+
+test('an invitation that nobody redeems is ended by its job', async () => {
+  const { tenantId } = await setUp(daemon)
+  const operator = await person(daemon, tenantId, { operator: true })
+  const made = await daemon.call('POST', '/api/v1/admin/tenants', {
+    token: operator.token,
+    body: { slug: 'invited', display_name: 'Invited', owner_email: 'ina@invited.example' },
+  })
+  expect(made.status).toBe(201)
+  const { sql } = daemon.db
+  const waiting =
+    await sql`select name, data from pgboss.job where name <> '__pgboss__send-it' and state = 'created' and data->>'tenantId' = ${made.json.tenant.id}`
+  expect(waiting).toHaveLength(1)
+  await sql`update invitation set expires_at = now() - interval '1 second' where tenant_id = ${made.json.tenant.id}`
+  await sql`update pgboss.job set start_after = now() where data->>'tenantId' = ${made.json.tenant.id}`
+  const events = async () =>
+    (await sql<{ type: string }[]>`select type from outbox_event where tenant_id = ${made.json.tenant.id}`).map(
+      ({ type }) => type,
+    )
+  await expect.poll(events, { timeout: 20_000 }).toContain('svc.identity.invitation.expired.v1')
+})
+
+test('a job that fails is done again, one whose payload is not its own never runs, and the rest of the batch is not held up', async () => {
+  const runs: string[] = []
+  const flaky = defineJob({
+    name: 'flaky',
+    payload: z.object({ name: z.string() }),
+    retryLimit: 1,
+    async run(_, { name }) {
+      runs.push(name)
+      if (name === 'fails once' && runs.filter((run) => run === name).length === 1) throw new Error('once')
+    },
+  })
+  const address = daemon.config.database?.daemon
+  if (!address) throw new Error('a test daemon has a database of its own')
+  const installation = openInstallation(daemon.config, address, readKeyring(daemon.config.keyringFile), {
+    works: true,
+    applicationName: 'svc test',
+  })
+  const boss = await installation.queue.boss()
+  await boss.createQueue('flaky', { policy: 'standard' })
+  const worker = await startWorker(installation, [flaky as Job], silentLog)
+  try {
+    await boss.insert('flaky', [
+      { data: { name: 'fails once' }, retryLimit: 1, retryDelay: 0 },
+      { data: { name: 'works' } },
+      { data: { title: 'not its own' }, retryLimit: 0 },
+    ])
+    await expect.poll(() => [...runs].sort(), { timeout: 20_000 }).toEqual(['fails once', 'fails once', 'works'])
+    await expect
+      .poll(
+        async () =>
+          (await daemon.db.sql<{ state: string }[]>`select state from pgboss.job where name = 'flaky'`)
+            .map(({ state }) => state)
+            .sort(),
+        { timeout: 20_000 },
+      )
+      .toEqual(['completed', 'completed', 'failed'])
+  } finally {
+    await worker.close()
+    await installation.close()
+  }
+})

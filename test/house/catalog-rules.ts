@@ -1,0 +1,330 @@
+/**
+ * What every table, role and policy must be, and an offence against each rule that the
+ * rule has to catch. Design of the database: one workspace's rows for one workspace, for
+ * the owner of the table as well; keys that let a distributed PostgreSQL place a
+ * workspace on one node.
+ */
+import { installationTables, workspaceTables } from '../../src/core/tables.ts'
+import type { Catalog, Table } from './catalog.ts'
+
+export interface Rule {
+  readonly name: string
+  readonly why: string
+  /** Names what breaks it. */
+  readonly breaks: (catalog: Catalog) => string[]
+  /** Statements that break it, and what the rule then has to name. */
+  readonly offence: string
+  readonly named: string
+}
+
+/** Tables of workspaces that the installation's transactions may touch as well, and why. */
+const openToInstallation: Readonly<Record<string, string>> = {
+  account: 'who calls is looked up before the workspace is known',
+  membership: 'the role is part of that look-up',
+  invitation: 'the token is all that its holder has',
+  session: 'ended sessions are part of that look-up',
+  credential: 'the look-up itself',
+  step_up: 'proofs are swept when they are over',
+  failed_attempt: 'failures are swept when they are over',
+  sealed_value: 'the installation has secrets of its own',
+  backup_target: 'the installation has targets of its own; the policy shows it no others',
+  job: 'operators follow the jobs they asked for; a job holds ids and counts',
+  idempotency_record: 'operators and the operator at the database have keys too',
+  tenant_quota: 'ceilings are set by operators and read at the gate',
+  request_rate: 'calls are counted at the gate',
+}
+
+const own = '(tenant_id = ( SELECT current_tenant() AS current_tenant))'
+
+const isWorkspaceTable = ({ columns }: Table) => columns.some(({ name }) => name === 'tenant_id')
+const ofWorkspaces = ({ tables }: Catalog) => tables.filter(isWorkspaceTable)
+const names = (tables: readonly Table[]) => tables.map(({ name }) => name)
+const isGranted =
+  (role: string, ...privileges: string[]) =>
+  ({ grants }: Table) =>
+    privileges.some((privilege) => grants.includes(`${role}: ${privilege}`))
+const hasAnyGrant =
+  (role: string) =>
+  ({ grants }: Table) =>
+    grants.some((grant) => grant.startsWith(`${role}: `))
+
+/** A table that obeys every rule, but for what a test adds to it. */
+const lawful = (more = '') => `
+  create table stray (tenant_id uuid not null references tenant (id), id uuid not null, primary key (tenant_id, id)${more});
+  alter table stray enable row level security;
+  alter table stray force row level security;
+  create policy one_workspace on stray to svc_tenant using (tenant_id = (select current_tenant())) with check (tenant_id = (select current_tenant()));
+  grant select, insert, update, delete on stray to svc_tenant;
+  alter table stray owner to svc_owner`
+
+export const rules: readonly Rule[] = [
+  {
+    name: 'row-level security is enabled and forced on every table of workspaces',
+    why: 'a table without it shows every workspace to every other, and to its owner',
+    breaks: (catalog) => names(ofWorkspaces(catalog).filter(({ isEnabled, isForced }) => !isEnabled || !isForced)),
+    offence: `${lawful()}; alter table stray no force row level security`,
+    named: 'stray',
+  },
+  {
+    name: 'svc_tenant has one policy, for reading and writing alike: the rows of the workspace in force',
+    why: 'USING alone lets a workspace write rows into another one',
+    breaks: (catalog) =>
+      names(
+        ofWorkspaces(catalog).filter(({ policies }) => {
+          const theirs = policies.filter(({ roles }) =>
+            roles.some((role) => role === 'svc_tenant' || role === 'public'),
+          )
+          const [policy] = theirs
+          return (
+            theirs.length !== 1 ||
+            policy?.command !== '*' ||
+            policy.using !== own ||
+            policy.check !== own ||
+            policy.roles.length !== 1
+          )
+        }),
+      ),
+    offence: `${lawful()}; drop policy one_workspace on stray; create policy one_workspace on stray to svc_tenant using (tenant_id = (select current_tenant())) with check (true)`,
+    named: 'stray',
+  },
+  {
+    name: 'nobody else has a policy there, but svc_installation where it is listed with a reason',
+    why: "an operator's transaction must not read a workspace's content",
+    breaks: (catalog) =>
+      names(
+        ofWorkspaces(catalog).filter(({ name, policies }) =>
+          policies.some(({ roles }) =>
+            roles.some(
+              (role) =>
+                role !== 'svc_tenant' && !(role === 'svc_installation' && openToInstallation[name] !== undefined),
+            ),
+          ),
+        ),
+      ),
+    offence: `${lawful()}; create policy installation on stray to svc_installation using (true)`,
+    named: 'stray',
+  },
+  {
+    name: 'svc_installation has no right on content, nor on the trail and the events',
+    why: 'the policy is one lock, the missing right the other',
+    breaks: (catalog) =>
+      names(
+        ofWorkspaces(catalog).filter(
+          (table) => openToInstallation[table.name] === undefined && hasAnyGrant('svc_installation')(table),
+        ),
+      ),
+    offence: 'grant select (name) on container to svc_installation',
+    named: 'container',
+  },
+  {
+    name: 'the list of tables open to the installation names no table in vain',
+    why: 'a list that is not read again only grows',
+    breaks: ({ tables }) =>
+      Object.keys(openToInstallation).filter(
+        (name) => !tables.some((table) => table.name === name && hasAnyGrant('svc_installation')(table)),
+      ),
+    offence: 'revoke all on request_rate from svc_installation',
+    named: 'request_rate',
+  },
+  {
+    name: 'tenant_id is a uuid that is never null',
+    why: 'NULL belongs to no workspace and is seen by none',
+    breaks: (catalog) =>
+      names(
+        ofWorkspaces(catalog).filter(({ columns }) =>
+          columns.some(({ name, type, isRequired }) => name === 'tenant_id' && !(type === 'uuid' && isRequired)),
+        ),
+      ),
+    offence: 'create table stray (tenant_id uuid)',
+    named: 'stray',
+  },
+  {
+    name: 'primary keys and unique indexes begin with tenant_id',
+    why: 'a key across workspaces tells one of them what another has, and cannot be distributed',
+    breaks: (catalog) =>
+      ofWorkspaces(catalog).flatMap(({ name, indexes }) => [
+        ...(indexes.some(({ isPrimary }) => isPrimary) ? [] : [name]),
+        ...indexes.filter(({ isUnique, columns }) => isUnique && columns[0] !== 'tenant_id').map((index) => index.name),
+      ]),
+    offence: `${lawful()}; create unique index stray_by_id on stray (id)`,
+    named: 'stray_by_id',
+  },
+  {
+    name: 'foreign keys between tables of workspaces carry tenant_id on both sides',
+    why: "a row must not hang on another workspace's row",
+    breaks: (catalog) =>
+      ofWorkspaces(catalog).flatMap(({ references }) =>
+        references
+          .filter(({ columns, target, targetColumns }) => {
+            const place = columns.indexOf('tenant_id')
+            return place === -1 || targetColumns[place] !== (target === 'tenant' ? 'id' : 'tenant_id')
+          })
+          .map(({ name }) => name),
+      ),
+    offence: `create unique index only_for_this on account (id); ${lawful(', owner uuid constraint stray_owner references account (id)')}`,
+    named: 'stray_owner',
+  },
+  {
+    name: 'every table of workspaces has its place in the purge and the export',
+    why: 'what is not listed is left behind by a purge, or missing from an archive',
+    breaks: (catalog) => {
+      const there = names(ofWorkspaces(catalog))
+      const listed = Object.keys(workspaceTables)
+      return [...there.filter((name) => !listed.includes(name)), ...listed.filter((name) => !there.includes(name))]
+    },
+    offence: lawful(),
+    named: 'stray',
+  },
+  {
+    name: 'a purge removes a table before those that it refers to',
+    why: 'the other order fails at the first foreign key',
+    breaks: (catalog) =>
+      ofWorkspaces(catalog).flatMap(({ name, references }) =>
+        references
+          .filter(
+            ({ target }) =>
+              target !== name &&
+              target !== 'tenant' &&
+              (workspaceTables[name]?.purge ?? 0) >= (workspaceTables[target]?.purge ?? 0),
+          )
+          .map(({ target }) => `${name} → ${target}`),
+      ),
+    offence:
+      'alter table account add constraint backwards foreign key (tenant_id, id) references label (tenant_id, id)',
+    named: 'account → label',
+  },
+  {
+    name: 'every other table is listed with why it holds no content',
+    why: 'a table without tenant_id is seen by every operator',
+    breaks: ({ tables }) => {
+      const there = names(tables.filter((table) => !isWorkspaceTable(table)))
+      const listed = Object.keys(installationTables)
+      return [...there.filter((name) => !listed.includes(name)), ...listed.filter((name) => !there.includes(name))]
+    },
+    offence: 'create table stray (id uuid primary key)',
+    named: 'stray',
+  },
+  {
+    name: 'no triggers',
+    why: 'what a change does stands in its rule; and distributed tables have none',
+    breaks: ({ tables }) => tables.flatMap(({ name, triggers }) => triggers.map((trigger) => `${name}.${trigger}`)),
+    offence: `create function nothing() returns trigger language plpgsql as 'begin return new; end';
+      create trigger stray before insert on label for each row execute function nothing()`,
+    named: 'label.stray',
+  },
+  {
+    name: 'no enums and no numerics',
+    why: 'their comparisons are not leakproof, so under row-level security no index serves them',
+    breaks: ({ tables }) =>
+      tables.flatMap(({ name, columns }) =>
+        columns
+          .filter(({ kind, type }) => kind === 'e' || type.startsWith('numeric'))
+          .map((column) => `${name}.${column.name}`),
+      ),
+    offence: "create type mood as enum ('good'); alter table label add column mood mood",
+    named: 'label.mood',
+  },
+  {
+    name: 'the trail and the events are append-only, the journal too',
+    why: 'evidence that can be changed is none',
+    breaks: ({ tables }) =>
+      names(
+        tables.filter(
+          ({ name, grants }) =>
+            ['audit_entry', 'outbox_event', 'journal'].includes(name) &&
+            grants.some((grant) => /: (UPDATE|DELETE|TRUNCATE)$/.test(grant)),
+        ),
+      ),
+    offence: 'grant update (params) on journal to svc_installation',
+    named: 'journal',
+  },
+  {
+    name: 'a workspace reads of the installation its own row, and nothing else',
+    why: 'the register of workspaces is not theirs to see',
+    breaks: ({ tables }) =>
+      names(
+        tables.filter((table) => {
+          if (isWorkspaceTable(table)) return false
+          const [only] = table.policies.filter(({ roles }) => roles.includes('svc_tenant'))
+          if (table.name !== 'tenant') return hasAnyGrant('svc_tenant')(table)
+          return (
+            table.grants.some((grant) => grant.startsWith('svc_tenant: ') && grant !== 'svc_tenant: SELECT') ||
+            !table.isForced ||
+            only?.command !== 'r' ||
+            only.using !== '(id = ( SELECT current_tenant() AS current_tenant))'
+          )
+        }),
+      ),
+    offence: 'grant select on operator to svc_tenant',
+    named: 'operator',
+  },
+  {
+    name: 'no role empties a table, refers to one or hangs a trigger on it, and the queue has none of ours',
+    why: 'TRUNCATE asks no policy',
+    breaks: ({ tables }) =>
+      names(
+        tables.filter(
+          (table) =>
+            ['svc_tenant', 'svc_installation', 'svc_daemon', 'public'].some((role) =>
+              isGranted(role, 'TRUNCATE', 'REFERENCES', 'TRIGGER')(table),
+            ) ||
+            hasAnyGrant('svc_queue')(table) ||
+            hasAnyGrant('public')(table),
+        ),
+      ),
+    offence: 'grant truncate on label to svc_tenant',
+    named: 'label',
+  },
+  {
+    name: 'nothing runs with the rights of whoever made it',
+    why: 'a function of its owner passes by every policy of its caller',
+    breaks: ({ privileged }) => [...privileged],
+    offence: 'create function stray() returns integer language sql security definer return 1',
+    named: 'stray',
+  },
+  {
+    name: 'everybody has no right in the schema',
+    why: 'a login of somebody else on the same server is not ours',
+    breaks: ({ publicRights }) => [...publicRights],
+    offence: 'grant usage on schema public to public',
+    named: 'USAGE',
+  },
+  {
+    name: "the daemon's login owns nothing, bypasses nothing, inherits nothing, and may be the three roles",
+    why: 'a transaction that names no role can do nothing at all',
+    breaks: ({ roles, tables }) => {
+      const login = roles.find(({ name }) => name === 'svc_daemon')
+      if (!login) return ['there is no svc_daemon']
+      const { isSuperuser, bypassesPolicies, inherits, mayCreate, owns, memberOf } = login
+      const isWrong =
+        isSuperuser ||
+        bypassesPolicies ||
+        inherits ||
+        mayCreate ||
+        memberOf.join() !== 'svc_installation,svc_queue,svc_tenant'
+      const granted = tables.filter(hasAnyGrant('svc_daemon')).map(({ name }) => name)
+      return [...(isWrong ? ['svc_daemon'] : []), ...owns, ...granted.filter((name) => name !== 'pgmigrations')]
+    },
+    offence: 'create table stray (id uuid primary key); alter table stray owner to svc_daemon',
+    named: 'stray',
+  },
+  {
+    name: 'the three roles log in nowhere, own nothing and are nobody else',
+    why: 'they are what a transaction becomes, never who comes',
+    breaks: ({ roles }) =>
+      roles
+        .filter(({ name }) => ['svc_tenant', 'svc_installation', 'svc_queue'].includes(name))
+        .filter(
+          (role) =>
+            role.mayLogIn ||
+            role.isSuperuser ||
+            role.bypassesPolicies ||
+            role.mayCreate ||
+            role.owns.length > 0 ||
+            role.memberOf.length > 0,
+        )
+        .map(({ name }) => name),
+    offence: 'create table stray (id uuid primary key); alter table stray owner to svc_tenant',
+    named: 'svc_tenant',
+  },
+]

@@ -1,0 +1,176 @@
+/**
+ * Every list and every look-up reads by an index, at 100,000 rows in each table, as the
+ * role and under the row-level security it really runs with. Asked of the planner, so that
+ * no clock is involved: with the values of one call, and without them, as the planner sees
+ * a statement that it has kept a plan for.
+ */
+import { randomUUIDv7 } from 'node:crypto'
+import type postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { recorded } from '../../bench/recording.ts'
+import type { AccountActor } from '../../src/core/actor.ts'
+import { checkedOpening, type Statement } from '../../src/core/database/statement.ts'
+import type { Tx } from '../../src/core/database/transaction.ts'
+import type { Installation } from '../../src/core/installation.ts'
+import type { Operation } from '../../src/core/operation.ts'
+import { type OperationId, operations } from '../../src/core/operations.ts'
+import { perform, type Request } from '../../src/core/perform.ts'
+import { scopes } from '../../src/core/schema.ts'
+import { mintToken } from '../../src/core/token.ts'
+import { openGate } from '../../src/daemon/gate.ts'
+import { openRate } from '../../src/daemon/rate.ts'
+import { type TestInstallation, testInstallation } from '../support/installation.ts'
+
+const rowsEach = 100_000
+/** A table this short is read whole, and may be. */
+const shortTable = 1_000
+
+interface Plan {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly Plans?: readonly Plan[]
+}
+
+let own: TestInstallation
+let actor: AccountActor
+let token: string
+let collectionId: string
+let long: ReadonlySet<string>
+
+beforeAll(async () => {
+  own = await testInstallation()
+  const minted = mintToken('personal')
+  token = minted.token
+  await fill(own.oracle, minted.hash)
+  const [one] = await own.oracle<{ tenant_id: string; account_id: string; container_id: string }[]>`
+    select c.tenant_id, c.account_id, k.id as container_id from credential c
+    join container k on k.tenant_id = c.tenant_id where c.hash = ${minted.hash}`
+  collectionId = one!.container_id
+  actor = {
+    kind: 'ACCOUNT',
+    accountId: one!.account_id,
+    tenantId: one!.tenant_id,
+    credentialId: randomUUIDv7(),
+    bearerId: randomUUIDv7(),
+    sessionId: null,
+    scopes,
+    role: 'OWNER',
+    isOperator: true,
+  }
+  const counts = await own.oracle<{ name: string }[]>`
+    select relname as name from pg_class where relkind = 'r' and reltuples > ${shortTable}`
+  long = new Set(counts.map(({ name }) => name))
+}, 120_000)
+afterAll(() => own.close())
+
+/** One row of each kind for each of 100,000 workspaces; the one in the middle has the token. */
+async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
+  await oracle.begin(async (sql) => {
+    // Without the checks of foreign keys: the rows agree because they are made of the same ids.
+    await sql`set local session_replication_role = replica`
+    await sql`create temp table made on commit drop as select n, uuidv7() as tenant_id, uuidv7() as account_id, uuidv7() as id from generate_series(1, ${rowsEach}) n`
+    await sql`insert into tenant (id, slug, display_name, default_locale, default_time_zone) select tenant_id, 'plan-' || n, 'Plan', 'en', 'UTC' from made`
+    await sql`
+      insert into account (tenant_id, id, kind, state, email, email_fold)
+      select tenant_id, account_id, 'PERSON', 'ACTIVE', 'a' || n || '@example.org', 'a' || n || '@example.org' from made`
+    await sql`insert into membership (tenant_id, id, account_id, role) select tenant_id, id, account_id, 'OWNER' from made`
+    await sql`insert into session (tenant_id, id, account_id) select tenant_id, id, account_id from made`
+    await sql`
+      insert into credential (tenant_id, id, account_id, session_id, kind, hash, last4, scopes, expires_at)
+      select tenant_id, id, account_id, id, 'REFRESH', sha256(n::text::bytea), 'xxxx', '', now() + interval '1 day' from made`
+    await sql`
+      insert into credential (tenant_id, id, account_id, kind, hash, last4, name, scopes)
+      select tenant_id, uuidv7(), account_id, 'PERSONAL', case when n = ${rowsEach / 2} then ${hash}::bytea else sha256(('p' || n)::bytea) end, 'xxxx', 'plan', 'workspace:read' from made`
+    await sql`insert into operator (account_id, workspace_id) select account_id, tenant_id from made limit 10`
+    await sql`insert into tenant_quota (tenant_id, quota, ceiling) select tenant_id, 'api_requests_per_minute', 0 from made`
+    await sql`insert into container (tenant_id, id, kind, name, rank) select tenant_id, id, 'HUB', 'Home', 'a0' from made`
+    await sql`insert into bucket (tenant_id, id, container_id, name, name_fold, rank) select tenant_id, uuidv7(), id, 'To do', 'to do', 'a0' from made`
+    await sql`insert into label (tenant_id, id, container_id, name, name_fold, color_token) select tenant_id, uuidv7(), id, 'Idea', 'idea', 'red' from made`
+    await sql`insert into journal (id, action, actor_kind, via) select uuidv7(), 'tenant.suspended', 'SYSTEM', 'JOB' from made`
+  })
+  await oracle`vacuum analyze`
+}
+
+/** The long tables that a plan reads from end to end. */
+function readWhole(plan: Plan): string[] {
+  const table = plan['Relation Name']
+  const here = plan['Node Type'] === 'Seq Scan' && table !== undefined && long.has(table) ? [table] : []
+  return [...here, ...(plan.Plans ?? []).flatMap(readWhole)]
+}
+
+/** Explains what work sends, statement by statement, each as whom it was sent by. */
+async function explained(work: (installation: Installation) => Promise<unknown>): Promise<string[]> {
+  const statements = await recorded(own.installation, work)
+  const found: string[] = []
+  let opening = ''
+  for (const statement of statements) {
+    if (statement.mode === 'simple') {
+      const [, roles] = /^begin read (?:only|write); (.*)$/.exec(statement.text) ?? []
+      opening = checkedOpening(roles ?? opening)
+    } else {
+      const plans = await own.installation.pool.transaction(opening, (tx) => plansOf(tx, statement), { readOnly: true })
+      expect(plans).toHaveLength(2)
+      found.push(...plans.flatMap(readWhole))
+    }
+  }
+  expect(opening, 'nothing was sent').not.toBe('')
+  return found
+}
+
+async function plansOf(tx: Tx, { text, values }: Statement): Promise<Plan[]> {
+  const explain = async (options: string, bound: readonly unknown[]) => {
+    const [row] = await tx.text<{ 'QUERY PLAN': readonly { readonly Plan: Plan }[] }[]>(
+      `explain (format json${options}) ${text}`,
+      bound,
+    )
+    return row!['QUERY PLAN'][0]!.Plan
+  }
+  return [await explain('', values), await explain(', generic_plan', [])]
+}
+
+const size = { query: { size: '50' } }
+const lists: readonly (readonly [OperationId, () => Request])[] = [
+  ['listJournal', () => size],
+  ['listTenants', () => size],
+  ['listTenants', () => ({ query: { size: '50', slug: 'plan-77' } })],
+  ['listContainers', () => ({})],
+  ['listBuckets', () => ({ params: { containerId: collectionId } })],
+  ['listLabels', () => ({ params: { containerId: collectionId } })],
+  ['listSessions', () => ({})],
+  ['listTokens', () => ({})],
+  ['listServiceAccounts', () => ({})],
+  ['listOperators', () => ({})],
+  ['getOwnAccount', () => ({})],
+]
+
+/** Reads that no index could serve, and why. */
+const others: readonly OperationId[] = [
+  'getOverview', // counts every workspace and account
+  'listProblems', // asks the database nothing
+]
+
+describe('reads by an index', () => {
+  test('is asked of every read', () => {
+    const reads = Object.values<Operation>(operations).filter(({ method }) => method === 'GET')
+    const asked = new Set<string>([...lists.map(([id]) => id), ...others])
+    expect(reads.map(({ id }) => id).filter((id) => !asked.has(id))).toEqual([])
+  })
+
+  test.each(lists)('%s', async (id, request) => {
+    const operation: Operation = operations[id]
+    expect(await explained((installation) => perform(installation, operation, actor, request()))).toEqual([])
+  })
+
+  test('the look-up of a token', async () => {
+    const headers = { authorization: `Bearer ${token}` }
+    const look = (installation: Installation) =>
+      openGate(installation, openRate(installation.pool)).admit(operations.getOwnAccount, headers)
+    expect(await explained(look)).toEqual([])
+  })
+
+  test('and a statement that does not is found', async () => {
+    const all = (installation: Installation) =>
+      installation.transaction(actor, {}, ({ tx }) => tx`select id from tenant where display_name = ${'Plan'}`)
+    expect(await explained(all)).toEqual(['tenant', 'tenant'])
+  })
+})

@@ -1,0 +1,124 @@
+/**
+ * The statements of the source, held against what a distributed PostgreSQL and row-level
+ * security ask of them (design of the database: two locks, never one).
+ */
+import { describe, expect, test } from 'vitest'
+import { installationTables, workspaceTables } from '../../src/core/tables.ts'
+import { type SourceFile, sourceFiles } from './source.ts'
+
+interface Statement {
+  readonly path: string
+  /** Values as `$`, blanks as one. */
+  readonly text: string
+}
+
+const template = /\btx(?:\.last|\.part)?(?:<[^`]*?>)?`([^`]*)`/gs
+
+/** A value is `$`; the columns of rows() are written out, because the statement has them. */
+const written = (value: string) =>
+  value.includes('.rows(') ? `(${[...value.matchAll(/'([a-z_]+)'/g)].map(([, name]) => name)}) values` : '$'
+
+const statementsOf = ({ path, text }: SourceFile): Statement[] =>
+  [...text.matchAll(template)].map(([, sql = '']) => ({
+    path,
+    text: sql
+      .replace(/\$\{[^}]*\}+/g, written)
+      .replace(/\s+/g, ' ')
+      .trim(),
+  }))
+
+const statements = sourceFiles('src').flatMap(statementsOf)
+const touched = ({ text }: Statement) =>
+  [...text.matchAll(/(?<!\bdo |\bfor |distinct )\b(?:from|join|into|update|using)\s+([a-z_]+)/g)].map(
+    ([, table = '']) => table,
+  )
+const touchesWorkspaces = (statement: Statement) => touched(statement).some((table) => table in workspaceTables)
+
+/** Statements that cannot name the workspace, and why. */
+const before: readonly { readonly text: RegExp; readonly why: string }[] = [
+  {
+    text: /^select key_id from keyring_key k where exists \(select from sealed_value s where s\.key_id = k\.key_id\)$/,
+    why: 'readiness asks whether the ring still opens all that is sealed',
+  },
+  { text: /^select count\(\*\)::int as count from account$/, why: 'the overview counts accounts of all workspaces' },
+  {
+    text: /^select key_id, count\(\*\)::int as count from sealed_value group by key_id$/,
+    why: 'a boot holds the ring against every sealed value',
+  },
+  {
+    text: /^delete from idempotency_record where created_at < now\(\)/,
+    why: 'the sweep ends records of all workspaces',
+  },
+  {
+    text: /^select id as job_id, .* from job where \$$/,
+    why: 'an operator names a job by its id alone; a workspace names itself, in the part that is put in',
+  },
+  {
+    text: /^update job set state = 'FAILED', .* failure = 'worker\.lost'/,
+    why: 'lost jobs are looked for in all workspaces',
+  },
+]
+
+const rules = [
+  {
+    name: 'a statement on a table of workspaces names tenant_id',
+    why: 'the policy is one lock, the statement the other; and a distributed database asks one node instead of all',
+    breaks: (statement: Statement) =>
+      touchesWorkspaces(statement) &&
+      !/\btenant_id\b/.test(statement.text) &&
+      !before.some(({ text }) => text.test(statement.text)),
+    offence: 'select id from label where id = $',
+  },
+  {
+    name: 'a workspace is set by SET LOCAL, never by set_config()',
+    why: 'only the former reaches the other nodes of a distributed database',
+    breaks: ({ text }: Statement) => /set_config/.test(text),
+    offence: "select set_config('app.tenant_id', $, true)",
+  },
+  {
+    name: 'rows are inserted from values, not from unnest, JSON or a WITH',
+    why: 'a distributed database cannot tell where such rows belong',
+    breaks: (statement: Statement) =>
+      touchesWorkspaces(statement) &&
+      /^insert/.test(statement.text) &&
+      /\bselect\b.*\bfrom\s+(unnest|jsonb?_|[a-z_]+\s*\()/.test(statement.text),
+    offence: 'insert into label (tenant_id, id) select $, id from unnest($) id',
+  },
+  {
+    name: 'written columns are listed',
+    why: 'a new column must not change what an old statement means',
+    breaks: ({ text }: Statement) => /^insert into [a-z_]+ (values|select)/.test(text),
+    offence: 'insert into label values ($, $)',
+  },
+  {
+    name: 'a statement touches tables that are on the lists',
+    why: 'a table nobody listed is in no purge, no export and under no rule of the catalog',
+    breaks: (statement: Statement) =>
+      touched(statement).some(
+        (table) => !(table in workspaceTables) && !(table in installationTables) && !knownSources.has(table),
+      ),
+    offence: 'select 1 from elsewhere',
+  },
+]
+
+/** What stands behind `from` and is no table of ours. */
+const knownSources = new Set(['pg_locks', 'pg_database', 'pg_class', 'pg_attribute', 'paid_until', 'max'])
+
+describe('statements', () => {
+  test('are found at all', () => expect(statements.length).toBeGreaterThan(80))
+
+  test.each(rules)('$name', ({ breaks, offence, why }) => {
+    expect(breaks({ path: 'src/core/stray.ts', text: offence }), 'the rule does not catch its own example').toBe(true)
+    expect(
+      statements.filter(breaks).map(({ path, text }) => `${path}: ${text}`),
+      why,
+    ).toEqual([])
+  })
+
+  test.each(before)('$why', ({ text }) => {
+    expect(
+      statements.filter((statement) => text.test(statement.text)),
+      'nothing needs this exception any more',
+    ).toHaveLength(1)
+  })
+})
