@@ -46,6 +46,10 @@ beforeAll(async () => {
     select c.tenant_id, c.account_id, k.id as container_id from credential c
     join container k on k.tenant_id = c.tenant_id where c.hash = ${minted.hash}`
   collectionId = one!.container_id
+  // Jobs by the thousand, of which one goes by the id that the request has.
+  await own.oracle`
+    insert into job (tenant_id, id, kind) select ${one!.tenant_id}, case n when 1 then ${collectionId}::uuid else gen_random_uuid() end, 'TENANT_EXPORT' from generate_series(1, 5000) n`
+  await own.oracle`analyze job`
   actor = {
     kind: 'ACCOUNT',
     accountId: one!.account_id,
@@ -141,12 +145,15 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listServiceAccounts', () => ({})],
   ['listOperators', () => ({})],
   ['getOwnAccount', () => ({})],
+  ['listBackupTargets', () => ({})],
+  ['getJob', () => ({ params: { jobId: collectionId } })],
 ]
 
 /** Reads that no index could serve, and why. */
 const others: readonly OperationId[] = [
   'getOverview', // counts every workspace and account
   'listProblems', // asks the database nothing
+  'listBackups', // one target by its key; the rest is asked of the target
 ]
 
 describe('reads by an index', () => {
