@@ -54,6 +54,14 @@ const before: readonly { readonly text: RegExp; readonly why: string }[] = [
     text: /^delete from step_up where target_id = \$$/,
     why: "a purge forgets the proofs that other workspaces' operators spent on it",
   },
+  {
+    text: /^select id as job_id, .* from job where \$$/,
+    why: 'an operator names a job by its id alone; a workspace names itself, in the part that is put in',
+  },
+  {
+    text: /^update job set state = 'FAILED', .* failure = 'worker\.lost'/,
+    why: 'lost jobs are looked for in all workspaces',
+  },
 ]
 
 const rules = [

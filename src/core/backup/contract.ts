@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
 import { count, int64, listOf, moment, text, uuid, version } from '../schema.ts'
 
-export const targetKinds = ['LOCAL', 'S3', 'SFTP'] as const
+const targetKinds = ['LOCAL', 'S3', 'SFTP'] as const
 export type TargetKind = (typeof targetKinds)[number]
 
 const path = text(1, 500)
@@ -26,8 +26,6 @@ const TargetConfig = z.object(PlainConfig).meta({ id: 'BackupTargetConfig' })
 export type TargetConfig = z.output<typeof TargetConfig>
 
 const secret = text(1, 20_000).optional().describe('sealed, and never answered')
-export const secretNames = ['secret_access_key', 'password', 'private_key'] as const
-export type SecretName = (typeof secretNames)[number]
 
 const NewTargetConfig = z
   .strictObject({ ...PlainConfig, secret_access_key: secret, password: secret, private_key: secret })
@@ -75,7 +73,6 @@ export type Backup = z.output<typeof Backup>
 
 const params = z.strictObject({ targetId: uuid })
 const needs = { caller: 'workspace or operator', scope: 'workspace:admin', role: 'ADMIN' } as const
-const outside = 'the daemon speaks to the target: a command at the database would do it from another host'
 
 export const backupOperations = defineOperations('backup', {
   listBackupTargets: {
@@ -130,7 +127,7 @@ export const backupOperations = defineOperations('backup', {
     success: { status: 200, answer: z.object({ ok: z.boolean(), steps: z.array(ProbeStep) }) },
     needs,
     refuses: ['secret.unavailable'],
-    recovery: { refused: outside },
+    recovery: 'allowed',
     assumed: [
       'errors are codes: unreachable, refused, credentials, host_key, missing, read_only, full, timeout, failed',
     ],
