@@ -3,9 +3,12 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { recoveryActor } from '../../src/core/actor.ts'
+import { backupOperations } from '../../src/core/backup/contract.ts'
+import { type Booted, bootInstallation } from '../../src/core/boot.ts'
 import { admitTraffic } from '../../src/core/recovery/admit.ts'
 import { checkRecovery } from '../../src/core/recovery/check.ts'
 import { closeGate, lookAtGate } from '../../src/core/recovery/gate.ts'
+import { copyLedger } from '../../src/core/recovery/ledger-copies.ts'
 import { planReconciliation, readLedgers } from '../../src/core/recovery/reconcile.ts'
 import { repeatSteps } from '../../src/core/recovery/repeat.ts'
 import { detectRewind, watchWrites } from '../../src/core/recovery/witness.ts'
@@ -15,47 +18,57 @@ import { keep, takeBack } from '../support/rewinding.ts'
 import { type TwoWays, twoWays } from '../support/two-ways.ts'
 
 let ways: TwoWays
+let own: Booted
 let tenantId: string
 const actor = recoveryActor()
 
 beforeAll(async () => {
   ways = await twoWays()
+  // As on a host of its own: the daemon of this test keeps its witness elsewhere.
+  const { config } = ways.daemon
+  own = await bootInstallation(
+    { ...config, dataDir: join(config.dataDir, 'host') },
+    { works: false, applicationName: 'svc test', clock: ways.clock },
+  )
   tenantId = (await furnished(ways)).id
   // As after a minute: the jobs of provisioning have run.
   await ways.sql`delete from pgboss.job`
   await ways.sql`delete from sealed_value` // it holds bytes that nobody sealed
   await keep(ways.sql, 'base')
 })
-afterAll(() => ways.close())
+afterAll(async () => {
+  await own.close()
+  await ways.close()
+})
 
 const place = () =>
   ways.call('api', retentionOperations.placeHold, {
     body: { tenant_id: tenantId, scope: { kind: 'TENANT', id: null }, reason: 'case 12' },
   })
-const gate = () => lookAtGate(ways.installation)
-const witnesses = () => join(ways.installation.config.dataDir, 'witness')
+const gate = () => lookAtGate(own.installation)
+const witnesses = () => join(own.installation.config.dataDir, 'witness')
 const begin = (recoveryPoint = new Date().toISOString()) =>
-  ways.installation.transaction(actor, {}, (ctx) => closeGate(ctx, 'BEGUN', { recoveryPoint }))
+  own.installation.transaction(actor, {}, (ctx) => closeGate(ctx, 'BEGUN', { recoveryPoint }))
 const checks = async () =>
-  Object.fromEntries((await checkRecovery(ways.installation)).map(({ code, state }) => [code, state]))
+  Object.fromEntries((await checkRecovery(own.installation)).map(({ code, state }) => [code, state]))
 
 async function reconcile() {
-  const { wanted } = await readLedgers(ways.installation)
-  const steps = await planReconciliation(ways.installation, wanted)
-  return repeatSteps({ installation: ways.installation, actor, wanted, recoveryPoint: new Date().toISOString() }, steps)
+  const { wanted } = await readLedgers(own.installation)
+  const steps = await planReconciliation(own.installation, wanted)
+  return repeatSteps({ installation: own.installation, actor, wanted, recoveryPoint: new Date().toISOString() }, steps)
 }
 
 /** What a daemon does from its start to its end, with a write in between. */
 async function serveOnce(): Promise<void> {
-  expect(await detectRewind(ways.installation)).toBeUndefined()
-  const watch = await watchWrites(ways.installation, (error) => expect.unreachable(String(error)))
-  await ways.installation.transaction(actor, {}, ({ tx }) => tx`update installation set set_up_at = set_up_at`)
+  expect(await detectRewind(own.installation)).toBeUndefined()
+  const watch = await watchWrites(own.installation, (error) => expect.unreachable(String(error)))
+  await own.installation.transaction(actor, {}, ({ tx }) => tx`update installation set set_up_at = set_up_at`)
   await watch.close()
 }
 
 beforeEach(async () => {
   await takeBack(ways.sql, 'base')
-  rmSync(ways.installation.ledger.file, { force: true })
+  rmSync(own.installation.ledger.file, { force: true })
   rmSync(witnesses(), { recursive: true, force: true })
 })
 
@@ -72,9 +85,9 @@ describe('a daemon that starts', () => {
   test('on one that lies behind what it acknowledged closes the gate, once, and says why', async () => {
     await serveOnce()
     await takeBack(ways.sql, 'base')
-    expect(await detectRewind(ways.installation)).toMatchObject({ found_by: 'witness', params: { found: 0 } })
+    expect(await detectRewind(own.installation)).toMatchObject({ found_by: 'witness', params: { found: 0 } })
     expect(await gate()).toMatchObject({ gate_reason: 'REWOUND', recovery_point: null })
-    expect(await detectRewind(ways.installation)).toBeUndefined()
+    expect(await detectRewind(own.installation)).toBeUndefined()
     const entries =
       await ways.sql`select params ->> 'found_by' as found_by from journal where action = 'recovery.rewind_found'`
     expect(entries).toEqual([{ found_by: 'witness' }])
@@ -82,9 +95,9 @@ describe('a daemon that starts', () => {
 
   test('finds an acknowledged obligation missing, however short ago it was', async () => {
     await place()
-    expect(await detectRewind(ways.installation)).toBeUndefined()
+    expect(await detectRewind(own.installation)).toBeUndefined()
     await takeBack(ways.sql, 'base')
-    expect(await detectRewind(ways.installation)).toEqual({ found_by: 'ledger', params: { obligations: 1 } })
+    expect(await detectRewind(own.installation)).toEqual({ found_by: 'ledger', params: { obligations: 1 } })
   })
 
   test('after a recovery that was ended takes what is left as accepted, and a rewind behind that for one', async () => {
@@ -92,28 +105,28 @@ describe('a daemon that starts', () => {
     await place()
     await takeBack(ways.sql, 'base')
     await begin()
-    expect(await admitTraffic(ways.installation, actor, { accept: ['holds', 'jobs'] })).toMatchObject({
+    expect(await admitTraffic(own.installation, actor, { accept: ['holds', 'jobs'] })).toMatchObject({
       admitted: true,
     })
     await serveOnce()
     expect((await gate()).gated_at).toBeNull()
 
-    rmSync(ways.installation.ledger.file)
+    rmSync(own.installation.ledger.file)
     await takeBack(ways.sql, 'base')
-    expect(await detectRewind(ways.installation)).toEqual({ found_by: 'epoch', params: { acknowledged: 2, found: 1 } })
+    expect(await detectRewind(own.installation)).toEqual({ found_by: 'epoch', params: { acknowledged: 2, found: 1 } })
   })
 
   test("settles what a killed one left, by the database's word", async () => {
     const hold = await place()
-    const { ledger } = ways.installation
+    const { ledger } = own.installation
     const lines = readFileSync(ledger.file, 'utf8').split('\n')
     writeFileSync(ledger.file, `${lines.slice(0, 2).join('\n')}\n`) // as if it had died before it wrote the outcome
     await ledger.append([{ act: 'token.revoked', tenant_id: tenantId, id: hold.id }])
-    expect(await readLedgers(ways.installation)).toMatchObject({ lines: 2, unsettled: 2 })
+    expect(await readLedgers(own.installation)).toMatchObject({ lines: 2, unsettled: 2 })
     ways.clock.jump(120)
-    expect(await detectRewind(ways.installation)).toBeUndefined()
+    expect(await detectRewind(own.installation)).toBeUndefined()
     ways.clock.jump(-120)
-    expect(await readLedgers(ways.installation)).toMatchObject({ lines: 1, unsettled: 0, faults: [] })
+    expect(await readLedgers(own.installation)).toMatchObject({ lines: 1, unsettled: 0, faults: [] })
   })
 })
 
@@ -128,7 +141,7 @@ describe('the checks', () => {
   test('find a ledger that was changed, shortened in the middle, or belongs to another installation', async () => {
     await place()
     await place()
-    const { file } = ways.installation.ledger
+    const { file } = own.installation.ledger
     const whole = readFileSync(file, 'utf8')
     const lines = whole.split('\n')
     const found = async (text: string) => {
@@ -143,7 +156,7 @@ describe('the checks', () => {
     // What a power cut tore at the end was never relied on.
     expect(await found(`${whole}{"v":1,"seq":9,"at":"20`)).toBe('ok')
     await place()
-    expect(await readLedgers(ways.installation)).toMatchObject({ lines: 3, faults: [] })
+    expect(await readLedgers(own.installation)).toMatchObject({ lines: 3, faults: [] })
   })
 
   test('find jobs and purges that would fire at once, a value no key opens, and events that lie ahead', async () => {
@@ -158,7 +171,7 @@ describe('the checks', () => {
 
     await ways.sql`
       insert into sealed_value (tenant_id, kind, owner_id, key_id, wrap, ciphertext)
-      values (${tenantId}, 'backup.credentials', gen_random_uuid(), ${ways.installation.ring.current}, '\\x01', '\\x01')`
+      values (${tenantId}, 'backup.credentials', gen_random_uuid(), ${own.installation.ring.current}, '\\x01', '\\x01')`
     expect((await checks())['keyring']).toBe('finding')
     await ways.sql`update outbox_event set tx = (pg_current_xact_id()::text::bigint + 1000)::text::xid8 where tenant_id = ${tenantId}`
     expect((await checks())['outbox']).toBe('finding')
@@ -175,7 +188,7 @@ describe('admission', () => {
     await takeBack(ways.sql, 'base')
     await begin()
 
-    expect(await admitTraffic(ways.installation, actor)).toMatchObject({ admitted: false, refused_by: ['holds'] })
+    expect(await admitTraffic(own.installation, actor)).toMatchObject({ admitted: false, refused_by: ['holds'] })
     expect((await gate()).gated_at).not.toBeNull()
     expect((await reconcile()).done).toMatchObject([{ what: 'hold.place', id: hold.id }])
     expect(await reconcile()).toEqual({ done: [], hindered: [] })
@@ -187,7 +200,7 @@ describe('admission', () => {
     })
 
     const before = await gate()
-    const admission = await admitTraffic(ways.installation, actor)
+    const admission = await admitTraffic(own.installation, actor)
     expect(admission).toMatchObject({ admitted: true, refused_by: [] })
     expect(admission.sessions_ended).toBeGreaterThan(0)
     expect(await gate()).toMatchObject({ gated_at: null, epoch_number: before.epoch_number + 1 })
@@ -205,9 +218,29 @@ describe('admission', () => {
   })
 })
 
+test('a copy of the ledger is at the target, whole, and serves where the host is gone', async () => {
+  await ways.call('api', backupOperations.createBackupTarget, {
+    body: { name: 'disk', kind: 'LOCAL', config: { path: 'elsewhere' } },
+  })
+  await keep(ways.sql, 'base')
+  const hold = await place()
+  expect(await copyLedger(own.installation)).toBe(1)
+  const { config, ledger, identity } = own.installation
+  const folder = join(config.backupDir, 'elsewhere', 'obligations', identity.id)
+  const [name] = readdirSync(folder)
+  const copy = join(folder, name!)
+  expect(readFileSync(copy, 'utf8')).toBe(readFileSync(ledger.file, 'utf8'))
+
+  rmSync(ledger.file)
+  await takeBack(ways.sql, 'base')
+  const { wanted, lines } = await readLedgers(own.installation, { others: [copy] })
+  expect(lines).toBe(1)
+  expect(await planReconciliation(own.installation, wanted)).toMatchObject([{ what: 'hold.place', id: hold.id }])
+})
+
 test('the ledger tells nobody anything but ids and moments', async () => {
   await place()
-  const text = readFileSync(ways.installation.ledger.file, 'utf8')
+  const text = readFileSync(own.installation.ledger.file, 'utf8')
   expect(text).not.toContain('case 12')
   expect(text).not.toContain('Workspace')
   expect(text).not.toContain('@')

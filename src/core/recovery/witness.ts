@@ -18,7 +18,7 @@
  * docs/decisions/0042.
  */
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { newId } from '../id.ts'
@@ -137,7 +137,6 @@ export async function watchWrites(installation: Installation, onError: (error: u
   const path = join(folderOf(installation.config), `${id}.json`)
   let beat = 0
   let witnessed = -1
-  await mkdir(folderOf(installation.config), { recursive: true, mode: 0o700 })
 
   const beatOnce = async () => {
     const { writes } = installation
@@ -179,6 +178,7 @@ const isThere = (path: string) =>
 /** In one step that outlives a power cut. */
 async function replace(path: string, said: Witness): Promise<void> {
   const draft = `${path}.draft`
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const file = await open(draft, 'w', 0o600)
   try {
     await file.writeFile(`${JSON.stringify(said)}\n`)
