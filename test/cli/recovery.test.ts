@@ -17,7 +17,7 @@ beforeAll(async () => {
   await person(daemon, owner.tenantId, { operator: true })
   member = (await person(daemon, owner.tenantId)).token
   home = temporaryHome()
-  const env = { ...databaseEnv(daemon.config), SVC_DATA_DIR: daemon.config.dataDir }
+  const env = databaseEnv(daemon.config)
   recovery = (...args) => home.svc(args, { env })
   await daemon.db.sql`delete from pgboss.job`
 })

@@ -162,6 +162,7 @@ describe('what is known of the daemon itself', () => {
       'process',
       'database',
       'migrations',
+      'gate',
       'keyring',
     ])
   })

@@ -21,6 +21,7 @@ beforeAll(async () => {
   env = {
     SVC_DATABASE_URL: urlOf(db.daemon),
     SVC_DATABASE_OWNER_URL: urlOf(db.owner),
+    SVC_DATA_DIR: folder,
     SVC_KEYRING_FILE: join(folder, 'keyring.json'),
     SVC_PORT: '0',
   }
@@ -52,7 +53,10 @@ describe('a start that fails says so in one line', () => {
     ],
     [
       'a database URL with a password in it',
-      { SVC_DATABASE_OWNER_URL: 'postgres://nobody:sEcReT-canary@127.0.0.1:1/x' },
+      {
+        SVC_DATABASE_URL: 'postgres://nobody:sEcReT-canary@127.0.0.1:1/x',
+        SVC_DATABASE_OWNER_URL: 'postgres://nobody:sEcReT-canary@127.0.0.1:1/x',
+      },
       7,
       /./,
     ],

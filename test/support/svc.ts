@@ -91,9 +91,10 @@ export function temporaryHome(env: NodeJS.ProcessEnv = {}): Home {
 }
 
 /** What a command needs to reach the database of a configuration directly. */
-export const databaseEnv = ({ database, keyringFile }: Config): NodeJS.ProcessEnv => ({
+export const databaseEnv = ({ database, dataDir, keyringFile }: Config): NodeJS.ProcessEnv => ({
   SVC_DATABASE_URL: urlOf(database!.daemon),
   SVC_DATABASE_OWNER_URL: urlOf(database!.owner),
+  SVC_DATA_DIR: dataDir,
   SVC_KEYRING_FILE: keyringFile,
 })
 
