@@ -14,6 +14,8 @@ export interface Caller {
   call<O extends Operation>(operation: O, sent: Sent<O>): Promise<Answer<O>>
   /** Proves once more who is calling, for one call; answers the proof to send with it. Only over HTTP. */
   stepUp?(operation: Operation, targetId: string | undefined, password: string): Promise<string>
+  /** Works an export off in this process; only at the database, where no daemon may be running that would. */
+  work?(tenantId: string, jobId: string): Promise<void>
   close(): Promise<void>
 }
 

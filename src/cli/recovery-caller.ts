@@ -35,6 +35,10 @@ export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Pro
       if (operation.recovery !== 'allowed') throw refusedHere(operation.recovery.refused)
       return performForAnswer(booted.installation, operation, actor, sent)
     },
+    async work(tenantId, jobId) {
+      const { exportTenantJob } = await import('../core/backup/export-job.ts')
+      await exportTenantJob.run(booted.installation, { tenantId, jobId })
+    },
     async close() {
       stopHeeding()
       await booted.close()

@@ -72,7 +72,8 @@ const snapshotPool = {
   size: 2,
   applicationName: 'svc snapshot',
   acquireMs: 60_000,
-  statementMs: 120_000,
+  // One statement copies a whole table out, at the pace of this process.
+  statementMs: 6 * 3_600_000,
   idleInTransactionMs: 120_000,
 }
 

@@ -267,12 +267,16 @@ describe('what goes wrong', () => {
       tenantId: tenant.id,
       body: { target_id: targetId },
     })
-    const running = exportTenantJob.run(one.installation, { tenantId: tenant.id, jobId: job_id })
-    // As soon as the worker has it, somebody gives it up and counts on.
-    await expect
-      .poll(async () => (await one.oracle`select state from job where id = ${job_id}`)[0]?.['state'])
-      .toBe('RUNNING')
-    await one.oracle`update job set attempt = attempt + 1 where id = ${job_id}`
+    let running: Promise<void> | undefined
+    await one.oracle.begin(async (tx) => {
+      // The worker waits here, while somebody gives it up and counts on.
+      await tx`lock table audit_entry in access exclusive mode`
+      running = exportTenantJob.run(one.installation, { tenantId: tenant.id, jobId: job_id })
+      await expect
+        .poll(async () => (await tx`select from job where id = ${job_id} and state = 'RUNNING'`).count)
+        .toBe(1)
+      await tx`update job set attempt = attempt + 1 where id = ${job_id}`
+    })
     await running
     expect((await one.asRecovery(operations.getJob, { jobId: job_id })).state).toBe('RUNNING')
     const path = join(one.installation.config.backupDir, 'archives', 'tenants', tenant.id)

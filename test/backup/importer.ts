@@ -11,6 +11,7 @@ import type postgres from 'postgres'
 interface Manifest {
   readonly format: string
   readonly format_version: number
+  readonly job_id: string
   readonly tenant: { readonly id: string; readonly slug: string }
   readonly files: readonly {
     readonly name: string

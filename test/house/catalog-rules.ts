@@ -27,6 +27,8 @@ const openToInstallation: Readonly<Record<string, string>> = {
   step_up: 'proofs are swept when they are over',
   failed_attempt: 'failures are swept when they are over',
   sealed_value: 'the installation has secrets of its own',
+  backup_target: 'the installation has targets of its own; the policy shows it no others',
+  job: 'operators follow the jobs they asked for; a job holds ids and counts',
   idempotency_record: 'operators and the operator at the database have keys too',
   tenant_quota: 'ceilings are set by operators and read at the gate',
   request_rate: 'calls are counted at the gate',

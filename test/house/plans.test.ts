@@ -49,6 +49,10 @@ beforeAll(async () => {
   collectionId = one!.container_id
   const [hold] = await own.oracle<{ id: string }[]>`select id from legal_hold where tenant_id = ${one!.tenant_id}`
   holdId = hold!.id
+  // Jobs by the thousand, of which one goes by the id that the request has.
+  await own.oracle`
+    insert into job (tenant_id, id, kind) select ${one!.tenant_id}, case n when 1 then ${collectionId}::uuid else gen_random_uuid() end, 'TENANT_EXPORT' from generate_series(1, 5000) n`
+  await own.oracle`analyze job`
   actor = {
     kind: 'ACCOUNT',
     accountId: one!.account_id,
@@ -153,6 +157,8 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listPurgeCertificates', () => ({ query: { size: '50', slug: 'plan-77' } })],
   ['getPurgeCertificate', () => ({ params: { tenantId: actor.tenantId } })],
   ['getOwnAccount', () => ({})],
+  ['listBackupTargets', () => ({})],
+  ['getJob', () => ({ params: { jobId: collectionId } })],
 ]
 
 /** Reads that no index could serve, and why. */
@@ -161,6 +167,7 @@ const others: readonly OperationId[] = [
   'getDeletionPlan', // counts all that a workspace has, and its jobs in the queue
   'verifyPurgeCertificate', // looks everywhere
   'listProblems', // asks the database nothing
+  'listBackups', // one target by its key; the rest is asked of the target
 ]
 
 describe('reads by an index', () => {

@@ -18,8 +18,8 @@ import { migrationNames } from '../database/migration-names.ts'
 import type { Tx } from '../database/transaction.ts'
 import { productVersion } from '../product.ts'
 import { fileNameOf, formatName, formatVersion, type Manifest, type ManifestFile } from './archive-format.ts'
+import { countRows, linesOf } from './copied-lines.ts'
 import { type Entity, omittedTables, readEntities } from './entities.ts'
-import { countRows, pagesOf } from './pages.ts'
 
 export interface Writing {
   readonly tenantId: string
@@ -49,7 +49,7 @@ export async function writeArchive(tx: Tx, writing: Writing): Promise<Manifest> 
       done += rows
       writing.onRows(done, total)
     })
-    // One snapshot: anything else means that a page began behind a row that was never read.
+    // One snapshot: anything else means that a row was lost on the way.
     if (file.rows !== counts.get(entity)) throw new Error(`${entity.name}: ${file.rows} rows of ${counts.get(entity)}`)
     files.push(file)
   }
@@ -79,10 +79,10 @@ async function writeEntity(
   const packed = new Meter()
   let rows = 0
   async function* lines() {
-    for await (const page of pagesOf(tx, entity, tenantId)) {
-      rows += page.rows
-      onRows(page.rows)
-      yield plain.passed(Buffer.from(page.text))
+    for await (const some of linesOf(tx, entity, tenantId)) {
+      rows += some.rows
+      onRows(some.rows)
+      yield plain.passed(Buffer.from(some.text))
     }
   }
   async function* measured(chunks: AsyncIterable<Buffer>) {

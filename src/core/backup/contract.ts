@@ -75,7 +75,6 @@ export type Backup = z.output<typeof Backup>
 
 const params = z.strictObject({ targetId: uuid })
 const needs = { caller: 'workspace or operator', scope: 'workspace:admin', role: 'ADMIN' } as const
-const outside = 'the daemon speaks to the target: a command at the database would do it from another host'
 
 export const backupOperations = defineOperations('backup', {
   listBackupTargets: {
@@ -130,7 +129,7 @@ export const backupOperations = defineOperations('backup', {
     success: { status: 200, answer: z.object({ ok: z.boolean(), steps: z.array(ProbeStep) }) },
     needs,
     refuses: ['secret.unavailable'],
-    recovery: { refused: outside },
+    recovery: 'allowed',
     assumed: [
       'errors are codes: unreachable, refused, credentials, host_key, missing, read_only, full, timeout, failed',
     ],

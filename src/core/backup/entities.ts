@@ -16,17 +16,14 @@ export interface Entity {
   readonly table: string
   /** The column that says whose rows these are. */
   readonly owner: string
-  /** Columns in an archive, in the table's order. */
-  readonly columns: readonly string[]
-  /** The primary key without `owner`: the order of the lines. Empty where there is one row at most. */
-  readonly keys: readonly { readonly name: string; readonly type: string }[]
+  /** Columns in an archive, in the table's order, with PostgreSQL's names of their types. */
+  readonly columns: readonly { readonly name: string; readonly type: string }[]
 }
 
 interface ColumnRow {
   readonly table_name: string
   readonly column_name: string
   readonly type: string
-  readonly key_position: number | null
 }
 
 /** The workspace itself: a row of the installation's register, which row-level security shows its own workspace. */
@@ -55,11 +52,9 @@ export const omittedTables = (): Record<string, string> =>
 export async function readEntities(tx: Tx): Promise<Entity[]> {
   const wanted = [workspace, ...exported()]
   const columns = await tx<ColumnRow[]>`
-    select c.relname as table_name, a.attname as column_name, format_type(a.atttypid, a.atttypmod) as type,
-           array_position(k.indkey::int2[], a.attnum) as key_position
+    select c.relname as table_name, a.attname as column_name, format_type(a.atttypid, null) as type
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-    join pg_index k on k.indrelid = c.oid and k.indisprimary
     where c.relnamespace = 'public'::regnamespace and c.relname in ${tx.list(wanted.map(({ table }) => table))}
     order by c.relname, a.attnum`
   return wanted.map(({ name, table, owner, withheld }) => {
@@ -69,10 +64,8 @@ export async function readEntities(tx: Tx): Promise<Entity[]> {
       name,
       table,
       owner,
-      columns: own.map(({ column_name }) => column_name).filter((column) => !withheld.includes(column)),
-      keys: own
-        .filter(({ key_position, column_name }) => key_position !== null && column_name !== owner)
-        .sort((a, b) => (a.key_position ?? 0) - (b.key_position ?? 0))
+      columns: own
+        .filter(({ column_name }) => !withheld.includes(column_name))
         .map(({ column_name, type }) => ({ name: column_name, type })),
     }
   })

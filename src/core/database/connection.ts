@@ -22,6 +22,7 @@
  * end the connection between two statements of a transaction. The pool does both.
  */
 import { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import postgres from 'postgres'
 import { type DatabaseAddress, postgresOptions } from './address.ts'
 import { columnTypes, jsonbTypeId } from './column-values.ts'
@@ -45,6 +46,8 @@ export interface Connection {
   readonly openedAt: number
   /** Sends at once, behind what was sent before. Rejects when the connection is dead or dies; never throws. */
   send(statement: Statement): Promise<Result>
+  /** Starts a `copy … to stdout`; the stream fails when the connection dies. Nothing else may be sent until it has ended. */
+  copyOut(text: string): Promise<Readable>
   /** Calls back once when the connection dies; `undefined` takes the listener away. */
   whenClosed(listener: ((reason: DatabaseUnavailable) => void) | undefined): void
   /** Says goodbye, or hangs up on what is under way. Never rejects. */
@@ -116,6 +119,10 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     },
     openedAt: performance.now(),
     send,
+    copyOut: async (text) => {
+      if (death) throw death
+      return copiedOut(client, socket, underWay, text)
+    },
     whenClosed: (next) => {
       listener = next
     },
@@ -156,6 +163,37 @@ function sessionOptions(limits: SessionLimits): object {
       DateStyle: 'ISO, YMD',
     },
   }
+}
+
+async function copiedOut(
+  client: postgres.Sql,
+  socket: Socket,
+  underWay: Set<(reason: DatabaseUnavailable) => void>,
+  text: string,
+): Promise<Readable> {
+  const stream = await new Promise<Readable>((resolve, reject) => {
+    underWay.add(reject)
+    const query = client.unsafe(text) as postgres.PendingQuery<never> & { resolve(stream: Readable): void }
+    const { resolve: handOut } = query
+    // Heard from the moment there is a stream: a failure may be in the same packet, before anybody can listen.
+    query.resolve = (opened) => {
+      query.resolve = handOut // called once more at the end, with a result
+      opened.on('error', () => {})
+      handOut(opened)
+    }
+    query
+      .readable()
+      .then(resolve, (error: unknown) => reject(translated(error)))
+      .finally(() => underWay.delete(reject))
+  })
+  const fail = (reason: DatabaseUnavailable) => void stream.destroy(reason)
+  underWay.add(fail)
+  stream.once('close', () => {
+    underWay.delete(fail)
+    // The driver pauses the socket for a slow reader, and leaves it so when the last rows were those that filled it.
+    socket.resume()
+  })
+  return stream
 }
 
 /** Works the first time and throws ever after: this is what keeps the driver from reconnecting. */

@@ -23,7 +23,7 @@
  * that statement before it awaits anything else.
  */
 import type { Connection, Result } from './connection.ts'
-import { refuse, Session } from './session.ts'
+import { refuse, Session, TransactionOver } from './session.ts'
 import {
   checkedOpening,
   jsonPart,
@@ -35,7 +35,7 @@ import {
   textStatement,
   type Value,
 } from './statement.ts'
-import type { DatabaseUnavailable } from './unavailable.ts'
+import { type DatabaseUnavailable, translated } from './unavailable.ts'
 
 export { TransactionOver } from './session.ts'
 
@@ -64,6 +64,8 @@ export interface Tx {
   text<T extends readonly Row[] = Row[]>(text: string, values?: readonly unknown[]): Promise<Rows<T>>
   /** Reads in batches of at most `size` rows through a cursor on the server, so memory stays constant. */
   batches<T extends Row = Row>(size: number): Template<AsyncIterable<T[]>>
+  /** The bytes of `copy (select …) to stdout` in PostgreSQL's text format; the text is the caller's, whole. Whoever stops early ends the connection. */
+  copyOut(text: string): AsyncIterable<Buffer>
   /** Runs work that may fail without failing the transaction: a throw undoes its statements and is thrown on. Not for branches that run at the same time. */
   savepoint<T>(work: () => Promise<T>): Promise<T>
   /** Changes role and workspace until the end of the transaction; the same text as a transaction's opening. */
@@ -158,6 +160,7 @@ function handle(session: Session): Tx {
       <T extends Row>(size: number) =>
       (strings: TemplateStringsArray, ...values: readonly Value[]) =>
         batches<T>(session, size, () => statementOf(strings, values)),
+    copyOut: (text: string) => copied(session, text),
     savepoint: <T>(work: () => Promise<T>) => savepoint(session, work),
     switch: (opening: string) => send(() => ({ text: checkedOpening(opening), values: [], mode: 'simple' })),
   })
@@ -180,6 +183,23 @@ async function* batches<T>(session: Session, size: number, build: () => Statemen
     }
   } finally {
     if (!session.over && session.failure === undefined) await session.command(`close ${cursor}`)
+  }
+}
+
+async function* copied(session: Session, text: string): AsyncGenerator<Buffer> {
+  if (!/^copy \(select [^;]+\) to stdout$/.test(text)) refuse('copyOut() takes one copy (select …) to stdout')
+  if (session.over) throw new TransactionOver('the transaction is over')
+  let isOver = false
+  try {
+    for await (const chunk of await session.connection.copyOut(text)) yield chunk as Buffer
+    isOver = true
+  } catch (error) {
+    isOver = true
+    session.failure ??= translated(error)
+    throw session.failure
+  } finally {
+    // The server would go on sending, and nobody would take it.
+    if (!isOver && session.connection.alive) await session.connection.end()
   }
 }
 

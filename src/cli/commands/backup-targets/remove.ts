@@ -1,0 +1,29 @@
+import { Args, Flags } from '@oclif/core'
+import { backupOperations } from '../../../core/backup/contract.ts'
+import { findTarget } from '../../backup-targets.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { confirmByName } from '../../prompts.ts'
+
+export default class BackupTargetsRemove extends CallerCommand {
+  static override summary = 'Remove a backup target and its credentials; the archives at it stay'
+  static override examples = ['<%= config.bin %> backup-targets remove disk --confirm disk']
+  static override args = {
+    target: Args.string({ ignoreStdin: true, required: true, description: "the target's name or id" }),
+  }
+  static override flags = {
+    confirm: Flags.string({ summary: 'Answers the question whether to remove it.', helpValue: 'NAME' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(BackupTargetsRemove)
+    const caller = await this.open(flags)
+    const target = await findTarget(caller, args.target)
+    await confirmByName(
+      target.name,
+      `Its credentials are forgotten; ${target.name} can only be added again with them.`,
+      flags.confirm,
+    )
+    await caller.call(backupOperations.deleteBackupTarget, { targetId: target.id, ifMatch: `"${target.version}"` })
+    this.tell(`Removed ${target.name}. The archives at it are still there.`)
+  }
+}

@@ -1,0 +1,46 @@
+import { Args } from '@oclif/core'
+import { backupOperations, type ProbeStep } from '../../../core/backup/contract.ts'
+import { findTarget } from '../../backup-targets.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { exitCodes } from '../../failure.ts'
+import { withProgress } from '../../render/progress.ts'
+import { type Column, table } from '../../render/table.ts'
+
+const columns: readonly Column<ProbeStep>[] = [
+  { head: 'STEP', cell: (step) => step.name, whole: true },
+  { head: 'RESULT', cell: (step) => (step.ok ? 'ok' : 'failed'), whole: true },
+  { head: 'WHY', cell: (step) => (step.error === null ? '' : `${step.error}: ${meanings[step.error] ?? ''}`) },
+]
+
+const meanings: Readonly<Record<string, string>> = {
+  unreachable: 'nothing answers there',
+  refused: 'the egress guard, or a link in the folder, stands in the way',
+  credentials: 'the credentials are not taken',
+  host_key: 'the server shows another host key',
+  missing: 'the folder or bucket is not there',
+  read_only: 'writing is not allowed',
+  full: 'there is no room',
+  timeout: 'no answer in time',
+  failed: 'it failed without saying why',
+}
+
+export default class BackupTargetsTest extends CallerCommand {
+  static override summary = 'Write, read and remove a probe at a backup target'
+  static override description = 'Exit code 8 when a step fails; docs/runbooks/backup-targets.md says what to do.'
+  static override examples = ['<%= config.bin %> backup-targets test disk']
+  static override args = {
+    target: Args.string({ ignoreStdin: true, required: true, description: "the target's name or id" }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(BackupTargetsTest)
+    const caller = await this.open(flags)
+    const target = await findTarget(caller, args.target)
+    const answer = await withProgress(`Testing ${target.name}`, () =>
+      caller.call(backupOperations.testBackupTarget, { targetId: target.id }),
+    )
+    this.log(await table(answer.steps, columns, ''))
+    if (!answer.ok) process.exitCode = exitCodes.findings
+    return answer
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * T-25, F-08: a worker that is killed anywhere leaves no archive that looks whole and is
+ * not; the job is taken up again and ends. A target that is full or vanishes fails the
+ * job whole, and the next one succeeds. `SVC_FAULTS=full` runs 20 kills.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { exportTenantJob } from '../../src/core/backup/export-job.ts'
+import { resumeJobs } from '../../src/core/backup/resume-jobs.ts'
+import { operations } from '../../src/core/operations.ts'
+import { spawnDaemon } from '../support/daemon.ts'
+import { type TestInstallation, testInstallation } from '../support/installation.ts'
+import { readArchive } from './importer.ts'
+
+const kills = process.env['SVC_FAULTS'] === 'full' ? 20 : 5
+
+let one: TestInstallation
+let tenantId: string
+let targetId: string
+let archives: string
+
+beforeAll(async () => {
+  one = await testInstallation()
+  tenantId = (await one.provision()).tenant.id
+  targetId = (
+    await one.asRecovery(operations.createBackupTarget, {
+      body: { name: 'disk', kind: 'LOCAL', config: { path: 'archives' } },
+    })
+  ).id
+  archives = join(one.installation.config.backupDir, 'archives', 'tenants', tenantId)
+  await one.asRecovery(operations.changeTenantQuotas, { tenantId, body: { export_jobs: 0 } })
+  const [hub] = await one.oracle`select id from container where tenant_id = ${tenantId} limit 1`
+  await one.oracle`
+    insert into label (tenant_id, id, container_id, name, name_fold, color_token, description)
+    select ${tenantId}, gen_random_uuid(), ${hub?.['id']}, 'n', 'many' || n, 'red', md5(n::text) || md5((n + 1)::text) from generate_series(1, 60000) n`
+})
+afterAll(() => one.close())
+
+const filesIn = (folder: string) =>
+  existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : []
+const ask = (target = targetId) => one.asRecovery(operations.exportTenant, { tenantId, body: { target_id: target } })
+const jobOf = (jobId: string) => one.asRecovery(operations.getJob, { jobId })
+
+/** Moments to kill at, each seen from outside. */
+const moments: readonly [string, (jobId: string) => Promise<boolean> | boolean][] = [
+  ['as soon as it runs', async (jobId) => (await jobOf(jobId)).state === 'RUNNING'],
+  [
+    'while it reads',
+    (jobId) =>
+      filesIn(join(one.installation.config.dataDir, 'spool')).some(
+        (name) => name.includes(jobId) && name.endsWith('labels.jsonl.zst'),
+      ),
+  ],
+  ['once the target has its folder', (jobId) => filesIn(archives).some((name) => name.includes(jobId))],
+  [
+    'in the middle of sending',
+    (jobId) => filesIn(archives).filter((name) => name.includes(jobId) && name.endsWith('.zst')).length >= 3,
+  ],
+  [
+    'near the manifest',
+    (jobId) => filesIn(archives).filter((name) => name.includes(jobId) && name.endsWith('.zst')).length >= 8,
+  ],
+]
+
+/** Every archive that has a manifest has all its files, to the byte. */
+function expectWholeArchives(): number {
+  const whole = readdirSync(archives).filter((name) => existsSync(join(archives, name, 'manifest.json')))
+  for (const name of whole)
+    expect(readArchive(join(archives, name)).entities.get('labels')?.length).toBeGreaterThan(60_000)
+  return whole.length
+}
+
+test(`${kills} kills at ${moments.length} moments leave nothing that looks whole and is not, and every job ends`, async () => {
+  for (let kill = 0; kill < kills; kill += 1) {
+    const [, isReached] = moments[kill % moments.length] ?? moments[0]!
+    const { job_id } = await ask()
+    const daemon = await spawnDaemon({ ...one.env, SVC_PORT: '0' })
+    try {
+      const ended = async () => ['SUCCEEDED', 'FAILED'].includes((await jobOf(job_id)).state)
+      while (!(await isReached(job_id)) && !(await ended())) await new Promise((resolve) => setTimeout(resolve, 2))
+    } finally {
+      daemon.process.kill('SIGKILL')
+      await daemon.ended
+    }
+    if (existsSync(archives)) expectWholeArchives()
+
+    // A minute of silence, told to the row instead of waited for.
+    await one.oracle`update job set beat_at = now() - interval '2 minutes' where id = ${job_id} and state = 'RUNNING'`
+    await resumeJobs.run(one.installation, {})
+    await exportTenantJob.run(one.installation, { tenantId, jobId: job_id })
+    const job = await jobOf(job_id)
+    expect([kill, job.state, job.failure]).toEqual([kill, 'SUCCEEDED', null])
+    expect(
+      readArchive(join(one.installation.config.backupDir, 'archives', job.result?.path ?? '')).manifest.job_id,
+    ).toBe(job_id)
+    // What the killed attempt left at the target is gone.
+    expect(readdirSync(archives).filter((name) => name.includes(job_id))).toHaveLength(1)
+  }
+  expect(expectWholeArchives()).toBe(kills)
+}, 300_000)
+
+test('a job whose workers all die ends as lost, and one that never reached the queue is queued again', async () => {
+  const { job_id } = await ask()
+  await one.oracle`update job set state = 'RUNNING', attempt = 3, started_at = now(), beat_at = now() - interval '2 minutes' where id = ${job_id}`
+  await resumeJobs.run(one.installation, {})
+  expect(await jobOf(job_id)).toMatchObject({ state: 'FAILED', failure: 'worker.lost' })
+
+  const { job_id: second } = await ask()
+  await one.oracle`delete from pgboss.job where data->>'jobId' = ${second}`
+  await one.oracle`update job set beat_at = now() - interval '11 minutes' where id = ${second}`
+  await resumeJobs.run(one.installation, {})
+  expect(await one.oracle`select from pgboss.job where data->>'jobId' = ${second}`).toHaveLength(1)
+  // One that beats is left alone.
+  await one.oracle`update job set state = 'RUNNING', attempt = 1, started_at = now(), beat_at = now() - interval '20 seconds' where id = ${second}`
+  await resumeJobs.run(one.installation, {})
+  expect((await jobOf(second)).state).toBe('RUNNING')
+})
+
+/** A file system of 256 KiB; undefined where this user may not mount one. */
+function smallDisk(folder: string, options: string): boolean {
+  mkdirSync(folder, { recursive: true })
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' })
+    return true
+  } catch {
+    process.stderr.write('\nNot shown: a full and a read-only target (this user may not mount a file system).\n')
+    return false
+  }
+}
+
+test('a full target, a read-only one and one that vanishes fail the job whole; the next one succeeds', async () => {
+  const { backupDir } = one.installation.config
+  const target = await one.asRecovery(operations.createBackupTarget, {
+    body: { name: 'small', kind: 'LOCAL', config: { path: 'small' } },
+  })
+  const small = join(backupDir, 'small')
+  const run = async () => {
+    const { job_id } = await ask(target.id)
+    await exportTenantJob.run(one.installation, { tenantId, jobId: job_id })
+    return jobOf(job_id)
+  }
+  for (const [options, failure] of [
+    ['size=256k', 'target.full'],
+    ['size=64m,ro', 'target.read_only'],
+  ] as const) {
+    if (!smallDisk(small, options)) break
+    try {
+      expect(await run()).toMatchObject({ state: 'FAILED', failure })
+      expect(filesIn(small).filter((name) => /\.(zst|json|partial)$/.test(name))).toEqual([])
+    } finally {
+      execFileSync('umount', [small])
+    }
+  }
+  rmSync(small, { recursive: true, force: true })
+  writeFileSync(small, 'somebody put a file here')
+  expect(await run()).toMatchObject({ state: 'FAILED', failure: 'target.missing' })
+  rmSync(small)
+  expect((await run()).state).toBe('SUCCEEDED')
+})
