@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
 import { count, int64, listOf, moment, text, uuid, version } from '../schema.ts'
 
-export const targetKinds = ['LOCAL', 'S3', 'SFTP'] as const
+const targetKinds = ['LOCAL', 'S3', 'SFTP'] as const
 export type TargetKind = (typeof targetKinds)[number]
 
 const path = text(1, 500)
@@ -26,7 +26,7 @@ const TargetConfig = z.object(PlainConfig).meta({ id: 'BackupTargetConfig' })
 export type TargetConfig = z.output<typeof TargetConfig>
 
 const secret = text(1, 20_000).optional().describe('sealed, and never answered')
-export const secretNames = ['secret_access_key', 'password', 'private_key'] as const
+const secretNames = ['secret_access_key', 'password', 'private_key'] as const
 export type SecretName = (typeof secretNames)[number]
 
 const NewTargetConfig = z

@@ -13,7 +13,7 @@ import type { Readable } from 'node:stream'
 import type { Secrets } from './config.ts'
 import type { TargetConfig, TargetKind } from './contract.ts'
 
-export const failureReasons = [
+const failureReasons = [
   'unreachable',
   'refused', // by the egress guard
   'credentials',

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
 import { int64, moment, uuid } from '../schema.ts'
 
-export const jobStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const
+const jobStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const
 export type JobState = (typeof jobStates)[number]
 
 const JobProgress = z

@@ -11,7 +11,7 @@ interface JobRow extends Omit<JobRef, 'progress'> {
   readonly progress: JobProgress | Record<string, never>
 }
 
-export const nothingDone: JobProgress = { phase: 'WAITING', done: 0, total: null }
+const nothingDone: JobProgress = { phase: 'WAITING', done: 0, total: null }
 
 /** Refuses not_found. */
 export async function getJob(ctx: Ctx, { jobId }: Received<typeof ops.getJob>): Promise<Answer<typeof ops.getJob>> {
