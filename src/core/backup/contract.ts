@@ -26,8 +26,6 @@ const TargetConfig = z.object(PlainConfig).meta({ id: 'BackupTargetConfig' })
 export type TargetConfig = z.output<typeof TargetConfig>
 
 const secret = text(1, 20_000).optional().describe('sealed, and never answered')
-const secretNames = ['secret_access_key', 'password', 'private_key'] as const
-export type SecretName = (typeof secretNames)[number]
 
 const NewTargetConfig = z
   .strictObject({ ...PlainConfig, secret_access_key: secret, password: secret, private_key: secret })
