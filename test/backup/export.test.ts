@@ -254,7 +254,7 @@ describe('asking for one', () => {
       const refused = await exported(mine.tenant.id, target).catch((error: unknown) => error)
       expect(refused).toMatchObject({
         code: 'request.invalid',
-        errors: [{ pointer: '/target_id', code: 'value.reference' }],
+        errors: [{ pointer: '/target_id', code: 'reference.unknown' }],
       })
     }
   })
