@@ -15,7 +15,7 @@ import { type Config, ConfigurationError } from './config.ts'
 import type { DatabaseAddress } from './database/address.ts'
 import { withClient } from './database/client.ts'
 import { newId } from './id.ts'
-import { type Installation, openInstallation } from './installation.ts'
+import { type Identity, type Installation, openInstallation } from './installation.ts'
 import { createKeyring, type Keyring, readKeyring } from './keyring.ts'
 import { mintToken } from './token.ts'
 
@@ -111,7 +111,9 @@ async function introduce(installation: Installation): Promise<void> {
   const { ring } = installation
   await installation.transaction(system, {}, async ({ tx }) => {
     await tx`insert into installation (id, epoch) values (${newId()}, ${newId()}) on conflict (is_only) do nothing`
-    const known = await tx<{ key_id: string; check_value: Buffer }[]>`select key_id, check_value from keyring_key`
+    const [known] = await tx<Identity[]>`select id, epoch from installation`
+    Object.assign(installation.identity, known)
+    const checks = await tx<{ key_id: string; check_value: Buffer }[]>`select key_id, check_value from keyring_key`
     const sealed = await tx<
       { key_id: string; count: number }[]
     >`select key_id, count(*)::int as count from sealed_value group by key_id`
@@ -122,7 +124,7 @@ async function introduce(installation: Installation): Promise<void> {
         `${listed}, which ${ring.path} lacks. Restore the keyring from its backup (docs/runbooks/keyring.md).`,
       )
     }
-    for (const { key_id, check_value } of known) {
+    for (const { key_id, check_value } of checks) {
       if (!ring.has(key_id) || ring.checkValue(key_id).equals(check_value)) continue
       throw new ConfigurationError(
         `The key "${key_id}" in ${ring.path} is not the key of that name that this database was used with. Restore the keyring from its backup (docs/runbooks/keyring.md).`,

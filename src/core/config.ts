@@ -76,6 +76,13 @@ export const environment = z.object({
     .min(1)
     .optional()
     .describe('Folder that LOCAL backup targets lie in. Absent: backups in SVC_DATA_DIR'),
+  SVC_LEDGER_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'The obligation ledger, which a recovery reads. Absent: ledger.jsonl in SVC_DATA_DIR. Keep it on another disk than the database',
+    ),
   SVC_EGRESS_ALLOW: z
     .string()
     .check((context) => {
@@ -135,6 +142,7 @@ export interface Config {
   readonly setUpToken: string | undefined
   readonly eventNamespace: string
   readonly backupDir: string
+  readonly ledgerFile: string
   readonly egress: Release
   readonly mail: MailSettings
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
@@ -177,6 +185,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     setUpToken: values.SVC_SETUP_TOKEN,
     eventNamespace: values.SVC_EVENT_NAMESPACE,
     backupDir: values.SVC_BACKUP_DIR ? resolve(values.SVC_BACKUP_DIR) : join(dataDir, 'backups'),
+    ledgerFile: values.SVC_LEDGER_FILE ? resolve(values.SVC_LEDGER_FILE) : join(dataDir, 'ledger.jsonl'),
     egress: releaseOf(values.SVC_EGRESS_ALLOW),
     mail: mailOf(values, dataDir),
     logLevel: values.SVC_LOG_LEVEL,

@@ -18,10 +18,12 @@ import { readCursor, writeCursor } from './cursor.ts'
 import type { Tx } from './database/transaction.ts'
 import { eventRow, type NewEvent } from './events.ts'
 import { newId } from './id.ts'
+import type { Identity } from './installation.ts'
 import type { Job } from './job.ts'
 import type { Keyring } from './keyring.ts'
 import { refuse } from './problem.ts'
 import type { EnqueueOptions, Queue } from './queue.ts'
+import type { Obligation } from './recovery/obligation.ts'
 
 export type JournalAction =
   | 'tenant.provisioned'
@@ -43,6 +45,10 @@ export type JournalAction =
   | 'operator.added'
   | 'operator.removed'
   | 'installation.set_up'
+  | 'recovery.begun'
+  | 'recovery.rewind_found'
+  | 'recovery.reconciled'
+  | 'recovery.admitted'
 
 export interface Evidence {
   readonly subject?: { readonly kind: string; readonly id: string }
@@ -71,12 +77,18 @@ export interface Ctx {
   audit(action: string, evidence?: Evidence): Promise<string>
   /** Writes events of the workspace in force. */
   emit(...events: readonly NewEvent[]): Promise<void>
+  /** Owes what a rewind of the database must not undo: the ledger has it before the commit. */
+  oblige(...obligations: readonly Obligation[]): void
+  /** Forgets what was owed since the savepoint that has just been undone. */
+  forgive(since: number): void
+  /** How much is owed so far. */
+  readonly owed: number
   /** Queues a job; nothing is queued unless the transaction commits. */
   enqueue<P>(job: Job<import('zod').ZodType<P>>, payload: P, options?: EnqueueOptions): Promise<void>
   /** Holds If-Match against the row just locked. Refuses precondition.failed. */
   unchanged(version: number): void
   cursor: {
-    /** The position of this list's cursor. Refuses cursor.invalid. */
+    /** The position of this list's cursor. Refuses cursor.invalid, gone. */
     read(operation: string, filters: Readonly<Record<string, unknown>>, cursor: string): string[]
     write(operation: string, filters: Readonly<Record<string, unknown>>, position: readonly string[]): string
   }
@@ -88,9 +100,12 @@ export interface ContextParts {
   readonly config: Config
   readonly ring: Keyring
   readonly queue: Queue
+  readonly identity: Identity
   /** The workspace whose role the transaction opened with; undefined for the installation's. */
   readonly tenantId: string | undefined
   readonly ifMatch?: string | undefined
+  /** What the transaction owes so far; written to the ledger before its commit (recovery/pledge.ts). */
+  readonly owed: Obligation[]
 }
 
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -152,7 +167,7 @@ function actingIn(tx: Tx, opened: string | undefined) {
 }
 
 export function contextOf(parts: ContextParts): Ctx {
-  const { tx, actor, config, ring, queue } = parts
+  const { tx, actor, config, ring, queue, identity, owed } = parts
   const { workspaceNow, asQueue, ...roles } = actingIn(tx, parts.tenantId)
   const via = viaOf(actor)
 
@@ -190,6 +205,12 @@ export function contextOf(parts: ContextParts): Ctx {
       await tx`insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'body')}`
     },
 
+    oblige: (...obligations) => void owed.push(...obligations),
+    forgive: (since) => void owed.splice(since),
+    get owed() {
+      return owed.length
+    },
+
     enqueue: (job, payload, options) => asQueue(() => queue.send(tx, job, payload, options)),
 
     unchanged(version) {
@@ -198,9 +219,10 @@ export function contextOf(parts: ContextParts): Ctx {
     },
 
     cursor: {
-      read: (operation, filters, cursor) => readCursor(ring, { operation, scope: scopeOf(actor), filters }, cursor),
+      read: (operation, filters, cursor) =>
+        readCursor(ring, { operation, scope: scopeOf(actor), filters }, identity.epoch, cursor),
       write: (operation, filters, position) =>
-        writeCursor(ring, { operation, scope: scopeOf(actor), filters }, position),
+        writeCursor(ring, { operation, scope: scopeOf(actor), filters }, identity.epoch, position),
     },
   }
 }

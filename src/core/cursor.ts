@@ -7,7 +7,10 @@
  * filters as associated data: a cursor opens only where it was made, and tells nobody
  * how busy the others are. Every cause of failure is one refusal, `cursor.invalid`.
  *
- * Spec: decisions 1, Lists.
+ * The position carries the installation's epoch. After a recovery positions are given out
+ * a second time, so an authentic cursor of another epoch is `gone`, not a place to go on.
+ *
+ * Spec: decisions 1, Lists; T-12, T-46.
  */
 import type { Keyring } from './keyring.ts'
 import { Problem } from './problem.ts'
@@ -20,18 +23,24 @@ export interface CursorScope {
   readonly filters: Readonly<Record<string, unknown>>
 }
 
-export function writeCursor(ring: Keyring, bound: CursorScope, position: readonly string[]): string {
+export function writeCursor(ring: Keyring, bound: CursorScope, epoch: string, position: readonly string[]): string {
   const id = Buffer.from(ring.current, 'latin1')
   const sealed = encrypt(
     ring.derive(ring.current, 'svc/cursor/v1'),
-    Buffer.from(JSON.stringify(position)),
+    Buffer.from(JSON.stringify([epoch, ...position])),
     contextOf(bound),
   )
   return Buffer.concat([Buffer.from([id.length]), id, sealed]).toString('base64url')
 }
 
-/** The position, as many texts as were written. Refuses cursor.invalid for anything else. */
-export function readCursor(ring: Keyring, bound: CursorScope, cursor: string): string[] {
+/** The position, as many texts as were written. Refuses gone for a cursor of another epoch, cursor.invalid for anything else. */
+export function readCursor(ring: Keyring, bound: CursorScope, epoch: string, cursor: string): string[] {
+  const [written, ...position] = openCursor(ring, bound, cursor)
+  if (written !== epoch) throw new Problem('gone')
+  return position
+}
+
+function openCursor(ring: Keyring, bound: CursorScope, cursor: string): string[] {
   if (!/^[A-Za-z0-9_-]{40,512}$/.test(cursor)) throw new Problem('cursor.invalid')
   const bytes = Buffer.from(cursor, 'base64url')
   // The last character carries unused bits: two spellings of one cursor would be an oracle of nothing, but are still not ours.

@@ -94,9 +94,11 @@ export async function once(
   const id = await claim(ctx, slot, fingerprint)
   if (id === undefined) return { ...(await replay(ctx, slot, fingerprint)), replayed: true }
 
+  const { owed } = ctx
   const answer = await ctx.tx.savepoint(work).catch((error: unknown) => {
     const storable = error instanceof Problem && error.status < 500 && error.status !== 429
     if (!storable) throw error
+    ctx.forgive(owed)
     return refusalAnswer(error)
   })
   keep(ctx, slot, id, answer, operation.secret === true)

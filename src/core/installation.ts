@@ -21,6 +21,8 @@ import { ownEndpoints } from './egress/guard.ts'
 import type { Keyring } from './keyring.ts'
 import { refuse } from './problem.ts'
 import { openQueue, type Queue } from './queue.ts'
+import { type Ledger, openLedger } from './recovery/ledger.ts'
+import { pledged } from './recovery/pledge.ts'
 
 export interface TransactionOptions {
   /** The workspace whose role is taken; absent for the installation's. */
@@ -31,6 +33,12 @@ export interface TransactionOptions {
   readonly admits?: boolean
 }
 
+/** Who the installation is, as this process knows it: read at boot, the epoch also with every credential (gate.ts). A recovery changes the epoch. */
+export interface Identity {
+  id: string
+  epoch: string
+}
+
 export interface Installation {
   readonly config: Config
   readonly ring: Keyring
@@ -38,6 +46,10 @@ export interface Installation {
   readonly queue: Queue
   readonly address: DatabaseAddress
   readonly clock: Clock
+  readonly identity: Identity
+  readonly ledger: Ledger
+  /** Transactions that could write and were committed by this process, so far. */
+  readonly writes: { readonly count: number }
   transaction<T>(actor: Actor, options: TransactionOptions, work: (ctx: Ctx) => Promise<T>): Promise<T>
   /**
    * Reads one workspace as it is at one moment, for as long as that takes: a REPEATABLE READ
@@ -79,13 +91,19 @@ const snapshotPool = {
 
 /** An installation over parts that are open already. */
 export function installationOver(
-  parts: Pick<Installation, 'config' | 'ring' | 'pool' | 'queue' | 'address'> & { readonly clock?: Clock },
+  parts: Pick<Installation, 'config' | 'ring' | 'pool' | 'queue' | 'address'> &
+    Partial<Pick<Installation, 'clock' | 'identity' | 'ledger'>>,
 ): Installation {
-  const { config, ring, pool, queue, address } = parts
+  const { config, ring, pool, queue, address, identity = { id: '', epoch: '' } } = parts
+  const ledger = parts.ledger ?? openLedger(config.ledgerFile, ring, () => identity.id)
+  const writes = { count: 0 }
   let snapshots: Pool | undefined
   let egress: Promise<Egress> | undefined
   return {
     ...parts,
+    identity,
+    ledger,
+    writes,
     clock: parts.clock ?? systemClock,
 
     snapshot(tenantId, work) {
@@ -101,19 +119,24 @@ export function installationOver(
       return egress
     },
 
-    transaction(actor, { tenantId, readOnly = false, ifMatch, admits = false }, work) {
+    async transaction(actor, { tenantId, readOnly = false, ifMatch, admits = false }, work) {
       const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)
-      return pool.transaction(
-        opening,
-        async (tx) => {
-          const ctx = contextOf({ tx, actor, config, ring, queue, tenantId, ifMatch })
-          // An operator is one of his workspace's people, although he does not act in it.
-          const workspace = tenantId ?? workspaceOf(actor)
-          if (!admits || workspace === undefined) return work(ctx)
-          return admitted(tx, workspace, () => work(ctx))
-        },
-        { readOnly },
+      const result = await pledged(ledger, (enter) =>
+        pool.transaction(
+          opening,
+          (tx) =>
+            enter((owed) => {
+              const ctx = contextOf({ tx, actor, config, ring, queue, identity, tenantId, ifMatch, owed })
+              // An operator is one of his workspace's people, although he does not act in it.
+              const workspace = tenantId ?? workspaceOf(actor)
+              if (!admits || workspace === undefined) return work(ctx)
+              return admitted(tx, workspace, () => work(ctx))
+            }),
+          { readOnly },
+        ),
       )
+      if (!readOnly) writes.count += 1
+      return result
     },
 
     async close() {

@@ -56,6 +56,11 @@ export const problems = {
     says: 'That cursor does not belong to this list.',
     remedy: 'Start again without a cursor.',
   },
+  gone: {
+    status: 410,
+    says: 'That cursor is from before a recovery of the installation, or too old.',
+    remedy: 'Start again without a cursor.',
+  },
   'idempotency.key_reused': {
     status: 422,
     says: 'That Idempotency-Key was used for another request.',
@@ -75,7 +80,7 @@ export const problems = {
   },
   'service.unavailable': {
     status: 503,
-    says: 'The database cannot be reached, or is too slow.',
+    says: 'The database cannot be reached or is too slow, or what must be written ahead of the act cannot be.',
     remedy: '`svc doctor` says what is wrong.',
   },
   internal: { status: 500, says: 'The server failed; its log has the cause under the request id.' },
@@ -126,6 +131,11 @@ export const problems = {
     status: 410,
     says: 'The invitation is unknown, used or expired.',
     remedy: 'Ask for a new one.',
+  },
+  'installation.recovering': {
+    status: 503,
+    says: 'The installation is being recovered and admits no workspace yet.',
+    remedy: 'Operators: `svc recovery status`, and docs/runbooks/point-in-time-recovery.md.',
   },
   'installation.already_set_up': {
     status: 409,
@@ -276,7 +286,7 @@ export function problemBody(problem: Problem, requestId: string): Record<string,
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error
   if (!(error instanceof Error)) return undefined
-  if (error.name === 'DatabaseUnavailable')
+  if (error.name === 'DatabaseUnavailable' || error.name === 'LedgerUnavailable')
     return new Problem('service.unavailable', {}, { headers: { 'retry-after': '1' } })
   const { constraint_name: violated, code } = error as { constraint_name?: string; code?: string }
   const rows = Object.entries(problems) as [ProblemCode, ProblemRow][]

@@ -50,5 +50,6 @@ export const installationTables: Readonly<Record<string, string>> = {
   purge_progress: 'how far a purge is; gone with its workspace',
   purge_certificate: 'the evidence of what a purge removed: counts, hashes, moments',
   journal: 'the evidence that outlives a workspace',
+  daemon_witness: 'how far each daemon has acknowledged, to tell a rewind by',
   pgmigrations: 'migrations that were run',
 }

@@ -3,7 +3,7 @@
  *
  * Everything follows from the operation's `needs`, in the order of decisions 1:
  *
- *    token → workspace state → scope → register → role → rate
+ *    token → recovery → workspace state → scope → register → role → rate
  *
  * What cannot be a token is turned away without asking the database; the rest is one
  * look-up by the token's hash. Nothing is remembered between requests: a suspension, a
@@ -20,12 +20,13 @@ import { admitted, type Installation } from '../core/installation.ts'
 import type { Needs, Operation } from '../core/operation.ts'
 import { refuse } from '../core/problem.ts'
 import { ceilingOf } from '../core/quotas.ts'
+import { refuseRecovering } from '../core/recovery/gate.ts'
 import { type Role, rankOf, type Scope } from '../core/schema.ts'
 import { hashToken, isTokenShaped } from '../core/token.ts'
 import type { Rate } from './rate.ts'
 
 export interface Gate {
-  /** Answers who acts. Refuses auth.unauthenticated, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required, quota.exceeded. */
+  /** Answers who acts. Refuses auth.unauthenticated, installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required, quota.exceeded. */
   admit(operation: Operation, headers: IncomingHttpHeaders): Promise<Actor>
 }
 
@@ -43,6 +44,8 @@ interface CredentialRow {
   readonly role: Role
   readonly is_operator: boolean
   readonly ceiling: number | bigint | null
+  readonly epoch: string
+  readonly is_gated: boolean
 }
 
 export function openGate(installation: Installation, rate: Rate): Gate {
@@ -57,6 +60,8 @@ export function openGate(installation: Installation, rate: Rate): Gate {
       if (token === undefined) refuse('auth.unauthenticated')
       const row = await findCredential(installation, token)
       if (!row || !isServedOn(config, headers.host, row.slug)) refuse('auth.unauthenticated')
+      installation.identity.epoch = row.epoch
+      if (row.is_gated && !isServedWhileGated(needs, row)) refuseRecovering()
       if (row.state !== 'ACTIVE') refuse('tenant_suspended')
 
       const actor = actorOf(row)
@@ -67,6 +72,21 @@ export function openGate(installation: Installation, rate: Rate): Gate {
       if (row.is_unseen) noteUse(installation, row, noted)
       return actor
     },
+  }
+}
+
+/** What an operator needs while the gate is closed: the installation's own operations, and his own sessions, tokens and proofs. */
+function isServedWhileGated({ caller }: Needs, { is_operator, scopes }: CredentialRow): boolean {
+  switch (caller) {
+    case 'anyone':
+    case 'operator': // whoever is no operator is told so below
+      return true
+    case 'account':
+      return is_operator
+    case 'workspace':
+      return false
+    case 'workspace or operator':
+      return is_operator && scopes.split(' ').includes('admin:tenants')
   }
 }
 
@@ -116,8 +136,10 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
     (tx) => tx.last<CredentialRow[]>`
       select c.tenant_id, c.id, c.account_id, c.session_id, c.kind, c.scopes,
              c.last_used_at is null or c.last_used_at < now() - interval '1 minute' as is_unseen,
-             t.state, t.slug, a.kind as account_kind, m.role, o.account_id is not null as is_operator, q.ceiling
+             t.state, t.slug, a.kind as account_kind, m.role, o.account_id is not null as is_operator, q.ceiling,
+             i.epoch, i.gated_at is not null as is_gated
       from credential c
+      cross join installation i
       join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
       join membership m on m.tenant_id = c.tenant_id and m.account_id = c.account_id
       join tenant t on t.id = c.tenant_id

@@ -19,6 +19,8 @@ import { type Config, ConfigurationError, readConfig } from '../core/config.ts'
 import { codeOf, DatabaseUnavailable } from '../core/database/unavailable.ts'
 import { jobs } from '../core/jobs.ts'
 import { placeOf } from '../core/mail/settings.ts'
+import { keepLedgerCopies } from '../core/recovery/ledger-copies.ts'
+import { detectRewind, watchWrites } from '../core/recovery/witness.ts'
 import { announceServing } from '../core/serving.ts'
 import { type Log, openLog } from './log.ts'
 import { openMetrics } from './metrics.ts'
@@ -80,6 +82,16 @@ async function serve(
     servesApi: role !== 'worker',
   })
   const setUpToken = await offerSetUp(installation)
+  const rewind = await detectRewind(installation)
+  if (rewind)
+    log.warn('the database lies behind what was acknowledged: the gate is closed', {
+      found_by: rewind.found_by,
+      ...rewind.params,
+    })
+  const watch = await watchWrites(installation, (error) => log.failure('witness', error))
+  closing.push(() => watch.close())
+  const copies = keepLedgerCopies(installation, (error) => log.failure('copy of the obligation ledger', error))
+  closing.push(() => copies.close())
 
   if (role !== 'worker') {
     const serving = await announceServing(database)

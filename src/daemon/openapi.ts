@@ -254,6 +254,7 @@ function refusalsMetBy(operation: Operation): Refusal[] {
       ...(operation.secret ? (['secret.unavailable'] as const) : []),
     )
   codes.push(...(operation.refuses ?? []))
+  if (codes.includes('cursor.invalid')) codes.push('gone')
   const met = codes.map((code) => ({ code, status: problems[code].status as number }))
   return countsTowardsRate(operation) ? [...met, { code: 'quota.exceeded', status: 429 }] : met
 }
@@ -266,12 +267,19 @@ function gateRefusals({ needs }: Operation): ProblemCode[] {
     case 'anyone':
       return []
     case 'account':
-      return ['auth.unauthenticated', 'tenant_suspended']
+      return ['auth.unauthenticated', 'installation.recovering', 'tenant_suspended']
     case 'workspace':
-      return ['auth.unauthenticated', 'tenant_suspended', 'auth.scope_required', 'auth.role_required']
+      return [
+        'auth.unauthenticated',
+        'installation.recovering',
+        'tenant_suspended',
+        'auth.scope_required',
+        'auth.role_required',
+      ]
     case 'workspace or operator':
       return [
         'auth.unauthenticated',
+        'installation.recovering',
         'tenant_suspended',
         'auth.scope_required',
         'auth.role_required',

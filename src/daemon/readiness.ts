@@ -1,15 +1,16 @@
 /**
  * What has to hold before traffic is sent here. Spec: decisions 1, `/readyz`.
  *
- * Each check is one short query over the pool, so that a full pool shows as well. The
- * gate of a recovered installation belongs here once there is one.
+ * Each check is one short query over the pool, so that a full pool shows as well.
  */
 import { asInstallation } from '../core/context.ts'
 import { migrationNames } from '../core/database/migration-names.ts'
 import type { Installation } from '../core/installation.ts'
+import { lookAtGate } from '../core/recovery/gate.ts'
 import type { Readiness } from './health.ts'
 
-export function readinessOf({ pool, ring }: Installation, isDraining: () => boolean): Readiness {
+export function readinessOf(installation: Installation, isDraining: () => boolean): Readiness {
+  const { pool, ring } = installation
   const wanted = migrationNames()
   return {
     process: async () => (isDraining() ? 'the daemon is draining' : undefined),
@@ -27,6 +28,11 @@ export function readinessOf({ pool, ring }: Installation, isDraining: () => bool
       const names = new Set(applied.map(({ name }) => name))
       const pending = wanted.filter((name) => !names.has(name))
       return pending.length > 0 ? `${pending.length} migration(s) pending, the first is ${pending[0]}` : undefined
+    },
+
+    gate: async () => {
+      const { gated_at, gate_reason } = await lookAtGate(installation)
+      return gated_at === null ? undefined : `closed since ${gated_at} (${gate_reason}); svc recovery status`
     },
 
     keyring: async () => {

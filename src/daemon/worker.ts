@@ -4,9 +4,14 @@
  * A payload is parsed before it is believed: a job may have been queued by an older
  * release. A failure is logged and handed back to the queue, which runs the job again as
  * often as the job allows. Every job may run twice (core/job.ts).
+ *
+ * While the installation's gate is closed no job runs: one of the clock's is left out, any
+ * other is queued again for later. What reaches outside or destroys must wait until the
+ * recovery has put the obligations back.
  */
 import type { Installation } from '../core/installation.ts'
 import { type Job, JobGivenUp } from '../core/job.ts'
+import { lookAtGate } from '../core/recovery/gate.ts'
 import type { Log } from './log.ts'
 
 export interface Worker {
@@ -16,14 +21,21 @@ export interface Worker {
 
 const batchSize = 20
 const pollingSeconds = 1
+/** How long a job is put off while the gate is closed. */
+const heldSeconds = 30
 
 export async function startWorker(installation: Installation, jobs: readonly Job[], log: Log): Promise<Worker> {
   const boss = await installation.queue.boss()
   for (const job of jobs) {
     // What takes long is taken one by one: a batch is fetched anew only when all of it is done.
     const taking = job.atOnce === undefined ? { batchSize } : { batchSize: 1, localConcurrency: job.atOnce }
-    await boss.work(job.name, { ...taking, pollingIntervalSeconds: pollingSeconds, perJobResults: true }, (batch) =>
-      Promise.all(batch.map((queued) => run(installation, job, queued, log))),
+    await boss.work(
+      job.name,
+      { ...taking, pollingIntervalSeconds: pollingSeconds, perJobResults: true },
+      async (batch) => {
+        const carryOut = (await isGated(installation)) ? hold : run
+        return Promise.all(batch.map((queued) => carryOut(installation, job, queued, log)))
+      },
     )
     if (job.cron !== undefined) await boss.schedule(job.name, job.cron, {}, { tz: 'UTC' })
   }
@@ -34,12 +46,23 @@ export async function startWorker(installation: Installation, jobs: readonly Job
   }
 }
 
-async function run(
-  installation: Installation,
-  job: Job,
-  queued: { readonly id: string; readonly data: unknown },
-  log: Log,
-) {
+interface Queued {
+  readonly id: string
+  readonly data: unknown
+}
+
+const isGated = async (installation: Installation) => (await lookAtGate(installation)).gated_at !== null
+
+/** Puts a job off. Between the two it may be killed and come twice, as every job may. */
+async function hold(installation: Installation, job: Job, queued: Queued, _: Log) {
+  if (job.cron === undefined)
+    await installation.transaction({ kind: 'SYSTEM', job: job.name }, {}, (ctx) =>
+      ctx.enqueue(job, job.payload.parse(queued.data ?? {}), { startAfter: new Date(Date.now() + heldSeconds * 1000) }),
+    )
+  return { id: queued.id, status: 'completed' as const }
+}
+
+async function run(installation: Installation, job: Job, queued: Queued, log: Log) {
   try {
     await job.run(installation, job.payload.parse(queued.data ?? {}))
     return { id: queued.id, status: 'completed' as const }

@@ -124,11 +124,11 @@ test('no two lists of texts have the same bytes', () => {
 
 describe('a cursor', () => {
   const bound = { operation: 'listTenants', scope: randomUUID(), filters: { state: 'ACTIVE', slug: undefined } }
-  const cursor = writeCursor(ring, bound, ['a', 'b'])
+  const cursor = writeCursor(ring, bound, 'epoch', ['a', 'b'])
   const invalid = expect.objectContaining({ code: 'cursor.invalid' }) as unknown
   const read = (text: string, at: Parameters<typeof readCursor>[1] = bound, by = ring): unknown => {
     try {
-      return readCursor(by, at, text)
+      return readCursor(by, at, 'epoch', text)
     } catch (error) {
       return error
     }
@@ -138,6 +138,13 @@ describe('a cursor', () => {
     expect(read(cursor)).toEqual(['a', 'b'])
     expect(read(cursor, { ...bound, filters: { slug: undefined, state: 'ACTIVE' } })).toEqual(['a', 'b'])
     expect(read(cursor, { ...bound, filters: { state: 'ACTIVE' } })).toEqual(['a', 'b'])
+  })
+
+  test('of an epoch before a recovery is gone, and says so only where it is authentic', () => {
+    const older = writeCursor(ring, bound, 'older', ['a', 'b'])
+    expect(read(older)).toMatchObject({ code: 'gone', status: 410 })
+    expect(read(older, { ...bound, scope: randomUUID() })).toEqual(invalid)
+    expect(read(`${older.slice(0, -2)}AA`)).toEqual(invalid)
   })
 
   test('is URL-safe and short', () => {
@@ -179,7 +186,7 @@ describe('a cursor', () => {
     ).toEqual(invalid)
     // The last character of two of three lengths has bits that mean nothing.
     const spelled = ['', 'a', 'ab'].flatMap((position) => {
-      const text = writeCursor(ring, bound, [position])
+      const text = writeCursor(ring, bound, 'epoch', [position])
       const others = [...alphabet].map((last) => text.slice(0, -1) + last).filter((other) => other !== text)
       return others.filter((other) => Buffer.from(other, 'base64url').equals(Buffer.from(text, 'base64url')))
     })

@@ -1,6 +1,6 @@
 /** The rules of the database, held against its catalog. Each rule is shown an offender first. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { workspaceTables } from '../../src/core/tables.ts'
+import { installationTables, workspaceTables } from '../../src/core/tables.ts'
 import { type TestDatabase, testDatabase } from '../support/database.ts'
 import { type TestInstallation, testInstallation } from '../support/installation.ts'
 import { type Catalog, readCatalog } from './catalog.ts'
@@ -37,7 +37,7 @@ async function catalogAfter(statements: string): Promise<Catalog> {
 
 describe('the database', () => {
   test('is read at all', () => {
-    expect(catalog.tables.length).toBe(Object.keys(workspaceTables).length + 9)
+    expect(catalog.tables.length).toBe(Object.keys(workspaceTables).length + Object.keys(installationTables).length)
     expect(catalog.roles.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['svc_daemon', 'svc_installation', 'svc_purge', 'svc_queue', 'svc_tenant']),
     )

@@ -90,6 +90,7 @@ async function daemonOver(db: TestDatabase, config: Config, options: TestDaemonO
 function configFor(db: TestDatabase, folder: string, overrides: Partial<Config> = {}): Config {
   const config = readConfig({
     SVC_DATABASE_URL: 'postgres://nobody@localhost/nothing',
+    SVC_DATA_DIR: folder,
     SVC_KEYRING_FILE: join(folder, 'keyring.json'),
     SVC_PORT: '0',
   })

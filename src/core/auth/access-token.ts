@@ -85,6 +85,7 @@ export async function revokeToken(ctx: Ctx, { tokenId }: Received<typeof ops.rev
     ctx.audit('token.revoked', { subject: { kind: 'token', id: tokenId } }),
     ctx.emit({ name: 'identity.token.revoked', subject: `/auth/tokens/${tokenId}`, data: { id: tokenId } }),
   ])
+  ctx.oblige({ act: 'token.revoked', tenant_id: actor.tenantId, id: tokenId })
 }
 
 /** Refuses request.invalid on a doubled scope, auth.scope_required above the bearer's own, admin.operator_required. */

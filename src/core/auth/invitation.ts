@@ -9,6 +9,7 @@ import type { Ctx } from '../context.ts'
 import { admitted, type Installation } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
+import { refuseWhileGated } from '../recovery/gate.ts'
 import { hashToken, isTokenShaped } from '../token.ts'
 import type { invitationOperations as ops, Session } from './contract.ts'
 import { hashPassword } from './password.ts'
@@ -80,5 +81,6 @@ async function findInvitation(ctx: Ctx, token: string): Promise<InvitationRow> {
     join tenant t on t.id = i.tenant_id
     where i.hash = ${hashToken(token)} and i.used_at is null and i.expires_at > now() and a.state = 'INVITED'`
   if (!found) refuse('auth.invitation_invalid')
+  await refuseWhileGated(ctx, found.account_id)
   return found
 }

@@ -17,6 +17,7 @@ import { admitted, type Installation } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
 import { lastId, pageOfRows, pageStart } from '../page.ts'
 import { Problem, refuse } from '../problem.ts'
+import { refuseWhileGated } from '../recovery/gate.ts'
 import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import type { sessionOperations as ops, Session } from './contract.ts'
 import { isPassword } from './password.ts'
@@ -54,10 +55,11 @@ export async function proveSignIn(
     : undefined
 }
 
-/** Signs in. Refuses auth.sign_in_failed; tenant_suspended only behind the right password. */
+/** Signs in. Refuses auth.sign_in_failed, installation.recovering; tenant_suspended only behind the right password. */
 export async function signIn(ctx: Ctx, _: Received<typeof ops.signIn>, proved: Proved | undefined): Promise<Session> {
   if (!proved) refuse('auth.sign_in_failed')
   const { tenantId, accountId } = proved
+  await refuseWhileGated(ctx, accountId)
   return ctx.inWorkspace(tenantId, () =>
     admitted(ctx.tx, tenantId, async () => {
       await stillProved(ctx, proved)
@@ -136,7 +138,7 @@ interface RefreshRow {
   readonly is_used: boolean
 }
 
-/** Trades a refresh token. A used one revokes its session. Refuses auth.unauthenticated, tenant_suspended. */
+/** Trades a refresh token. A used one revokes its session. Refuses auth.unauthenticated, installation.recovering, tenant_suspended. */
 export async function refreshSession(
   ctx: Ctx,
   { body }: Received<typeof ops.refreshSession>,
@@ -149,6 +151,7 @@ export async function refreshSession(
     where c.hash = ${hashToken(body.refresh_token)} and c.kind = 'REFRESH' and c.revoked_at is null and c.expires_at > now()
     for update of c, s`
   if (!found) refuse('auth.unauthenticated')
+  await refuseWhileGated(ctx, found.account_id)
 
   return ctx.inWorkspace(found.tenant_id, () =>
     admitted(ctx.tx, found.tenant_id, async () => {

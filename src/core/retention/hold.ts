@@ -19,6 +19,7 @@ import { closeWorkspace } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
 import { firstId, pageOfRows, pageStart } from '../page.ts'
 import { refuse, refuseMember } from '../problem.ts'
+import type { Obligation } from '../recovery/obligation.ts'
 import { installationScope } from '../sealing.ts'
 import type { Hold, HoldScope, retentionOperations as ops } from './contract.ts'
 
@@ -83,6 +84,7 @@ export async function placeHold(ctx: Ctx, { body }: Received<typeof ops.placeHol
     return placed
   })
   await ctx.journal('hold.placed', tenant, { subject: { kind: 'hold', id }, params: { scope: body.scope.kind } })
+  ctx.oblige(placementOf(tenantId, hold))
 
   return hold
 }
@@ -106,9 +108,24 @@ export async function releaseHold(ctx: Ctx, { holdId }: Received<typeof ops.rele
       subject: { kind: 'hold', id: holdId },
       params: { scope: hold.scope.kind },
     })
+  if (isChanged) ctx.oblige({ act: 'hold.released', tenant_id: tenantId, id: holdId })
 
   return hold
 }
+
+/** A hold as the ledger has it. */
+export const placementOf = (
+  tenantId: string,
+  { id, scope, reason, placed_by, placed_at }: Pick<Hold, 'id' | 'scope' | 'reason' | 'placed_by' | 'placed_at'>,
+): Obligation => ({
+  act: 'hold.placed',
+  tenant_id: tenantId,
+  id,
+  scope: { kind: scope.kind, id: scopeIdOf(tenantId, scope, '/scope') },
+  placed_by,
+  placed_at,
+  reason,
+})
 
 /** Whether anything in the workspace is under a hold in force. */
 export async function isHeld(ctx: Ctx, tenantId: string): Promise<boolean> {

@@ -56,6 +56,7 @@ export async function addOperator(ctx: Ctx, { body }: Received<typeof ops.addOpe
   for (const { account_id } of entered) {
     const { workspace_id, slug } = entering.find((entry) => entry.account_id === account_id) ?? account
     await ctx.journal('operator.added', { id: workspace_id, slug }, { subject: { kind: 'account', id: account_id } })
+    ctx.oblige({ act: 'operator.added', tenant_id: workspace_id, account_id })
   }
 }
 
@@ -70,12 +71,13 @@ export async function removeOperator(ctx: Ctx, { accountId }: Received<typeof op
   const [gone] = await ctx.tx<{ workspace_id: string; slug: string }[]>`
     delete from operator o using tenant t where o.account_id = ${accountId} and t.id = o.workspace_id
     returning o.workspace_id, t.slug`
-  if (gone)
-    await ctx.journal(
-      'operator.removed',
-      { id: gone.workspace_id, slug: gone.slug },
-      { subject: { kind: 'account', id: accountId } },
-    )
+  if (!gone) return
+  await ctx.journal(
+    'operator.removed',
+    { id: gone.workspace_id, slug: gone.slug },
+    { subject: { kind: 'account', id: accountId } },
+  )
+  ctx.oblige({ act: 'operator.removed', tenant_id: gone.workspace_id, account_id: accountId })
 }
 
 /** Everybody in the register, while nobody else can change it: the installation's one row is its lock, even when it is empty. */
@@ -107,8 +109,10 @@ export async function removeOperatorsOf(
 ): Promise<void> {
   const gone = await ctx.tx<{ account_id: string }[]>`
     delete from operator where workspace_id = ${tenant.id} returning account_id`
-  for (const { account_id } of gone)
+  for (const { account_id } of gone) {
     await ctx.journal('operator.removed', tenant, { subject: { kind: 'account', id: account_id } })
+    ctx.oblige({ act: 'operator.removed', tenant_id: tenant.id, account_id })
+  }
 }
 
 async function findAccount(

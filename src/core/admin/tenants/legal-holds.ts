@@ -15,7 +15,7 @@ import type { Ctx } from '../../context.ts'
 import { closeWorkspace, type Installation } from '../../installation.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
-import { isPresent, scopeIdOf } from '../../retention/hold.ts'
+import { isPresent, placementOf, scopeIdOf } from '../../retention/hold.ts'
 import type { LegalHoldRecord, tenantOperations as ops } from './contract.ts'
 import { lockTenant } from './tenant-row.ts'
 
@@ -69,6 +69,9 @@ export async function replaceLegalHolds(
         already_present: present.size,
       },
     })
+  ctx.oblige(
+    ...placed.map((hold) => placementOf(tenantId, { ...hold, scope: { kind: hold.scope.kind, id: hold.scopeId } })),
+  )
 
   return {
     recovery_point: body.recovery_point,

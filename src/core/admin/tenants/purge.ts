@@ -66,6 +66,29 @@ export async function pursuePurge(installation: Installation, tenantId: string):
   return carryOn(installation, tenantId)
 }
 
+/**
+ * Purges a workspace once more that was purged before the database was rewound: at once,
+ * because its deadline was waited for then. Answers what is in the way, a hold above all;
+ * the workspace is leaving all the same, and its purge goes on by itself once that is gone.
+ */
+export async function repeatPurge(installation: Installation, tenantId: string): Promise<PurgeOutcome> {
+  const isThere = await installation.transaction(worker, {}, async (ctx) => {
+    await closeWorkspace(ctx.tx, tenantId)
+    const [found] = await ctx.tx`select 1 from tenant where id = ${tenantId} for update`
+    await ctx.tx`
+      update tenant
+      set state = 'PENDING_DELETION', version = version + 1, deletion_requested_at = coalesce(deletion_requested_at, now()),
+          state_before_deletion = case when state = 'PENDING_DELETION' then state_before_deletion else state end,
+          purge_after = least(purge_after, now(), ${new Date(installation.clock.now())}::timestamptz)
+      where id = ${tenantId} and (state <> 'PENDING_DELETION' or purge_after > now())`
+    return found !== undefined
+  })
+  if (!isThere) return 'purged'
+  const hindered = await start(installation, tenantId)
+  for (let outcome = hindered; ; outcome = await carryOn(installation, tenantId))
+    if (outcome !== undefined && outcome !== 'more') return outcome
+}
+
 /** The workspaces whose purge is due, or under way. */
 export const findDuePurges = (installation: Installation): Promise<readonly { readonly id: string }[]> =>
   installation.transaction(
@@ -285,6 +308,7 @@ function finish(installation: Installation, tenantId: string): Promise<PurgeOutc
     const counts = await certify(ctx, { ...locked, hold_checks: locked.hold_checks + 1, slugBlockedUntil })
     failpoint('purge.certified')
     await ctx.journal('tenant.purged', locked, { params: { counts } })
+    ctx.oblige({ act: 'workspace.purged', tenant_id: tenantId })
     // A proof that an operator spent on this workspace names it as its target.
     await ctx.tx`delete from step_up where target_id = ${tenantId}`
     await ctx.tx`delete from purge_progress where workspace_id = ${tenantId}`

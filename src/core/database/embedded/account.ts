@@ -7,7 +7,7 @@
  * An existing database stays with its owner, whoever would be chosen today.
  */
 import { spawn } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { failures } from './failure.ts'
 
 export interface Account {
@@ -45,6 +45,9 @@ export async function accountOfOwner(
   const name = (await listAccounts()).find((account) => account.uid === owner.uid)?.name
   return { name: name ?? String(owner.uid), uid: owner.uid, gid: owner.gid }
 }
+
+/** The same for a cluster that is there. */
+export const accountOfCluster = async (cluster: string) => accountOfOwner(cluster, await stat(cluster))
 
 async function listAccounts(): Promise<Account[]> {
   const passwd = await readFile('/etc/passwd', 'utf8')

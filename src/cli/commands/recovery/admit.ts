@@ -1,0 +1,58 @@
+import { Flags } from '@oclif/core'
+import type { Admission, CheckCode } from '../../../core/recovery/admit.ts'
+import { BaseCommand } from '../../base-command.ts'
+import { exitCodes } from '../../failure.ts'
+import { demandBegun, ledgerFlag, withInstallation } from '../../recovery-installation.ts'
+import { checkTable } from '../../render/recovery.ts'
+
+const codes = [
+  'migrations',
+  'keyring',
+  'ledger',
+  'holds',
+  'purges',
+  'operators',
+  'tokens',
+  'outbox',
+  'jobs',
+  'clock',
+] as const
+
+export default class RecoveryAdmit extends BaseCommand {
+  static override summary = 'Admit workspaces again, once every check passes or is accepted by name'
+  static override description =
+    'Every session and step-up from before is void: people sign in again. Cursors from before are answered 410. Exits 8, with the gate closed, while a finding is neither mended nor accepted.'
+  static override examples = [
+    '<%= config.bin %> recovery admit',
+    '<%= config.bin %> recovery admit --accept ledger --accept jobs',
+  ]
+  static override flags = {
+    accept: Flags.option({
+      summary: 'A finding to admit in spite of; may be given several times.',
+      multiple: true,
+      options: codes,
+      helpValue: 'FINDING',
+    })(),
+    ...ledgerFlag,
+  }
+
+  async run(): Promise<Admission> {
+    const { flags } = await this.parse(RecoveryAdmit)
+    const accept: readonly CheckCode[] = flags.accept ?? []
+    const admission = await withInstallation(this.note, async (installation, actor) => {
+      await demandBegun(installation)
+      const { admitTraffic } = await import('../../../core/recovery/admit.ts')
+      return admitTraffic(installation, actor, { accept, ledgers: flags.ledger ?? [] })
+    })
+    this.log(await checkTable(admission.checks))
+    if (admission.admitted) {
+      this.tell(
+        `\nThe gate is open. ${admission.sessions_ended} session(s) and ${admission.proofs_voided} proof(s) are void.`,
+      )
+    } else {
+      this.tell(`\nThe gate stays closed: ${admission.refused_by.join(', ')}.`)
+      process.exitCode = exitCodes.findings
+    }
+    return admission
+  }
+}

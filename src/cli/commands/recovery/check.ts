@@ -1,0 +1,37 @@
+import type { Check } from '../../../core/recovery/check.ts'
+import { BaseCommand } from '../../base-command.ts'
+import { exitCodes } from '../../failure.ts'
+import { ledgerFlag, withInstallation } from '../../recovery-installation.ts'
+import { checkTable } from '../../render/recovery.ts'
+
+export default class RecoveryCheck extends BaseCommand {
+  static override summary = 'Check what has to hold before a recovered installation admits workspaces'
+  static override description =
+    'Changes nothing. Exits 8 where something needs attention, each with what to do about it.'
+  static override examples = ['<%= config.bin %> recovery check', '<%= config.bin %> recovery check --json']
+  static override flags = ledgerFlag
+
+  async run(): Promise<{ checks: readonly Check[] }> {
+    const { flags } = await this.parse(RecoveryCheck)
+    const checks = await this.look(flags.ledger ?? [])
+    this.log(await checkTable(checks))
+    if (checks.some(({ state }) => state === 'finding')) process.exitCode = exitCodes.findings
+    else this.tell('\nNothing stands in the way. Next: svc recovery admit')
+    return { checks }
+  }
+
+  /** An installation that cannot even be opened is a finding as well. */
+  private async look(ledgers: readonly string[]): Promise<readonly Check[]> {
+    try {
+      return await withInstallation(this.note, async (installation) => {
+        const { checkRecovery } = await import('../../../core/recovery/check.ts')
+        return checkRecovery(installation, ledgers)
+      })
+    } catch (error) {
+      const { name, message } = error as Error
+      const code = name === 'SchemaError' ? 'migrations' : name === 'ConfigurationError' ? 'keyring' : undefined
+      if (!code) throw error
+      return [{ code, state: 'finding', says: message, remedy: null }]
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { Flags } from '@oclif/core'
+import type { Step } from '../../../core/recovery/reconcile.ts'
+import { BaseCommand } from '../../base-command.ts'
+import { exitCodes } from '../../failure.ts'
+import { demandBegun, ledgerFlag, withInstallation } from '../../recovery-installation.ts'
+import { stepTable } from '../../render/recovery.ts'
+
+interface Reconciliation {
+  readonly applied: boolean
+  /** What was done, or without --apply what would be. */
+  readonly steps: readonly Step[]
+  readonly hindered: readonly Step[]
+}
+
+export default class RecoveryReconcile extends BaseCommand {
+  static override summary = 'Compare the obligation ledger with the recovered database, and do again what is missing'
+  static override description =
+    'Without --apply it only prints the plan. Holds are placed again, operators added and removed, tokens revoked, workspaces purged; a second run finds nothing to do. Exits 8 while there is something to do or to decide.'
+  static override examples = ['<%= config.bin %> recovery reconcile', '<%= config.bin %> recovery reconcile --apply']
+  static override flags = {
+    apply: Flags.boolean({ summary: 'Do it; the gate has to be closed.' }),
+    ...ledgerFlag,
+  }
+
+  async run(): Promise<Reconciliation> {
+    const { flags } = await this.parse(RecoveryReconcile)
+    const answer = await withInstallation(this.note, async (installation, actor): Promise<Reconciliation> => {
+      const { planReconciliation, readLedgers } = await import('../../../core/recovery/reconcile.ts')
+      const recoveryPoint = flags.apply ? await demandBegun(installation) : undefined
+      const { wanted, faults } = await readLedgers(installation, { others: flags.ledger ?? [] })
+      for (const { file, fault } of faults) this.note(`${file}: ${fault}. Nothing behind that is believed.`)
+      const plan = await planReconciliation(installation, wanted)
+      if (recoveryPoint === undefined)
+        return {
+          applied: false,
+          steps: plan.filter(({ hindered_by }) => hindered_by === null),
+          hindered: plan.filter(({ hindered_by }) => hindered_by !== null),
+        }
+      const { repeatSteps } = await import('../../../core/recovery/repeat.ts')
+      const { done, hindered } = await repeatSteps({ installation, actor, wanted, recoveryPoint }, plan)
+      return { applied: true, steps: done, hindered }
+    })
+    const { applied, steps, hindered } = answer
+    this.log(await stepTable([...steps, ...hindered], 'Nothing is to be done again.'))
+    if (applied) this.tell(`\n${steps.length} done again, ${hindered.length} left to decide. Next: svc recovery check`)
+    else if (steps.length > 0) this.tell('\nNext: svc recovery reconcile --apply')
+    if (hindered.length > 0 || (!applied && steps.length > 0)) process.exitCode = exitCodes.findings
+    return answer
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * Base backups of an embedded cluster, and recovery to a moment, without pg_basebackup:
+ * the package has only the server's own programs.
+ *
+ *    pg_backup_start ─▶ copy of the files ─▶ pg_backup_stop ─▶ its label, and the log written meanwhile
+ *
+ * Files come and go while they are copied; one that vanishes was not needed. The copy is
+ * whole only together with its label, which is written last. What belongs to the running
+ * server alone (its lock, its slots, its shared memory) is left out.
+ */
+import { chown, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { withClient } from '../client.ts'
+import { findSuperuser } from '../embedded.ts'
+import { type Account, accountOfCluster } from './account.ts'
+import { type ClusterRecord, clusterOf, draftRecord, findRecord, makePrivate, saveRecord } from './places.ts'
+import { findFreePort } from './port.ts'
+
+/** Folders whose content is the running server's; they are kept empty. */
+const emptied = new Set([
+  'pg_wal',
+  'pg_replslot',
+  'pg_dynshmem',
+  'pg_notify',
+  'pg_serial',
+  'pg_snapshots',
+  'pg_stat_tmp',
+  'pg_subtrans',
+])
+const leftOut = /^(postmaster\.(pid|opts)|pgsql_tmp.*|backup_label(\.old)?|recovery\.signal)$/
+
+/** Copies the running cluster of a data folder to a folder that is not there yet. */
+export async function takeBaseBackup(dataDir: string, to: string): Promise<void> {
+  const superuser = await findSuperuser(dataDir)
+  const record = await findRecord(dataDir)
+  if (!superuser || !record) throw new Error(`there is no database in ${dataDir}`)
+  const from = clusterOf(record)
+  const account = await accountOfCluster(from)
+  await withClient({ ...superuser, database: 'postgres' }, async (client) => {
+    await client.query("select pg_backup_start('svc', fast => true)")
+    await copyTree(from, to, account)
+    // Without waiting for the archive: the log that was written meanwhile is copied, so the backup starts without one.
+    const { rows } = await client.query<{ labelfile: string; spcmapfile: string }>(
+      'select labelfile, spcmapfile from pg_backup_stop(wait_for_archive => false)',
+    )
+    const { rows: log } = await client.query<{ name: string }>('select name from pg_ls_waldir()')
+    for (const { name } of log) await copyOwned(join(from, 'pg_wal', name), join(to, 'pg_wal', name), account)
+    await writeOwned(join(to, 'backup_label'), rows[0]?.labelfile ?? '', account)
+    if (rows[0]?.spcmapfile) await writeOwned(join(to, 'tablespace_map'), rows[0].spcmapfile, account)
+  })
+}
+
+/** Makes a data folder whose database is a copy of the running one of another; it is not started. */
+export async function cloneDatabase(fromDataDir: string, toDataDir: string): Promise<ClusterRecord> {
+  const source = await findRecord(fromDataDir)
+  if (!source) throw new Error(`there is no database in ${fromDataDir}`)
+  const account = await accountOfCluster(clusterOf(source))
+  await mkdir(toDataDir, { recursive: true, mode: account ? 0o711 : 0o700 })
+  const record = { ...(await draftRecord(toDataDir, account, await findFreePort())), passwords: source.passwords }
+  await takeBaseBackup(fromDataDir, clusterOf(record))
+  await saveRecord(toDataDir, { ...record, created: true })
+  return record
+}
+
+export interface Target {
+  /** Folder of archived segments. */
+  readonly archive: string
+  /** What is committed before this moment is recovered, and nothing after it. */
+  readonly time: string
+}
+
+/** Puts a base backup in the place of a stopped cluster, to be recovered to a moment when it starts. */
+export async function rewindTo(record: ClusterRecord, backup: string, { archive, time }: Target): Promise<void> {
+  const cluster = clusterOf(record)
+  const account = await accountOfCluster(cluster)
+  await rm(cluster, { recursive: true })
+  await copyTree(backup, cluster, account, new Set())
+  const settings = {
+    restore_command: `cp "${archive}/%f" "%p"`,
+    // Not with Z: when the server reads this it knows no abbreviations of zones yet.
+    recovery_target_time: time.replace(/Z$/, '+00'),
+    recovery_target_inclusive: 'off',
+    recovery_target_action: 'promote',
+  }
+  // For this start only: the next one finds no signal and reads none of them.
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'\n`)
+  await writeOwned(join(cluster, 'postgresql.auto.conf'), lines.join(''), account)
+  await writeOwned(join(cluster, 'recovery.signal'), '', account)
+}
+
+/** A folder the server may archive into, and the settings that make it do so. */
+export async function prepareArchive(
+  record: ClusterRecord,
+): Promise<{ archive: string; settings: Record<string, string> }> {
+  const archive = join(record.home, 'archive')
+  await makePrivate(archive, await accountOfCluster(clusterOf(record)))
+  return {
+    archive,
+    settings: {
+      archive_mode: 'on',
+      // Under another name first: a segment that is there is whole.
+      archive_command: `cp "%p" "${archive}/%f.partial" && mv "${archive}/%f.partial" "${archive}/%f"`,
+    },
+  }
+}
+
+async function copyTree(from: string, to: string, account: Account | undefined, empty = emptied): Promise<void> {
+  await makePrivate(to, account)
+  const entries = await readdir(from, { withFileTypes: true }).catch(unlessGone)
+  for (const entry of entries ?? []) {
+    if (leftOut.test(entry.name) && empty.size > 0) continue
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory() && empty.has(entry.name)) await makePrivate(target, account)
+    else if (entry.isDirectory()) await copyTree(source, target, account, empty)
+    else if (entry.isFile()) await copyOwned(source, target, account)
+  }
+}
+
+async function copyOwned(from: string, to: string, account: Account | undefined): Promise<void> {
+  const isCopied = await copyFile(from, to).then(() => true, unlessGone)
+  if (isCopied && account) await chown(to, account.uid, account.gid)
+}
+
+async function writeOwned(path: string, text: string, account: Account | undefined): Promise<void> {
+  await writeFile(path, text, { mode: 0o600 })
+  if (account) await chown(path, account.uid, account.gid)
+}
+
+function unlessGone(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'EISDIR') throw error
+}

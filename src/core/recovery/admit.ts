@@ -1,0 +1,88 @@
+/**
+ * Admission: the end of a recovery.
+ *
+ *    checks ──▶ every session, its tokens and every proof void ──▶ new epoch, gate open, journal
+ *
+ * The rewind has revived what had ended: sessions that were signed out, proofs that were
+ * spent. None of those can be told from the others, so all are void; people sign in again.
+ * Tokens that people made stay, but for those whose revocation the ledger knows. Killed
+ * anywhere before its last transaction, the gate is still closed; a second run goes on.
+ *
+ * Spec: Part 2, `svc recovery admit`; T-46.
+ */
+import type { RecoveryActor } from '../actor.ts'
+import { newId } from '../id.ts'
+import type { Installation } from '../installation.ts'
+import { type Check, type CheckCode, checkRecovery } from './check.ts'
+
+export type { CheckCode } from './check.ts'
+
+export interface Admission {
+  readonly admitted: boolean
+  readonly checks: readonly Check[]
+  /** The findings that stand in the way. */
+  readonly refused_by: readonly CheckCode[]
+  readonly sessions_ended: number
+  readonly proofs_voided: number
+}
+
+/** Opens the gate, unless a finding stands in the way that is not accepted. */
+export async function admitTraffic(
+  installation: Installation,
+  actor: RecoveryActor,
+  { accept = [], ledgers = [] }: { readonly accept?: readonly CheckCode[]; readonly ledgers?: readonly string[] } = {},
+): Promise<Admission> {
+  const checks = await checkRecovery(installation, ledgers)
+  const findings = checks.filter(({ state }) => state === 'finding').map(({ code }) => code)
+  const refusedBy = findings.filter((code) => !accept.includes(code))
+  if (refusedBy.length > 0)
+    return { admitted: false, checks, refused_by: refusedBy, sessions_ended: 0, proofs_voided: 0 }
+
+  const ended = await voidAll(installation, actor)
+  await open(installation, actor, { accepted: findings, ...ended })
+  return { admitted: true, checks, refused_by: [], ...ended }
+}
+
+/** Rows of one transaction, so that none lasts long. */
+const batch = 2_000
+
+async function voidAll(installation: Installation, actor: RecoveryActor) {
+  let sessions = 0
+  let proofs = 0
+  for (let changed = 1; changed > 0; ) {
+    changed = await installation.transaction(actor, {}, async ({ tx }) => {
+      const [ended, revoked, voided] = await Promise.all([
+        tx`update session set revoked_at = now() where (tenant_id, id) in (select tenant_id, id from session where revoked_at is null limit ${batch})`,
+        tx`
+          update credential set revoked_at = now()
+          where (tenant_id, id) in (select tenant_id, id from credential where kind in ('SESSION', 'REFRESH') and revoked_at is null limit ${batch})`,
+        tx`update step_up set used_at = now() where (tenant_id, id) in (select tenant_id, id from step_up where used_at is null limit ${batch})`,
+      ])
+      sessions += ended.count
+      proofs += voided.count
+      return ended.count + revoked.count + voided.count
+    })
+  }
+  return { sessions_ended: sessions, proofs_voided: proofs }
+}
+
+async function open(
+  installation: Installation,
+  actor: RecoveryActor,
+  params: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const epoch = newId()
+  await installation.transaction(actor, {}, async (ctx) => {
+    const [before] = await ctx.tx<{ epoch: string; recovery_point: string | null }[]>`
+      select epoch, recovery_point from installation for update`
+    await ctx.tx`
+      update installation
+      set epoch = ${epoch}, epoch_number = epoch_number + 1, gated_at = null, gate_reason = null, recovery_point = null, admitted_at = now()`
+    // What daemons proved by before this recovery proves nothing any more.
+    await ctx.tx`delete from daemon_witness`
+    await ctx.journal('recovery.admitted', null, {
+      params: { recovery_point: before?.recovery_point ?? null, epoch_before: before?.epoch, epoch, ...params },
+    })
+  })
+  installation.identity.epoch = epoch
+}

@@ -1,0 +1,255 @@
+/**
+ * Random histories of obligations, each rewound to a random point: after a reconciliation no
+ * obligation is lost and none invented, and a second one finds nothing to do.
+ *
+ *     SVC_FAULTS=full vitest run test/recovery/histories.test.ts    1,000 histories instead of 100
+ */
+import { randomUUIDv7 } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { recoveryActor } from '../../src/core/actor.ts'
+import { addOperator, removeOperator } from '../../src/core/admin/operators/register.ts'
+import { repeatPurge } from '../../src/core/admin/tenants/purge.ts'
+import { revokeToken } from '../../src/core/auth/access-token.ts'
+import { planReconciliation, readLedgers } from '../../src/core/recovery/reconcile.ts'
+import { repeatSteps } from '../../src/core/recovery/repeat.ts'
+import { placeHold, releaseHold } from '../../src/core/retention/hold.ts'
+import { joinedWorkspace, plantToken } from '../support/accounts.ts'
+import { type TestInstallation, testInstallation } from '../support/installation.ts'
+import { keep, takeBack } from '../support/rewinding.ts'
+
+const histories = process.env['SVC_FAULTS'] === 'full' ? 1000 : 100
+const actor = recoveryActor()
+
+interface Workspace {
+  readonly tenantId: string
+  readonly accountId: string
+  readonly tokens: readonly string[]
+}
+
+let own: TestInstallation
+let workspaces: Workspace[]
+
+beforeAll(async () => {
+  own = await testInstallation()
+  const steady = await joinedWorkspace(own)
+  await own.oracle`insert into operator (account_id, workspace_id) values (${steady.accountId}, ${steady.tenantId})`
+  workspaces = []
+  for (let count = 0; count < 3; count += 1) {
+    const { tenantId, accountId } = await joinedWorkspace(own)
+    const tokens = [1, 2].map(() => plantToken(own, { tenantId, accountId }, { scopes: ['workspace:read'] }))
+    workspaces.push({ tenantId, accountId, tokens: (await Promise.all(tokens)).map(({ id }) => id) })
+  }
+  await keep(own.oracle, 'base')
+})
+afterAll(() => own.close())
+
+/** What has really happened, as far as it was acknowledged. */
+interface Model {
+  readonly holds: Map<string, { readonly tenantId: string; isReleased: boolean }>
+  readonly revoked: Set<string>
+  readonly operators: Set<string>
+  readonly purged: Set<string>
+}
+
+const copyOf = (model: Model): Model => ({
+  holds: new Map([...model.holds].map(([id, hold]) => [id, { ...hold }])),
+  revoked: new Set(model.revoked),
+  operators: new Set(model.operators),
+  purged: new Set(model.purged),
+})
+
+type Act = {
+  readonly name: 'place' | 'release' | 'revoke' | 'add' | 'remove' | 'purge' | 'refused'
+  readonly which: number
+}
+
+const act: fc.Arbitrary<Act> = fc.record({
+  name: fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom('place' as const, 'release' as const) },
+    { weight: 3, arbitrary: fc.constantFrom('revoke' as const, 'add' as const, 'remove' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('purge' as const, 'refused' as const) },
+  ),
+  which: fc.nat(11),
+})
+
+const as = <T>(work: Parameters<typeof own.installation.transaction<T>>[2]) =>
+  own.installation.transaction(actor, {}, work)
+
+async function perform({ name, which }: Act, model: Model): Promise<void> {
+  const workspace = workspaces[which % workspaces.length]!
+  const { tenantId, accountId } = workspace
+  const isGone = model.purged.has(tenantId)
+  switch (name) {
+    case 'place': {
+      if (isGone) return
+      const body = { tenant_id: tenantId, scope: { kind: 'TENANT' as const, id: null }, reason: `case ${which}` }
+      const { id } = await as((ctx) => placeHold(ctx, { body }))
+      model.holds.set(id, { tenantId, isReleased: false })
+      return
+    }
+    case 'release': {
+      const [id, hold] = [...model.holds].filter(([, one]) => !one.isReleased)[which % 3] ?? []
+      if (!id || !hold || model.purged.has(hold.tenantId)) return
+      await as((ctx) => releaseHold(ctx, { holdId: id }))
+      hold.isReleased = true
+      return
+    }
+    case 'revoke': {
+      const tokenId = workspace.tokens[which % 2]!
+      if (isGone || model.revoked.has(tokenId)) return
+      const owner = {
+        kind: 'ACCOUNT' as const,
+        ...{ accountId, tenantId, credentialId: tokenId, bearerId: tokenId, sessionId: null },
+        ...{ scopes: [], role: 'OWNER' as const, isOperator: false },
+      }
+      await own.installation.transaction(owner, { tenantId }, (ctx) => revokeToken(ctx, { tokenId }))
+      model.revoked.add(tokenId)
+      return
+    }
+    case 'add':
+      if (isGone || model.operators.has(accountId)) return
+      await as((ctx) => addOperator(ctx, { body: { account_id: accountId } }))
+      model.operators.add(accountId)
+      return
+    case 'remove':
+      if (!model.operators.has(accountId)) return
+      await as((ctx) => removeOperator(ctx, { accountId }))
+      model.operators.delete(accountId)
+      return
+    case 'purge':
+      if (isGone || [...model.holds.values()].some((hold) => hold.tenantId === tenantId && !hold.isReleased)) return
+      expect(await repeatPurge(own.installation, tenantId)).toBe('purged')
+      model.purged.add(tenantId)
+      model.operators.delete(accountId)
+      return
+    case 'refused': {
+      // Owes and then fails: the ledger has the lines, and that they are void.
+      const refused = as(async (ctx) => {
+        ctx.oblige(
+          { act: 'operator.removed', tenant_id: tenantId, account_id: accountId },
+          { act: 'workspace.purged', tenant_id: tenantId },
+          { act: 'token.revoked', tenant_id: tenantId, id: workspace.tokens[0]! },
+        )
+        await ctx.tx`select 1`
+        throw new Error('refused')
+      })
+      await expect(refused).rejects.toThrow('refused')
+    }
+  }
+}
+
+async function reconcile() {
+  const { wanted, faults, unsettled } = await readLedgers(own.installation)
+  expect([faults, unsettled]).toEqual([[], 0])
+  const steps = await planReconciliation(own.installation, wanted)
+  const recoveryPoint = new Date().toISOString()
+  return repeatSteps({ installation: own.installation, actor, wanted, recoveryPoint }, steps)
+}
+
+/** Holds what the database says now against what happened, and what it was rewound to. */
+async function check(final: Model, point: Model): Promise<void> {
+  const { oracle } = own
+  const holds = new Map(
+    (
+      await oracle<
+        { id: string; is_released: boolean }[]
+      >`select id, released_at is not null as is_released from legal_hold`
+    ).map(({ id, is_released }) => [id, is_released]),
+  )
+  const held = new Set<string>()
+  for (const [id, { tenantId }] of final.holds) {
+    if (point.purged.has(tenantId)) continue
+    const isReleased = point.holds.get(id)?.isReleased ?? false
+    if (!isReleased) held.add(tenantId)
+  }
+  const present = new Set((await oracle<{ id: string }[]>`select id from tenant`).map(({ id }) => id))
+  for (const { tenantId, accountId, tokens } of workspaces) {
+    const isPurged = point.purged.has(tenantId) || (final.purged.has(tenantId) && !held.has(tenantId))
+    expect([tenantId, present.has(tenantId)]).toEqual([tenantId, !isPurged])
+    const [register] = await oracle`select 1 from operator where account_id = ${accountId}`
+    expect(['operator', register !== undefined]).toEqual(['operator', final.operators.has(accountId)])
+    if (isPurged) continue
+    for (const [id, hold] of final.holds)
+      if (hold.tenantId === tenantId)
+        expect([id, holds.get(id)]).toEqual([id, point.holds.get(id)?.isReleased ?? false])
+    const alive = await oracle<{ id: string }[]>`
+      select id from credential where tenant_id = ${tenantId} and kind = 'PERSONAL' and revoked_at is null`
+    expect(alive.map(({ id }) => id).sort()).toEqual(tokens.filter((id) => !final.revoked.has(id)).sort())
+    const [{ state }] = (await oracle`select state from tenant where id = ${tenantId}`) as unknown as [
+      { state: string },
+    ]
+    expect(state).toBe(final.purged.has(tenantId) ? 'PENDING_DELETION' : 'ACTIVE')
+  }
+  expect(
+    [...holds.keys()].filter((id) => !final.holds.has(id)),
+    'invented',
+  ).toEqual([])
+}
+
+test(`${histories} histories lose nothing and gain nothing`, async () => {
+  let done = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 12 }), fc.nat(12), async (acts, cut) => {
+      await takeBack(own.oracle, 'base')
+      rmSync(own.installation.ledger.file, { force: true })
+      const model: Model = { holds: new Map(), revoked: new Set(), operators: new Set(), purged: new Set() }
+      const at = cut % (acts.length + 1)
+      let point = copyOf(model)
+      for (const [index, one] of acts.entries()) {
+        if (index === at) {
+          await keep(own.oracle, 'point')
+          point = copyOf(model)
+        }
+        await perform(one, model)
+      }
+      if (at === acts.length) {
+        await keep(own.oracle, 'point')
+        point = copyOf(model)
+      }
+      await takeBack(own.oracle, 'point')
+
+      done += (await reconcile()).done.length
+      await check(model, point)
+      expect((await reconcile()).done).toEqual([])
+      await check(model, point)
+    }),
+    { numRuns: histories, endOnFailure: true },
+  )
+  expect(done, 'nothing had to be done again: the histories are too tame').toBeGreaterThan(histories)
+}, 1_800_000)
+
+test('what nobody knows to have happened protects, and neither gives nor destroys', async () => {
+  await takeBack(own.oracle, 'base')
+  rmSync(own.installation.ledger.file, { force: true })
+  const [one, two] = workspaces as [Workspace, Workspace, Workspace]
+  const holdId = randomUUIDv7()
+  // As a daemon leaves it that is killed between the ledger and the commit.
+  await own.installation.ledger.append([
+    {
+      ...{
+        act: 'hold.placed' as const,
+        tenant_id: one.tenantId,
+        id: holdId,
+        scope: { kind: 'TENANT' as const, id: null },
+      },
+      ...{ placed_by: one.accountId, placed_at: new Date().toISOString(), reason: 'perhaps' },
+    },
+    { act: 'token.revoked', tenant_id: one.tenantId, id: one.tokens[0]! },
+    { act: 'operator.added', tenant_id: one.tenantId, account_id: one.accountId },
+    { act: 'workspace.purged', tenant_id: two.tenantId },
+  ])
+  const { wanted, unsettled } = await readLedgers(own.installation)
+  const steps = await planReconciliation(own.installation, wanted)
+  expect(unsettled).toBe(4)
+  expect(steps.map(({ what, hindered_by, is_uncertain }) => [what, hindered_by, is_uncertain])).toEqual([
+    ['hold.place', null, true],
+    ['token.revoke', null, true],
+    ['purge.repeat', 'uncertain', true],
+  ])
+  await repeatSteps({ installation: own.installation, actor, wanted, recoveryPoint: new Date().toISOString() }, steps)
+  const [hold] = await own.oracle`select reason, released_at from legal_hold where id = ${holdId}`
+  expect(hold).toEqual({ reason: 'perhaps', released_at: null })
+  expect(await own.oracle`select 1 from tenant where id = ${two.tenantId}`).toHaveLength(1)
+})
