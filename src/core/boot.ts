@@ -77,14 +77,15 @@ async function migratedAddress(
   config: Config,
   held: { owner: DatabaseAddress; daemon: DatabaseAddress } | undefined,
 ): Promise<DatabaseAddress> {
-  const { checkMigrated, migrate, migrationStatus } = await import('./database/migrate.ts')
+  const { checkMigrated, migrate, migrationStatus, missingQueues } = await import('./database/migrate.ts')
   if (config.database) {
     await checkMigrated(config.database.daemon)
     return config.database.daemon
   }
   if (!held) throw new Error('an embedded installation without its database')
   const { pending, unknown } = await migrationStatus(held.owner)
-  if (pending.length + unknown.length > 0) await migrate(held.owner, held.daemon)
+  const isBehind = pending.length + unknown.length > 0 || (await missingQueues(held.daemon)).length > 0
+  if (isBehind) await migrate(held.owner, held.daemon)
   return held.daemon
 }
 

@@ -9,7 +9,7 @@ import { getOverview } from './admin/overview/overview.ts'
 import { cancelTenantDeletion, deleteTenant } from './admin/tenants/deletion.ts'
 import { getDeletionPlan } from './admin/tenants/deletion-plan.ts'
 import { exportTenant } from './admin/tenants/export.ts'
-import { replaceLegalHolds } from './admin/tenants/legal-holds.ts'
+import { readArchivedHolds, replaceLegalHolds } from './admin/tenants/legal-holds.ts'
 import { listTenants } from './admin/tenants/list.ts'
 import { closePassword, openPassword } from './admin/tenants/password-opening.ts'
 import { provisionTenant } from './admin/tenants/provision.ts'
@@ -85,7 +85,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   cancelTenantDeletion,
   openPassword,
   closePassword,
-  replaceLegalHolds,
+  replaceLegalHolds: withWork(readArchivedHolds, replaceLegalHolds),
   changeTenantQuotas,
   listHolds,
   placeHold,

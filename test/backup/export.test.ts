@@ -254,7 +254,7 @@ describe('asking for one', () => {
       const refused = await exported(mine.tenant.id, target).catch((error: unknown) => error)
       expect(refused).toMatchObject({
         code: 'request.invalid',
-        errors: [{ pointer: '/target_id', code: 'value.reference' }],
+        errors: [{ pointer: '/target_id', code: 'reference.unknown' }],
       })
     }
   })
@@ -320,5 +320,73 @@ describe('what goes wrong', () => {
     })
     // The same again, to a target that works.
     expect((await exported(tenant.id)).state).toBe('SUCCEEDED')
+  })
+})
+
+describe('holds from an archive', () => {
+  const point = '2026-03-01T12:00:00.000Z'
+  const plant = (tenantId: string, id: string, releasedAt: string | null) => one.oracle`
+    insert into legal_hold (tenant_id, id, scope_kind, reason, placed_by, placed_at, released_at, released_by)
+    values (${tenantId}, ${id}, 'TENANT', 'case 4711', ${crypto.randomUUID()}, '2026-02-01T08:00:00Z', ${releasedAt}, ${releasedAt && crypto.randomUUID()})`
+
+  test('are put back in force, once; with the same ones given beside it, and with others', async () => {
+    const { tenant } = await one.provision()
+    const [lost, rewound, over, other] = Array.from({ length: 4 }, () => crypto.randomUUID()) as [
+      string,
+      string,
+      string,
+      string,
+    ]
+    await plant(tenant.id, lost, null)
+    await plant(tenant.id, rewound, '2026-03-02T00:00:00Z')
+    await plant(tenant.id, over, '2026-02-20T00:00:00Z')
+    await exported(tenant.id)
+    const { data } = await one.asRecovery(operations.listBackups, { targetId })
+    const { path } = data.find((backup) => backup.tenant_id === tenant.id)!
+    const [kept] = await one.oracle<{ placed_by: string }[]>`select placed_by from legal_hold where id = ${lost}`
+    await one.oracle`delete from legal_hold where tenant_id = ${tenant.id}`
+
+    const scope = { kind: 'TENANT' as const }
+    const hold = {
+      id: lost,
+      scope,
+      reason: 'case 4711',
+      placed_by: kept!.placed_by,
+      placed_at: '2026-02-01T09:00:00+01:00',
+    }
+    const beside = { ...hold, id: other }
+    const replace = (holds: (typeof hold)[] = []) =>
+      one.asRecovery(operations.replaceLegalHolds, {
+        tenantId: tenant.id,
+        body: { recovery_point: point, holds, archive: { target_id: targetId, path } },
+      })
+    await expect(replace([{ ...hold, reason: 'another case' }])).rejects.toMatchObject({
+      code: 'retention.hold_differs',
+    })
+    expect(await one.oracle`select 1 from legal_hold where tenant_id = ${tenant.id}`).toHaveLength(0)
+    const first = await replace([hold, beside])
+    expect(first.placed.map(({ id }) => id).sort()).toEqual([lost, rewound, other].sort())
+    const inForce = await one.oracle`select 1 from legal_hold where tenant_id = ${tenant.id} and released_at is null`
+    expect(inForce).toHaveLength(3)
+    expect((await replace()).placed).toEqual([])
+  })
+
+  test("another workspace's archive, and one that is not there, place nothing", async () => {
+    const { tenant } = await one.provision()
+    const { tenant: stranger } = await one.provision()
+    await plant(stranger.id, crypto.randomUUID(), null)
+    await exported(stranger.id)
+    const { data } = await one.asRecovery(operations.listBackups, { targetId })
+    const { path } = data.find((backup) => backup.tenant_id === stranger.id)!
+    for (const given of [path, `${path}x`, '../outside']) {
+      const sent = {
+        tenantId: tenant.id,
+        body: { recovery_point: point, archive: { target_id: targetId, path: given } },
+      }
+      await expect(one.asRecovery(operations.replaceLegalHolds, sent)).rejects.toMatchObject({
+        code: expect.stringMatching(/^archive\.|^backup\./),
+      })
+    }
+    expect(await one.oracle`select 1 from legal_hold where tenant_id = ${tenant.id}`).toHaveLength(0)
   })
 })

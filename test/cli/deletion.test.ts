@@ -219,7 +219,7 @@ describe.each(everyWay)('by %s', (way: Way) => {
     const found = await run('tenants', 'purge-certificate', 'verify', acme.id)
     expect([found.code, found.stdout]).toEqual([
       8,
-      expect.stringContaining('data.left {"place":"request_rate","left":1}'),
+      expect.stringContaining('Something is left: {"place":"request_rate","left":1}.'),
     ])
     expect((await run('tenants', 'purge-certificate', 'show', 'nobody')).code).toBe(3)
   })

@@ -97,6 +97,7 @@ describe('beside svc up', () => {
       'queue',
       'set-up',
       'keys',
+      'mail',
       'daemon',
       'access',
     ])

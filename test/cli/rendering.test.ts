@@ -109,6 +109,9 @@ describe('problems', () => {
     ])
   })
 
+  /** What a verification finds is no rule of a request; the command that verifies words it. */
+  const findings = ['document.other_workspace', 'journal.entries', 'data.left']
+
   test('every rule that the product can break is in words', () => {
     const source = readdirSync('src/core', { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
@@ -117,7 +120,7 @@ describe('problems', () => {
     const codes = [
       ...source.matchAll(/(?:broken\(|refuseMember\([^,()]+, |shapeFault\(|code: )['`]([a-z_]+\.[a-z_]+)['`]/g),
     ].map(([, code]) => code!)
-    const rules = [...new Set(codes)].filter((code) => !(code in problems))
+    const rules = [...new Set(codes)].filter((code) => !(code in problems) && !findings.includes(code))
     expect(rules.length).toBeGreaterThan(10)
     expect(rules.filter((code) => ruleInWords(code).startsWith('breaks the rule'))).toEqual([])
   })

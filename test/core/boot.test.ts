@@ -98,3 +98,8 @@ test('a database that lacks a migration, or has one too many, is refused with th
   await own.oracle`delete from pgmigrations where name = '9999_from_the_future' or name like '0006%'`
   await refusal(/lacks 1 migration.*0006_.*svc db migrate/, SchemaError)()
 })
+
+test('a job without a queue is refused with the remedy: a release may bring one without a migration', async () => {
+  await own.oracle`delete from pgboss.queue where name = 'end_invitation'`
+  await refusal(/lacks the queue of the job end_invitation.*svc db migrate/, SchemaError)()
+})

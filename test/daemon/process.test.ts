@@ -53,10 +53,7 @@ describe('a start that fails says so in one line', () => {
     ],
     [
       'a database URL with a password in it',
-      {
-        SVC_DATABASE_URL: 'postgres://nobody:sEcReT-canary@127.0.0.1:1/x',
-        SVC_DATABASE_OWNER_URL: 'postgres://nobody:sEcReT-canary@127.0.0.1:1/x',
-      },
+      { SVC_DATABASE_URL: 'postgres://nobody:sEcReT-canary@127.0.0.1:1/x' },
       7,
       /./,
     ],

@@ -49,7 +49,7 @@ const before: readonly { readonly text: RegExp; readonly why: string }[] = [
     text: /^delete from idempotency_record where created_at < now\(\)/,
     why: 'the sweep ends records of all workspaces',
   },
-  { text: /^delete from password_opening where until < now\(\)$/, why: 'the sweep ends openings of all workspaces' },
+  { text: /^delete from password_opening where until < now\(\)/, why: 'the sweep ends openings of all workspaces' },
   {
     text: /^delete from step_up where target_id = \$$/,
     why: "a purge forgets the proofs that other workspaces' operators spent on it",

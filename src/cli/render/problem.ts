@@ -74,6 +74,7 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'list.unique': () => 'must name each one once',
   'member.conflicts': ({ with: others }) =>
     `cannot be given together with ${Array.isArray(others) ? others.map(shown).join(' and ') : shown(others)}`,
+  'reference.unknown': () => 'names nothing that is there',
   'slug.reserved': () => 'is reserved by the product; choose another one',
   'locale.unknown': () => 'is no known locale, such as en or de-CH',
   'time_zone.unknown': () => 'is no known time zone, such as UTC or Europe/Zurich',

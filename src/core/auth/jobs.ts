@@ -56,7 +56,7 @@ export const sweepExpired = defineJob({
             delete from sealed_value s where s.kind = 'idempotency.answer'
             and not exists (select from idempotency_record r where r.tenant_id = s.tenant_id and r.id = s.owner_id)`,
           tx`delete from blocked_slug where until < now()`,
-          tx`delete from password_opening where until < now()`,
+          tx`delete from password_opening where until < now() - interval '1 day'`,
         ])
         return Math.max(...counts.slice(0, 5).map(({ count }) => count))
       })

@@ -64,7 +64,7 @@ export async function readLegalHoldsAt(
   const target = await targetServing(installation, actor, tenantId, archive.target_id)
   if (!target)
     refuse('request.invalid', undefined, {
-      errors: [{ pointer: '/archive/target_id', code: 'value.reference', params: {} }],
+      errors: [{ pointer: '/archive/target_id', code: 'reference.unknown', params: {} }],
     })
   try {
     return await withStore(installation, target, (store) => readLegalHolds(store, archive.path, tenantId))

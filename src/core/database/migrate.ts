@@ -65,7 +65,17 @@ export async function checkMigrated(address: DatabaseAddress): Promise<void> {
     throw new SchemaError(
       `The database lacks ${pending.length} migration(s), the first is ${pending[0]}. Run: svc db migrate`,
     )
+  const [queue] = await missingQueues(address)
+  if (queue) throw new SchemaError(`The database lacks the queue of the job ${queue}. Run: svc db migrate`)
 }
+
+/** Jobs of this release that have no queue yet: a release may bring one without a migration of its own. */
+export const missingQueues = (address: DatabaseAddress): Promise<readonly string[]> =>
+  withClient(address, async (client) => {
+    await client.query('set role svc_queue')
+    const { rows } = await client.query<{ name: string }>(`select name from ${queueSchema}.queue`)
+    return jobs.map(({ name }) => name).filter((name) => !rows.some((row) => row.name === name))
+  })
 
 const newerDatabase = (unknown: readonly string[]) =>
   new SchemaError(

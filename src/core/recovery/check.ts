@@ -16,7 +16,7 @@ import type { SealedKind } from '../sealing.ts'
 import { lookAtGate } from './gate.ts'
 import { type LedgerState, planReconciliation, readLedgers, type Step } from './reconcile.ts'
 
-export const checkCodes = [
+const checkCodes = [
   'gate',
   'migrations',
   'keyring',

@@ -38,7 +38,7 @@ export const refuseRecovering = (): never =>
   refuse('installation.recovering', undefined, { headers: { 'retry-after': String(retrySeconds) } })
 
 /** The state of the gate; the installation's role is in force. */
-export async function readGate(tx: Tx): Promise<GateState> {
+async function readGate(tx: Tx): Promise<GateState> {
   const [state] = await tx<GateState[]>`
     select gated_at, gate_reason, recovery_point, admitted_at, epoch, epoch_number from installation`
   if (!state) throw new Error('the installation has no identity')

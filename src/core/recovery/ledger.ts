@@ -30,7 +30,7 @@ import { decrypt, encrypt, lengthPrefixed } from '../sealing.ts'
 import { Note, Obligation } from './obligation.ts'
 
 /** The ledger cannot be written: what owes something must not be done. */
-export class LedgerUnavailable extends Error {
+class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable'
 }
 

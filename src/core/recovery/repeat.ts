@@ -75,7 +75,7 @@ async function placeHolds({ installation, actor, wanted, recoveryPoint }: Repeat
         return [{ id, scope, reason, placed_by, placed_at, released_at }]
       })
       const body = { recovery_point: recoveryPoint, holds }
-      await installation.transaction(actor, {}, (ctx) => replaceLegalHolds(ctx, { tenantId, body }))
+      await installation.transaction(actor, {}, (ctx) => replaceLegalHolds(ctx, { tenantId, body }, []))
     }
   }
   return steps

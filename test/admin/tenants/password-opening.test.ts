@@ -124,7 +124,7 @@ describe.each(everyWay)('password opening, by %s', (way: Way) => {
     expect(
       await ways.sql`select 1 from pgboss.job where name = 'end_password_opening' and data ->> 'tenantId' = ${id} and start_after > now() + interval '23 hours'`,
     ).toHaveLength(1)
-    await ways.sql`update password_opening set opened_at = now() - interval '2 hours', until = now() - interval '1 hour' where tenant_id = ${id}`
+    await ways.sql`update password_opening set opened_at = now() - interval '2 days', until = now() - interval '25 hours' where tenant_id = ${id}`
     await sweepExpired.run(ways.installation, undefined)
     expect(await ways.sql`select 1 from password_opening where tenant_id = ${id}`).toHaveLength(0)
   })

@@ -22,7 +22,7 @@ export default class InvitationsRedeem extends BaseCommand {
   ]
   static override flags = {
     'api-url': Flags.string({
-      summary: 'The installation; SVC_API_URL, then http://127.0.0.1:8080 where absent.',
+      summary: "The installation; SVC_API_URL, then this folder's profile's, then http://127.0.0.1:8080 where absent.",
       helpValue: 'URL',
     }),
     'token-file': Flags.string({ summary: 'Read the token from a file of mode 0600.', helpValue: 'FILE' }),
@@ -33,8 +33,11 @@ export default class InvitationsRedeem extends BaseCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(InvitationsRedeem)
-    const apiUrl = checkApiUrl(flags['api-url'] ?? (loadEnvironment()['SVC_API_URL'] || 'http://127.0.0.1:8080'))
     const directory = resolve('.')
+    const here = profileOf(directory)
+    const apiUrl = checkApiUrl(
+      flags['api-url'] ?? (loadEnvironment()['SVC_API_URL'] || here?.api_url || 'http://127.0.0.1:8080'),
+    )
     const name = checkProfileName(flags.profile ?? profileNameFor(directory))
     // Asked before the token is used up: it serves once.
     if (findProfile(name)) {
@@ -56,7 +59,7 @@ export default class InvitationsRedeem extends BaseCommand {
     )
     const session = await caller.call(redeemInvitation, { body: { token, password, display_name: flags.name } })
     // The folder stays with whoever acts in it already, such as the operator who sent the invitation.
-    const isTaken = profileOf(directory) !== undefined
+    const isTaken = here !== undefined
     const profile = { name, api_url: apiUrl, workspace: workspace.slug, email }
     saveProfile({ ...profile, directory: isTaken ? undefined : directory, session })
     this.tell(`Joined ${workspace.slug} as ${email} (profile ${name}${isTaken ? '' : `, for ${directory} and below`}).`)

@@ -21,6 +21,7 @@ export default class TenantsReplaceLegalHolds extends CallerCommand {
   static override summary = 'Put legal holds back in force after the installation was recovered to an earlier moment'
   static override description =
     'The file is the body of the operation: {"recovery_point": "…", "holds": [{"id", "scope", "reason", "placed_by", "placed_at", "released_at"}]}. ' +
+    'Or "archive": {"target_id", "path"} for a workspace archive at a backup target, or both. ' +
     'A second run changes nothing. A hold that was released in the rewound period is placed all the same.'
   static override examples = ['<%= config.bin %> tenants replace-legal-holds acme --file holds.json --recovery']
   static override args = {

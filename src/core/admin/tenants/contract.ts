@@ -115,6 +115,10 @@ const LegalHoldReplaceRequest = z
   .strictObject({
     recovery_point: moment.describe('the moment the installation was recovered to'),
     holds: z.array(LegalHoldRecord).max(1000).optional(),
+    archive: z
+      .strictObject({ target_id: uuid, path: text(1, 1000).describe("as the target's backup listing answers it") })
+      .optional()
+      .describe('a workspace archive at a backup target'),
   })
   .meta({ id: 'LegalHoldReplaceRequest' })
 
@@ -245,9 +249,16 @@ export const tenantOperations = defineOperations('admin', {
     body: LegalHoldReplaceRequest,
     success: { status: 200, answer: LegalHoldReplacement },
     needs: operator,
-    refuses: ['retention.hold_differs', 'retention.hold_elsewhere'],
+    refuses: [
+      'retention.hold_differs',
+      'retention.hold_elsewhere',
+      'archive.invalid',
+      'archive.path_refused',
+      'backup.target_failed',
+    ],
     recovery: 'allowed',
     assumed: [
+      'of an archive only the holds count that the recovery point does not know as released',
       'a hold is placed also while the purge is under way, which it stops',
       'the same id given twice with the same content counts once',
     ],

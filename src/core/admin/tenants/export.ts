@@ -35,7 +35,7 @@ export async function exportTenant(
     from tenant t where id = ${tenantId} for update`
   if (!tenant) refuse('not_found')
   if (tenant.purge_started_at !== null) refuse('admin.tenant_leaving')
-  if (!(await serves(ctx, tenantId, body.target_id))) refuseMember('/target_id', 'value.reference')
+  if (!(await serves(ctx, tenantId, body.target_id))) refuseMember('/target_id', 'reference.unknown')
   await checkQuota(ctx, tenantId, tenant.ceiling)
 
   const jobId = newId()

@@ -10,8 +10,9 @@
  * Spec: Admin: workspaces, rule 3; decisions 4.
  */
 import { isDeepStrictEqual } from 'node:util'
+import type { Actor } from '../../actor.ts'
 import type { Ctx } from '../../context.ts'
-import { closeWorkspace } from '../../installation.ts'
+import { closeWorkspace, type Installation } from '../../installation.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
 import { isPresent, placementOf, scopeIdOf } from '../../retention/hold.ts'
@@ -23,14 +24,33 @@ interface Placement extends LegalHoldRecord {
   readonly isTargetPresent: boolean
 }
 
+/**
+ * The holds of the archive that was named, read and verified with no transaction open. One
+ * that was released before the recovery point is none that the rewind took away.
+ * Refuses archive.invalid, archive.path_refused, backup.target_failed, request.invalid.
+ */
+export async function readArchivedHolds(
+  installation: Installation,
+  actor: Actor,
+  { tenantId, body }: Received<typeof ops.replaceLegalHolds>,
+): Promise<readonly LegalHoldRecord[]> {
+  if (!body.archive) return []
+  // Archives and their targets are loaded when one is read, which is seldom.
+  const { readLegalHoldsAt } = await import('../../backup/archive-holds.ts')
+  const archived = await readLegalHoldsAt(installation, actor, tenantId, body.archive)
+  const point = Date.parse(body.recovery_point)
+  return archived.filter(({ released_at }) => released_at === null || Date.parse(released_at) > point)
+}
+
 /** Puts the holds in force that the workspace lacks. Refuses not_found, request.invalid, retention.hold_differs, retention.hold_elsewhere. */
 export async function replaceLegalHolds(
   ctx: Ctx,
   { tenantId, body }: Received<typeof ops.replaceLegalHolds>,
+  archived: readonly LegalHoldRecord[],
 ): Promise<Answer<typeof ops.replaceLegalHolds>> {
   await closeWorkspace(ctx.tx, tenantId)
   const tenant = await lockTenant(ctx, tenantId)
-  const records = mergedRecords(tenantId, body.holds ?? [])
+  const records = mergedRecords(tenantId, [...(body.holds ?? []), ...archived])
   const present = await presentHolds(ctx, tenantId, records)
   const missing = records.filter(({ id }) => !present.has(id))
 

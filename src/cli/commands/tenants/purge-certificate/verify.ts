@@ -29,9 +29,20 @@ export default class TenantsPurgeCertificateVerify extends CallerCommand {
         '',
       ),
     )
-    for (const { code, params } of answer.findings) this.log(`\n${code} ${JSON.stringify(params)}`)
+    for (const { code, params } of answer.findings) this.log(`\n${findingInWords(code, params)}`)
     if (answer.ok) this.tell('\nThe signature is right, and nothing is left.')
     else process.exitCode = exitCodes.findings
     return answer
   }
 }
+
+type Params = Readonly<Record<string, unknown>>
+
+const findings: Readonly<Record<string, (params: Params) => string>> = {
+  'document.other_workspace': () => 'The certificate names another workspace.',
+  'journal.entries': ({ found }) => `The journal holds ${found} entries of this purge instead of one.`,
+  'data.left': (params) => `Something is left: ${JSON.stringify(params)}.`,
+}
+
+/** A finding, in words where there are any. */
+const findingInWords = (code: string, params: Params) => findings[code]?.(params) ?? `${code} ${JSON.stringify(params)}`
