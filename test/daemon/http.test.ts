@@ -164,6 +164,7 @@ describe('what is known of the daemon itself', () => {
       'migrations',
       'gate',
       'keyring',
+      'gate',
     ])
   })
 
