@@ -164,7 +164,6 @@ describe('what is known of the daemon itself', () => {
       'migrations',
       'gate',
       'keyring',
-      'gate',
     ])
   })
 
