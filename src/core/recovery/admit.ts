@@ -11,6 +11,7 @@
  * Spec: Part 2, `svc recovery admit`; T-46.
  */
 import type { RecoveryActor } from '../actor.ts'
+import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
 import type { Installation } from '../installation.ts'
 import { type Check, type CheckCode, checkRecovery } from './check.ts'
@@ -46,24 +47,26 @@ export async function admitTraffic(
 /** Rows of one transaction, so that none lasts long. */
 const batch = 2_000
 
+/** Voids some of what is left, and answers how many. */
+async function voidSome({ tx }: Ctx) {
+  const [sessions, tokens, proofs] = await Promise.all([
+    tx`update session set revoked_at = now() where (tenant_id, id) in (select tenant_id, id from session where revoked_at is null limit ${batch})`,
+    tx`
+      update credential set revoked_at = now()
+      where (tenant_id, id) in (select tenant_id, id from credential where kind in ('SESSION', 'REFRESH') and revoked_at is null limit ${batch})`,
+    tx`update step_up set used_at = now() where (tenant_id, id) in (select tenant_id, id from step_up where used_at is null limit ${batch})`,
+  ])
+  return { sessions: sessions.count, tokens: tokens.count, proofs: proofs.count }
+}
+
 async function voidAll(installation: Installation, actor: RecoveryActor) {
-  let sessions = 0
-  let proofs = 0
-  for (let changed = 1; changed > 0; ) {
-    changed = await installation.transaction(actor, {}, async ({ tx }) => {
-      const [ended, revoked, voided] = await Promise.all([
-        tx`update session set revoked_at = now() where (tenant_id, id) in (select tenant_id, id from session where revoked_at is null limit ${batch})`,
-        tx`
-          update credential set revoked_at = now()
-          where (tenant_id, id) in (select tenant_id, id from credential where kind in ('SESSION', 'REFRESH') and revoked_at is null limit ${batch})`,
-        tx`update step_up set used_at = now() where (tenant_id, id) in (select tenant_id, id from step_up where used_at is null limit ${batch})`,
-      ])
-      sessions += ended.count
-      proofs += voided.count
-      return ended.count + revoked.count + voided.count
-    })
+  const ended = { sessions_ended: 0, proofs_voided: 0 }
+  for (;;) {
+    const { sessions, tokens, proofs } = await installation.transaction(actor, {}, voidSome)
+    ended.sessions_ended += sessions
+    ended.proofs_voided += proofs
+    if (sessions + tokens + proofs === 0) return ended
   }
-  return { sessions_ended: sessions, proofs_voided: proofs }
 }
 
 async function open(
@@ -75,6 +78,7 @@ async function open(
   await installation.transaction(actor, {}, async (ctx) => {
     const [before] = await ctx.tx<{ epoch: string; recovery_point: string | null }[]>`
       select epoch, recovery_point from installation for update`
+    await voidSome(ctx) // an operator may have signed in meanwhile
     await ctx.tx`
       update installation
       set epoch = ${epoch}, epoch_number = epoch_number + 1, gated_at = null, gate_reason = null, recovery_point = null, admitted_at = now()`
