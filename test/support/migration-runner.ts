@@ -1,0 +1,8 @@
+/** Migrates a database as `svc db migrate` does, for tests that kill it: `node migration-runner.ts OWNER_URL DAEMON_URL`. */
+import { addressOf } from '../../src/core/database/address.ts'
+import { migrate } from '../../src/core/database/migrate.ts'
+
+const [owner = '', daemon = ''] = process.argv.slice(2)
+process.stdout.write('begins\n')
+await migrate(addressOf(owner), addressOf(daemon))
+process.stdout.write('done\n')
