@@ -11,6 +11,8 @@ import type { Recorded } from './recording.ts'
 export interface BarePool {
   /** Sends one run's statements down a connection, and waits for all of them. */
   run(statements: Recorded): Promise<void>
+  /** Lends a connection to one piece of work at a time, as a pool has to whose transactions must not meet (decisions 0001). */
+  lend<T>(work: (client: postgres.Sql) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
@@ -26,14 +28,19 @@ export function openBarePool(address: DatabaseAddress, size: number): BarePool {
     else free.push(client)
   }
 
+  const lend: BarePool['lend'] = async (work) => {
+    const client = await take()
+    try {
+      return await work(client)
+    } finally {
+      giveBack(client)
+    }
+  }
+
   return {
+    lend,
     async run(statements) {
-      const client = await take()
-      try {
-        await Promise.all(statements.map((statement) => send(client, statement)))
-      } finally {
-        giveBack(client)
-      }
+      await lend((client) => Promise.all(statements.map((statement) => send(client, statement))))
     },
     async close() {
       await Promise.all(clients.map((client) => client.end({ timeout: 1 })))
@@ -42,7 +49,7 @@ export function openBarePool(address: DatabaseAddress, size: number): BarePool {
 }
 
 /** What a session of ours is opened with, without its limits. */
-export const bareOptions = (address: DatabaseAddress): postgres.Options<Record<string, never>> => {
+const bareOptions = (address: DatabaseAddress): postgres.Options<Record<string, never>> => {
   const options: object = {
     ...postgresOptions(address),
     max: 1,

@@ -1,18 +1,17 @@
 /**
  * The bare read path, as a process of its own: one Fastify route that looks the token up
  * and lists the buckets with the daemon's own SQL, in transactions of the same form (role
- * and workspace set, one packet each), over as many connections. It knows no limits, no
- * schemas, no rate, no log and no metrics.
+ * and workspace set, one packet each), over as many connections, each serving one
+ * transaction at a time. It knows no limits, no schemas, no rate, no log and no metrics.
  *
  * Takes its settings as JSON on the command line; prints its port.
  */
 import { createHash } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
-import postgres from 'postgres'
 import { asInstallation, asTenant } from '../src/core/context.ts'
 import type { DatabaseAddress } from '../src/core/database/address.ts'
-import { bareOptions } from './bare-pool.ts'
+import { openBarePool } from './bare-pool.ts'
 
 export interface BareServerSettings {
   readonly address: DatabaseAddress
@@ -23,20 +22,17 @@ export interface BareServerSettings {
 }
 
 const settings = JSON.parse(process.argv[2] ?? '') as BareServerSettings
-const clients = Array.from({ length: settings.poolSize }, () => postgres(bareOptions(settings.address)))
-let turn = 0
+const pool = openBarePool(settings.address, settings.poolSize)
 
-/** The driver queues on each connection by itself, so the connections simply take turns. */
-async function read(opening: string, text: string, values: readonly string[] | readonly [Buffer]) {
-  turn = (turn + 1) % clients.length
-  const client = clients[turn]!
-  const [, rows] = await Promise.all([
-    client.unsafe(`begin read only; ${opening}`).simple(),
-    client.unsafe(text, values as never[], { prepare: true }),
-    client.unsafe('commit').simple(),
-  ])
-  return rows as unknown as Record<string, unknown>[]
-}
+const read = (opening: string, text: string, values: readonly string[] | readonly [Buffer]) =>
+  pool.lend(async (client) => {
+    const [, rows] = await Promise.all([
+      client.unsafe(`begin read only; ${opening}`).simple(),
+      client.unsafe(text, values as never[], { prepare: true }),
+      client.unsafe('commit').simple(),
+    ])
+    return rows as unknown as Record<string, unknown>[]
+  })
 
 const app = fastify()
 app.get<{ Params: { containerId: string } }>('/api/v1/containers/:containerId/buckets', async (request, reply) => {

@@ -22,6 +22,7 @@ import type { Keyring } from './keyring.ts'
 import { refuse } from './problem.ts'
 import { openQueue, type Queue } from './queue.ts'
 import { type Ledger, openLedger } from './recovery/ledger.ts'
+import type { Obligation } from './recovery/obligation.ts'
 import { pledged } from './recovery/pledge.ts'
 
 export interface TransactionOptions {
@@ -121,21 +122,19 @@ export function installationOver(
 
     async transaction(actor, { tenantId, readOnly = false, ifMatch, admits = false }, work) {
       const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)
+      const inContext = (tx: Tx, owed: Obligation[]) => {
+        const ctx = contextOf({ tx, actor, config, ring, queue, identity, tenantId, ifMatch, owed })
+        // An operator is one of his workspace's people, although he does not act in it.
+        const workspace = tenantId ?? workspaceOf(actor)
+        if (!admits || workspace === undefined) return work(ctx)
+        return admitted(tx, workspace, () => work(ctx))
+      }
+      // What only reads owes nothing.
+      if (readOnly) return pool.transaction(opening, (tx) => inContext(tx, []), { readOnly })
       const result = await pledged(ledger, (enter) =>
-        pool.transaction(
-          opening,
-          (tx) =>
-            enter((owed) => {
-              const ctx = contextOf({ tx, actor, config, ring, queue, identity, tenantId, ifMatch, owed })
-              // An operator is one of his workspace's people, although he does not act in it.
-              const workspace = tenantId ?? workspaceOf(actor)
-              if (!admits || workspace === undefined) return work(ctx)
-              return admitted(tx, workspace, () => work(ctx))
-            }),
-          { readOnly },
-        ),
+        pool.transaction(opening, (tx) => enter((owed) => inContext(tx, owed))),
       )
-      if (!readOnly) writes.count += 1
+      writes.count += 1
       return result
     },
 

@@ -8,7 +8,7 @@
  *
  * Spec: decisions 2, Tokens.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const prefixes = {
@@ -47,7 +47,7 @@ export function isTokenShaped(token: string, ...kinds: readonly TokenKind[]): bo
   return kinds.some((kind) => prefixes[kind] === prefix) && checksum(prefix + body) === check
 }
 
-export const hashToken = (token: string) => createHash('sha256').update(token).digest()
+export const hashToken = (token: string): Buffer => hash('sha256', token, 'buffer')
 
 const checksum = (text: string) => base62(BigInt(crc32(text)), 6)
 

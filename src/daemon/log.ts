@@ -36,7 +36,12 @@ export interface Log {
 
 export function openLog(
   level: Config['logLevel'],
-  destination: DestinationStream & { flushSync?(): void } = pino.destination({ dest: 2, sync: false }),
+  destination: DestinationStream & { flushSync?(): void } = pino.destination({
+    dest: 2,
+    sync: false,
+    minLength: 4096,
+    periodicFlush: 100,
+  }),
 ): Log {
   const logger = pino(
     { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'event' },

@@ -32,11 +32,21 @@ export function openMetrics(pool: Pool): Metrics {
   })
   gaugePool(register, pool)
 
+  // The package makes the labels' key anew at each call; there are no more of them than operations and classes.
+  const labelled = new Map<string, ReturnType<typeof durations.labels>>()
+  const series = (operation: string, status: number) => {
+    const statusClass = `${Math.floor(status / 100)}xx`
+    const name = `${operation} ${statusClass}`
+    const known = labelled.get(name) ?? durations.labels(operation, statusClass)
+    labelled.set(name, known)
+    return known
+  }
+
   return {
     started: () => inFlight.inc(),
     answered(operation, status, seconds) {
       inFlight.dec()
-      durations.labels(operation, `${Math.floor(status / 100)}xx`).observe(seconds)
+      series(operation, status).observe(seconds)
     },
     text: () => register.metrics(),
     contentType: register.contentType,

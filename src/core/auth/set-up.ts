@@ -7,7 +7,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Actor } from '../actor.ts'
-import { createWorkspace, newTenant } from '../admin/tenants/provision.ts'
+import { createWorkspace, newTenant, refuseBlockedSlug } from '../admin/tenants/provision.ts'
 import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
 import type { Installation } from '../installation.ts'
@@ -44,6 +44,7 @@ export async function setUpInstallation(
   const [row] = await ctx.tx<InstallationRow[]>`select set_up_at, set_up_token_hash from installation for update`
   checkToken(ctx, row, body.set_up_token)
   const tenant = await newTenant(ctx, body.workspace, '/workspace')
+  await refuseBlockedSlug(ctx, tenant.slug)
   const accountId = newId()
 
   await createWorkspace(ctx, tenant, {

@@ -64,8 +64,9 @@ export async function provisionTenant(
     expiresAt: new Date(Date.now() + ctx.config.invitationDays * 86_400_000),
   }
 
-  // All in one packet.
-  const [, board, provisioned] = await Promise.all([
+  // All in one packet; what is refused is rolled back with the rest of it.
+  const [, , board, provisioned] = await Promise.all([
+    refuseBlockedSlug(ctx, tenant.slug),
     ctx.journal('tenant.provisioned', tenant),
     createWorkspace(ctx, tenant, owner, invitation),
     readTenant(ctx.tx, tenant.slug),
@@ -87,7 +88,13 @@ export async function provisionTenant(
   }
 }
 
-/** The workspace's own facts, checked. Refuses request.invalid, admin.slug_taken, admin.multi_mode_required. */
+/** Refuses admin.slug_taken for the slug of a workspace that was purged not long ago. */
+export async function refuseBlockedSlug({ tx }: Ctx, slug: string): Promise<void> {
+  const [blocked] = await tx`select 1 from blocked_slug where slug = ${slug} and until > now()`
+  if (blocked) refuse('admin.slug_taken')
+}
+
+/** The workspace's own facts, checked. Refuses request.invalid, admin.multi_mode_required. */
 export async function newTenant(
   ctx: Ctx,
   asked: {
@@ -102,13 +109,12 @@ export async function newTenant(
   const locale = knownLocale(asked.default_locale ?? 'en', `${pointer}/default_locale`)
   const timeZone = knownTimeZone(asked.default_time_zone ?? 'UTC', `${pointer}/default_time_zone`)
 
-  // Two at once would both find the installation empty: in single mode its one row is the lock.
-  if (ctx.config.mode === 'single') await ctx.tx`select 1 from installation for update`
-  const [held] = await ctx.tx<{ is_blocked: boolean; is_full: boolean }[]>`
-    select exists (select 1 from blocked_slug where slug = ${asked.slug} and until > now()) as is_blocked,
-           ${ctx.config.mode === 'single'} and exists (select 1 from tenant) as is_full`
-  if (held?.is_full) refuse('admin.multi_mode_required')
-  if (held?.is_blocked) refuse('admin.slug_taken')
+  if (ctx.config.mode === 'single') {
+    // Two at once would both find the installation empty: its one row is the lock.
+    await ctx.tx`select 1 from installation for update`
+    const [first] = await ctx.tx`select 1 from tenant limit 1`
+    if (first) refuse('admin.multi_mode_required')
+  }
   return { id: newId(), slug: asked.slug, displayName: asked.display_name, locale, timeZone }
 }
 
