@@ -8,15 +8,14 @@
  * Tokens that people made stay, but for those whose revocation the ledger knows. Killed
  * anywhere before its last transaction, the gate is still closed; a second run goes on.
  *
- * Spec: Part 2, `svc recovery admit`; T-46.
+ * Ours: `svc recovery admit`; T-46.
  */
 import type { RecoveryActor } from '../actor.ts'
 import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
 import type { Installation } from '../installation.ts'
-import { type Check, type CheckCode, checkRecovery } from './check.ts'
-
-export type { CheckCode } from './check.ts'
+import { type Check, checkRecovery } from './check.ts'
+import type { CheckCode } from './check-codes.ts'
 
 export interface Admission {
   readonly admitted: boolean

@@ -5,7 +5,7 @@
  * admits may name to accept it. `note` tells what people should look at and nothing hinders.
  * Nothing is changed.
  *
- * Spec: Part 2, `svc recovery check`; T-46.
+ * Ours: `svc recovery check`; T-46.
  */
 import type { Ctx } from '../context.ts'
 import type { Installation } from '../installation.ts'
@@ -13,23 +13,9 @@ import { jobs as allJobs } from '../jobs.ts'
 import { Problem } from '../problem.ts'
 import { openSealed } from '../sealed-values.ts'
 import type { SealedKind } from '../sealing.ts'
+import type { CheckCode } from './check-codes.ts'
 import { lookAtGate } from './gate.ts'
 import { type LedgerState, planReconciliation, readLedgers, type Step } from './reconcile.ts'
-
-const checkCodes = [
-  'gate',
-  'migrations',
-  'keyring',
-  'ledger',
-  'holds',
-  'purges',
-  'operators',
-  'tokens',
-  'outbox',
-  'jobs',
-  'clock',
-] as const
-export type CheckCode = (typeof checkCodes)[number]
 
 export interface Check {
   readonly code: CheckCode

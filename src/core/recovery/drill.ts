@@ -8,7 +8,7 @@
  * The live database is only read. The copy has a data folder, a ledger and a keyring file
  * of its own, which all outlive the rewind as they would on a host, and is removed at the end.
  *
- * Elsewhere: what is done around the point (drill-acts.ts). Spec: Part 2, `svc recovery
+ * Elsewhere: what is done around the point (drill-acts.ts). Ours: `svc recovery
  * drill`; F-06.
  */
 import { chmod, copyFile, mkdtemp, rm } from 'node:fs/promises'
@@ -22,7 +22,8 @@ import type { ClusterRecord } from '../database/embedded/places.ts'
 import { findSuperuser, holdEmbedded } from '../database/embedded.ts'
 import type { Installation } from '../installation.ts'
 import { type Admission, admitTraffic } from './admit.ts'
-import { type CheckCode, checkRecovery } from './check.ts'
+import { checkRecovery } from './check.ts'
+import type { CheckCode } from './check-codes.ts'
 import { actAfterPoint, actBeforePoint, type Claim, type Played, proveRecovered } from './drill-acts.ts'
 import { closeGate } from './gate.ts'
 import { planReconciliation, readLedgers } from './reconcile.ts'

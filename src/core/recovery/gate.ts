@@ -10,7 +10,7 @@
  * the one query that looks the token up, so a closed gate holds from the next call on.
  *
  * Elsewhere: what has to hold before it opens (check.ts), opening it (admit.ts), the daemon
- * that closes it by itself (witness.ts). Spec: decisions 1, Roots; Part 2, Recovery; T-46.
+ * that closes it by itself (witness.ts). Spec: decisions 1, Roots; recovery is ours.
  */
 import type { Ctx } from '../context.ts'
 import type { Tx } from '../database/transaction.ts'

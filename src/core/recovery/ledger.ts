@@ -17,7 +17,7 @@
  * Not guaranteed: that the end is still there. Lines cut off at the end of the file leave a
  * chain that verifies, which is why a copy belongs elsewhere.
  *
- * Elsewhere: when it is written (pledge.ts), what is done with it (reconcile.ts). Spec: Part 2, The
+ * Elsewhere: when it is written (pledge.ts), what is done with it (reconcile.ts). Ours: The
  * obligation ledger; docs/decisions/0041.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'

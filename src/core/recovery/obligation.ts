@@ -6,7 +6,7 @@
  * for the line it stands in (ledger.ts).
  *
  * Acts of areas still to come are added here with their area: a secret rotated, a provider
- * withdrawn, an erasure done. Spec: Part 2, The obligation ledger; docs/decisions/0041.
+ * withdrawn, an erasure done. Ours: The obligation ledger; docs/decisions/0041.
  */
 import { z } from 'zod'
 import { moment, uuid } from '../schema.ts'

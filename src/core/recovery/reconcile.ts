@@ -6,7 +6,7 @@
  *
  * Every step is one that has happened before; nothing is decided anew. What is there already
  * is no step, so a second run finds none, but for those that stay hindered: they are
- * findings of `svc recovery check`. Spec: Part 2, The obligation ledger; T-46.
+ * findings of `svc recovery check`. Ours: The obligation ledger; T-46.
  */
 import type { Ctx } from '../context.ts'
 import type { Installation } from '../installation.ts'

@@ -14,7 +14,7 @@
  * database lacks is proof without waiting for a second to pass.
  *
  * Not noticed: a rewind by less than a second that undid no obligation; a copy of the whole
- * machine that took the data folder back with the database. Spec: Part 2, Rewind detection;
+ * machine that took the data folder back with the database. Ours: Rewind detection;
  * docs/decisions/0042.
  */
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'

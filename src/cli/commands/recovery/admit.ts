@@ -1,22 +1,10 @@
 import { Flags } from '@oclif/core'
-import type { Admission, CheckCode } from '../../../core/recovery/admit.ts'
+import type { Admission } from '../../../core/recovery/admit.ts'
+import { acceptableCodes, type CheckCode } from '../../../core/recovery/check-codes.ts'
 import { BaseCommand } from '../../base-command.ts'
 import { exitCodes } from '../../failure.ts'
 import { demandBegun, ledgerFlag, withInstallation } from '../../recovery-installation.ts'
 import { checkTable } from '../../render/recovery.ts'
-
-const codes = [
-  'migrations',
-  'keyring',
-  'ledger',
-  'holds',
-  'purges',
-  'operators',
-  'tokens',
-  'outbox',
-  'jobs',
-  'clock',
-] as const
 
 export default class RecoveryAdmit extends BaseCommand {
   static override summary = 'Admit workspaces again, once every check passes or is accepted by name'
@@ -30,7 +18,7 @@ export default class RecoveryAdmit extends BaseCommand {
     accept: Flags.option({
       summary: 'A finding to admit in spite of; may be given several times.',
       multiple: true,
-      options: codes,
+      options: acceptableCodes,
       helpValue: 'FINDING',
     })(),
     ...ledgerFlag,
