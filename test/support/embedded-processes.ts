@@ -1,9 +1,10 @@
 /** Other svc processes on an embedded server, and looks at that server from outside. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { chmodSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { chmod, chown, cp, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DatabaseAddress } from '../../src/core/database/address.ts'
@@ -34,11 +35,39 @@ const isRoot = process.getuid?.() === 0
 /** Who an ordinary user is: nobody when the tests run as root, else whoever runs them. */
 export const ordinaryUser = isRoot ? { uid: 65_534, gid: 65_534 } : {}
 
+const checkout = join(import.meta.dirname, '../..')
+
+/** Where another user can run this checkout: here, or, below a folder closed to others, in a copy made of links. */
+function reachableCheckout(): string {
+  const isClosed = (folder: string): boolean =>
+    (statSync(folder).mode & 0o001) === 0 || (folder !== '/' && isClosed(dirname(folder)))
+  if (!isRoot || !isClosed(realpathSync(checkout))) return checkout
+  const copy = mkdtempSync(join(tmpdir(), 'svc-checkout-'))
+  chmodSync(copy, 0o755)
+  process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+  const parts = ['package.json', 'src', 'test', 'node_modules'].map((name) => join(checkout, name))
+  // Links cost no space, but end at the file system's border.
+  const linked = spawnSync('cp', ['-aL', '--link', ...parts, copy]).status === 0
+  if (!linked) spawnSync('cp', ['-aL', ...parts, copy])
+  return copy
+}
+
+let reachable: string | undefined
+
+/** A file of the checkout, where that user reaches it. */
+function fileFor(user: { readonly uid?: number }, path: string): string {
+  if (user.uid === undefined) return path
+  reachable ??= reachableCheckout()
+  const real = realpathSync(path)
+  const root = realpathSync(checkout)
+  return real.startsWith(`${root}/`) ? join(reachable, relative(root, real)) : path
+}
+
 const script = join(import.meta.dirname, 'embedded-holder.ts')
 
 /** Starts a process that holds the server of the folder. */
 export function startHolder(folder: string, user: { uid?: number; gid?: number } = {}): Holder {
-  const child = spawn(process.execPath, [script, folder], {
+  const child = spawn(fileFor(user, process.execPath), [fileFor(user, script), folder], {
     ...user,
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -64,7 +93,7 @@ export function startHolder(folder: string, user: { uid?: number; gid?: number }
 export async function startBystander(user: { uid?: number; gid?: number } = {}): Promise<ChildProcess> {
   const { uid, gid } = user
   const program = 'process.stdout.write("here"); setInterval(() => {}, 1e6)'
-  const child = spawn(process.execPath, ['-e', program], {
+  const child = spawn(fileFor(user, process.execPath), ['-e', program], {
     ...(uid && { uid }),
     ...(gid && { gid }),
     cwd: '/',
