@@ -123,107 +123,129 @@ function asRoleIn(role: string, tenantId: string): string {
 
 export const asInstallation = "set local role svc_installation; set local app.tenant_id = ''"
 
-/** Whose role the transaction acts in, and how it changes; the changes travel with the statements around them. */
-function actingIn(tx: Tx, opened: string | undefined) {
-  let tenantId = opened
-  const take = () => tx.switch(tenantId === undefined ? asInstallation : asTenant(tenantId))
+/** The context of a transaction. A class, because one is made for every request and most of it is not used by a read. */
+export const contextOf = (parts: ContextParts): Ctx => new TransactionContext(parts)
 
-  /** Role, work, and the old role with whatever comes next. A role that could not be taken fails the transaction. */
-  const acting = async <T>(id: string | undefined, work: () => Promise<T>): Promise<T> => {
-    const before = tenantId
-    tenantId = id
-    const entered = take()
-    const [result] = await Promise.all([work(), entered]).finally(() => {
-      tenantId = before // also after a refusal, whose savepoint gives the old role back
-    })
-    void take()
-    return result
+class TransactionContext implements Ctx {
+  readonly tx: Tx
+  readonly actor: Actor
+  readonly config: Config
+  readonly ring: Keyring
+  private readonly parts: ContextParts
+  /** Whose role the transaction acts in; it changes with the statements around it. */
+  private tenantId: string | undefined
+
+  constructor(parts: ContextParts) {
+    this.tx = parts.tx
+    this.actor = parts.actor
+    this.config = parts.config
+    this.ring = parts.ring
+    this.parts = parts
+    this.tenantId = parts.tenantId
   }
 
-  return {
-    workspaceNow(): string {
-      if (tenantId === undefined) throw new Error('no workspace is in force in this transaction')
-      return tenantId
-    },
-    inWorkspace: <T>(id: string, work: () => Promise<T>) => acting(id, work),
-    asInstallation: <T>(work: () => Promise<T>) => acting(undefined, work),
-
-    async inWorkspaceAtOnce(id: string, send: () => readonly Promise<unknown>[]): Promise<void> {
-      const before = tenantId
-      tenantId = id
-      void take()
-      const sent = send()
-      tenantId = before
-      void take()
-      await Promise.all(sent)
-    },
-
-    async asQueue(work: () => Promise<void>): Promise<void> {
-      const entered = tx.switch('set local role svc_queue')
-      await Promise.all([entered, work()])
-      void take()
-    },
+  inWorkspace<T>(id: string, work: () => Promise<T>): Promise<T> {
+    return this.acting(id, work)
   }
-}
 
-export function contextOf(parts: ContextParts): Ctx {
-  const { tx, actor, config, ring, queue, identity, owed } = parts
-  const { workspaceNow, asQueue, ...roles } = actingIn(tx, parts.tenantId)
-  const via = viaOf(actor)
+  asInstallation<T>(work: () => Promise<T>): Promise<T> {
+    return this.acting(undefined, work)
+  }
 
-  return {
-    tx,
-    actor,
-    config,
-    ring,
-    ...roles,
+  async inWorkspaceAtOnce(id: string, send: () => readonly Promise<unknown>[]): Promise<void> {
+    const before = this.tenantId
+    this.tenantId = id
+    void this.take()
+    const sent = send()
+    this.tenantId = before
+    void this.take()
+    await Promise.all(sent)
+  }
 
-    async journal(action, tenant, evidence = {}) {
-      const params =
-        actor.kind === 'RECOVERY'
-          ? { ...evidence.params, os_user: actor.osUser, host: actor.host }
-          : (evidence.params ?? {})
-      await tx`
-        insert into journal (id, action, actor_kind, actor_account_id, via, workspace_id, workspace_slug, subject_kind, subject_id, params)
-        values (${newId()}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${via}, ${tenant?.id ?? null}, ${tenant?.slug ?? null},
-                ${evidence.subject?.kind ?? null}, ${evidence.subject?.id ?? null}, ${tx.json(params)})`
-    },
+  async journal(
+    action: JournalAction,
+    tenant: { readonly id: string; readonly slug: string } | null,
+    { subject, params = {} }: Evidence = {},
+  ): Promise<void> {
+    const { tx, actor } = this
+    const known = actor.kind === 'RECOVERY' ? { ...params, os_user: actor.osUser, host: actor.host } : params
+    await tx`
+      insert into journal (id, action, actor_kind, actor_account_id, via, workspace_id, workspace_slug, subject_kind, subject_id, params)
+      values (${newId()}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${viaOf(actor)}, ${tenant?.id ?? null}, ${tenant?.slug ?? null},
+              ${subject?.kind ?? null}, ${subject?.id ?? null}, ${tx.json(known)})`
+  }
 
-    async audit(action, evidence = {}) {
-      const id = newId()
-      await tx`
-        insert into audit_entry (tenant_id, id, action, actor_kind, actor_account_id, via, subject_kind, subject_id, params)
-        values (${workspaceNow()}, ${id}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${via},
-                ${evidence.subject?.kind ?? null}, ${evidence.subject?.id ?? null}, ${tx.json(evidence.params ?? {})})`
-      return id
-    },
+  async audit(action: string, { subject, params = {} }: Evidence = {}): Promise<string> {
+    const { tx, actor } = this
+    const id = newId()
+    await tx`
+      insert into audit_entry (tenant_id, id, action, actor_kind, actor_account_id, via, subject_kind, subject_id, params)
+      values (${this.workspaceNow()}, ${id}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${viaOf(actor)},
+              ${subject?.kind ?? null}, ${subject?.id ?? null}, ${tx.json(params)})`
+    return id
+  }
 
-    async emit(...events) {
-      if (events.length === 0) return
-      const at = new Date()
-      const rows = events.map((event) => eventRow(config.eventNamespace, workspaceNow(), actor, at, event))
-      await tx`insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'body')}`
-    },
+  async emit(...events: readonly NewEvent[]): Promise<void> {
+    if (events.length === 0) return
+    const { tx, actor, config } = this
+    const at = new Date()
+    const rows = events.map((event) => eventRow(config.eventNamespace, this.workspaceNow(), actor, at, event))
+    await tx`insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'body')}`
+  }
 
-    oblige: (...obligations) => void owed.push(...obligations),
-    forgive: (since) => void owed.splice(since),
-    get owed() {
-      return owed.length
-    },
+  oblige(...obligations: readonly Obligation[]): void {
+    this.parts.owed.push(...obligations)
+  }
 
-    enqueue: (job, payload, options) => asQueue(() => queue.send(tx, job, payload, options)),
+  forgive(since: number): void {
+    this.parts.owed.splice(since)
+  }
 
-    unchanged(version) {
-      if (parts.ifMatch !== undefined && !matches(parts.ifMatch, version))
-        refuse('precondition.failed', { current_etag: etagOf(version) })
-    },
+  get owed(): number {
+    return this.parts.owed.length
+  }
 
-    cursor: {
+  async enqueue<P>(job: Job<import('zod').ZodType<P>>, payload: P, options?: EnqueueOptions): Promise<void> {
+    const entered = this.tx.switch('set local role svc_queue')
+    await Promise.all([entered, this.parts.queue.send(this.tx, job, payload, options)])
+    void this.take()
+  }
+
+  unchanged(version: number): void {
+    const { ifMatch } = this.parts
+    if (ifMatch !== undefined && !matches(ifMatch, version))
+      refuse('precondition.failed', { current_etag: etagOf(version) })
+  }
+
+  get cursor(): Ctx['cursor'] {
+    const { ring, identity, actor } = this.parts
+    return {
       read: (operation, filters, cursor) =>
         readCursor(ring, { operation, scope: scopeOf(actor), filters }, identity.epoch, cursor),
       write: (operation, filters, position) =>
         writeCursor(ring, { operation, scope: scopeOf(actor), filters }, identity.epoch, position),
-    },
+    }
+  }
+
+  /** Role, work, and the old role with whatever comes next. A role that could not be taken fails the transaction. */
+  private async acting<T>(id: string | undefined, work: () => Promise<T>): Promise<T> {
+    const before = this.tenantId
+    this.tenantId = id
+    const entered = this.take()
+    const [result] = await Promise.all([work(), entered]).finally(() => {
+      this.tenantId = before // also after a refusal, whose savepoint gives the old role back
+    })
+    void this.take()
+    return result
+  }
+
+  private take(): Promise<unknown> {
+    return this.tx.switch(this.tenantId === undefined ? asInstallation : asTenant(this.tenantId))
+  }
+
+  private workspaceNow(): string {
+    if (this.tenantId === undefined) throw new Error('no workspace is in force in this transaction')
+    return this.tenantId
   }
 }
 

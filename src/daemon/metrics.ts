@@ -25,10 +25,14 @@ export function openMetrics(pool: Pool): Metrics {
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [register],
   })
-  const inFlight = new Gauge({
+  let inFlight = 0
+  new Gauge({
     name: 'svc_requests_in_flight',
     help: 'Requests not yet answered.',
     registers: [register],
+    collect() {
+      this.set(inFlight)
+    },
   })
   gaugePool(register, pool)
 
@@ -43,9 +47,11 @@ export function openMetrics(pool: Pool): Metrics {
   }
 
   return {
-    started: () => inFlight.inc(),
+    started() {
+      inFlight += 1
+    },
     answered(operation, status, seconds) {
-      inFlight.dec()
+      inFlight -= 1
       series(operation, status).observe(seconds)
     },
     text: () => register.metrics(),

@@ -11,6 +11,8 @@ export interface PacketProxy {
   sent(): string[]
   /** From now on the server's answers to a packet with this text are dropped, and its connection is cut. */
   cutAnswerTo(text: string): void
+  /** Whether new connections are hung up on. */
+  refuse(refuses: boolean): void
   close(): Promise<void>
 }
 
@@ -19,8 +21,10 @@ export async function packetProxy(target: DatabaseAddress): Promise<PacketProxy>
   const sockets = new Set<Socket>()
   let packets: string[] = []
   let cut: string | undefined
+  let refuses = false
 
   const server = createServer((near) => {
+    if (refuses) return void near.destroy()
     const far = connect(`${target.host}/.s.PGSQL.${target.port}`)
     let cutting = false
     near.on('data', (packet) => {
@@ -46,6 +50,9 @@ export async function packetProxy(target: DatabaseAddress): Promise<PacketProxy>
     sent: () => packets.splice(0),
     cutAnswerTo: (text) => {
       cut = text
+    },
+    refuse: (next) => {
+      refuses = next
     },
     close: async () => {
       packets = []

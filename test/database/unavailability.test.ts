@@ -78,6 +78,45 @@ describe('503, not 500', () => {
     })
   })
 
+  test('who waits for a connection that dies gets another one, in the order of coming', async () => {
+    await withPool({ size: 1, acquireMs: 60_000 }, async (single) => {
+      const held = Promise.withResolvers<void>()
+      const begun = Promise.withResolvers<number>()
+      const doomed = single.transaction('', async (tx) => {
+        begun.resolve(await pidOf(tx))
+        await held.promise
+      })
+      const pid = await begun.promise
+      const served: number[] = []
+      const waiting = [1, 2, 3].map((id) =>
+        single.transaction('', async (tx) => void served.push((await insert(tx, id)) && id)),
+      )
+      await terminate(pid)
+      await expect(doomed).rejects.toThrow(DatabaseUnavailable)
+      held.resolve()
+      await Promise.all(waiting)
+      expect(served).toEqual([1, 2, 3])
+      expect(await notes()).toEqual([1, 2, 3])
+      expect(single.counts).toMatchObject({ used: 0, waiting: 0, discarded: 1 })
+    })
+  })
+
+  test('a pool that could not connect, however many waited, serves as soon as it can', async () => {
+    const proxy = await packetProxy(cluster.address('svc_login'))
+    const away = openPool(proxy.address, { size: 1, applicationName, acquireMs: 60 })
+    try {
+      proxy.refuse(true)
+      const lost = await Promise.allSettled([1, 2, 3].map((id) => away.transaction('', (tx) => insert(tx, id))))
+      expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+      proxy.refuse(false)
+      await expect.poll(() => away.transaction('', async () => 'served').catch(() => 'away')).toBe('served')
+      expect(await notes()).toEqual([])
+    } finally {
+      await away.close(0)
+      await proxy.close()
+    }
+  })
+
   test('work that idles too long is unavailable and its handle is dead, however long it goes on', async () => {
     await withPool({ size: 1, idleInTransactionMs: 50 }, async (single) => {
       const over = Promise.withResolvers<void>()

@@ -44,8 +44,11 @@ export interface Connection {
   readonly alive: boolean
   /** When it was opened, by performance.now(). */
   readonly openedAt: number
-  /** Sends at once, behind what was sent before. Rejects when the connection is dead or dies; never throws. */
-  send(statement: Statement): Promise<Result>
+  /**
+   * Sends at once, behind what was sent before. Rejects when the connection is dead or dies, with what
+   * `failed` makes of the error; never throws, and may be left unheard.
+   */
+  send(statement: Statement, failed?: (error: unknown) => unknown): Promise<Result>
   /** Starts a `copy … to stdout`; the stream fails when the connection dies. Nothing else may be sent until it has ended. */
   copyOut(text: string): Promise<Readable>
   /** Calls back once when the connection dies; `undefined` takes the listener away. */
@@ -89,28 +92,25 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     listener?.(death)
   }
 
-  function send({ text, values, mode }: Statement): Promise<Result> {
-    if (death) return rejected(death)
-    const bound = values.map((value) =>
-      value instanceof Json ? client.typed(value.text as never, jsonbTypeId) : value,
-    )
-    const query = client.unsafe(text, bound as never[], modes[mode])
-    // The driver keeps an entry for every failed statement in a map that only grows. Not for
-    // begin and commit, which hardly fail: this costs a microsecond.
-    if (mode !== 'simple') Object.defineProperty(query, 'origin', { value: '' })
-    return new Promise((resolve, reject) => {
-      underWay.add(reject)
+  function send(statement: Statement, failed = same): Promise<Result> {
+    if (death) return rejected(failed(death))
+    const query = queryOf(client, statement)
+    const answer = new Promise<Result>((resolve, reject) => {
+      const fail = (error: unknown) => reject(failed(error))
+      underWay.add(fail)
       query.then(
         (result) => {
-          underWay.delete(reject)
+          underWay.delete(fail)
           resolve(lastOf(result as unknown as Result))
         },
         (error: unknown) => {
-          underWay.delete(reject)
-          reject(translated(error))
+          underWay.delete(fail)
+          fail(translated(error))
         },
       )
     })
+    answer.catch(ignored)
+    return answer
   }
 
   const connection: Connection = {
@@ -139,6 +139,15 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     throw error
   }
   return connection
+}
+
+function queryOf(client: postgres.Sql, { text, values, mode }: Statement) {
+  const bound = values.map((value) => (value instanceof Json ? client.typed(value.text as never, jsonbTypeId) : value))
+  const query = client.unsafe(text, bound as never[], modes[mode])
+  // The driver keeps an entry for every failed statement in a map that only grows. Not for
+  // begin and commit, which hardly fail: this costs a microsecond.
+  if (mode !== 'simple') Object.defineProperty(query, 'origin', { value: '' })
+  return query
 }
 
 function sessionOptions(limits: SessionLimits): object {
@@ -228,8 +237,11 @@ function lastOf(result: Result): Result {
   return Array.isArray(last) ? (last as Result) : result
 }
 
-function rejected(reason: Error): Promise<never> {
+function rejected(reason: unknown): Promise<never> {
   const promise = Promise.reject(reason)
-  promise.catch(() => {})
+  promise.catch(ignored)
   return promise
 }
+
+const same = (error: unknown) => error
+const ignored = () => {}

@@ -60,6 +60,7 @@ export interface Pool {
 }
 
 const retries = 3
+const acquireMs = 2_000
 const reconnectMs = 100
 /** Half an hour, give or take: plans and memory of a session do not grow for ever. */
 const lifetimeMs = 30 * 60_000
@@ -91,8 +92,22 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Pool {
   }
 }
 
+/** Somebody who waits for a connection that is lent to another. */
+interface Waiter {
+  resolve(connection: Connection): void
+  reject(error: Error): void
+  readonly deadline: NodeJS.Timeout
+}
+
+/**
+ * The package makes, checks and reaps the connections. A busy pool passes a connection from
+ * hand to hand: through the package that would cost more than a look-up by key does.
+ */
 class Connections {
   private readonly options: PoolOptions
+  private readonly waiting: Waiter[] = []
+  /** Connections that are lent, or asked of the package; never more than `size`, and all of them while anybody waits. */
+  private held = 0
   private readonly open = new Set<Connection>()
   private readonly tarn: Tarn<Connection>
   private running = 0
@@ -111,7 +126,7 @@ class Connections {
     this.tarn = new Tarn<Connection>({
       min: 0,
       max: options.size,
-      acquireTimeoutMillis: options.acquireMs ?? 2_000,
+      acquireTimeoutMillis: options.acquireMs ?? acquireMs,
       createTimeoutMillis: createMs,
       createRetryIntervalMillis: reconnectMs,
       idleTimeoutMillis: idleMs,
@@ -124,13 +139,13 @@ class Connections {
 
   get counts(): PoolCounts {
     const { tarn, discarded, options } = this
-    const waiting = tarn.numPendingAcquires() + tarn.numPendingValidations()
+    const waiting = this.waiting.length + tarn.numPendingAcquires() + tarn.numPendingValidations()
     return { size: options.size, free: tarn.numFree(), used: tarn.numUsed(), waiting, discarded }
   }
 
   async lend<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
     if (this.closing) throw new DatabaseUnavailable('the connection pool is closed')
-    if (this.tarn.numPendingAcquires() >= (this.options.maxWaiting ?? 200)) {
+    if (this.waiting.length >= (this.options.maxWaiting ?? 200)) {
       throw new DatabaseUnavailable('too many are waiting for a connection')
     }
     this.running += 1
@@ -139,7 +154,7 @@ class Connections {
       try {
         return await use(connection)
       } finally {
-        this.tarn.release(connection)
+        this.giveBack(connection)
       }
     } finally {
       this.running -= 1
@@ -162,11 +177,50 @@ class Connections {
     if (this.running === 0) this.closing?.resolve()
   }
 
-  private async acquire(): Promise<Connection> {
+  private acquire(): Promise<Connection> {
+    if (this.held < this.options.size) {
+      this.held += 1
+      return this.ask()
+    }
+    return new Promise((resolve, reject) => {
+      const deadline = setTimeout(() => {
+        this.waiting.splice(this.waiting.indexOf(waiter), 1)
+        reject(noneFree())
+      }, this.options.acquireMs ?? acquireMs)
+      const waiter: Waiter = { resolve, reject, deadline }
+      this.waiting.push(waiter)
+    })
+  }
+
+  /** Hands the connection to who has waited longest; one that died is replaced for him. */
+  private giveBack(connection: Connection): void {
+    const next = isLendable(connection) ? this.nextWaiter() : undefined
+    if (next) next.resolve(connection)
+    else {
+      this.tarn.release(connection)
+      this.passOn()
+    }
+  }
+
+  /** Gives a place that has become free to the next waiter. */
+  private passOn(): void {
+    const next = this.nextWaiter()
+    if (next) this.ask().then(next.resolve, next.reject)
+    else this.held -= 1
+  }
+
+  private nextWaiter(): Waiter | undefined {
+    const next = this.waiting.shift()
+    clearTimeout(next?.deadline)
+    return next
+  }
+
+  private async ask(): Promise<Connection> {
     try {
       return await this.tarn.acquire().promise
     } catch (error) {
-      throw new DatabaseUnavailable('no connection to the database was free in time', { cause: error })
+      this.passOn()
+      throw noneFree(error)
     }
   }
 
@@ -188,6 +242,9 @@ class Connections {
     await connection.end()
   }
 }
+
+const noneFree = (cause?: unknown) =>
+  new DatabaseUnavailable('no connection to the database was free in time', cause === undefined ? {} : { cause })
 
 function isLendable({ alive, openedAt }: Connection): boolean {
   return alive && performance.now() - openedAt < lifetimeMs

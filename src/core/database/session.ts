@@ -32,22 +32,19 @@ export class Session {
 
   send(build: () => Statement): Promise<Result> {
     if (this.over) return unheard(Promise.reject(new TransactionOver('the transaction is over')))
-    const answer = this.attempt(build).catch((error: unknown) => {
-      this.failure ??= error
-      // Statements sent together fail together; each is told why, not that another one failed.
-      throw isAftermath(error) ? this.failure : error
-    })
-    return unheard(answer)
-  }
-
-  private attempt(build: () => Statement): Promise<Result> {
     try {
-      return this.connection.send(build())
+      return this.connection.send(build(), this.failed)
     } catch (error) {
       this.refused = true
       this.failure ??= error
-      return Promise.reject(error)
+      return unheard(Promise.reject(error))
     }
+  }
+
+  /** Statements sent together fail together; each is told why, not that another one failed. */
+  private readonly failed = (error: unknown): unknown => {
+    this.failure ??= error
+    return isAftermath(error) ? this.failure : error
   }
 
   command(text: string): Promise<Result> {

@@ -62,14 +62,18 @@ function refuseTransactionControl(text: string): void {
   if (found) throw new TypeError(`a statement must not contain "${found[0].trim()}": the pool owns the transaction`)
 }
 
-const known = new WeakSet<readonly string[]>()
+/** The templates that were checked, and the text of those that contain no parts. */
+const known = new WeakMap<readonly string[], string>()
 
 /** Builds the statement of a template. Throws TypeError for a value that cannot be bound. */
 export function statementOf(strings: readonly string[], values: readonly (Value | Json)[]): Statement {
-  if (!known.has(strings)) {
+  let plain = known.get(strings)
+  if (plain === undefined) {
     refuseTransactionControl(strings[0] ?? '')
-    known.add(strings)
+    plain = strings.reduce((before, next, index) => `${before}$${index}${next}`)
+    known.set(strings, plain)
   }
+  if (!values.some((value) => value instanceof Part)) return { text: plain, values: values.map(bindable), mode: 'plan' }
   const flat: (Exclude<Value, Part> | Json)[] = []
   const { text, steady } = written(strings, values, flat)
   if (flat.length > parameterLimit) throw new TypeError(`a statement takes at most ${parameterLimit} values`)
@@ -187,18 +191,26 @@ function arrayText(list: readonly unknown[]): string {
 const settingOrRole =
   /^set\s+local\s+(?:role\s+[a-z_][a-z0-9_]*|[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)?\s*(?:=|to)\s*'[\w:.,+/@ -]*')$/
 
+/** Openings that were checked: one for each workspace that is at work. */
+const openings = new Set<string>()
+const rememberedOpenings = 10_000
+
 /**
  * Checks the text that sets role and workspace: only `set local`, only plain values. It is
  * written into the message, since SET takes no parameters, and a syntax error in it would
  * void the `begin` in front of it. Throws TypeError.
  */
 export function checkedOpening(text: string): string {
+  if (openings.has(text)) return text
   const parts = text.split(';').map((part) => part.trim())
   const meant = parts.filter((part) => part !== '')
   if (!meant.every((part) => settingOrRole.test(part))) {
     throw new TypeError('only "set local role …" and "set local name = \'…\'" may open a transaction')
   }
-  return meant.join('; ')
+  const opening = meant.join('; ')
+  if (openings.size >= rememberedOpenings) openings.clear()
+  openings.add(opening)
+  return opening
 }
 
 /** True when PostgreSQL said only that an earlier statement had failed. */
