@@ -150,7 +150,9 @@ interface Made {
   readonly body: string | undefined
 }
 
-const printable = (value: unknown) => String(value).replace(/[^\x20-\x7e]/g, '?')
+/** An object may name its members as it likes, `toString` as well. */
+const textOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value)).toWellFormed()
+const printable = (value: unknown) => textOf(value).replace(/[^\x20-\x7e]/g, '?')
 
 function requestFor(operation: Described): fc.Arbitrary<Made> {
   const argument = (schema: JsonSchema) =>
@@ -178,12 +180,11 @@ function requestFor(operation: Described): fc.Arbitrary<Made> {
         .map((parameter) => ({ ...parameter, value: (values as Record<string, unknown>)[parameter.name] }))
       const query = given
         .filter((parameter) => parameter.in === 'query')
-        .map(({ name, value }) => `${name}=${encodeURIComponent(String(value).toWellFormed())}`)
+        .map(({ name, value }) => `${name}=${encodeURIComponent(textOf(value))}`)
       const path = given
         .filter((parameter) => parameter.in === 'path')
         .reduce(
-          (filled, { name, value }) =>
-            filled.replace(`{${name}}`, encodeURIComponent(String(value).toWellFormed()) || '-'),
+          (filled, { name, value }) => filled.replace(`{${name}}`, encodeURIComponent(textOf(value)) || '-'),
           operation.path,
         )
       const headers = Object.fromEntries(
