@@ -9,8 +9,8 @@
  *
  *    connect() ──▶ alive ──socket closed or end()──▶ dead, for good
  *
- *  - what was under way is rejected with DatabaseUnavailable, even what the driver
- *    itself would leave hanging;
+ *  - what was under way is rejected with DatabaseUnavailable: the driver does that when it
+ *    is ended, wherever in an answer the connection broke;
  *  - what comes later is rejected without reaching the driver.
  *
  * Every session reads only, unless its transaction says `read write`: a statement that got
@@ -67,7 +67,6 @@ const modes = {
 
 /** Opens a connection and waits until PostgreSQL answers on it. Refuses with DatabaseUnavailable. */
 export async function connect(address: DatabaseAddress, limits: SessionLimits): Promise<Connection> {
-  const underWay = new Set<(reason: DatabaseUnavailable) => void>()
   let death: DatabaseUnavailable | undefined
   let goodbye: Promise<void> | undefined
   let listener: ((reason: DatabaseUnavailable) => void) | undefined
@@ -84,13 +83,11 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     if (death) return
     death = new DatabaseUnavailable(reason)
     goodbye = hangUp(client, socket)
-    for (const reject of underWay) reject(death)
-    underWay.clear()
     listener?.(death)
   }
 
   function send({ text, values, mode }: Statement): Promise<Result> {
-    if (death) return rejected(death)
+    if (death) return Promise.reject(death)
     const bound = values.map((value) =>
       value instanceof Json ? client.typed(value.text as never, jsonbTypeId) : value,
     )
@@ -98,19 +95,8 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     // The driver keeps an entry for every failed statement in a map that only grows. Not for
     // begin and commit, which hardly fail: this costs a microsecond.
     if (mode !== 'simple') Object.defineProperty(query, 'origin', { value: '' })
-    return new Promise((resolve, reject) => {
-      underWay.add(reject)
-      query.then(
-        (result) => {
-          underWay.delete(reject)
-          resolve(lastOf(result as unknown as Result))
-        },
-        (error: unknown) => {
-          underWay.delete(reject)
-          reject(translated(error))
-        },
-      )
-    })
+    // The driver sends at `then`: at once, where `await` would come to it a moment later.
+    return query.then((result) => lastOf(result as unknown as Result), throwTranslated)
   }
 
   const connection: Connection = {
@@ -121,7 +107,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     send,
     copyOut: async (text) => {
       if (death) throw death
-      return copiedOut(client, socket, underWay, text)
+      return copiedOut(client, socket, text)
     },
     whenClosed: (next) => {
       listener = next
@@ -165,34 +151,18 @@ function sessionOptions(limits: SessionLimits): object {
   }
 }
 
-async function copiedOut(
-  client: postgres.Sql,
-  socket: Socket,
-  underWay: Set<(reason: DatabaseUnavailable) => void>,
-  text: string,
-): Promise<Readable> {
-  const stream = await new Promise<Readable>((resolve, reject) => {
-    underWay.add(reject)
-    const query = client.unsafe(text) as postgres.PendingQuery<never> & { resolve(stream: Readable): void }
-    const { resolve: handOut } = query
-    // Heard from the moment there is a stream: a failure may be in the same packet, before anybody can listen.
-    query.resolve = (opened) => {
-      query.resolve = handOut // called once more at the end, with a result
-      opened.on('error', () => {})
-      handOut(opened)
-    }
-    query
-      .readable()
-      .then(resolve, (error: unknown) => reject(translated(error)))
-      .finally(() => underWay.delete(reject))
-  })
-  const fail = (reason: DatabaseUnavailable) => void stream.destroy(reason)
-  underWay.add(fail)
-  stream.once('close', () => {
-    underWay.delete(fail)
-    // The driver pauses the socket for a slow reader, and leaves it so when the last rows were those that filled it.
-    socket.resume()
-  })
+async function copiedOut(client: postgres.Sql, socket: Socket, text: string): Promise<Readable> {
+  const query = client.unsafe(text) as postgres.PendingQuery<never> & { resolve(stream: Readable): void }
+  const { resolve: handOut } = query
+  // Heard from the moment there is a stream: a failure may be in the same packet, before anybody can listen.
+  query.resolve = (opened) => {
+    query.resolve = handOut // called once more at the end, with a result
+    opened.on('error', () => {})
+    handOut(opened)
+  }
+  const stream = await query.readable().catch(throwTranslated)
+  // The driver pauses the socket for a slow reader, and leaves it so when the last rows were those that filled it.
+  stream.once('close', () => socket.resume())
   return stream
 }
 
@@ -222,14 +192,12 @@ async function hangUp(client: postgres.Sql, socket: Socket): Promise<void> {
   else socket.once('close', () => clearTimeout(deadline))
 }
 
+function throwTranslated(error: unknown): never {
+  throw translated(error)
+}
+
 /** A text of several statements answers with a list of results. */
 function lastOf(result: Result): Result {
   const last: unknown = result.at(-1)
   return Array.isArray(last) ? (last as Result) : result
-}
-
-function rejected(reason: Error): Promise<never> {
-  const promise = Promise.reject(reason)
-  promise.catch(() => {})
-  return promise
 }
