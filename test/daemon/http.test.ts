@@ -207,6 +207,15 @@ describe('media types', () => {
     // The rest of the body is still on its way: nothing else can be read from this connection.
     expect(answer.headers.connection).toBe('close')
   })
+
+  test('so is one whose length nobody has told', async () => {
+    const chunk = 'x'.repeat(daemon.config.bodyLimitBytes + 1)
+    const answer = await daemon.raw(
+      `POST /api/v1/auth/sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.length.toString(16)}\r\n${chunk}\r\n0\r\n\r\n`,
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+    expect(answer).toMatch(/^connection: close\r$/im)
+  })
 })
 
 describe('what is known of the daemon itself', () => {
