@@ -16,8 +16,10 @@ export default class Completion extends BaseCommand {
 
   async run(): Promise<unknown> {
     const { args } = await this.parse(Completion)
+    // Plugins are loaded at the same time, and in another order each time.
     const commands = this.config.commands
       .filter(({ hidden }) => !hidden)
+      .toSorted((one, other) => (one.id < other.id ? -1 : 1))
       .map(({ id, flags }) => ({ words: id.split(':'), flags: Object.keys(flags).map((name) => `--${name}`) }))
     const script = completionScript(args.shell as Shell, this.config.bin, commands)
     if (!this.jsonEnabled()) process.stdout.write(script)
