@@ -57,6 +57,7 @@ export function apiCaller(target: ApiTarget): Caller {
   }
   return {
     where: `${target.apiUrl} as ${target.credentials.who}`,
+    apiUrl: target.apiUrl,
     way: 'api',
     call,
     async stepUp(operation, targetId, password) {

@@ -101,6 +101,17 @@ export abstract class CallerCommand extends BaseCommand {
     return this.#caller
   }
 
+  /** A command to type next, on the same installation: with the flags that this one was given for that. */
+  protected following(command: string, flags: CallerFlags): string {
+    const same = [
+      flags.recovery ? ' --recovery' : '',
+      flags['while-serving'] ? ' --while-serving' : '',
+      flags.profile === undefined ? '' : ` --profile ${flags.profile}`,
+      flags['api-url'] === undefined ? '' : ` --api-url ${flags['api-url']}`,
+    ]
+    return `svc ${command}${same.join('')}`
+  }
+
   override async finally(error: Error | undefined): Promise<void> {
     await this.#caller?.close()
     await super.finally(error)

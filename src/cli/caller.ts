@@ -8,6 +8,10 @@ import type { Answer, Operation, Sent } from '../core/operation.ts'
 export interface Caller {
   /** For people: `http://… as ada@…`, or `the embedded installation in …`. */
   readonly where: string
+  /** What another person calls to get here; undefined at the database. */
+  readonly apiUrl?: string
+  /** Known at the database alone. */
+  readonly mode?: 'multi' | 'single'
   /** The account's id is known only where a token is sent; at the database nobody has one. */
   readonly way: 'api' | 'database'
   /** Carries the operation out. Throws a Problem where it is refused, a Failure where nothing is reached. */

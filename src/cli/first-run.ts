@@ -25,7 +25,10 @@ export const checkAnswers = (answers: SetUpAnswers) =>
 /** At the database no set-up token is asked for. */
 const unused = 'unused'
 
-/** Sets the installation up unless that has been done; undefined where it had been. */
+/**
+ * Sets the installation up unless that has been done; undefined where it had been, and in
+ * single mode where the one workspace is there already.
+ */
 export async function setUpOnce(
   { installation }: Booted,
   ask: () => Promise<SetUpAnswers>,
@@ -34,7 +37,9 @@ export async function setUpOnce(
   const [row] = await installation.transaction(
     actor,
     { readOnly: true },
-    ({ tx }) => tx<{ is_set_up: boolean }[]>`select set_up_at is not null as is_set_up from installation`,
+    ({ tx }) => tx<{ is_set_up: boolean }[]>`
+      select set_up_at is not null or (${installation.config.mode === 'single'} and exists (select 1 from tenant)) as is_set_up
+      from installation`,
   )
   if (row?.is_set_up) return undefined
   const answers = await ask()
@@ -43,6 +48,23 @@ export async function setUpOnce(
     body: { set_up_token: unused, ...answers },
   })
   return { workspace: tenant.slug, email: answers.owner.email, password: answers.owner.password, session }
+}
+
+/**
+ * In single mode a workspace that was provisioned before the set-up is the installation's
+ * one: its slug, until somebody in it is an operator; undefined everywhere else.
+ */
+export async function workspaceWithoutOperator({ installation }: Booted): Promise<string | undefined> {
+  if (installation.config.mode !== 'single') return undefined
+  const [row] = await installation.transaction(
+    recoveryActor(),
+    { readOnly: true },
+    ({ tx }) => tx<{ slug: string }[]>`
+      select slug from tenant
+      where not exists (select 1 from operator)
+        and exists (select 1 from installation where set_up_at is null)`,
+  )
+  return row?.slug
 }
 
 /** A profile for this folder: the session, and a token for admin commands from another terminal. */

@@ -10,9 +10,10 @@
  *
  * Elsewhere: renewing the session (profile-session.ts). Spec: decisions 6; T-44.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { makeFolder } from '../core/folder.ts'
 import { Failure } from './failure.ts'
 
 export interface ProfileSession {
@@ -120,7 +121,7 @@ export function profileOf(directory: string, profiles: readonly Profile[] = list
 /** Writes the profile whole or not at all; the folder it names leaves any other profile. */
 export function saveProfile({ name, ...profile }: Profile): void {
   const file = profileFile(name)
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(file), 0o700)
   if (profile.directory !== undefined) leaveFolder(profile.directory, name)
   const aside = `${file}.${process.pid}.partial`
   try {

@@ -31,6 +31,7 @@ export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Pro
   return {
     where: booted.embedded ? `the embedded installation in ${config.dataDir}` : `the database ${nameOf(booted)}`,
     way: 'database',
+    mode: config.mode,
     async call<O extends Operation>(operation: O, sent: Sent<O>): Promise<Answer<O>> {
       if (operation.recovery !== 'allowed') throw refusedHere(operation.recovery.refused)
       return performForAnswer(booted.installation, operation, actor, sent)

@@ -4,7 +4,20 @@
  * before the call, not after it.
  */
 import { closeSync, fsyncSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Flags } from '@oclif/core'
 import { Failure } from './failure.ts'
+
+/** The flag of every command whose answer holds a secret that is shown once. */
+export const tokenFileFlag = (what: string) =>
+  Flags.string({
+    summary: `Write ${what} to this new file of mode 0600 instead of showing it; --json then has null, and the path as token_file.`,
+    helpValue: 'FILE',
+  })
+
+/** The answer as --json prints it: the secret is in the file and nowhere else, so its place stands there. */
+export const withTokenFile = <T extends object>(answer: T, member: keyof T, path: string | undefined) =>
+  path === undefined ? answer : { ...answer, [member]: null, token_file: resolve(path) }
 
 /** More than any token has. */
 const reservedBytes = 256

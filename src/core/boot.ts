@@ -136,8 +136,9 @@ async function introduce(installation: Installation): Promise<void> {
 }
 
 /**
- * The set-up token while the installation is not set up, made anew at every start (only
- * its hash is kept) unless the operator chose one; undefined afterwards.
+ * The set-up token while the installation can be set up, made anew at every start (only
+ * its hash is kept) unless the operator chose one; undefined afterwards. In single mode a
+ * workspace that was provisioned before is the one there can be: no set-up any more.
  */
 export async function offerSetUp(installation: Installation): Promise<string | undefined> {
   const { config } = installation
@@ -145,7 +146,9 @@ export async function offerSetUp(installation: Installation): Promise<string | u
   const offered = await installation.transaction(
     system,
     {},
-    ({ tx }) => tx`update installation set set_up_token_hash = ${hashSetUpToken(token)} where set_up_at is null`,
+    ({ tx }) => tx`
+      update installation set set_up_token_hash = ${hashSetUpToken(token)}
+      where set_up_at is null and not (${config.mode === 'single'} and exists (select 1 from tenant))`,
   )
   return offered.count === 1 ? token : undefined
 }

@@ -16,7 +16,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   rmSync,
@@ -25,6 +24,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigurationError } from './config.ts'
+import { makeFolder } from './folder.ts'
 
 const keyId = /^[a-z0-9-]{1,32}$/
 
@@ -66,7 +66,7 @@ function contentOf(path: string): string {
 export function createKeyring(path: string): Keyring {
   const id = `k${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`
   const text = `${JSON.stringify({ current: id, keys: { [id]: randomBytes(32).toString('base64url') } }, null, 2)}\n`
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path), 0o700)
   // Written aside, then linked: a crash leaves no half-written ring, and two that start at once agree on the first.
   const aside = `${path}.${process.pid}.partial`
   try {

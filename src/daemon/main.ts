@@ -133,11 +133,25 @@ function addressOf(app: FastifyInstance, host: string): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Runs the daemon as this process, until a signal; sets the exit code and ends the process. */
+/** Runs the daemon as this process, and says on stdout where it listens; sets the exit code. */
 export async function runDaemon({ role }: { readonly role: DaemonRole }): Promise<void> {
-  const started = await begin(role)
-  if (!started) return
-  const { daemon, log } = started
+  try {
+    const { address, setUpToken } = await serveUntilSignal(role)
+    // On stdout, apart from the log: these two lines are for whoever started the daemon.
+    if (setUpToken) process.stdout.write(`set-up token: ${setUpToken}\n`)
+    process.stdout.write(`listening on ${address}\n`)
+  } catch (error) {
+    const { line, code } = startFailure(error)
+    process.stderr.write(`${line}\n`)
+    process.exitCode = code
+  }
+}
+
+/** Starts the daemon of this process, which ends with it: drained, on SIGTERM and SIGINT. Throws what startDaemon throws. */
+export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
+  const config = readConfig()
+  const log = openLog(config.logLevel)
+  const daemon = await startDaemon(config, role, log)
 
   const end = async (code: number, withinMs: number) => {
     setTimeout(() => {
@@ -163,23 +177,7 @@ export async function runDaemon({ role }: { readonly role: DaemonRole }): Promis
       void end(1, drainAfterFailureMs)
     })
   }
-
-  // On stdout, apart from the log: these two lines are for whoever started the daemon.
-  if (daemon.setUpToken) process.stdout.write(`set-up token: ${daemon.setUpToken}\n`)
-  process.stdout.write(`listening on ${daemon.address}\n`)
-}
-
-async function begin(role: DaemonRole): Promise<{ daemon: Daemon; log: Log } | undefined> {
-  try {
-    const config = readConfig()
-    const log = openLog(config.logLevel)
-    return { daemon: await startDaemon(config, role, log), log }
-  } catch (error) {
-    const { line, code } = startFailure(error)
-    process.stderr.write(`${line}\n`)
-    process.exitCode = code
-    return undefined
-  }
+  return daemon
 }
 
 /** One line for people, and the exit code: 2 configuration, 7 database, 1 anything else. */

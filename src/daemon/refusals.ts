@@ -35,9 +35,8 @@ export function refusalOf(
   const code = (error as { code?: unknown } | null)?.code
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Problem('request.too_large', { limit_bytes: bodyLimitBytes }, { headers: { connection: 'close' } })
+      return new Problem('request.too_large', { limit_bytes: bodyLimitBytes })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-    case 'FST_ERR_CTP_EMPTY_TYPE':
       return wrongMediaType(operation)
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'FST_ERR_BAD_URL':

@@ -98,7 +98,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
     frameworkErrors: (error, request, reply) => {
       sendRefusal(options.log, bodyLimitBytes, error, request, reply)
       // The router failed before any hook could run.
-      logRequest(options.log, request, reply)
+      logRequest(options.log, request, reply.statusCode, 0)
     },
   })
   app.server.maxConnections = limits.maxConnections
@@ -108,6 +108,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   app.decorateRequest('actor', undefined)
   app.decorateRequest('refusal', undefined)
   app.decorateRequest('failed', function failed(this: FastifyRequest, error: unknown) {
+    this.refusal = 'internal'
     options.log.failure('answer was cut off', error, this.id)
   })
   addBodyParser(app)
@@ -209,15 +210,24 @@ const pathOf = (url: string) => {
 
 /** One line in the log and one observation in the metrics for every request that was routed. */
 function addObservation(app: FastifyInstance, { log, metrics }: ServerOptions): void {
-  app.addHook('onRequest', (_request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    const startedAt = performance.now()
     metrics.started()
+    // Not the framework's onResponse, which never comes when the connection ends before the answer does.
+    reply.raw.once('close', () => {
+      const status = statusOf(request, reply)
+      const seconds = (performance.now() - startedAt) / 1000
+      metrics.answered(nameOf(request), status, seconds)
+      logRequest(log, request, status, seconds)
+    })
     done()
   })
-  app.addHook('onResponse', (request, reply, done) => {
-    metrics.answered(nameOf(request), reply.statusCode, reply.elapsedTime / 1000)
-    logRequest(log, request, reply)
-    done()
-  })
+}
+
+/** What the caller got: 499, as others call it, where he left before the answer was whole; 500 where we cut it off. */
+function statusOf({ refusal }: FastifyRequest, { raw, statusCode }: FastifyReply): number {
+  if (raw.writableFinished) return statusCode
+  return refusal === 'internal' ? 500 : 499
 }
 
 function nameOf({ routeOptions }: FastifyRequest): string {
@@ -225,14 +235,14 @@ function nameOf({ routeOptions }: FastifyRequest): string {
   return operation?.id ?? label ?? 'none'
 }
 
-function logRequest(log: Log, request: FastifyRequest, reply: FastifyReply): void {
+function logRequest(log: Log, request: FastifyRequest, status: number, seconds: number): void {
   const { id, method, actor, refusal } = request
   log.request({
     request_id: id,
     method,
     operation: nameOf(request),
-    status: reply.statusCode,
-    duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+    status,
+    duration_ms: Math.round(seconds * 10_000) / 10,
     ...(refusal === undefined ? {} : { code: refusal }),
     ...(actor && isAccount(actor) ? { tenant_id: actor.tenantId, account_id: actor.accountId } : {}),
   })

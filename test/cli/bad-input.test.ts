@@ -324,6 +324,9 @@ describe('places', () => {
     [{ SVC_PORT: 'x' }, /SVC_PORT: must be a whole number/],
     [{ SVC_MODE: 'both' }, /SVC_MODE/],
     [{ SVC_DATA_DIR: '/dev/null/svc' }, /\/dev\/null\/svc/],
+    // Node's recursive mkdir never comes back from there.
+    [{ SVC_DATA_DIR: '/proc/svc' }, /The data folder \/proc\/svc cannot be written \(ENOENT\)/],
+    [{ SVC_DATA_DIR: '/proc/svc/below/it' }, /The data folder \/proc\/svc\/below\/it cannot be written \(ENOENT\)/],
   ])('the setting %j', async (more, says) => {
     const args = [
       'up',
@@ -341,6 +344,14 @@ describe('places', () => {
     expect(ran.code).not.toBe(0)
     expect(ran.stderr).toMatch(says)
     expect(ran.stderr).not.toMatch(/^\s+at /m)
+  })
+
+  test('a place that takes no folders, for a keyring and for profiles', async () => {
+    expectClear(await home.svc(['keyring', 'init', '--file', '/proc/svc/ring.json']), 1, /\/proc\/svc/)
+    const provision = ['tenants', 'provision', '--slug=acme', '--display-name=A', '--owner-email=a@acme.example']
+    const ran = await home.svc(provision, { env: { SVC_DATA_DIR: '/proc/svc' } })
+    expect(ran).toMatchObject({ code: 7, stdout: '' })
+    expect(ran.stderr).toContain('The data folder /proc/svc cannot be written (ENOENT)')
   })
 
   test.each(['ftp://x', 'nonsense', 'http://user:pw@h', 'http://h/?q=1'])('the API URL %s', async (url) => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pursuePurge } from '../../src/core/admin/tenants/purge.ts'
 import { mintToken } from '../../src/core/token.ts'
 import { type Furnished, furnished, moveDeadline } from '../support/leaving-workspace.ts'
+import { person } from '../support/people.ts'
 import { databaseEnv, type Home, type Ran, temporaryHome } from '../support/svc.ts'
 import { ways as everyWay, type TwoWays, twoWays, type Way } from '../support/two-ways.ts'
 
@@ -231,4 +232,27 @@ test('over the API a deletion without the password is not allowed, and says how 
     env: reach('api').env(),
   })
   expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('--password-stdin')])
+})
+
+test("the deletion of one's own workspace says that it locks out, and that only --recovery takes it back", async () => {
+  // Somebody else is an operator as well: the last one cannot go.
+  await person(ways.daemon, (await furnished(ways)).id, { operator: true })
+  const { env, flags } = reach('api')
+  const args = ['tenants', 'delete', 'home', '--password-stdin', ...flags]
+  const run = (...more: string[]) => home.svc([...args, ...more], { env: env(), input: `${ways.home.password}\n` })
+  const [{ display_name: name } = { display_name: '' }] = await ways.sql<
+    { display_name: string }[]
+  >`select display_name from tenant where slug = 'home'`
+  const asked = await run()
+  expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('This locks you and the people of home out')])
+
+  const deleted = await run('--confirm', name)
+  expect([deleted.code, deleted.stderr]).toEqual([
+    0,
+    expect.stringContaining('To take that back: svc tenants cancel-deletion home --recovery, or another operator\n'),
+  ])
+  expect((await home.svc(['tenants', 'cancel-deletion', 'home'], { env: env() })).code).toBe(4)
+  const atDatabase = reach('recovery')
+  const back = await home.svc(['tenants', 'cancel-deletion', 'home', ...atDatabase.flags], { env: atDatabase.env() })
+  expect(back.code).toBe(0)
 })

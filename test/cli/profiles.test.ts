@@ -72,6 +72,22 @@ describe('login', () => {
     expect((await daemon.call('GET', '/api/v1/accounts/me', { token: profile().token })).status).toBe(200)
   })
 
+  test('with --admin somebody who is no operator is told so, keeps nothing, and his session is ended', async () => {
+    await signIn()
+    const before = readFileSync(profileFile(), 'utf8')
+    const sessions = () => daemon.db.sql`select id from session where revoked_at is null`
+    const open = await sessions()
+    await daemon.db.sql`delete from operator`
+    const answer = await signIn('--admin')
+    await daemon.db.sql`insert into operator (account_id, workspace_id) values (${owner.accountId}, ${owner.tenantId})`
+    expect(answer).toMatchObject({ code: 4, stdout: '' })
+    expect(answer.stderr).toContain(`${owner.email} is no operator`)
+    expect(answer.stderr).toContain('The session was ended again.')
+    expect(await sessions()).toEqual(open)
+    expect(readFileSync(profileFile(), 'utf8')).toBe(before)
+    expect(await home.svc(['api', 'GET', '/accounts/me'])).toMatchObject({ code: 0 })
+  })
+
   test('a wrong password is refused in one line and nothing is kept', async () => {
     const answer = await home.svc(
       ['login', '--api-url', daemon.address, '--workspace', 'home', '--email', owner.email, '--password-stdin'],
@@ -127,6 +143,10 @@ describe('a profile', () => {
       stderr: expect.stringContaining('Nothing is configured here'),
     })
     expect(await home.svc(['tenants', 'list', '--profile', 'work'], { cwd: home.config })).toMatchObject({ code: 0 })
+    const minted = await home.svc(['tokens', 'create', '--name=r', '--scope=workspace:read', '--profile', 'work'], {
+      cwd: home.config,
+    })
+    expect(minted.stderr).toMatch(/To end it: svc tokens revoke \S+ --profile work\n/)
     expect(await home.svc(['profiles', 'use', 'work', '--directory', '.'], { cwd: home.config })).toMatchObject({
       code: 0,
     })
@@ -242,6 +262,12 @@ describe('step-up', () => {
     const used = await daemon.db
       .sql`select operation from step_up where used_at is not null order by used_at desc limit 1`
     expect(used).toEqual([{ operation: 'createToken' }])
+  })
+
+  test('puts the token into a new file where one is named; --json says where, and null in its place', async () => {
+    const { code, stdout } = await mint(['--password-stdin', '--token-file', 'ops.token', '--json'], owner.password)
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { token: null, token_file: join(home.folder, 'ops.token') }])
+    expect(readFileSync(join(home.folder, 'ops.token'), 'utf8')).toMatch(/^svcp_[0-9A-Za-z]+\n$/)
   })
 
   test('that cannot be asked for ends with 4 and says which flags', async () => {

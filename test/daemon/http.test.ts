@@ -87,28 +87,31 @@ describe('ETag', () => {
 })
 
 describe('media types', () => {
-  const path = () => `/api/v1/admin/tenants/${owner.tenantId}/quotas`
+  const quotas = () => `/api/v1/admin/tenants/${owner.tenantId}/quotas`
+  const patchedAs = (type: string, headers = {}) =>
+    daemon.call('PATCH', quotas(), { token: owner.token, body: {}, headers: { 'content-type': type, ...headers } })
+  const postedAs = (type: string, body: string | Buffer = '{}', headers = {}) =>
+    daemon.call('POST', '/api/v1/auth/sessions', { body, headers: { 'content-type': type, ...headers } })
 
   test.each([
     'application/json',
+    'application/json-patch+json',
     'text/plain',
     'application/xml',
     'application/merge-patch+json; charset=utf-16',
+    'application/merge-patch+json; charset=""',
     '*/*',
+    'application/*',
     'garbage',
     '',
   ])('a merge-patch as %s is 415, and Accept-Patch says what is taken', async (type) => {
-    const answer = await daemon.call('PATCH', path(), {
-      token: owner.token,
-      body: {},
-      headers: { 'content-type': type },
-    })
-    expect(answer.status).toBe(415)
-    expect(answer.headers['accept-patch']).toBe('application/merge-patch+json')
-    expect(answer.json).toMatchObject({
-      code: 'request.media_type',
-      params: { accepted: 'application/merge-patch+json' },
-    })
+    const { status, headers, json } = await patchedAs(type)
+    expect([status, headers['accept-patch'], headers['accept-post']]).toEqual([
+      415,
+      'application/merge-patch+json',
+      undefined,
+    ])
+    expect(json).toMatchObject({ code: 'request.media_type', params: { accepted: 'application/merge-patch+json' } })
   })
 
   test.each([
@@ -116,18 +119,68 @@ describe('media types', () => {
     'Application/Merge-Patch+JSON',
     'application/merge-patch+json; charset=utf-8',
     'application/merge-patch+json;charset="UTF-8"',
+    'application/merge-patch+json ; boundary=x; charset=utf-8',
   ])('a merge-patch as %s is read', async (type) => {
-    expect(
-      (await daemon.call('PATCH', path(), { token: owner.token, body: {}, headers: { 'content-type': type } })).status,
-    ).toBe(200)
+    expect((await patchedAs(type)).status).toBe(200)
   })
 
-  test('a post of another type is 415 with Accept-Post', async () => {
-    const answer = await daemon.call('POST', '/api/v1/auth/sessions', {
-      body: 'a=b',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    })
-    expect([answer.status, answer.headers['accept-post']]).toEqual([415, 'application/json'])
+  test.each([
+    'application/x-www-form-urlencoded',
+    'application/merge-patch+json',
+    'multipart/form-data; boundary=x',
+    'application/json; charset=latin1',
+  ])('a post as %s is 415, and Accept-Post says what is taken', async (type) => {
+    const { status, headers, json } = await postedAs(type)
+    expect([status, headers['accept-post'], headers['accept-patch']]).toEqual([415, 'application/json', undefined])
+    expect(json).toMatchObject({ code: 'request.media_type', params: { accepted: 'application/json' } })
+  })
+
+  test('a body without a type is 415 as well', async () => {
+    const answer = await daemon.raw(
+      'POST /api/v1/auth/sessions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}',
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 415 .*^accept-post: application\/json\r$/ms)
+  })
+
+  test.each(['gzip', 'br', 'deflate', 'GZIP', 'identity, gzip'])(
+    'a body encoded as %s is 415, and Accept-Encoding says what is taken',
+    async (encoding) => {
+      const { status, headers, json } = await postedAs('application/json', '{}', { 'content-encoding': encoding })
+      expect([status, headers['accept-encoding'], json.code]).toEqual([415, 'identity', 'request.media_type'])
+    },
+  )
+
+  test('an encoding that changes nothing is read, and so is its body', async () => {
+    const { status } = await postedAs('application/json', '{}', { 'content-encoding': 'Identity' })
+    expect(status).toBe(422)
+  })
+
+  test.each<[string, Buffer, string]>([
+    ['a byte order mark', Buffer.from('\ufeff{}'), 'json.byte_order_mark'],
+    ['bytes that are no UTF-8', Buffer.from('{"a":"\xff"}', 'latin1'), 'json.encoding'],
+    ['half a character', Buffer.from([0x7b, 0x22, 0xe2, 0x82, 0x22, 0x7d]), 'json.encoding'],
+    ['UTF-16', Buffer.from('{}', 'utf16le'), 'json.'],
+  ])('%s is 400', async (_, bytes, code) => {
+    const { status, json } = await postedAs('application/json', bytes)
+    expect([status, json.code]).toEqual([400, 'request.malformed'])
+    expect(json.errors).toEqual([expect.objectContaining({ code: expect.stringContaining(code) })])
+  })
+
+  test('whatever a caller says he accepts, he is answered, and a refusal is a problem document', async () => {
+    for (const accept of ['text/html', 'application/xml', 'application/json;q=0', 'garbage', '']) {
+      const done = await daemon.call('GET', '/api/v1/accounts/me', { token: owner.token, headers: { accept } })
+      expect([accept, done.status, done.headers['content-type']]).toEqual([
+        accept,
+        200,
+        'application/json; charset=utf-8',
+      ])
+      const refused = await daemon.call('GET', '/api/v1/accounts/me', { headers: { accept } })
+      expect([accept, refused.status, refused.headers['content-type']]).toEqual([
+        accept,
+        401,
+        'application/problem+json',
+      ])
+    }
   })
 
   test('an empty body with a JSON content type is no body: fine where none is taken, refused by the schema where one is', async () => {
@@ -151,6 +204,17 @@ describe('media types', () => {
       413,
       { code: 'request.too_large', params: { limit_bytes: 1048576 } },
     ])
+    // The rest of the body is still on its way: nothing else can be read from this connection.
+    expect(answer.headers.connection).toBe('close')
+  })
+
+  test('so is one whose length nobody has told', async () => {
+    const chunk = 'x'.repeat(daemon.config.bodyLimitBytes + 1)
+    const answer = await daemon.raw(
+      `POST /api/v1/auth/sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.length.toString(16)}\r\n${chunk}\r\n0\r\n\r\n`,
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+    expect(answer).toMatch(/^connection: close\r$/im)
   })
 })
 
@@ -183,25 +247,6 @@ describe('what is known of the daemon itself', () => {
     } finally {
       await sql`insert into pgmigrations ${sql(last ?? {})}`
     }
-  })
-
-  test('/metrics counts by operation and status class, and names no workspace', async () => {
-    const { text } = await daemon.call('GET', '/metrics')
-    expect(text).toMatch(/svc_request_duration_seconds_count\{operation="getOwnAccount",status_class="2xx"\} [1-9]/)
-    expect(text).toContain('svc_database_connections{state="size"}')
-    expect(text).not.toContain(owner.tenantId)
-  })
-
-  test('/docs brings its own script and asks no other host', async () => {
-    const moved = await daemon.call('GET', '/docs')
-    expect([moved.status, moved.headers.location]).toEqual([301, '/docs/'])
-    const page = await daemon.call('GET', '/docs/')
-    expect(page.status).toBe(200)
-    expect(page.headers['content-security-policy']).toContain("default-src 'none'")
-    const sources = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source]) => source)
-    expect(sources).toEqual(['js/scalar.js'])
-    expect((await daemon.call('GET', '/docs/js/scalar.js')).text.length).toBeGreaterThan(100_000)
-    expect((await daemon.call('GET', '/docs', { headers: { host: 'x:99999' } })).status).toBe(400)
   })
 })
 

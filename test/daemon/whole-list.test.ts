@@ -94,4 +94,7 @@ test('a caller who does not read makes the daemon wait, not remember; a failure 
     await daemon.db.sql`alter table tenant_away rename to tenant`
   }
   expect((await daemon.call('GET', '/api/v1/admin/overview', { token: operator.token })).status).toBe(200)
+  expect((await daemon.call('GET', '/metrics')).text).toContain(
+    'svc_request_duration_seconds_count{operation="listTenants",status_class="5xx"} 1',
+  )
 })

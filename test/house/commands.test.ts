@@ -13,6 +13,7 @@ describe('commands', () => {
   test.each(commands)('svc $id', ({ id, command }) => {
     expect(command.summary, 'a summary').toBeTruthy()
     expect(command.summary?.endsWith('.'), 'no full stop behind a summary').toBe(false)
+    expect(command.enableJsonFlag, 'an answer for programs: --json').toBe(true)
     const examples = (command.examples ?? []).map((example) =>
       (typeof example === 'string' ? example : example.command)
         .replaceAll('<%= config.bin %>', 'svc')

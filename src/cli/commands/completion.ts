@@ -10,16 +10,19 @@ export default class Completion extends BaseCommand {
     '<%= config.bin %> completion bash > /etc/bash_completion.d/svc',
     'source <(<%= config.bin %> completion zsh)',
   ]
-  static override enableJsonFlag = false
   static override args = {
     shell: Args.string({ ignoreStdin: true, required: true, options: [...shells], description: 'the shell' }),
   }
 
-  async run(): Promise<void> {
+  async run(): Promise<unknown> {
     const { args } = await this.parse(Completion)
+    // Plugins are loaded at the same time, and in another order each time.
     const commands = this.config.commands
       .filter(({ hidden }) => !hidden)
+      .toSorted((one, other) => (one.id < other.id ? -1 : 1))
       .map(({ id, flags }) => ({ words: id.split(':'), flags: Object.keys(flags).map((name) => `--${name}`) }))
-    process.stdout.write(completionScript(args.shell as Shell, this.config.bin, commands))
+    const script = completionScript(args.shell as Shell, this.config.bin, commands)
+    if (!this.jsonEnabled()) process.stdout.write(script)
+    return { shell: args.shell, script }
   }
 }

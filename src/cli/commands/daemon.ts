@@ -1,12 +1,11 @@
 import { Flags } from '@oclif/core'
-import { BaseCommand } from '../base-command.ts'
+import { ServingCommand } from '../serving-command.ts'
 
-export default class Daemon extends BaseCommand {
+export default class Daemon extends ServingCommand {
   static override summary = 'Run the daemon in the foreground'
   static override description =
-    'Logs JSON to stderr and prints `listening on …` once it is ready; SIGTERM drains within 10 s. Configuration comes from the environment and .env.'
+    'Logs JSON to stderr and prints `listening on …` once it is ready; SIGTERM drains within 10 s. With --json that is one object on one line, with the set-up token while there is one. Configuration comes from the environment and .env.'
   static override examples = ['<%= config.bin %> daemon', '<%= config.bin %> daemon --role worker']
-  static override enableJsonFlag = false
   static override flags = {
     role: Flags.string({
       summary: 'Serve the API, work jobs off, or both.',
@@ -15,9 +14,11 @@ export default class Daemon extends BaseCommand {
     }),
   }
 
-  async run(): Promise<void> {
+  async run(): Promise<unknown> {
     const { flags } = await this.parse(Daemon)
-    const { runDaemon } = await import('../../daemon/main.ts')
-    await runDaemon({ role: flags.role as 'api' | 'worker' | 'all' })
+    const { address, setUpToken } = await this.serve(flags.role as 'api' | 'worker' | 'all')
+    if (setUpToken) this.log(`set-up token: ${setUpToken}`)
+    this.log(`listening on ${address}`)
+    return { api_url: address, set_up_token: setUpToken ?? null }
   }
 }

@@ -54,8 +54,8 @@ export default class Doctor extends BaseCommand {
 
   private async database(config: Config, ring: Keyring | undefined): Promise<Finding[]> {
     const { checkDatabase } = await import('../doctor/database.ts')
-    return withDatabase(config, this.note, (database) => checkDatabase(database, ring)).catch((error: unknown) => [
-      fail('database', lineOf(error), 'The log in the data folder says more.'),
-    ])
+    return withDatabase(config, this.note, (database) => checkDatabase(database, ring, config.mode)).catch(
+      (error: unknown) => [fail('database', lineOf(error), 'The log in the data folder says more.')],
+    )
   }
 }

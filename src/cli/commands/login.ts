@@ -105,8 +105,9 @@ export default class Login extends BaseCommand {
       session,
       ...(isSame ? { token: known.token, token_id: known.token_id } : {}),
     }
-    saveProfile(profile)
     const account = await this.ownAccount(profile)
+    if (flags.admin && !account.is_operator) await this.refuseAdmin(profile)
+    saveProfile(profile)
     const wantsToken =
       flags.admin ??
       (account.is_operator &&
@@ -124,6 +125,17 @@ export default class Login extends BaseCommand {
     const withToken = { ...profile, token, token_id: id }
     saveProfile(withToken)
     return this.told(withToken, account)
+  }
+
+  /** What was asked for cannot be had: the session that was begun for it is ended, and nothing is kept. */
+  private async refuseAdmin(profile: Profile): Promise<never> {
+    const caller = apiCaller({ apiUrl: profile.api_url, credentials: profileCredentials(profile), tell: this.note })
+    await caller.call(sessionOperations.signOut, {})
+    throw new Failure(
+      'notAllowed',
+      `${profile.email} is no operator, so there is no admin token to keep. The session was ended again.`,
+      'Sign in without --admin, or have an operator run `svc operators add`.',
+    )
   }
 
   private ownAccount(profile: Profile): Promise<OwnAccount> {

@@ -1,29 +1,36 @@
 import { type Config, readConfig } from '../../core/config.ts'
 import { placeOf } from '../../core/mail/settings.ts'
 import { adminTokenDays } from '../admin-token.ts'
-import { BaseCommand } from '../base-command.ts'
 import { hasEmbedded } from '../database.ts'
 import { lineOf } from '../doctor/finding.ts'
 import { listenFault, urlOf } from '../doctor/server.ts'
 import { Failure } from '../failure.ts'
-import { checkAnswers, type DoneSetUp, freePort, keepProfile, setUpOnce } from '../first-run.ts'
+import {
+  checkAnswers,
+  type DoneSetUp,
+  freePort,
+  keepProfile,
+  setUpOnce,
+  workspaceWithoutOperator,
+} from '../first-run.ts'
 import { onInterruption } from '../interruption.ts'
 import { type Profile, profileOf } from '../profiles.ts'
+import { ServingCommand } from '../serving-command.ts'
 import { setUpAnswers, setUpFlags } from '../set-up-answers.ts'
+import { wayToOperator } from '../single-mode.ts'
 
-export default class Up extends BaseCommand {
+export default class Up extends ServingCommand {
   static override summary = 'Make an installation in this folder, set it up, and serve it until Ctrl-C'
   static override description =
     'The first time it makes an embedded PostgreSQL and a keyring below .svc, asks for the first workspace and its owner, ' +
-    `and keeps a profile for this folder with a session and an admin token (${adminTokenDays} days). Afterwards it just serves.`
+    `and keeps a profile for this folder with a session and an admin token (${adminTokenDays} days). Afterwards it just serves. With --json it prints one object, on one line, once it is ready.`
   static override examples = [
     '<%= config.bin %> up',
     '<%= config.bin %> up --workspace acme --workspace-name "Acme Ltd" --owner-name Ada --owner-email ada@acme.example --password-file ada.password',
   ]
-  static override enableJsonFlag = false
   static override flags = setUpFlags
 
-  async run(): Promise<void> {
+  async run(): Promise<unknown> {
     const { flags } = await this.parse(Up)
     process.env['SVC_LOG_LEVEL'] ||= 'warn' // whoever sits in front of it wants to read what is said here
     const config = readConfig()
@@ -40,9 +47,11 @@ export default class Up extends BaseCommand {
     const stopHeeding = onInterruption(() => booted.close())
     try {
       const done = await setUpOnce(booted, async () => answers ?? (await setUpAnswers(flags)))
-      const { runDaemon } = await import('../../daemon/main.ts')
-      await runDaemon({ role: 'all' })
-      if (!process.exitCode) await this.tellNext(urlOf(config.host, port), config, done)
+      const ownerless = await workspaceWithoutOperator(booted)
+      const { address } = await this.serve('all')
+      this.log(`listening on ${address}`)
+      if (ownerless !== undefined) this.note(wayToOperator(ownerless, 'ADDRESS'))
+      return await this.tellNext(urlOf(config.host, port), config, done)
     } finally {
       // The database is held until the daemon holds it too, so that it is not stopped in between.
       stopHeeding()
@@ -50,7 +59,7 @@ export default class Up extends BaseCommand {
     }
   }
 
-  private async tellNext(apiUrl: string, { mail }: Config, done: DoneSetUp | undefined): Promise<void> {
+  private async tellNext(apiUrl: string, { mail }: Config, done: DoneSetUp | undefined): Promise<unknown> {
     if (done) this.tell(`Set up: workspace ${done.workspace}, owned by ${done.email}, who is its first operator.`)
     const profile = done ? await this.kept(apiUrl, done) : profileOf(process.cwd())
     const isHere = profile?.api_url === apiUrl
@@ -64,12 +73,17 @@ export default class Up extends BaseCommand {
     this.tell(`API reference: ${apiUrl}/docs`)
     this.tell(`Next, in another terminal: ${isHere ? 'svc tenants list' : `svc login --api-url ${apiUrl}`}`)
     this.tell('Ctrl-C stops it; `svc up` starts it again.')
+    return {
+      api_url: apiUrl,
+      set_up: done ? { workspace: done.workspace, owner_email: done.email } : null,
+      profile: isHere ? profile.name : null,
+    }
   }
 
   /** The daemon serves already: a profile that cannot be kept is a remark, and signing in makes one later. */
   private kept(apiUrl: string, done: DoneSetUp): Promise<Profile | undefined> {
     return keepProfile(apiUrl, done, this.note).catch((error: unknown) => {
-      this.tell(`The profile for this folder could not be kept: ${lineOf(error)}`)
+      this.note(`The profile for this folder could not be kept: ${lineOf(error)}`)
       return undefined
     })
   }

@@ -1,13 +1,19 @@
 /** Checks of the database: reached, new enough, migrated, its login harmless, its clock right, the ring fitting. */
 import type { Client } from 'pg'
+import type { Config } from '../../core/config.ts'
 import { withClient } from '../../core/database/client.ts'
 import { migrationStatus } from '../../core/database/migrate.ts'
 import type { Keyring } from '../../core/keyring.ts'
 import type { HeldDatabase } from '../database.ts'
+import { wayToOperator } from '../single-mode.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 
 /** All of them; after one that cannot be reached the rest would only say the same again. */
-export async function checkDatabase(database: HeldDatabase, ring: Keyring | undefined): Promise<Finding[]> {
+export async function checkDatabase(
+  database: HeldDatabase,
+  ring: Keyring | undefined,
+  mode: Config['mode'],
+): Promise<Finding[]> {
   const remedy = database.embedded
     ? `Its log is beside ${database.embedded}.`
     : 'Check SVC_DATABASE_URL, and whether PostgreSQL runs and lets this host in.'
@@ -20,7 +26,7 @@ export async function checkDatabase(database: HeldDatabase, ring: Keyring | unde
         ...reached,
         migrations,
         await attempt('queue', () => checkQueue(client)),
-        await attempt('set-up', () => checkSetUp(client)),
+        await attempt('set-up', () => checkSetUp(client, mode)),
         ...(ring ? [await attempt('keys', () => checkKeys(client, ring))] : []),
       ]
     })
@@ -95,14 +101,19 @@ async function checkQueue(client: Client): Promise<Finding> {
   return ok('queue', `pg-boss schema ${version}`)
 }
 
-async function checkSetUp(client: Client): Promise<Finding> {
+async function checkSetUp(client: Client, mode: Config['mode']): Promise<Finding> {
   await client.query('begin read only; set local role svc_installation')
   const { rows } = await client
-    .query<{ is_set_up: boolean }>('select set_up_at is not null as is_set_up from installation')
+    .query<{ is_set_up: boolean; has_operator: boolean; first: string | null }>(
+      `select set_up_at is not null as is_set_up, exists (select 1 from operator) as has_operator,
+              (select slug from tenant order by id limit 1) as first
+       from installation`,
+    )
     .finally(() => client.query('rollback'))
-  return rows[0]?.is_set_up
-    ? ok('set-up', 'done')
-    : warn('set-up', 'not done: nobody can sign in yet', 'Run: svc installation set-up')
+  const { is_set_up, has_operator, first } = rows[0] ?? {}
+  if (is_set_up || (mode === 'single' && first && has_operator)) return ok('set-up', 'done')
+  if (mode === 'single' && first) return warn('set-up', 'nobody administers it', wayToOperator(first, 'ADDRESS'))
+  return warn('set-up', 'not done: nobody can sign in yet', 'Run: svc installation set-up')
 }
 
 interface KnownKey {

@@ -9,8 +9,8 @@
  *
  *    connect() ──▶ alive ──socket closed or end()──▶ dead, for good
  *
- *  - what was under way is rejected with DatabaseUnavailable, even what the driver
- *    itself would leave hanging;
+ *  - what was under way is rejected with DatabaseUnavailable: the driver does that when it
+ *    is ended, wherever in an answer the connection broke;
  *  - what comes later is rejected without reaching the driver.
  *
  * Every session reads only, unless its transaction says `read write`: a statement that got
@@ -70,7 +70,6 @@ const modes = {
 
 /** Opens a connection and waits until PostgreSQL answers on it. Refuses with DatabaseUnavailable. */
 export async function connect(address: DatabaseAddress, limits: SessionLimits): Promise<Connection> {
-  const underWay = new Set<(reason: DatabaseUnavailable) => void>()
   let death: DatabaseUnavailable | undefined
   let goodbye: Promise<void> | undefined
   let listener: ((reason: DatabaseUnavailable) => void) | undefined
@@ -87,30 +86,20 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     if (death) return
     death = new DatabaseUnavailable(reason)
     goodbye = hangUp(client, socket)
-    for (const reject of underWay) reject(death)
-    underWay.clear()
     listener?.(death)
   }
 
   function send(statement: Statement, failed = same): Promise<Result> {
-    if (death) return rejected(failed(death))
+    if (death) return unheard(Promise.reject(failed(death)))
     const query = queryOf(client, statement)
-    const answer = new Promise<Result>((resolve, reject) => {
-      const fail = (error: unknown) => reject(failed(error))
-      underWay.add(fail)
-      query.then(
-        (result) => {
-          underWay.delete(fail)
-          resolve(lastOf(result as unknown as Result))
-        },
-        (error: unknown) => {
-          underWay.delete(fail)
-          fail(translated(error))
-        },
-      )
-    })
-    answer.catch(ignored)
-    return answer
+    // The driver sends at `then`: at once, where `await` would come to it a moment later.
+    const answer = query.then(
+      (result) => lastOf(result as unknown as Result),
+      (error: unknown) => {
+        throw failed(translated(error))
+      },
+    )
+    return unheard(answer)
   }
 
   const connection: Connection = {
@@ -121,7 +110,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     send,
     copyOut: async (text) => {
       if (death) throw death
-      return copiedOut(client, socket, underWay, text)
+      return copiedOut(client, socket, text)
     },
     whenClosed: (next) => {
       listener = next
@@ -174,34 +163,18 @@ function sessionOptions(limits: SessionLimits): object {
   }
 }
 
-async function copiedOut(
-  client: postgres.Sql,
-  socket: Socket,
-  underWay: Set<(reason: DatabaseUnavailable) => void>,
-  text: string,
-): Promise<Readable> {
-  const stream = await new Promise<Readable>((resolve, reject) => {
-    underWay.add(reject)
-    const query = client.unsafe(text) as postgres.PendingQuery<never> & { resolve(stream: Readable): void }
-    const { resolve: handOut } = query
-    // Heard from the moment there is a stream: a failure may be in the same packet, before anybody can listen.
-    query.resolve = (opened) => {
-      query.resolve = handOut // called once more at the end, with a result
-      opened.on('error', () => {})
-      handOut(opened)
-    }
-    query
-      .readable()
-      .then(resolve, (error: unknown) => reject(translated(error)))
-      .finally(() => underWay.delete(reject))
-  })
-  const fail = (reason: DatabaseUnavailable) => void stream.destroy(reason)
-  underWay.add(fail)
-  stream.once('close', () => {
-    underWay.delete(fail)
-    // The driver pauses the socket for a slow reader, and leaves it so when the last rows were those that filled it.
-    socket.resume()
-  })
+async function copiedOut(client: postgres.Sql, socket: Socket, text: string): Promise<Readable> {
+  const query = client.unsafe(text) as postgres.PendingQuery<never> & { resolve(stream: Readable): void }
+  const { resolve: handOut } = query
+  // Heard from the moment there is a stream: a failure may be in the same packet, before anybody can listen.
+  query.resolve = (opened) => {
+    query.resolve = handOut // called once more at the end, with a result
+    opened.on('error', () => {})
+    handOut(opened)
+  }
+  const stream = await query.readable().catch(throwTranslated)
+  // The driver pauses the socket for a slow reader, and leaves it so when the last rows were those that filled it.
+  stream.once('close', () => socket.resume())
   return stream
 }
 
@@ -231,17 +204,22 @@ async function hangUp(client: postgres.Sql, socket: Socket): Promise<void> {
   else socket.once('close', () => clearTimeout(deadline))
 }
 
+function throwTranslated(error: unknown): never {
+  throw translated(error)
+}
+
 /** A text of several statements answers with a list of results. */
 function lastOf(result: Result): Result {
   const last: unknown = result.at(-1)
   return Array.isArray(last) ? (last as Result) : result
 }
 
-function rejected(reason: unknown): Promise<never> {
-  const promise = Promise.reject(reason)
+const same = (error: unknown) => error
+
+/** A promise whose rejection may be left unhandled. */
+export function unheard<T>(promise: Promise<T>): Promise<T> {
   promise.catch(ignored)
   return promise
 }
 
-const same = (error: unknown) => error
 const ignored = () => {}

@@ -19,8 +19,9 @@
  * Elsewhere: who runs the server (account.ts), where its files are (places.ts), its
  * programs (binaries.ts), start and stop (server.ts), what people are told (failure.ts).
  */
-import { access, chmod, constants, mkdir, readFile, realpath, stat } from 'node:fs/promises'
+import { access, chmod, constants, readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { makeFolder } from '../folder.ts'
 import type { DatabaseAddress } from './address.ts'
 import { type Account, accountOfOwner, serverAccount } from './embedded/account.ts'
 import { majorVersion, runnableFolder } from './embedded/binaries.ts'
@@ -125,7 +126,7 @@ function addressIn({ socket, port }: ClusterRecord) {
 
 async function prepareFolder(dataDir: string): Promise<string> {
   try {
-    const highestMade = await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    const highestMade = makeFolder(dataDir, 0o700)
     if (highestMade && process.getuid?.() === 0) await openPath(dataDir, highestMade)
     const folder = await realpath(dataDir)
     await access(folder, constants.W_OK | constants.X_OK)
@@ -133,7 +134,9 @@ async function prepareFolder(dataDir: string): Promise<string> {
     await makeLockFile(holdFile(folder))
     return folder
   } catch (error) {
-    throw failureOf(error, dataDir)
+    // Some places, such as /proc, say that of what they do not take.
+    const isRefused = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    throw isRefused ? failures.unwritable(dataDir, 'ENOENT') : failureOf(error, dataDir)
   }
 }
 

@@ -4,7 +4,7 @@
  * A failure is remembered even when the rule swallows it, because PostgreSQL will answer
  * the commit with ROLLBACK and somebody has to be told why. Only a savepoint forgets.
  */
-import type { Connection, Result } from './connection.ts'
+import { type Connection, type Result, unheard } from './connection.ts'
 import { isAftermath, type Statement } from './statement.ts'
 
 /** A statement came after the transaction it belonged to had ended. */
@@ -60,10 +60,4 @@ export class Session {
 /** Refuses a mistake of the rule's author. */
 export function refuse(message: string): never {
   throw new TypeError(message)
-}
-
-/** A rejection that may be left unhandled. */
-function unheard<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {})
-  return promise
 }

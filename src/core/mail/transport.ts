@@ -8,9 +8,10 @@
  * What a relay answers quotes addresses, so nothing of it leaves this module but numbers.
  * Loads nodemailer (50 ms) when the first mail goes. Spec: docs/decisions/0050.
  */
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SMTPTransportOptions } from 'nodemailer/lib/smtp-transport'
+import { makeFolder } from '../folder.ts'
 import { JobGivenUp } from '../job.ts'
 import type { Mail } from './message.ts'
 import { isMailable, type MailSettings, type Relay } from './settings.ts'
@@ -118,7 +119,7 @@ async function writeTo(folder: string, mail: Mail): Promise<void> {
   const { createTransport } = await import('nodemailer')
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
   const { message } = await composer.sendMail(partsOf(mail))
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder, 0o700)
   const file = join(folder, `${mail.id}.eml`)
   await writeFile(`${file}.partial`, message as Buffer, { mode: 0o600 })
   await rename(`${file}.partial`, file)

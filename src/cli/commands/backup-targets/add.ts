@@ -70,7 +70,7 @@ export default class BackupTargetsAdd extends CallerCommand {
         ['id', target.id],
       ]),
     )
-    this.tell(`Next: svc backup-targets test ${target.id}`)
+    this.tell(`Next: ${this.following(`backup-targets test ${target.id}`, flags)}`)
     return target
   }
 }

@@ -34,7 +34,7 @@ export default class HoldsPlace extends CallerCommand {
       body: { tenant_id: tenant.id, scope, reason: flags.reason },
     })
     this.log(holdDetails(hold))
-    this.tell(`\nIn force. To release it: svc holds release ${hold.id}`)
+    this.tell(`\nIn force. To release it: ${this.following(`holds release ${hold.id}`, flags)}`)
     return hold
   }
 }

@@ -20,7 +20,7 @@ export default class HoldsRelease extends CallerCommand {
     const leaving = data.find(({ id, hold_count }) => id === hold.tenant_id && hold_count === 0)
     if (leaving)
       this.tell(
-        `${leaving.slug} is pending deletion and nothing keeps it any more. To keep it: svc tenants cancel-deletion ${leaving.slug}`,
+        `${leaving.slug} is pending deletion and nothing keeps it any more. To keep it: ${this.following(`tenants cancel-deletion ${leaving.slug}`, flags)}`,
       )
     return hold
   }

@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core'
 import { setUpOperations } from '../../../core/auth/contract.ts'
+import { Problem } from '../../../core/problem.ts'
 import { apiCaller } from '../../api-caller.ts'
 import { BaseCommand } from '../../base-command.ts'
 import type { Caller } from '../../caller.ts'
@@ -43,7 +44,15 @@ export default class InstallationSetUp extends BaseCommand {
               'set-up-token',
               'The set-up token that the daemon printed:',
             )
-      const done = await caller.call(setUpOperations.setUpInstallation, { body: { set_up_token: token, ...answers } })
+      const done = await caller
+        .call(setUpOperations.setUpInstallation, { body: { set_up_token: token, ...answers } })
+        .catch((error: unknown) => {
+          if (error instanceof Problem && error.code === 'admin.multi_mode_required')
+            this.tell(
+              'It has its one workspace already. Once the owner of that has joined: svc operators add WORKSPACE ADDRESS --recovery',
+            )
+          throw error
+        })
       const apiUrl = flags['api-url']
       this.tell(
         `Set up ${apiUrl ?? caller.where}: workspace ${done.tenant.slug}, owned by ${answers.owner.email}, who is its first operator.`,

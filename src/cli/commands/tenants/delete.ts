@@ -7,7 +7,7 @@ import { confirmByName } from '../../prompts.ts'
 import { planned } from '../../render/deletion-plan.ts'
 import { moment } from '../../render/moment.ts'
 import { passwordFlags } from '../../secret-input.ts'
-import { findWorkspace } from '../../workspaces.ts'
+import { findWorkspace, ownWorkspaceId } from '../../workspaces.ts'
 
 export default class TenantsDelete extends CallerCommand {
   static override summary = 'Ask for the deletion of a workspace; it is purged after 30 days'
@@ -37,17 +37,18 @@ export default class TenantsDelete extends CallerCommand {
     const plan = await caller.call(retentionOperations.getDeletionPlan, { tenantId })
     if (flags.plan) {
       this.log(await planned(plan))
-      this.tell(`\nTo go on: svc tenants delete ${plan.slug} --apply ${plan.hash}`)
+      this.tell(`\nTo go on: ${this.following(`tenants delete ${plan.slug} --apply ${plan.hash}`, flags)}`)
       return plan
     }
     if (flags.apply !== undefined && flags.apply !== plan.hash)
       throw new Failure(
         'conflict',
         `The plan ${flags.apply} does not hold any more: it is ${plan.hash} now. Nothing was done.`,
-        `See what changed: svc tenants delete ${plan.slug} --plan`,
+        `See what changed: ${this.following(`tenants delete ${plan.slug} --plan`, flags)}`,
       )
     if (flags.confirm === undefined) this.tell(await planned(plan))
-    await confirmByName(plan.display_name, warning(plan), flags.confirm)
+    const isOwn = tenantId === (await ownWorkspaceId(caller))
+    await confirmByName(plan.display_name, warning(plan, isOwn), flags.confirm)
 
     const tenant = await this.callProven(
       caller,
@@ -56,14 +57,18 @@ export default class TenantsDelete extends CallerCommand {
       flags,
     )
 
+    const cancel = `tenants cancel-deletion ${tenant.slug}`
+    const back = isOwn ? `svc ${cancel} --recovery, or another operator` : this.following(cancel, flags)
     this.tell(
-      `${tenant.slug} is pending deletion and is purged after ${moment(tenant.purge_after)}.\nTo take that back: svc tenants cancel-deletion ${tenant.slug}`,
+      `${tenant.slug} is pending deletion and is purged after ${moment(tenant.purge_after)}.\nTo take that back: ${back}`,
     )
     return tenant
   }
 }
 
-const warning = ({ slug, holds_in_force }: DeletionPlan) =>
-  holds_in_force.length === 0
-    ? `This locks the people of ${slug} out at once and removes everything in 30 days.`
-    : `This locks the people of ${slug} out at once. ${holds_in_force.length} legal hold(s) keep its data until they are released.`
+const warning = ({ slug, holds_in_force }: DeletionPlan, isOwn: boolean) => {
+  const locks = `This locks ${isOwn ? 'you and ' : ''}the people of ${slug} out at once`
+  return holds_in_force.length === 0
+    ? `${locks} and removes everything in 30 days.`
+    : `${locks}. ${holds_in_force.length} legal hold(s) keep its data until they are released.`
+}

@@ -36,7 +36,7 @@ export default class TenantsExport extends CallerCommand {
     })
     if (!flags.wait) {
       this.log(queued.job_id)
-      this.tell(`Queued. How far it is: svc jobs show ${queued.job_id}`)
+      this.tell(`Queued. How far it is: ${this.following(`jobs show ${queued.job_id}`, flags)}`)
       return queued
     }
     const job = await followJob(caller, tenant.id, queued)

@@ -36,7 +36,7 @@ export default class TenantsOpenPassword extends CallerCommand {
     )
 
     this.tell(
-      `${tenant.slug} can sign in with passwords until ${moment(tenant.password_opening?.until ?? null)}.\nTo end it before: svc tenants close-password ${tenant.slug}`,
+      `${tenant.slug} can sign in with passwords until ${moment(tenant.password_opening?.until ?? null)}.\nTo end it before: ${this.following(`tenants close-password ${tenant.slug}`, flags)}`,
     )
     return tenant
   }

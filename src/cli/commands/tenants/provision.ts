@@ -10,7 +10,8 @@ import { askText, askYesNo, declined, isInteractive } from '../../prompts.ts'
 import { details } from '../../render/details.ts'
 import { moment } from '../../render/moment.ts'
 import { checkOf } from '../../schema-check.ts'
-import { keepingToken } from '../../token-file.ts'
+import { wayToOperator } from '../../single-mode.ts'
+import { keepingToken, tokenFileFlag, withTokenFile } from '../../token-file.ts'
 
 type Provisioned = Answer<typeof tenantOperations.provisionTenant>
 
@@ -31,10 +32,7 @@ export default class TenantsProvision extends CallerCommand {
     'owner-display-name': Flags.string({ summary: "The owner's name." }),
     locale: Flags.string({ summary: 'BCP 47; en where absent.' }),
     'time-zone': Flags.string({ summary: 'IANA; UTC where absent.' }),
-    'token-file': Flags.string({
-      summary: 'Write the redemption token to this new file of mode 0600 instead of showing it.',
-      helpValue: 'FILE',
-    }),
+    'token-file': tokenFileFlag('the redemption token'),
     'idempotency-key': Flags.string({
       summary: 'A UUID: repeats an earlier call instead of making a second workspace.',
       helpValue: 'UUID',
@@ -70,8 +68,8 @@ export default class TenantsProvision extends CallerCommand {
       },
     )
     this.log(shown(answer, file))
-    this.tell(nextSteps(answer, caller.way, file))
-    return file ? { ...answer, redemption_token: null } : answer
+    this.tell(nextSteps(answer, caller, file))
+    return withTokenFile(answer, 'redemption_token', file)
   }
 }
 
@@ -123,11 +121,16 @@ const shown = (
     ['valid until', moment(redemption_expires_at)],
   ])
 
-const nextSteps = ({ owner }: Provisioned, way: Caller['way'], file: string | undefined) =>
-  [
+function nextSteps({ tenant, owner }: Provisioned, { way, mode, apiUrl }: Caller, file: string | undefined): string {
+  // Named always: the owner sits at another machine, in a folder without this one's profile.
+  const join = `svc invitations redeem${apiUrl === undefined ? '' : ` --api-url ${apiUrl}`}`
+  return [
     '',
     file ? 'The token is in that file and nowhere else.' : 'The token is shown this one time only.',
     ...(way === 'database' ? ['Next: `svc up` serves this installation.'] : []),
-    `${way === 'database' ? 'Then' : 'Next:'} give the token to ${owner.email}, who joins with \`svc invitations redeem\``,
+    `${way === 'database' ? 'Then' : 'Next:'} give the token to ${owner.email}, who joins with \`${join}\``,
     '(or POST /api/v1/auth/invitations:redeem).',
+    // There is no set-up beside it any more, so nobody is an operator yet.
+    ...(mode === 'single' ? [wayToOperator(tenant.slug, owner.email)] : []),
   ].join('\n')
+}

@@ -1,10 +1,8 @@
 import { Args, Flags } from '@oclif/core'
 import { tenantOperations } from '../../../core/admin/tenants/contract.ts'
-import { identityOperations } from '../../../core/identity/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
-import type { Caller } from '../../caller.ts'
 import { confirmByName } from '../../prompts.ts'
-import { findWorkspace } from '../../workspaces.ts'
+import { findWorkspace, ownWorkspaceId } from '../../workspaces.ts'
 
 export default class TenantsSuspend extends CallerCommand {
   static override summary = 'Suspend a workspace; its people are refused from their next request'
@@ -25,7 +23,8 @@ export default class TenantsSuspend extends CallerCommand {
     const { args, flags } = await this.parse(TenantsSuspend)
     const caller = await this.open(flags)
     const tenant = await findWorkspace(caller, args.workspace)
-    if (tenant.id === (await ownWorkspaceId(caller))) {
+    const isOwn = tenant.id === (await ownWorkspaceId(caller))
+    if (isOwn) {
       await confirmByName(
         tenant.slug,
         `Your own account is in ${tenant.slug}: this locks you out. Then only another operator, or \`svc tenants resume ${tenant.slug} --recovery\`, can resume it.`,
@@ -39,13 +38,9 @@ export default class TenantsSuspend extends CallerCommand {
       tenant.state === 'SUSPENDED'
         ? 'was suspended already'
         : 'is suspended. Its people are refused from their next request'
-    this.tell(`${tenant.slug} ${did}.\nTo let them in again: svc tenants resume ${tenant.slug}`)
+    const resume = `tenants resume ${tenant.slug}`
+    // Whoever has locked himself out has no token any more that would be taken.
+    const again = isOwn ? `svc ${resume} --recovery, or another operator` : this.following(resume, flags)
+    this.tell(`${tenant.slug} ${did}.\nTo let them in again: ${again}`)
   }
-}
-
-/** The workspace of the caller's own account; nobody has one at the database. */
-async function ownWorkspaceId(caller: Caller): Promise<string | undefined> {
-  if (caller.way === 'database') return undefined
-  const { workspace } = await caller.call(identityOperations.getOwnAccount, {})
-  return workspace.id
 }

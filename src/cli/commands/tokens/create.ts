@@ -5,7 +5,7 @@ import { CallerCommand } from '../../base-command.ts'
 import { details } from '../../render/details.ts'
 import { moment } from '../../render/moment.ts'
 import { passwordFlags } from '../../secret-input.ts'
-import { keepingToken } from '../../token-file.ts'
+import { keepingToken, tokenFileFlag, withTokenFile } from '../../token-file.ts'
 
 export default class TokensCreate extends CallerCommand {
   static override summary = 'Mint a personal access token; it is shown once'
@@ -29,10 +29,7 @@ export default class TokensCreate extends CallerCommand {
       min: 1,
       max: 365,
     }),
-    'token-file': Flags.string({
-      summary: 'Write it to this new file of mode 0600 instead of showing it.',
-      helpValue: 'FILE',
-    }),
+    'token-file': tokenFileFlag('it'),
     ...passwordFlags,
   }
 
@@ -54,7 +51,9 @@ export default class TokensCreate extends CallerCommand {
         ['id', minted.id],
       ]),
     )
-    this.tell(`\nIt is shown this one time only. To end it: svc tokens revoke ${minted.id}`)
-    return file ? { ...minted, token: null } : minted
+    this.tell(
+      `\n${file ? 'The token is in that file and nowhere else.' : 'It is shown this one time only.'} To end it: ${this.following(`tokens revoke ${minted.id}`, flags)}`,
+    )
+    return withTokenFile(minted, 'token', file)
   }
 }

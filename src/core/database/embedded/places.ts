@@ -17,6 +17,7 @@ import { chmod, chown, lstat, mkdir, mkdtemp, open, readFile, rename, rm } from 
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { z } from 'zod'
+import { makeFolder } from '../../folder.ts'
 import { type Account, canReach } from './account.ts'
 import { failures } from './failure.ts'
 
@@ -101,13 +102,13 @@ async function chooseHome(dataDir: string, account: Account | undefined): Promis
  * link in the place of the log, and root would write through it.
  */
 async function makeHome(folder: string, account: Account | undefined): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder, 0o700)
   if (account) await chmod(folder, 0o711)
 }
 
 /** Makes a folder for the server's user and nobody else. */
 export async function makePrivate(folder: string, account: Account | undefined): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder, 0o700)
   if (account) await chown(folder, account.uid, account.gid)
 }
 

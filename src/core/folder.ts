@@ -1,0 +1,25 @@
+/**
+ * Makes folders with what is missing above them, one by one.
+ *
+ * Not with Node's `recursive`: where a folder refuses with ENOENT what is made in it, as
+ * /proc does, that tries for ever (seen with Node 24, on the main thread and beside it).
+ */
+import { mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** Answers the highest folder that was made; undefined where it was there already. Throws what the operating system says. */
+export function makeFolder(folder: string, mode: number): string | undefined {
+  try {
+    mkdirSync(folder, { mode })
+    return folder
+  } catch (error) {
+    if (isFolder(folder)) return undefined
+    const above = dirname(folder)
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || above === folder) throw error
+    const highest = makeFolder(above, mode)
+    mkdirSync(folder, { mode })
+    return highest ?? folder
+  }
+}
+
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
