@@ -126,7 +126,9 @@ async function rereadKeyring({ installation: { ring }, rereadKeyring: reread }: 
     for (const line of await reread()) log.warn(line)
     log.info('the keyring was read again', { keys: ring.ids.length, current: ring.current })
   } catch (error) {
-    log.failure('the keyring was not read again; the one in use stays', error)
+    const event = 'the keyring was not read again; the one in use stays'
+    if (error instanceof ConfigurationError) log.warn(event, { reason: error.message })
+    else log.failure(event, error)
   }
 }
 

@@ -56,7 +56,9 @@ function rotateSlowly(place: Place, plaintext: string) {
       await gate.promise
     },
   )
-  return { begun: begun.promise, commit: async () => {
+  return {
+    begun: begun.promise,
+    commit: async () => {
       gate.resolve()
       await ended
     },

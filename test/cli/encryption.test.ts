@@ -122,10 +122,16 @@ describe('retire', () => {
   test('refuses while the manifest of an archive names it, and while manifests cannot be read', async () => {
     const { current } = ringIn(ringFile())
     await switchKey()
-    const made = await inMode('recovery', 'backup-targets', 'add', 'disk', '--kind', 'LOCAL', '--path', 'archives')
+    const made = await inMode('recovery', 'backup-targets', 'add', 'disk', '--kind', 'local', '--path', 'archives')
     expect([made.code, made.stderr]).toEqual([0, expect.any(String)])
     const job = crypto.randomUUID()
-    const folder = join(ways.daemon.config.backupDir, 'archives', 'tenants', ways.home.tenantId, `20261120T120000Z-${job}-1`)
+    const folder = join(
+      ways.daemon.config.backupDir,
+      'archives',
+      'tenants',
+      ways.home.tenantId,
+      `20261120T120000Z-${job}-1`,
+    )
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifestUnder(current, job)))
     const early = await retire(current)
@@ -163,9 +169,9 @@ describe('retire', () => {
     expect(() => ring.derive(current, 'svc/wrap/v1')).toThrow(current)
     expect(readFileSync(ringFile(), 'utf8')).not.toContain(keys[current]!)
     expect((await here('recovery', 'check')).stdout).not.toMatch(/ledger.*names the key/)
-    expect(await ways.sql`select params->>'key_id' as key_id from journal where action = 'encryption.key_retired' order by id desc limit 1`).toEqual([
-      { key_id: current },
-    ])
+    expect(
+      await ways.sql`select params->>'key_id' as key_id from journal where action = 'encryption.key_retired' order by id desc limit 1`,
+    ).toEqual([{ key_id: current }])
   })
 
   async function purge(id: string): Promise<void> {
@@ -204,7 +210,11 @@ describe('bad input', () => {
     ['a name twice', `{"current":"a","keys":{"a":"${key}","a":"${newKey()}"}}`, 'names a member twice'],
     ['a short key', `{"current":"a","keys":{"a":"${key.slice(1)}"}}`, 'not 32 bytes'],
     ['the current one missing', `{"current":"b","keys":{"a":"${key}"}}`, 'names "b" as current but holds no such key'],
-    ['a retired key that is also in use', `{"current":"a","keys":{"a":"${key}"},"retired":{"a":{}}}`, 'twice, once as retired'],
+    [
+      'a retired key that is also in use',
+      `{"current":"a","keys":{"a":"${key}"},"retired":{"a":{}}}`,
+      'twice, once as retired',
+    ],
   ])('a ring with %s is one clear line, and the file stays as it is', async (_, text, says) => {
     const ran = await inFile(text)
     expect([ran.code, ran.stderr, ran.stdout]).toEqual([2, expect.stringContaining(says), ''])

@@ -97,7 +97,7 @@ test('a file whose new key was made current by hand is not taken over while anot
     ring.keys['by-hand'] = newKey()
     ring.current = 'by-hand'
   })
-  expect(await hangUp(first)).toMatch(/not read again.*1 running daemon\(s\) do not hold it/)
+  expect(await hangUp(first)).toMatch(/1 running daemon\(s\) do not hold it.*not read again/)
   const booted = await spawnDaemon({ ...one.env })
   expect(await booted.ended).toBe(2)
   expect(booted.stderr()).toContain('cannot be made current: 2 running daemon(s)')
