@@ -166,13 +166,14 @@ export async function runDaemon({ role }: { readonly role: DaemonRole }): Promis
     log.flush()
     process.exit(code)
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      log.info('draining', { signal })
-      void end(0, drainMs)
-    })
+  const drain = (signal: string) => {
+    log.info('draining', { signal })
+    void end(0, drainMs)
   }
-  process.on('SIGHUP', () => void daemon.rereadKeyring())
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => drain(signal))
+  // Of a daemon on a terminal it means that the terminal is gone, and with it whoever would stop the daemon.
+  if (process.stdin.isTTY) process.once('SIGHUP', () => drain('SIGHUP'))
+  else process.on('SIGHUP', () => void daemon.rereadKeyring())
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.once(event, (error: unknown) => {
       process.on(event, () => {}) // one more on the way down changes nothing
