@@ -38,7 +38,7 @@ export async function followReseal(caller: Caller): Promise<KeyringUse> {
 const isUnderWay = ({ reseal: { queued, running } }: KeyringUse) => queued + running > 0
 
 /** `Resealing  [####----------------]  20 %  2000 of 10000 values` */
-export function progressLine(keyring: KeyringUse, atFirst: number): string {
+function progressLine(keyring: KeyringUse, atFirst: number): string {
   const done = atFirst - staleOf(keyring)
   const { queued, running } = keyring.reseal
   const word = running === 0 && queued > 0 ? 'Waiting for a worker' : 'Resealing'

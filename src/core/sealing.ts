@@ -59,7 +59,7 @@ export function rewrap(ring: Keyring, place: Place, sealed: Omit<Sealed, 'cipher
 }
 
 /** The data key of a value. Refuses secret.unavailable when the master key is missing or the wrap was altered. */
-export function unwrap(ring: Keyring, place: Place, { key_id, wrap }: Omit<Sealed, 'ciphertext'>): Buffer {
+function unwrap(ring: Keyring, place: Place, { key_id, wrap }: Omit<Sealed, 'ciphertext'>): Buffer {
   if (!ring.has(key_id)) throw new Problem('secret.unavailable')
   return decrypt(ring.derive(key_id, wrapping), wrap, wrapContext(key_id, place))
 }
@@ -72,16 +72,16 @@ const wrapContext = (keyId: string, place: Place) =>
   lengthPrefixed('svc.wrap.v1', keyId, place.tenantId, place.kind, place.ownerId)
 const valueContext = (place: Place) => lengthPrefixed('svc.value.v1', place.tenantId, place.kind, place.ownerId)
 
-/** Joins texts so that no two different lists give the same bytes. */
+/** Joins texts so that no two different lists give the same bytes: each behind its length, 4 bytes. One buffer, because resealing does this twice for each value. */
 export function lengthPrefixed(...texts: readonly string[]): Buffer {
-  return Buffer.concat(
-    texts.flatMap((text) => {
-      const bytes = Buffer.from(text, 'utf8')
-      const length = Buffer.alloc(4)
-      length.writeUInt32BE(bytes.length)
-      return [length, bytes]
-    }),
-  )
+  const joined = Buffer.allocUnsafe(texts.reduce((sum, text) => sum + 4 + Buffer.byteLength(text), 0))
+  let at = 0
+  for (const text of texts) {
+    const length = joined.write(text, at + 4)
+    joined.writeUInt32BE(length, at)
+    at += 4 + length
+  }
+  return joined
 }
 
 /** AES-256-GCM with a random nonce: `0x01 | nonce | ciphertext | tag`. */

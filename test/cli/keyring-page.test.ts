@@ -11,8 +11,8 @@ import { type Home, temporaryHome } from '../support/svc.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/keyring.md'), 'utf8')
 /** The lines of its command blocks, without remarks. */
-const commands = [...page.matchAll(/^( *)```\n([\s\S]*?)^\1```$/gm)]
-  .flatMap(([, , block = '']) => block.split('\n'))
+const commands = [...page.matchAll(/^( *)```(\w*)\n([\s\S]*?)^\1```$/gm)]
+  .flatMap(([, , language, block = '']) => (language === '' ? block.split('\n') : []))
   .map((line) => line.replace(/#.*/, '').trim())
   .filter((line) => line !== '')
 

@@ -29,15 +29,15 @@ import { failpoint } from '../../failpoint.ts'
 import type { Installation } from '../../installation.ts'
 import { Problem } from '../../problem.ts'
 import type { SealedKind } from '../../sealed-kinds.ts'
-import { installationScope, rewrap } from '../../sealing.ts'
+import { installationScope, type Place, rewrap } from '../../sealing.ts'
 import { findActiveKey } from './keyring-use.ts'
 
 const system = { kind: 'SYSTEM', job: 'reseal' } as const
 
 /** Values of one transaction. Larger ones are no faster, and hold the others up for longer. */
 const sliceSize = 500
-/** Values between two pauses for whoever else this process serves: about a millisecond. */
-const atOnce = 50
+/** Values between two pauses for whoever else this process serves: less than a millisecond. */
+const atOnce = 25
 
 interface Walk {
   readonly tenant_id: string
@@ -47,10 +47,20 @@ interface Walk {
   readonly failed: number
 }
 
-/** Works slices off until none is left, or the moment has come. Answers whether none is left. Throws where this ring lacks the current key. */
+/** While one slice is with the database, the other one is with us. */
+const lanes = 2
+
+/**
+ * Works slices off until none is left that nobody else has in hand, or the moment has come.
+ * Answers whether none is left. Throws where this ring lacks the current key.
+ */
 export async function resealUntil(installation: Installation, deadlineMs: number): Promise<boolean> {
-  while (performance.now() < deadlineMs) if (!(await resealSlice(installation))) return true
-  return false
+  const lane = async () => {
+    while (performance.now() < deadlineMs) if (!(await resealSlice(installation))) return true
+    return false
+  }
+  const ended = await Promise.all(Array.from({ length: lanes }, lane))
+  return ended.every((isDone) => isDone)
 }
 
 /** One slice of a scope that nobody else has in hand; answers false when there is none. */
@@ -93,9 +103,11 @@ interface ValueRow {
   readonly wrap: Buffer | null
 }
 
-interface Rewrapped extends ValueRow {
-  readonly wrap: Buffer
-  readonly next: Buffer
+/** Of one kind. */
+interface Rewrapped {
+  readonly owners: string[]
+  readonly before: string[]
+  readonly after: string[]
 }
 
 async function rewrapSlice(ctx: Ctx, walk: Walk, target: string) {
@@ -105,44 +117,64 @@ async function rewrapSlice(ctx: Ctx, walk: Walk, target: string) {
     where tenant_id = ${tenantId} and (kind, owner_id) > (${walk.at_kind}, ${walk.at_owner_id})
     order by kind, owner_id limit ${sliceSize}`
   failpoint('reseal.read')
-  const stale = rows.filter((row): row is ValueRow & { wrap: Buffer } => row.wrap !== null)
-  const rewrapped: Rewrapped[] = []
-  for (const [at, row] of stale.entries()) {
-    if (at % atOnce === atOnce - 1) await breathe()
-    const next = rewrapOne(ctx, tenantId, row, target)
-    if (next) rewrapped.push({ ...row, next })
-  }
-  if (rewrapped.length > 0) await replace(ctx, tenantId, rewrapped, target)
+  const { kinds, failed } = await rewrapped(ctx, tenantId, rows, target)
+  for (const [kind, values] of kinds) await replace(ctx, tenantId, kind, values, target)
   const last = rows.at(-1)
   return {
     at_kind: last?.kind ?? walk.at_kind,
     at_owner_id: last?.owner_id ?? walk.at_owner_id,
-    failed: stale.length - rewrapped.length,
+    failed,
     isLast: rows.length < sliceSize,
   }
 }
 
+/** The new wraps by kind, and how many values do not open. */
+async function rewrapped(ctx: Ctx, tenantId: string, rows: readonly ValueRow[], target: string) {
+  const kinds = new Map<SealedKind, Rewrapped>()
+  let failed = 0
+  let sinceBreath = 0
+  for (const { kind, owner_id: ownerId, key_id, wrap } of rows) {
+    if (!wrap) continue
+    if (sinceBreath === atOnce) await breathe()
+    sinceBreath = sinceBreath === atOnce ? 0 : sinceBreath + 1
+    const next = rewrapOne(ctx, { tenantId, kind, ownerId }, { key_id, wrap }, target)
+    if (!next) {
+      failed += 1
+      continue
+    }
+    const values = kinds.get(kind) ?? { owners: [], before: [], after: [] }
+    kinds.set(kind, values)
+    values.owners.push(ownerId)
+    values.before.push(bytea(wrap))
+    values.after.push(bytea(next))
+  }
+  return { kinds, failed }
+}
+
 /** The wrap under the new key; undefined for a value that does not open. */
-function rewrapOne({ ring }: Ctx, tenantId: string, row: ValueRow & { wrap: Buffer }, target: string) {
+function rewrapOne({ ring }: Ctx, place: Place, sealed: { key_id: string; wrap: Buffer }, target: string) {
   try {
-    return rewrap(ring, { tenantId, kind: row.kind, ownerId: row.owner_id }, row, target)
+    return rewrap(ring, place, sealed, target)
   } catch (error) {
     if (error instanceof Problem) return undefined
     throw error
   }
 }
 
-/** Compare and set: a row that no longer has the wrap that was read is somebody's newer value. */
-async function replace({ tx }: Ctx, tenantId: string, rows: readonly Rewrapped[], target: string): Promise<void> {
+/** Compare and set: a row that no longer has the wrap that was read is somebody's newer value. No two wraps are alike, each has a nonce of its own. */
+async function replace(
+  { tx }: Ctx,
+  tenantId: string,
+  kind: SealedKind,
+  { owners, before, after }: Rewrapped,
+  target: string,
+): Promise<void> {
   await tx`
     update sealed_value s set key_id = ${target}, wrap = v.next
-    from unnest(${texts(rows.map(({ kind }) => kind))}::text[], ${texts(rows.map(({ owner_id }) => owner_id))}::uuid[],
-                ${texts(rows.map(({ key_id }) => key_id))}::text[], ${bytes(rows.map(({ wrap }) => wrap))}::bytea[],
-                ${bytes(rows.map(({ next }) => next))}::bytea[]) as v (kind, owner_id, key_id, wrap, next)
-    where s.tenant_id = ${tenantId} and s.kind = v.kind and s.owner_id = v.owner_id
-      and s.key_id = v.key_id and s.wrap = v.wrap`
+    from unnest(${arrayOf(owners)}::uuid[], ${arrayOf(before)}::bytea[], ${arrayOf(after)}::bytea[]) as v (owner_id, wrap, next)
+    where s.tenant_id = ${tenantId} and s.kind = ${kind} and s.owner_id = v.owner_id and s.wrap = v.wrap`
 }
 
-/** PostgreSQL's array text. Five of them are one plan, where lists of rows are one for each length. */
-const texts = (list: readonly string[]) => `{${list.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`).join(',')}}`
-const bytes = (list: readonly Buffer[]) => `{${list.map((one) => `"\\\\x${one.toString('hex')}"`).join(',')}}`
+/** PostgreSQL's array text: three of them are one plan, where lists of rows are one for each length. */
+const arrayOf = (list: readonly string[]) => `{${list.join(',')}}`
+const bytea = (one: Buffer) => `"\\\\x${one.toString('hex')}"`
