@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { encryptionOperations as ops } from '../../src/core/admin/encryption/contract.ts'
 import { installationScope } from '../../src/core/sealing.ts'
 import { type TestInstallation, testInstallation } from '../support/installation.ts'
@@ -62,7 +62,7 @@ function rotating() {
     while (going) {
       await store(own.installation, stored, places[Math.floor(Math.random() * places.length)]!)
       rotated += 1
-      await pause(2)
+      await pause(20)
     }
     return rotated
   }
@@ -78,6 +78,7 @@ function rotating() {
 test(`${values} values, ${kills} kills, ${switches} switches`, async () => {
   const before = await ciphertexts()
   const rotation = rotating()
+  onTestFinished(async () => void (await rotation.end()))
   for (let at = 0; at < switches; at += 1) {
     await switchKey(`switched-${at + 1}`)
     await own.asRecovery(ops.resealEncryption)
@@ -85,8 +86,8 @@ test(`${values} values, ${kills} kills, ${switches} switches`, async () => {
       const death = deaths[(at * (kills / switches) + kill) % deaths.length]!
       expect(await runReseal(death), death).toEqual({ said: 'at work ', signal: 'SIGKILL' })
     }
+    expect(await unfinished(), 'the next switch comes before this one is through').toBeGreaterThan(0)
   }
-  expect(Object.keys(await countsIn(own.oracle)).length, 'the second switch came before the first was through').toBe(3)
   expect((await own.asRecovery(ops.resealEncryption)).queued, 'what is under way is not queued again').toBeLessThan(5)
   expect(await runReseal('')).toEqual({ said: 'at work done', signal: null })
   const rotated = await rotation.end()
@@ -100,6 +101,10 @@ test(`${values} values, ${kills} kills, ${switches} switches`, async () => {
   const { reseal } = await own.asRecovery(ops.getEncryption)
   expect(reseal).toEqual({ queued: 0, running: 0, failed: 0 })
 }, 1_800_000)
+
+async function unfinished(): Promise<number> {
+  return (await own.oracle`select 1 from reseal where finished_at is null`).length
+}
 
 async function ciphertexts(): Promise<Map<string, string>> {
   const rows = await own.oracle<{ owner_id: string; text: string }[]>`

@@ -12,7 +12,7 @@
  * Always true:
  *  - the current key is read in each slice's transaction (keyring_key.promoted_at), never
  *    from this worker's file, so that a host that is behind never re-wraps backwards;
- *  - a value is replaced only while it still is what was read (key and wrap compared in the
+ *  - a value is replaced only while it still is what was read (its wrap is compared in the
  *    same statement): one that was stored anew meanwhile stays as it was stored;
  *  - what does not open is counted, left as it is, and holds nothing up;
  *  - no plaintext is seen: only the data key is unwrapped.
