@@ -11,6 +11,7 @@
 import { cpus, loadavg } from 'node:os'
 import { coldStart } from './cold-start.ts'
 import { commandStart } from './command-start.ts'
+import { encryption } from './encryption.ts'
 import { layGround } from './ground.ts'
 import { provisioning } from './provisioning.ts'
 import { readPath } from './read-path.ts'
@@ -23,6 +24,7 @@ const parts = {
   start: onGround(commandStart),
   cold: coldStart,
   scale,
+  encryption,
 } satisfies Record<string, () => Promise<Line[]>>
 
 function onGround(part: (ground: Awaited<ReturnType<typeof layGround>>) => Promise<Line[]>) {

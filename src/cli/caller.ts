@@ -20,6 +20,8 @@ export interface Caller {
   stepUp?(operation: Operation, targetId: string | undefined, password: string): Promise<string>
   /** Works an export off in this process; only at the database, where no daemon may be running that would. */
   work?(tenantId: string, jobId: string): Promise<void>
+  /** Works off what is queued to be resealed in this process, and answers when nothing is; only at the database. */
+  reseal?(): Promise<void>
   close(): Promise<void>
 }
 

@@ -40,6 +40,10 @@ export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Pro
       const { exportTenantJob } = await import('../core/backup/export-job.ts')
       await exportTenantJob.run(booted.installation, { tenantId, jobId })
     },
+    async reseal() {
+      const { resealUntil } = await import('../core/admin/encryption/reseal.ts')
+      await resealUntil(booted.installation, Number.POSITIVE_INFINITY)
+    },
     async close() {
       stopHeeding()
       await booted.close()

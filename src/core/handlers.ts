@@ -3,6 +3,8 @@
  * answers something else than its operation declares.
  */
 import type { Actor } from './actor.ts'
+import { getEncryption } from './admin/encryption/keyring-use.ts'
+import { resealEncryption } from './admin/encryption/request.ts'
 import { listJournal } from './admin/journal/journal.ts'
 import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
 import { getOverview } from './admin/overview/overview.ts'
@@ -100,6 +102,8 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   removeOperator,
   getOverview,
   listJournal,
+  getEncryption,
+  resealEncryption,
   listBackupTargets,
   createBackupTarget: withWork(vetNewTarget, createBackupTarget),
   deleteBackupTarget,

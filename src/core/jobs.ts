@@ -1,4 +1,5 @@
 /** The register of every job the worker knows. */
+import { resealValues } from './admin/encryption/jobs.ts'
 import { endPasswordOpening, purgeDue, purgeTenant } from './admin/tenants/jobs.ts'
 import { endInvitation, sweepExpired } from './auth/jobs.ts'
 import { exportTenantJob } from './backup/export-job.ts'
@@ -16,4 +17,5 @@ export const jobs: readonly Job[] = [
   resumeJobs as Job,
   tellAdministrators as Job,
   sendMail as Job,
+  resealValues as Job,
 ]

@@ -1,4 +1,5 @@
 /** The register of every operation served: each area's contract, spread into one object. */
+import { encryptionOperations } from './admin/encryption/contract.ts'
 import { journalOperations } from './admin/journal/contract.ts'
 import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
@@ -36,6 +37,7 @@ export const operations = {
   ...operatorOperations,
   ...overviewOperations,
   ...journalOperations,
+  ...encryptionOperations,
   ...backupOperations,
   ...jobOperations,
 }

@@ -17,6 +17,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { Keyring } from './keyring.ts'
 import { Problem } from './problem.ts'
+import type { SealedKind } from './sealed-kinds.ts'
 
 const format = Buffer.from([1])
 const nonceBytes = 12
@@ -32,9 +33,6 @@ export interface Place {
   readonly ownerId: string
 }
 
-const sealedKinds = ['idempotency.answer', 'backup.credentials'] as const
-export type SealedKind = (typeof sealedKinds)[number]
-
 export interface Sealed {
   readonly key_id: string
   readonly wrap: Buffer
@@ -45,32 +43,45 @@ export function seal(ring: Keyring, place: Place, plaintext: string): Sealed {
   const dataKey = randomBytes(32)
   return {
     key_id: ring.current,
-    wrap: encrypt(ring.derive(ring.current, 'svc/wrap/v1'), dataKey, wrapContext(ring.current, place)),
+    wrap: wrapUnder(ring, ring.current, place, dataKey),
     ciphertext: encrypt(dataKey, Buffer.from(plaintext, 'utf8'), valueContext(place)),
   }
 }
 
 /** Opens a value. Refuses secret.unavailable when the key is missing or anything was altered. */
 export function unseal(ring: Keyring, place: Place, sealed: Sealed): string {
-  if (!ring.has(sealed.key_id)) throw new Problem('secret.unavailable')
-  const dataKey = decrypt(ring.derive(sealed.key_id, 'svc/wrap/v1'), sealed.wrap, wrapContext(sealed.key_id, place))
-  return decrypt(dataKey, sealed.ciphertext, valueContext(place)).toString('utf8')
+  return decrypt(unwrap(ring, place, sealed), sealed.ciphertext, valueContext(place)).toString('utf8')
 }
+
+/** The data key wrapped under another key of the ring; the value itself is not looked at. Refuses secret.unavailable. */
+export function rewrap(ring: Keyring, place: Place, sealed: Omit<Sealed, 'ciphertext'>, target: string): Buffer {
+  return wrapUnder(ring, target, place, unwrap(ring, place, sealed))
+}
+
+/** The data key of a value. Refuses secret.unavailable when the master key is missing or the wrap was altered. */
+function unwrap(ring: Keyring, place: Place, { key_id, wrap }: Omit<Sealed, 'ciphertext'>): Buffer {
+  if (!ring.has(key_id)) throw new Problem('secret.unavailable')
+  return decrypt(ring.derive(key_id, wrapping), wrap, wrapContext(key_id, place))
+}
+
+const wrapping = 'svc/wrap/v1'
+const wrapUnder = (ring: Keyring, keyId: string, place: Place, dataKey: Buffer) =>
+  encrypt(ring.derive(keyId, wrapping), dataKey, wrapContext(keyId, place))
 
 const wrapContext = (keyId: string, place: Place) =>
   lengthPrefixed('svc.wrap.v1', keyId, place.tenantId, place.kind, place.ownerId)
 const valueContext = (place: Place) => lengthPrefixed('svc.value.v1', place.tenantId, place.kind, place.ownerId)
 
-/** Joins texts so that no two different lists give the same bytes. */
+/** Joins texts so that no two different lists give the same bytes: each behind its length, 4 bytes. One buffer, because resealing does this twice for each value. */
 export function lengthPrefixed(...texts: readonly string[]): Buffer {
-  return Buffer.concat(
-    texts.flatMap((text) => {
-      const bytes = Buffer.from(text, 'utf8')
-      const length = Buffer.alloc(4)
-      length.writeUInt32BE(bytes.length)
-      return [length, bytes]
-    }),
-  )
+  const joined = Buffer.allocUnsafe(texts.reduce((sum, text) => sum + 4 + Buffer.byteLength(text), 0))
+  let at = 0
+  for (const text of texts) {
+    const length = joined.write(text, at + 4)
+    joined.writeUInt32BE(length, at)
+    at += 4 + length
+  }
+  return joined
 }
 
 /** AES-256-GCM with a random nonce: `0x01 | nonce | ciphertext | tag`. */

@@ -22,6 +22,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   password_opening: { purge: 20, export: { omitted: 'hours granted by the installation' } },
   automation_rule: { purge: 30, export: 'automation_rules' },
   job: { purge: 20, export: { omitted: 'work under way' } },
+  reseal: { purge: 20, export: { omitted: 'work under way' } },
   backup_target: { purge: 20, export: { omitted: 'places of this installation; their credentials are secrets' } },
   tenant_quota: { purge: 20, export: 'quotas' },
   outbox_event: { purge: 20, export: { omitted: 'messages to other systems; the trail has the history' } },

@@ -1,12 +1,12 @@
 /** Nothing is served from a database of another release, nor with a ring that cannot open what is stored. Spec: decisions 4, Keyring; 6. */
-import { randomBytes, randomUUID } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { bootInstallation } from '../../src/core/boot.ts'
 import { ConfigurationError, readConfig } from '../../src/core/config.ts'
 import { SchemaError } from '../../src/core/database/migrate.ts'
 import { operations } from '../../src/core/operations.ts'
 import { provisionBody, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { changeRing as changeFile, newKey, type RingFile } from '../support/rings.ts'
 
 let own: TestInstallation
 const closing: (() => Promise<void>)[] = []
@@ -18,17 +18,8 @@ afterAll(async () => {
   for (const close of closing) await close()
 })
 
-interface Ring {
-  current: string
-  keys: Record<string, string>
-}
-const key = () => randomBytes(32).toString('base64url')
-function changeRing(change: (ring: Ring) => void): void {
-  const path = own.env['SVC_KEYRING_FILE']!
-  const ring = JSON.parse(readFileSync(path, 'utf8')) as Ring
-  change(ring)
-  writeFileSync(path, JSON.stringify(ring))
-}
+const key = newKey
+const changeRing = (change: (ring: RingFile) => void) => changeFile(own.env['SVC_KEYRING_FILE']!, change)
 
 /** Boots once more, and answers what it said. */
 async function boot(): Promise<unknown> {

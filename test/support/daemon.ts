@@ -39,8 +39,10 @@ export interface TestDaemon {
   call(method: string, path: string, sending?: Sending): Promise<Answered>
   /** Writes bytes to a connection of its own and answers all that came back until it closed. */
   raw(bytes: string | Buffer | readonly (string | Buffer)[]): Promise<string>
-  /** Another daemon over the same database. */
-  twin(): Promise<TestDaemon>
+  /** Another daemon over the same database, with the same keyring file unless told otherwise. */
+  twin(config?: Partial<Config>): Promise<TestDaemon>
+  /** What SIGHUP does. */
+  rereadKeyring(): Promise<void>
   close(): Promise<void>
 }
 
@@ -79,7 +81,8 @@ async function daemonOver(db: TestDatabase, config: Config, options: TestDaemonO
     setUpToken: config.setUpToken ?? '',
     call: (method, path, sending) => send(agent, port, method, path, sending),
     raw: (bytes) => exchange(port, bytes),
-    twin: () => daemonOver(db, config, options),
+    twin: (more) => daemonOver(db, { ...config, ...more }, options),
+    rereadKeyring: daemon.rereadKeyring,
     async close() {
       agent.destroy()
       await daemon.close()

@@ -29,6 +29,8 @@ export interface TestInstallation {
   readonly env: NodeJS.ProcessEnv
   /** Performs as the operator at the database. */
   asRecovery<O extends Operation>(operation: O, ...sent: SentArgs<O>): Promise<Answer<O>>
+  /** What SIGHUP does to a daemon; throws what is wrong with the file. */
+  rereadKeyring(): Promise<readonly string[]>
   /** A workspace with an invited owner. */
   provision(slug?: string, more?: Partial<Provision>): Promise<Answer<typeof operations.provisionTenant>>
   close(): Promise<void>
@@ -91,6 +93,7 @@ export async function testInstallation(options: InstallationOptions = {}): Promi
     oracle: database.sql,
     env,
     asRecovery,
+    rereadKeyring: booted.rereadKeyring,
     provision: (slug, more) => asRecovery(operations.provisionTenant, { body: provisionBody(slug, more) }),
     async close() {
       await booted.close()

@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
+import { seal } from '../../src/core/sealing.ts'
 import { workspaceTables } from '../../src/core/tables.ts'
 import type { TwoWays } from './two-ways.ts'
 
@@ -26,13 +27,15 @@ export async function furnished(ways: TwoWays, slug = `w${randomBytes(5).toStrin
     ownerId: answer.owner.account_id,
     collectionId: answer.collection_id,
   }
-  await furnish(ways.sql, found)
+  await furnish(ways, found)
   return found
 }
 
-async function furnish(sql: Sql, { id, ownerId }: Furnished): Promise<void> {
+async function furnish({ sql, installation }: TwoWays, { id, ownerId }: Furnished): Promise<void> {
   const session = randomUUIDv7()
   const record = randomUUIDv7()
+  const place = { tenantId: id, kind: 'idempotency.answer', ownerId: record } as const
+  const { key_id, wrap, ciphertext } = seal(installation.ring, place, 'an answer')
   await sql.begin(async (tx) => {
     await tx`insert into session (tenant_id, id, account_id) values (${id}, ${session}, ${ownerId})`
     await tx`
@@ -47,12 +50,13 @@ async function furnish(sql: Sql, { id, ownerId }: Furnished): Promise<void> {
       values (${id}, ${ownerId}, 'createToken', ${randomUUID()}, ${record}, ${randomBytes(32)})`
     await tx`
       insert into sealed_value (tenant_id, kind, owner_id, key_id, wrap, ciphertext)
-      values (${id}, 'idempotency.answer', ${record}, (select key_id from keyring_key limit 1), ${randomBytes(61)}, ${randomBytes(40)})`
+      values (${id}, ${place.kind}, ${record}, ${key_id}, ${wrap}, ${ciphertext})`
     await tx`insert into tenant_quota (tenant_id, quota, ceiling) values (${id}, 'items', 5)`
     await tx`insert into request_rate (tenant_id, paid_until) values (${id}, now())`
     await tx`insert into password_opening (tenant_id, until, requester, reason) values (${id}, now() + interval '1 hour', 'Ada', 'lost')`
     await tx`insert into automation_rule (tenant_id, id, name, enabled) values (${id}, ${randomUUIDv7()}, 'on', true), (${id}, ${randomUUIDv7()}, 'off', false)`
     await tx`insert into backup_target (tenant_id, id, name, kind, config) values (${id}, ${randomUUIDv7()}, 'disk', 'LOCAL', '{"path":"own"}')`
+    await tx`insert into reseal (tenant_id, started_at, finished_at) values (${id}, now(), now())`
     await tx`insert into job (tenant_id, id, kind, state, finished_at) values (${id}, ${randomUUIDv7()}, 'TENANT_EXPORT', 'FAILED', now())`
     await tx`
       insert into legal_hold (tenant_id, id, scope_kind, reason, placed_by, released_at, released_by)

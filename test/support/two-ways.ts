@@ -37,6 +37,8 @@ export interface TwoWays {
   call<O extends Operation>(way: Way, operation: O, sent: Sent<O>): Promise<Answer<O>>
   /** Over HTTP, whatever is answered; a step-up is proven where the operation wants one. */
   ask(operation: Operation, sent: Sent<Operation> & Record<string, unknown>): Promise<Answered>
+  /** What SIGHUP does, in the daemon and in the process that recovers. */
+  rereadKeyrings(): Promise<void>
   close(): Promise<void>
 }
 
@@ -76,6 +78,10 @@ export async function twoWays(config: Partial<Config> = {}): Promise<TwoWays> {
       if (status >= 400)
         throw new Problem(json.code, json.params, { status, ...(json.errors ? { errors: json.errors } : {}) })
       return json as Answer<O>
+    },
+    async rereadKeyrings() {
+      await daemon.rereadKeyring()
+      await booted.rereadKeyring()
     },
     async close() {
       await booted.close()

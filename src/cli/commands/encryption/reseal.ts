@@ -1,0 +1,33 @@
+import { Flags } from '@oclif/core'
+import { encryptionOperations } from '../../../core/admin/encryption/contract.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { endOfReseal, followReseal } from '../../encryption.ts'
+import { keyringTable } from '../../render/keyring.ts'
+
+export default class EncryptionReseal extends CallerCommand {
+  static override summary = 'Re-wrap every stored value that names another key than the current one'
+  static override description =
+    'One job for each workspace and one for the installation; asking again while they wait queues nothing. ' +
+    "No value is opened. The daemon's workers do it; with --recovery and --watch this command does it itself."
+  static override examples = ['<%= config.bin %> encryption reseal', '<%= config.bin %> encryption reseal --watch']
+  static override flags = {
+    watch: Flags.boolean({ summary: 'Show the progress until every value is under the current key.' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(EncryptionReseal)
+    const caller = await this.open(flags)
+    const asked = await caller.call(encryptionOperations.resealEncryption, {})
+    this.tell(
+      asked.queued > 0 ? `Queued ${asked.queued} job(s).` : 'Nothing new was queued: the jobs wait or are under way.',
+    )
+    if (!flags.watch) {
+      this.tell('How far it is: svc encryption status --watch')
+      return asked
+    }
+    const keyring = await followReseal(caller)
+    await this.show(() => keyringTable(keyring))
+    endOfReseal(keyring, this.tell)
+    return keyring
+  }
+}

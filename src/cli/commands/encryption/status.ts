@@ -1,0 +1,22 @@
+import { Flags } from '@oclif/core'
+import { encryptionOperations } from '../../../core/admin/encryption/contract.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { endOfReseal, followReseal } from '../../encryption.ts'
+import { keyringTable } from '../../render/keyring.ts'
+
+export default class EncryptionStatus extends CallerCommand {
+  static override summary = 'Show the master keys, how many stored values name each, and how far a reseal is'
+  static override examples = ['<%= config.bin %> encryption status', '<%= config.bin %> encryption status --watch']
+  static override flags = {
+    watch: Flags.boolean({ summary: 'Show the progress until every value is under the current key.' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(EncryptionStatus)
+    const caller = await this.open(flags)
+    const keyring = flags.watch ? await followReseal(caller) : await caller.call(encryptionOperations.getEncryption, {})
+    await this.show(() => keyringTable(keyring))
+    endOfReseal(keyring, this.tell)
+    return keyring
+  }
+}

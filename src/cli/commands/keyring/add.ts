@@ -1,0 +1,28 @@
+import { Flags } from '@oclif/core'
+import { readConfig } from '../../../core/config.ts'
+import { keyId } from '../../../core/keyring.ts'
+import { addKey } from '../../../core/keyring-file.ts'
+import { BaseCommand } from '../../base-command.ts'
+import { Failure } from '../../failure.ts'
+
+export default class KeyringAdd extends BaseCommand {
+  static override summary = 'Add a new key to the keyring; nothing is sealed under it until it is promoted'
+  static override description =
+    'The first half of a switch. Every daemon has to hold the key before it may become the current one: ' +
+    'copy the file to each host, and send each daemon SIGHUP. docs/keyring.md has the whole of it.'
+  static override examples = ['<%= config.bin %> keyring add', '<%= config.bin %> keyring add --id k2026b']
+  static override flags = {
+    id: Flags.string({ summary: 'The name of the key; made of the day where absent.', helpValue: 'KEY' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(KeyringAdd)
+    if (flags.id !== undefined && !keyId.test(flags.id))
+      throw new Failure('usage', '--id takes 1 to 32 lower-case letters, digits and dashes.')
+    const { ring, id } = addKey(readConfig().keyringFile, flags.id)
+    this.log(id)
+    this.tell(`Added ${id} to ${ring.path}; the current key is still ${ring.current}. Back the file up now.`)
+    this.tell(`Next: copy it to every daemon's host, send each daemon SIGHUP, then: svc keyring promote ${id}`)
+    return { file: ring.path, current: ring.current, added: id, keys: ring.ids.map((key_id) => ({ key_id })) }
+  }
+}

@@ -1,0 +1,31 @@
+import { Args } from '@oclif/core'
+import { BaseCommand } from '../../base-command.ts'
+import { Failure } from '../../failure.ts'
+import { withInstallation } from '../../recovery-installation.ts'
+
+export default class KeyringPromote extends BaseCommand {
+  static override summary = 'Make a key of the keyring the current one; refused while a running daemon does not hold it'
+  static override description =
+    'The second half of a switch. Daemons seal under the key once they have read the file again (SIGHUP), ' +
+    'and `encryption reseal` brings what is stored under it. Run it on each host that has a keyring file.'
+  static override examples = ['<%= config.bin %> keyring promote k2026b']
+  static override args = {
+    key: Args.string({ ignoreStdin: true, required: true, description: 'the name of the key' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args } = await this.parse(KeyringPromote)
+    return withInstallation(this.note, async (installation, actor) => {
+      const { ring } = installation
+      if (!ring.has(args.key))
+        throw new Failure('notFound', `${ring.path} holds no key "${args.key}".`, '`svc keyring show` shows its keys.')
+      const { promote } = await import('../../../core/admin/encryption/promotion.ts')
+      const { unawareOf, unawareRemedy } = await import('../../../core/ring-check.ts')
+      const unaware = await promote(installation, actor, args.key)
+      if (unaware.length > 0) throw new Failure('conflict', unawareOf(args.key, unaware), unawareRemedy)
+      this.tell(`${args.key} is the current key.`)
+      this.tell('Next: send every daemon SIGHUP, then: svc encryption reseal --watch')
+      return { file: ring.path, current: args.key }
+    })
+  }
+}
