@@ -6,6 +6,7 @@ import type { Actor } from './actor.ts'
 import { listJournal } from './admin/journal/journal.ts'
 import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
 import { getOverview } from './admin/overview/overview.ts'
+import { getSettings, replaceSettings } from './admin/settings/replacement.ts'
 import { cancelTenantDeletion, deleteTenant } from './admin/tenants/deletion.ts'
 import { getDeletionPlan } from './admin/tenants/deletion-plan.ts'
 import { exportTenant } from './admin/tenants/export.ts'
@@ -21,8 +22,9 @@ import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
 import { changePassword, prepareNewPassword } from './auth/change-password.ts'
 import { hashForInvitation, inspectInvitation, redeemInvitation } from './auth/invitation.ts'
 import { createServiceAccount, listServiceAccounts } from './auth/service-account.ts'
-import { endSession, listSessions, proveSignIn, refreshSession, signIn, signOut } from './auth/session.ts'
+import { endSession, listSessions, refreshSession, signOut } from './auth/session.ts'
 import { hashForSetUp, setUpInstallation } from './auth/set-up.ts'
+import { proveSignIn, signIn } from './auth/sign-in.ts'
 import { proveOwnPassword, stepUp } from './auth/step-up.ts'
 import { listBackups, readBackups } from './backup/listing.ts'
 import { probeTarget, testBackupTarget } from './backup/probe.ts'
@@ -98,6 +100,8 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   listOperators,
   addOperator,
   removeOperator,
+  getSettings,
+  replaceSettings,
   getOverview,
   listJournal,
   listBackupTargets,

@@ -127,9 +127,17 @@ export const sessionOperations = defineOperations('auth', {
     }),
     success: { status: 201, answer: Session },
     needs: { caller: 'anyone' },
-    refuses: ['auth.sign_in_failed', 'tenant_suspended', 'installation.recovering'],
+    refuses: [
+      'auth.sign_in_failed',
+      'auth.sign_in_locked',
+      'auth.password_disabled',
+      'auth.password_expired',
+      'tenant_suspended',
+      'installation.recovering',
+    ],
     secret: true,
     recovery: { refused: 'recovery mode needs no session' },
+    assumed: ['failed sign-ins lock the address, known or unknown, for 15 minutes: 429 with Retry-After'],
   },
   listSessions: {
     method: 'GET',
