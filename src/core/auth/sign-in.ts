@@ -46,7 +46,7 @@ export const proveSignIn = (
   { body }: Received<typeof ops.signIn>,
 ): Promise<Proved> => provePassword(installation, body.workspace ?? '', body.email, body.password)
 
-export async function provePassword(
+async function provePassword(
   installation: Installation,
   workspace: string,
   email: string,
@@ -79,19 +79,22 @@ export async function signIn(ctx: Ctx, _: Received<typeof ops.signIn>, proved: P
   const heard = await hearVerdict(ctx, proved)
   if (heard instanceof Problem) return heard
   if (heard.needsNewPassword) refuse('auth.password_expired')
-  const { tenantId } = heard.facts
-  return ctx.inWorkspace(tenantId, () =>
-    admitted(ctx.tx, tenantId, async () => {
+  return enter(ctx, heard, () => startSession(ctx, heard.facts.tenantId, heard.accountId))
+}
+
+/** What every way in with a password passes last: the workspace is open, and the account is still what was proved. */
+const enter = <T>(ctx: Ctx, heard: Right, work: () => Promise<T>): Promise<T> =>
+  ctx.inWorkspace(heard.facts.tenantId, () =>
+    admitted(ctx.tx, heard.facts.tenantId, async () => {
       await stillProved(ctx, heard)
-      return startSession(ctx, tenantId, heard.accountId)
+      return work()
     }),
   )
-}
 
 type Right = Extract<Proved, { is: 'right' }>
 
 /** Hears what was found out, in the address's turn; a wrong password is counted, and its refusal answered, so that the count stays. */
-export async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
+async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
   if (proved.is === 'nobody') refuse('auth.sign_in_failed')
   if (proved.is === 'refused') throw proved.problem
   const { tenantId, subject, switches, workspaceState } = proved.facts
@@ -124,7 +127,7 @@ async function recordFailure(ctx: Ctx, facts: SignInFacts, attempts: number): Pr
 }
 
 /** Locks the account and holds it against what was proved before the transaction. Refuses auth.sign_in_failed. */
-export async function stillProved(ctx: Ctx, { facts, accountId, passwordHash }: Right): Promise<void> {
+async function stillProved(ctx: Ctx, { facts, accountId, passwordHash }: Right): Promise<void> {
   const [row] = await ctx.tx<{ password_hash: string | null; state: string }[]>`
     select password_hash, state from account where tenant_id = ${facts.tenantId} and id = ${accountId} for update`
   if (row?.password_hash !== passwordHash || row.state !== 'ACTIVE') refuse('auth.sign_in_failed')
@@ -164,20 +167,17 @@ export async function signInWithNewPassword(
   const heard = await hearVerdict(ctx, proved)
   if (heard instanceof Problem) return heard
   if (newHash === null) throw new Error('a right password without a new hash')
-  const { tenantId } = heard.facts
   const { accountId } = heard
-  return ctx.inWorkspace(tenantId, () =>
-    admitted(ctx.tx, tenantId, async () => {
-      await stillProved(ctx, heard)
-      await writePassword(ctx, tenantId, accountId, newHash)
-      await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
-      await ctx.audit('account.password_changed', { subject: { kind: 'account', id: accountId } })
-      await ctx.emit({
-        name: 'identity.account.password_changed',
-        subject: `/accounts/${accountId}`,
-        data: { id: accountId },
-      })
-      return startSession(ctx, tenantId, accountId)
-    }),
-  )
+  const { tenantId } = heard.facts
+  return enter(ctx, heard, async () => {
+    await writePassword(ctx, tenantId, accountId, newHash)
+    await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
+    await ctx.audit('account.password_changed', { subject: { kind: 'account', id: accountId } })
+    await ctx.emit({
+      name: 'identity.account.password_changed',
+      subject: `/accounts/${accountId}`,
+      data: { id: accountId },
+    })
+    return startSession(ctx, tenantId, accountId)
+  })
 }
