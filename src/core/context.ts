@@ -48,6 +48,7 @@ export type JournalAction =
   | 'encryption.key_promoted'
   | 'encryption.key_retired'
   | 'installation.set_up'
+  | 'settings.replaced'
   | 'recovery.begun'
   | 'recovery.rewind_found'
   | 'recovery.reconciled'

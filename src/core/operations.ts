@@ -3,6 +3,7 @@ import { encryptionOperations } from './admin/encryption/contract.ts'
 import { journalOperations } from './admin/journal/contract.ts'
 import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
+import { settingsOperations } from './admin/settings/contract.ts'
 import { tenantOperations } from './admin/tenants/contract.ts'
 import {
   invitationOperations,
@@ -35,6 +36,7 @@ export const operations = {
   ...tenantOperations,
   ...retentionOperations,
   ...operatorOperations,
+  ...settingsOperations,
   ...overviewOperations,
   ...journalOperations,
   ...encryptionOperations,

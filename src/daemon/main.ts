@@ -14,6 +14,7 @@
  */
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { settleSettings } from '../core/admin/settings/enforcing-file.ts'
 import { type Booted, bootInstallation, offerSetUp } from '../core/boot.ts'
 import { type Config, ConfigurationError, readConfig } from '../core/config.ts'
 import { codeOf, DatabaseUnavailable } from '../core/database/unavailable.ts'
@@ -25,6 +26,7 @@ import { announceServing } from '../core/serving.ts'
 import { type Log, openLog } from './log.ts'
 import { openMetrics } from './metrics.ts'
 import { readinessOf } from './readiness.ts'
+import { reloading } from './reload.ts'
 import { buildServer } from './server.ts'
 import { startWorker } from './worker.ts'
 
@@ -35,8 +37,8 @@ export interface Daemon {
   readonly address: string
   /** Undefined once the installation is set up, and when the operator chose it himself. */
   readonly setUpToken: string | undefined
-  /** Reads the keyring file again; on a fault the ring in use stays, and the log says why. */
-  rereadKeyring(): Promise<void>
+  /** What SIGHUP does (reload.ts): reads the keyring and the settings file again. Never rejects. */
+  reload(): Promise<void>
   /** Drains and closes; a second call waits for the first. */
   close(): Promise<void>
 }
@@ -85,6 +87,7 @@ async function serve(
     readiness,
     servesApi: role !== 'worker',
   })
+  await settleSettings(installation)
   const setUpToken = await offerSetUp(installation)
   const rewind = await detectRewind(installation)
   if (rewind)
@@ -113,22 +116,11 @@ async function serve(
   return {
     address: addressOf(app, config.host),
     setUpToken: config.setUpToken === undefined ? setUpToken : undefined,
-    rereadKeyring: () => rereadKeyring(booted, log),
+    reload: reloading(booted, log),
     close() {
       draining ??= closeAll()
       return draining
     },
-  }
-}
-
-async function rereadKeyring({ installation: { ring }, rereadKeyring: reread }: Booted, log: Log): Promise<void> {
-  try {
-    for (const line of await reread()) log.warn(line)
-    log.info('the keyring was read again', { keys: ring.ids.length, current: ring.current })
-  } catch (error) {
-    const event = 'the keyring was not read again; the one in use stays'
-    if (error instanceof ConfigurationError) log.warn(event, { reason: error.message })
-    else log.failure(event, error)
   }
 }
 
@@ -187,7 +179,7 @@ export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => drain(signal))
   // Of a daemon on a terminal it means that the terminal is gone, and with it whoever would stop the daemon.
   if (process.stdin.isTTY) process.once('SIGHUP', () => drain('SIGHUP'))
-  else process.on('SIGHUP', () => void daemon.rereadKeyring())
+  else process.on('SIGHUP', () => void daemon.reload())
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.once(event, (error: unknown) => {
       process.on(event, () => {}) // one more on the way down changes nothing

@@ -124,11 +124,11 @@ describe('T-21: a value that was', () => {
     const { keyringFile } = daemon.config
     const before = readFileSync(keyringFile, 'utf8')
     changeRing(keyringFile, (ring) => Object.assign(ring.keys, { [ring.current]: newKey() }))
-    await daemon.rereadKeyring()
+    await daemon.reload()
     expect(logged).toContain('the keyring was not read again')
     expect((await whole.again()).json.redemption_token).toBe(whole.token)
     changeRing(keyringFile, (ring) => Object.assign(ring, JSON.parse(before)))
-    await daemon.rereadKeyring()
+    await daemon.reload()
   })
 })
 

@@ -42,7 +42,7 @@ export interface TestDaemon {
   /** Another daemon over the same database, with the same keyring file unless told otherwise. */
   twin(config?: Partial<Config>): Promise<TestDaemon>
   /** What SIGHUP does. */
-  rereadKeyring(): Promise<void>
+  reload(): Promise<void>
   close(): Promise<void>
 }
 
@@ -82,7 +82,7 @@ async function daemonOver(db: TestDatabase, config: Config, options: TestDaemonO
     call: (method, path, sending) => send(agent, port, method, path, sending),
     raw: (bytes) => exchange(port, bytes),
     twin: (more) => daemonOver(db, { ...config, ...more }, options),
-    rereadKeyring: daemon.rereadKeyring,
+    reload: () => daemon.reload(),
     async close() {
       agent.destroy()
       await daemon.close()

@@ -80,7 +80,7 @@ export async function twoWays(config: Partial<Config> = {}): Promise<TwoWays> {
       return json as Answer<O>
     },
     async rereadKeyrings() {
-      await daemon.rereadKeyring()
+      await daemon.reload()
       await booted.rereadKeyring()
     },
     async close() {

@@ -1,0 +1,44 @@
+/**
+ * What SIGHUP does: reads the keyring file and the settings file again. A file that is
+ * refused is told in the log and changes nothing. One reload after another, so that the
+ * files that were written last are the ones in force.
+ *
+ * Spec: house rules on the keyring; decisions 4, InstallationSettings.
+ */
+import { SettingsFileRefused, settleSettings } from '../core/admin/settings/enforcing-file.ts'
+import type { Booted } from '../core/boot.ts'
+import { ConfigurationError } from '../core/config.ts'
+import type { Installation } from '../core/installation.ts'
+import type { Log } from './log.ts'
+
+export function reloading(booted: Booted, log: Log): () => Promise<void> {
+  let last = Promise.resolve()
+  return () => {
+    last = last.then(() => readKeyringAgain(booted, log)).then(() => readSettingsAgain(booted.installation, log))
+    return last
+  }
+}
+
+async function readKeyringAgain({ installation: { ring }, rereadKeyring }: Booted, log: Log): Promise<void> {
+  try {
+    for (const line of await rereadKeyring()) log.warn(line)
+    log.info('the keyring was read again', { keys: ring.ids.length, current: ring.current })
+  } catch (error) {
+    const event = 'the keyring was not read again; the one in use stays'
+    if (error instanceof ConfigurationError) log.warn(event, { reason: error.message })
+    else log.failure(event, error)
+  }
+}
+
+async function readSettingsAgain(installation: Installation, log: Log): Promise<void> {
+  const file = installation.config.settingsFile
+  if (file === undefined) return
+  try {
+    const moved = await settleSettings(installation)
+    log.info('the settings file is in force', { file, moved: moved.join(' ') })
+  } catch (error) {
+    const event = 'the settings file is refused; what was in force stays'
+    if (error instanceof SettingsFileRefused) log.warn(event, { file, faults: error.faults.join('; ') })
+    else log.failure('reading the settings file', error)
+  }
+}
