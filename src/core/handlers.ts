@@ -20,6 +20,8 @@ import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
 import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
 import { changePassword, prepareNewPassword } from './auth/change-password.ts'
 import { hashForInvitation, inspectInvitation, redeemInvitation } from './auth/invitation.ts'
+import { confirmTotp, confirmTotpReplacement, enrollTotp, replaceTotp } from './auth/second-factor/enrolment.ts'
+import { disableSecondFactor, regenerateRecoveryCodes } from './auth/second-factor/removal.ts'
 import { createServiceAccount, listServiceAccounts } from './auth/service-account.ts'
 import { endSession, listSessions, proveSignIn, refreshSession, signIn, signOut } from './auth/session.ts'
 import { hashForSetUp, setUpInstallation } from './auth/set-up.ts'
@@ -68,6 +70,12 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   endSession,
   changePassword: withWork(prepareNewPassword, changePassword),
   stepUp: withWork((installation, actor, { body }) => proveOwnPassword(installation, actor, body.password), stepUp),
+  enrollTotp,
+  confirmTotp,
+  replaceTotp,
+  confirmTotpReplacement,
+  regenerateRecoveryCodes,
+  disableSecondFactor,
   listTokens,
   createToken,
   revokeToken,

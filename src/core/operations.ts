@@ -11,6 +11,7 @@ import {
   setUpOperations,
   tokenOperations,
 } from './auth/contract.ts'
+import { secondFactorOperations } from './auth/second-factor/contract.ts'
 import { backupOperations } from './backup/contract.ts'
 import { containerOperations } from './containers/contract.ts'
 import { identityOperations } from './identity/contract.ts'
@@ -25,6 +26,7 @@ export const operations = {
   ...invitationOperations,
   ...sessionOperations,
   ...passwordOperations,
+  ...secondFactorOperations,
   ...tokenOperations,
   ...serviceAccountOperations,
   ...identityOperations,

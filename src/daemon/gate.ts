@@ -14,6 +14,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { type AccountActor, type Actor, actsForInstallation, anyone } from '../core/actor.ts'
+import { demandedOf, isMeant } from '../core/auth/second-factor/demand.ts'
 import type { Config } from '../core/config.ts'
 import { asInstallation } from '../core/context.ts'
 import { admitted, type Installation } from '../core/installation.ts'
@@ -26,7 +27,7 @@ import { hashToken, isTokenShaped } from '../core/token.ts'
 import type { Rate } from './rate.ts'
 
 export interface Gate {
-  /** Answers who acts. Refuses auth.unauthenticated, installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required, quota.exceeded. */
+  /** Answers who acts. Refuses auth.unauthenticated, installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required, auth.second_factor_demanded, quota.exceeded. */
   admit(operation: Operation, headers: IncomingHttpHeaders): Promise<Actor>
 }
 
@@ -46,6 +47,9 @@ interface CredentialRow {
   readonly ceiling: number | bigint | null
   readonly epoch: string
   readonly is_gated: boolean
+  readonly lacks_factor: boolean
+  /** What the installation decided; null where it decided nothing. */
+  readonly factor_demanded_of: string | null
 }
 
 export function openGate(installation: Installation, rate: Rate): Gate {
@@ -66,6 +70,8 @@ export function openGate(installation: Installation, rate: Rate): Gate {
 
       const actor = actorOf(row)
       await authorize(installation, needs, actor)
+      if (row.lacks_factor && isMeant(demandedOf(row.factor_demanded_of), actor) && !isServedWithoutFactor(needs))
+        refuse('auth.second_factor_demanded')
       // Calls on /admin are the installation's, not the workspace's.
       if (needs.caller !== 'operator' && !(needs.caller === 'workspace or operator' && actsForInstallation(actor)))
         await rate.spend(row.tenant_id, ceilingOf(config.mode, 'api_requests_per_minute', row.ceiling))
@@ -89,6 +95,10 @@ function isServedWhileGated({ caller }: Needs, { is_operator, scopes }: Credenti
       return is_operator && scopes.split(' ').includes('admin:tenants')
   }
 }
+
+/** What it takes to get a second factor, where one is demanded. */
+const isServedWithoutFactor = (needs: Needs) =>
+  needs.caller === 'anyone' || (needs.caller === 'account' && needs.withoutSecondFactor === true)
 
 async function authorize(installation: Installation, needs: Needs, actor: AccountActor): Promise<void> {
   switch (needs.caller) {
@@ -128,7 +138,7 @@ function bearerOf(header: string | undefined): string | undefined {
   return token !== undefined && isTokenShaped(token, 'personal', 'service', 'session') ? token : undefined
 }
 
-/** The one query of every authenticated call; its plan is four look-ups by key behind one by hash. */
+/** The one query of every authenticated call; its plan is look-ups by key behind one by hash. */
 async function findCredential({ pool }: Installation, token: string): Promise<CredentialRow | undefined> {
   const hash = hashToken(token)
   const [row] = await pool.transaction(
@@ -137,7 +147,8 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
       select c.tenant_id, c.id, c.account_id, c.session_id, c.kind, c.scopes,
              c.last_used_at is null or c.last_used_at < now() - interval '1 minute' as is_unseen,
              t.state, t.slug, a.kind as account_kind, m.role, o.account_id is not null as is_operator, q.ceiling,
-             i.epoch, i.gated_at is not null as is_gated
+             i.epoch, i.gated_at is not null as is_gated,
+             f.id is null as lacks_factor, d.value #>> '{}' as factor_demanded_of
       from credential c
       cross join installation i
       join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
@@ -145,6 +156,8 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
       join tenant t on t.id = c.tenant_id
       left join session s on s.tenant_id = c.tenant_id and s.id = c.session_id
       left join operator o on o.account_id = c.account_id
+      left join second_factor f on f.tenant_id = c.tenant_id and f.account_id = c.account_id and f.confirmed_at is not null
+      left join setting d on d.name = 'sign_in.mfa_required_for'
       left join tenant_quota q on q.tenant_id = c.tenant_id and q.quota = 'api_requests_per_minute'
       where c.hash = ${hash} and c.kind in ('PERSONAL', 'SERVICE', 'SESSION')
         and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`,

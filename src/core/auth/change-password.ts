@@ -6,7 +6,7 @@ import type { Received } from '../operation.ts'
 import type { Problem } from '../problem.ts'
 import type { passwordOperations as ops } from './contract.ts'
 import { hashPassword } from './password.ts'
-import { account, revokeSession } from './session.ts'
+import { account, endOtherSessions, voidStepUps } from './session.ts'
 import { proveOwnPassword, refusalOf, type Verdict } from './step-up.ts'
 
 type Prepared = { readonly verdict: Verdict; readonly newHash: string | null }
@@ -27,17 +27,16 @@ export async function changePassword(
   _: Received<typeof ops.changePassword>,
   { verdict, newHash }: Prepared,
 ): Promise<Problem | undefined> {
-  const { tenantId, accountId, sessionId } = account(ctx)
-  const refusal = await refusalOf(ctx, account(ctx), verdict)
+  const actor = account(ctx)
+  const { tenantId, accountId } = actor
+  const refusal = await refusalOf(ctx, actor, verdict)
   if (refusal) return refusal
 
   await ctx.tx`
     update account set password_hash = ${newHash}, password_changed_at = now(), updated_at = now(), version = version + 1
     where tenant_id = ${tenantId} and id = ${accountId}`
-  await ctx.tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
-  const others = await ctx.tx<{ id: string }[]>`
-    select id from session where tenant_id = ${tenantId} and account_id = ${accountId} and revoked_at is null and id is distinct from ${sessionId}::uuid for update`
-  await Promise.all(others.map(({ id }) => revokeSession(ctx, tenantId, id, 'password_changed')))
+  await voidStepUps(ctx, actor)
+  await endOtherSessions(ctx, actor, 'password_changed')
   await Promise.all([
     ctx.audit('account.password_changed', { subject: { kind: 'account', id: accountId } }),
     ctx.emit({ name: 'identity.account.password_changed', subject: `/accounts/${accountId}`, data: { id: accountId } }),

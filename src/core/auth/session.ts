@@ -21,6 +21,7 @@ import { refuseWhileGated } from '../recovery/gate.ts'
 import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import type { sessionOperations as ops, Session } from './contract.ts'
 import { isPassword } from './password.ts'
+import { refusalOfFactor } from './second-factor/show.ts'
 
 /** An account whose password was shown to be right; undefined where it was not. */
 export interface Proved {
@@ -55,14 +56,24 @@ export async function proveSignIn(
     : undefined
 }
 
-/** Signs in. Refuses auth.sign_in_failed, installation.recovering; tenant_suspended only behind the right password. */
-export async function signIn(ctx: Ctx, _: Received<typeof ops.signIn>, proved: Proved | undefined): Promise<Session> {
+/**
+ * Signs in. Refuses auth.sign_in_failed, installation.recovering; behind the right password only:
+ * tenant_suspended, auth.second_factor_required, auth.second_factor_failed, auth.second_factor_locked.
+ */
+export async function signIn(
+  ctx: Ctx,
+  { body }: Received<typeof ops.signIn>,
+  proved: Proved | undefined,
+): Promise<Session | Problem> {
   if (!proved) refuse('auth.sign_in_failed')
   const { tenantId, accountId } = proved
   await refuseWhileGated(ctx, accountId)
   return ctx.inWorkspace(tenantId, () =>
     admitted(ctx.tx, tenantId, async () => {
       await stillProved(ctx, proved)
+      // Answered, not thrown: a wrong code is counted.
+      const refusal = await refusalOfFactor(ctx, proved, body, 'SECOND_FACTOR')
+      if (refusal) return refusal
       return startSession(ctx, tenantId, accountId)
     }),
   )
@@ -185,6 +196,26 @@ export async function revokeSession(ctx: Ctx, tenantId: string, sessionId: strin
     }),
   ])
 }
+
+interface Owner {
+  readonly tenantId: string
+  readonly accountId: string
+}
+
+/** Ends every session of the account but the one it acts in. */
+export async function endOtherSessions(
+  ctx: Ctx,
+  { tenantId, accountId, sessionId }: AccountActor,
+  reason: string,
+): Promise<void> {
+  const others = await ctx.tx<{ id: string }[]>`
+    select id from session where tenant_id = ${tenantId} and account_id = ${accountId} and revoked_at is null and id is distinct from ${sessionId}::uuid for update`
+  await Promise.all(others.map(({ id }) => revokeSession(ctx, tenantId, id, reason)))
+}
+
+/** Voids every proof that the account has not spent: what it was made with may have changed. */
+export const voidStepUps = (ctx: Ctx, { tenantId, accountId }: Owner): Promise<unknown> =>
+  ctx.tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
 
 const sessions = { operation: 'listSessions' }
 

@@ -1,5 +1,6 @@
 /** Accounts. Spec: Index, Identity; decisions 2. */
 import { z } from 'zod'
+import { SecondFactor } from '../auth/second-factor/contract.ts'
 import { defineOperations } from '../operation.ts'
 import { moment, role, uuid, version } from '../schema.ts'
 
@@ -19,6 +20,8 @@ const OwnAccount = z
       default_locale: z.string(),
       default_time_zone: z.string(),
     }),
+    second_factor: SecondFactor.nullable(),
+    second_factor_demanded: z.boolean().describe('until the account has one, it is served what it takes to enrol'),
     created_at: moment,
     version,
   })
@@ -31,7 +34,7 @@ export const identityOperations = defineOperations('identity', {
     summary: 'Who is calling',
     spec: 'Index, Identity',
     success: { status: 200, answer: OwnAccount },
-    needs: { caller: 'account' },
+    needs: { caller: 'account', withoutSecondFactor: true },
     recovery: { refused: 'there is no account at the database' },
   },
 })

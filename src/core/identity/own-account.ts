@@ -1,4 +1,6 @@
 /** Who is calling. Spec: Index, Identity. */
+import { isFactorDemanded } from '../auth/second-factor/demand.ts'
+import { readFactor } from '../auth/second-factor/enrolment.ts'
 import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Answer } from '../operation.ts'
@@ -8,8 +10,9 @@ import type { identityOperations as ops } from './contract.ts'
 type OwnAccount = Answer<typeof ops.getOwnAccount>
 
 export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
-  const { tenantId, accountId, isOperator } = account(ctx)
-  const [row] = await ctx.tx.last<Omit<OwnAccount, 'is_operator'>[]>`
+  const actor = account(ctx)
+  const { tenantId, accountId, isOperator } = actor
+  const [row] = await ctx.tx<Omit<OwnAccount, 'is_operator' | 'second_factor' | 'second_factor_demanded'>[]>`
     select a.id, a.kind, a.state, a.email, a.display_name, m.role, a.created_at, a.version,
            json_build_object('id', t.id, 'slug', t.slug, 'display_name', t.display_name,
                              'default_locale', t.default_locale, 'default_time_zone', t.default_time_zone) as workspace
@@ -18,5 +21,10 @@ export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
     join tenant t on t.id = a.tenant_id
     where a.tenant_id = ${tenantId} and a.id = ${accountId}`
   if (!row) refuse('not_found')
-  return { ...row, is_operator: isOperator }
+  return {
+    ...row,
+    is_operator: isOperator,
+    second_factor: (await readFactor(ctx, actor)) ?? null,
+    second_factor_demanded: await isFactorDemanded(ctx, actor),
+  }
 }
