@@ -50,4 +50,4 @@ end $$;
 
 alter table failed_attempt drop constraint failed_attempt_purpose_check;
 alter table failed_attempt add constraint failed_attempt_purpose_check
-  check (purpose in ('STEP_UP', 'SIGN_IN', 'SECOND_FACTOR'));
+  check (purpose in ('STEP_UP', 'SECOND_FACTOR'));

@@ -83,6 +83,13 @@ export const environment = z.object({
     .describe(
       'The obligation ledger, which a recovery reads. Absent: ledger.jsonl in SVC_DATA_DIR. Keep it on another disk than the database',
     ),
+  SVC_SETTINGS_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'The settings of the installation as a file, YAML or JSON, read at start and on SIGHUP; while it is set they cannot be changed over the API (docs/settings.md)',
+    ),
   SVC_EGRESS_ALLOW: z
     .string()
     .check((context) => {
@@ -143,6 +150,8 @@ export interface Config {
   readonly eventNamespace: string
   readonly backupDir: string
   readonly ledgerFile: string
+  /** The enforcing file; undefined: the settings are the database's. */
+  readonly settingsFile: string | undefined
   readonly egress: Release
   readonly mail: MailSettings
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
@@ -186,6 +195,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     eventNamespace: values.SVC_EVENT_NAMESPACE,
     backupDir: values.SVC_BACKUP_DIR ? resolve(values.SVC_BACKUP_DIR) : join(dataDir, 'backups'),
     ledgerFile: values.SVC_LEDGER_FILE ? resolve(values.SVC_LEDGER_FILE) : join(dataDir, 'ledger.jsonl'),
+    settingsFile: values.SVC_SETTINGS_FILE ? resolve(values.SVC_SETTINGS_FILE) : undefined,
     egress: releaseOf(values.SVC_EGRESS_ALLOW),
     mail: mailOf(values, dataDir),
     logLevel: values.SVC_LOG_LEVEL,

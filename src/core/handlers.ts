@@ -6,6 +6,7 @@ import type { Actor } from './actor.ts'
 import { listJournal } from './admin/journal/journal.ts'
 import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
 import { getOverview } from './admin/overview/overview.ts'
+import { getSettings, replaceSettings } from './admin/settings/replacement.ts'
 import { cancelTenantDeletion, deleteTenant } from './admin/tenants/deletion.ts'
 import { getDeletionPlan } from './admin/tenants/deletion-plan.ts'
 import { exportTenant } from './admin/tenants/export.ts'
@@ -23,8 +24,9 @@ import { hashForInvitation, inspectInvitation, redeemInvitation } from './auth/i
 import { confirmTotp, confirmTotpReplacement, enrollTotp, replaceTotp } from './auth/second-factor/enrolment.ts'
 import { disableSecondFactor, regenerateRecoveryCodes } from './auth/second-factor/removal.ts'
 import { createServiceAccount, listServiceAccounts } from './auth/service-account.ts'
-import { endSession, listSessions, proveSignIn, refreshSession, signIn, signOut } from './auth/session.ts'
+import { endSession, listSessions, refreshSession, signOut } from './auth/session.ts'
 import { hashForSetUp, setUpInstallation } from './auth/set-up.ts'
+import { proveSignIn, signIn } from './auth/sign-in.ts'
 import { proveOwnPassword, stepUp } from './auth/step-up.ts'
 import { listBackups, readBackups } from './backup/listing.ts'
 import { probeTarget, testBackupTarget } from './backup/probe.ts'
@@ -106,6 +108,8 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   listOperators,
   addOperator,
   removeOperator,
+  getSettings,
+  replaceSettings,
   getOverview,
   listJournal,
   listBackupTargets,

@@ -2,6 +2,7 @@
 import { journalOperations } from './admin/journal/contract.ts'
 import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
+import { settingsOperations } from './admin/settings/contract.ts'
 import { tenantOperations } from './admin/tenants/contract.ts'
 import {
   invitationOperations,
@@ -36,6 +37,7 @@ export const operations = {
   ...tenantOperations,
   ...retentionOperations,
   ...operatorOperations,
+  ...settingsOperations,
   ...overviewOperations,
   ...journalOperations,
   ...backupOperations,

@@ -163,6 +163,22 @@ export const problems = {
     remedy: 'Begin again: `svc mfa enroll`.',
   },
   'auth.second_factor_person': { status: 409, says: 'A service account has no second factor; its token is all.' },
+  'auth.sign_in_locked': {
+    status: 429,
+    says: 'Too many failed sign-ins for this address; they are locked for it.',
+    remedy: 'Wait as long as Retry-After says, or set a new password: `svc password forgot`.',
+  },
+  'auth.password_disabled': {
+    status: 403,
+    says: 'This workspace does not let anybody sign in with a password.',
+    remedy:
+      'Sign in through the identity provider; an operator can open passwords for some hours: `svc tenants open-password SLUG`.',
+  },
+  'auth.password_expired': {
+    status: 403,
+    says: 'The password is too old to sign in with.',
+    remedy: 'Set a new one while signing in (POST /auth/sessions:set-password), or by mail.',
+  },
   'auth.invitation_invalid': {
     status: 410,
     says: 'The invitation is unknown, used or expired.',

@@ -134,6 +134,9 @@ export const sessionOperations = defineOperations('auth', {
       'auth.second_factor_required',
       'auth.second_factor_failed',
       'auth.second_factor_locked',
+      'auth.sign_in_locked',
+      'auth.password_disabled',
+      'auth.password_expired',
       'tenant_suspended',
       'installation.recovering',
     ],
@@ -142,6 +145,7 @@ export const sessionOperations = defineOperations('auth', {
     assumed: [
       'a second factor is asked for behind the right password only, so that it tells nobody whether an account has one',
       '`recovery_code` instead of `totp`; five wrong codes in 15 minutes lock them for 15 minutes',
+      'failed sign-ins lock the address, known or unknown, for 15 minutes: 429 with Retry-After',
     ],
   },
   listSessions: {

@@ -46,6 +46,8 @@ export const sweepExpired = defineJob({
           // Nobody confirmed them within their quarter of an hour; a sealed secret goes with its row, below.
           tx`delete from second_factor where (tenant_id, id) in (select tenant_id, id from second_factor where confirmed_at is null and created_at < now() - interval '1 hour' limit ${batch})`,
           tx`delete from failed_attempt where (tenant_id, id) in (select tenant_id, id from failed_attempt where at < now() - interval '1 day' limit ${batch})`,
+          tx`delete from failed_sign_in where (tenant_id, id) in (select tenant_id, id from failed_sign_in where at < now() - interval '1 day' limit ${batch})`,
+          tx`delete from password_reset where (tenant_id, id) in (select tenant_id, id from password_reset where expires_at < now() - interval '1 day' limit ${batch})`,
           // Their tokens went first: a session with none left can neither be used nor be missed.
           tx`
             delete from session where (tenant_id, id) in (
@@ -63,7 +65,7 @@ export const sweepExpired = defineJob({
           tx`delete from blocked_slug where until < now()`,
           tx`delete from password_opening where until < now() - interval '1 day'`,
         ])
-        return Math.max(...counts.slice(0, 6).map(({ count }) => count))
+        return Math.max(...counts.slice(0, 8).map(({ count }) => count))
       })
     }
   },

@@ -1,0 +1,150 @@
+/**
+ * Signing in with a password.
+ *
+ *    facts, password checked (no transaction open) ─▶ the address's turn ─▶ locked? ─▶ verdict: counted, or a session
+ *
+ * A wrong password, an unknown address and an unknown workspace answer alike and take
+ * alike; so does the lock, which counts addresses that nobody has as well. That passwords
+ * are switched off is the workspace's affair, not the account's, and is said before anything
+ * is looked at.
+ *
+ * Elsewhere: which way in is open (ways-in.ts), the count (sign-in-lock.ts), sessions
+ * (session.ts). Spec: decisions 2, Tokens and shapes; InstanceSettings.
+ */
+import { type Actor, anyone } from '../actor.ts'
+import type { Ctx } from '../context.ts'
+import { admitted, type Installation } from '../installation.ts'
+import type { Received } from '../operation.ts'
+import { Problem, refuse } from '../problem.ts'
+import { refuseWhileGated } from '../recovery/gate.ts'
+import type { sessionOperations as ops, Session } from './contract.ts'
+import { isPassword } from './password.ts'
+import { type Given, refusalOfFactor } from './second-factor/show.ts'
+import { startSession } from './session.ts'
+import { countFailure, forgetFailures, secondsLocked, takeTurn } from './sign-in-lock.ts'
+import { passwordWay, readSignIn, type SignInFacts } from './ways-in.ts'
+
+/** What came of an address and a password before the transaction. */
+export type Proved =
+  /** No such workspace. */
+  | { readonly is: 'nobody' }
+  | { readonly is: 'refused'; readonly problem: Problem }
+  | { readonly is: 'wrong'; readonly facts: SignInFacts }
+  | {
+      readonly is: 'right'
+      readonly facts: SignInFacts
+      readonly accountId: string
+      readonly passwordHash: string | null
+      readonly needsNewPassword: boolean
+    }
+
+/** Checks the password with no transaction open: the hash takes 30 ms, and a connection is worth more than that. */
+export const proveSignIn = (
+  installation: Installation,
+  _: Actor,
+  { body }: Received<typeof ops.signIn>,
+): Promise<Proved> => provePassword(installation, body.workspace ?? '', body.email, body.password)
+
+export async function provePassword(
+  installation: Installation,
+  workspace: string,
+  email: string,
+  password: string,
+): Promise<Proved> {
+  const facts = await installation.transaction(anyone, { readOnly: true }, (ctx) => readSignIn(ctx, workspace, email))
+  if (!facts) {
+    await isPassword(password, null)
+    return { is: 'nobody' }
+  }
+  const way = passwordWay(facts)
+  if (way.because === 'switched_off') return { is: 'refused', problem: new Problem('auth.password_disabled') }
+  if (facts.lockedSeconds > 0) return { is: 'refused', problem: locked(facts.lockedSeconds) }
+
+  const account = facts.account?.state === 'ACTIVE' ? facts.account : undefined
+  const isRight = await isPassword(password, account?.passwordHash)
+  return account && isRight
+    ? {
+        is: 'right',
+        facts,
+        accountId: account.id,
+        passwordHash: account.passwordHash,
+        needsNewPassword: way.needsNewPassword,
+      }
+    : { is: 'wrong', facts }
+}
+
+/**
+ * Signs in. Refuses auth.sign_in_failed, auth.sign_in_locked, auth.password_disabled; behind the right password only:
+ * auth.password_expired, installation.recovering, tenant_suspended, auth.second_factor_required, auth.second_factor_failed,
+ * auth.second_factor_locked.
+ */
+export async function signIn(
+  ctx: Ctx,
+  { body }: Received<typeof ops.signIn>,
+  proved: Proved,
+): Promise<Session | Problem> {
+  const heard = await hearVerdict(ctx, proved)
+  if (heard instanceof Problem) return heard
+  if (heard.needsNewPassword) refuse('auth.password_expired')
+  const { tenantId } = heard.facts
+  return ctx.inWorkspace(tenantId, () =>
+    admitted(ctx.tx, tenantId, async () => {
+      const refusal = await stillProved(ctx, heard, body)
+      if (refusal) return refusal
+      return startSession(ctx, tenantId, heard.accountId)
+    }),
+  )
+}
+
+type Right = Extract<Proved, { is: 'right' }>
+
+/** Hears what was found out, in the address's turn; a wrong password is counted, and its refusal answered, so that the count stays. */
+export async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
+  if (proved.is === 'nobody') refuse('auth.sign_in_failed')
+  if (proved.is === 'refused') throw proved.problem
+  const { tenantId, subject, switches, workspaceState } = proved.facts
+  const attempts = switches.password_lockout_attempts.value
+  if (attempts > 0) {
+    await takeTurn(ctx, tenantId, subject)
+    const seconds = await secondsLocked(ctx, tenantId, subject, attempts)
+    if (seconds > 0) throw locked(seconds)
+  }
+  if (proved.is === 'wrong') {
+    // Nothing more is written into a workspace that is leaving: its rows are being removed.
+    if (attempts > 0 && workspaceState === 'ACTIVE') await recordFailure(ctx, proved.facts, attempts)
+    return new Problem('auth.sign_in_failed')
+  }
+  await refuseWhileGated(ctx, proved.accountId)
+  if (attempts > 0) await forgetFailures(ctx, tenantId, subject)
+  return proved
+}
+
+async function recordFailure(ctx: Ctx, facts: SignInFacts, attempts: number): Promise<void> {
+  const { tenantId, subject, account } = facts
+  await countFailure(ctx, tenantId, subject)
+  if (!account || (await secondsLocked(ctx, tenantId, subject, attempts)) === 0) return
+  await ctx.inWorkspace(tenantId, () =>
+    ctx.audit('account.sign_in_locked', {
+      subject: { kind: 'account', id: account.id },
+      params: { failures: attempts },
+    }),
+  )
+}
+
+/**
+ * Locks the account and holds it against what was proved before the transaction, then asks for the second
+ * factor. Refuses auth.sign_in_failed; what it answers is to be answered, not thrown: a wrong code is counted.
+ */
+export async function stillProved(
+  ctx: Ctx,
+  { facts: { tenantId }, accountId, passwordHash }: Right,
+  given: Given,
+): Promise<Problem | undefined> {
+  const [row] = await ctx.tx<{ password_hash: string | null; state: string }[]>`
+    select password_hash, state from account where tenant_id = ${tenantId} and id = ${accountId} for update`
+  if (row?.password_hash !== passwordHash || row.state !== 'ACTIVE') refuse('auth.sign_in_failed')
+  return refusalOfFactor(ctx, { tenantId, accountId }, given, 'SECOND_FACTOR')
+}
+
+const locked = (seconds: number) =>
+  new Problem('auth.sign_in_locked', {}, { headers: { 'retry-after': String(Math.ceil(seconds)) } })
