@@ -18,6 +18,7 @@ import { getPurgeCertificate, listPurgeCertificates } from './admin/tenants/purg
 import { verifyPurgeCertificate } from './admin/tenants/purge-verification.ts'
 import { changeTenantQuotas } from './admin/tenants/quotas.ts'
 import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
+import { explainSignIn } from './audit/sign-in-explanation.ts'
 import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
 import { changePassword, prepareNewPassword } from './auth/change-password.ts'
 import { hashForInvitation, inspectInvitation, redeemInvitation } from './auth/invitation.ts'
@@ -118,5 +119,6 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   testBackupTarget: withWork(probeTarget, testBackupTarget),
   listBackups: withWork(readBackups, listBackups),
   exportTenant,
+  explainSignIn,
   getJob,
 }

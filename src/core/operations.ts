@@ -4,6 +4,7 @@ import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
 import { settingsOperations } from './admin/settings/contract.ts'
 import { tenantOperations } from './admin/tenants/contract.ts'
+import { auditOperations } from './audit/contract.ts'
 import {
   invitationOperations,
   passwordOperations,
@@ -41,6 +42,7 @@ export const operations = {
   ...overviewOperations,
   ...journalOperations,
   ...backupOperations,
+  ...auditOperations,
   ...jobOperations,
 }
 
