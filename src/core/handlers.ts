@@ -21,14 +21,16 @@ import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
 import { explainSignIn } from './audit/sign-in-explanation.ts'
 import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
 import { changePassword, prepareNewPassword } from './auth/change-password.ts'
+import { checkPassword, forgetPassword, hashForReset, prepareCheck, resetPassword } from './auth/forgotten-password.ts'
 import { hashForInvitation, inspectInvitation, redeemInvitation } from './auth/invitation.ts'
 import { confirmTotp, confirmTotpReplacement, enrollTotp, replaceTotp } from './auth/second-factor/enrolment.ts'
 import { disableSecondFactor, regenerateRecoveryCodes } from './auth/second-factor/removal.ts'
 import { createServiceAccount, listServiceAccounts } from './auth/service-account.ts'
 import { endSession, listSessions, refreshSession, signOut } from './auth/session.ts'
 import { hashForSetUp, setUpInstallation } from './auth/set-up.ts'
-import { proveSignIn, signIn } from './auth/sign-in.ts'
+import { proveSignIn, proveWithNewPassword, signIn, signInWithNewPassword } from './auth/sign-in.ts'
 import { proveOwnPassword, stepUp } from './auth/step-up.ts'
+import { agreeToTerms } from './auth/terms.ts'
 import { listBackups, readBackups } from './backup/listing.ts'
 import { probeTarget, testBackupTarget } from './backup/probe.ts'
 import { createBackupTarget, deleteBackupTarget, listBackupTargets, vetNewTarget } from './backup/target.ts'
@@ -67,11 +69,16 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   inspectInvitation,
   redeemInvitation: withWork(hashForInvitation, redeemInvitation),
   signIn: withWork(proveSignIn, signIn),
+  signInWithNewPassword: withWork(proveWithNewPassword, signInWithNewPassword),
+  agreeToTerms,
   listSessions,
   signOut,
   refreshSession,
   endSession,
   changePassword: withWork(prepareNewPassword, changePassword),
+  checkPassword: withWork(prepareCheck, checkPassword),
+  forgetPassword,
+  resetPassword: withWork(hashForReset, resetPassword),
   stepUp: withWork((installation, actor, { body }) => proveOwnPassword(installation, actor, body.password), stepUp),
   enrollTotp,
   confirmTotp,

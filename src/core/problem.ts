@@ -179,6 +179,28 @@ export const problems = {
     says: 'The password is too old to sign in with.',
     remedy: 'Set a new one while signing in (POST /auth/sessions:set-password), or by mail.',
   },
+  'auth.password_reset_disabled': {
+    status: 403,
+    says: 'Passwords are not reset by mail here.',
+    remedy: 'Ask an administrator of the workspace.',
+  },
+  'auth.reset_invalid': {
+    status: 410,
+    says: 'The link is unknown, used or expired.',
+    remedy: 'Ask for a new one.',
+  },
+  'auth.blocklist_unusable': {
+    status: 503,
+    params: ['reason'],
+    says: "The operator's list of refused passwords cannot be read ({reason}), so no new password is taken.",
+    remedy: 'An operator mends the file, or names another: docs/settings.md.',
+  },
+  'legal.terms_changed': {
+    status: 409,
+    params: ['terms_version'],
+    says: 'The terms in force are of the version {terms_version}.',
+    remedy: 'Show these to the person, and agree to that version.',
+  },
   'auth.invitation_invalid': {
     status: 410,
     says: 'The invitation is unknown, used or expired.',

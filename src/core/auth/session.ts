@@ -179,15 +179,15 @@ interface Owner {
   readonly accountId: string
 }
 
-/** Ends every session of the account but the one it acts in. */
+/** Ends every session of the account but one. */
 export async function endOtherSessions(
   ctx: Ctx,
-  { tenantId, accountId, sessionId }: AccountActor,
-  reason: string,
+  of: Owner & { readonly except: string | null; readonly because: string },
 ): Promise<void> {
+  const { tenantId, accountId, except, because } = of
   const others = await ctx.tx<{ id: string }[]>`
-    select id from session where tenant_id = ${tenantId} and account_id = ${accountId} and revoked_at is null and id is distinct from ${sessionId}::uuid for update`
-  await Promise.all(others.map(({ id }) => revokeSession(ctx, tenantId, id, reason)))
+    select id from session where tenant_id = ${tenantId} and account_id = ${accountId} and revoked_at is null and id is distinct from ${except}::uuid for update`
+  await Promise.all(others.map(({ id }) => revokeSession(ctx, tenantId, id, because)))
 }
 
 /** Voids every proof that the account has not spent: what it was made with may have changed. */

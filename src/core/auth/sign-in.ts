@@ -17,7 +17,9 @@ import { admitted, type Installation } from '../installation.ts'
 import type { Received } from '../operation.ts'
 import { Problem, refuse } from '../problem.ts'
 import { refuseWhileGated } from '../recovery/gate.ts'
+import { endProofs, ownNames } from './change-password.ts'
 import type { sessionOperations as ops, Session } from './contract.ts'
+import { hashNewPassword, writePassword } from './new-password.ts'
 import { isPassword } from './password.ts'
 import { type Given, refusalOfFactor } from './second-factor/show.ts'
 import { startSession } from './session.ts'
@@ -148,3 +150,53 @@ export async function stillProved(
 
 const locked = (seconds: number) =>
   new Problem('auth.sign_in_locked', {}, { headers: { 'retry-after': String(Math.ceil(seconds)) } })
+
+interface ProvedWithNew {
+  readonly proved: Proved
+  readonly newHash: string | null
+}
+
+/** Checks the old password and hashes the new one, with no transaction open; the new one only behind the old one. */
+export async function proveWithNewPassword(
+  installation: Installation,
+  _: Actor,
+  { body }: Received<typeof ops.signInWithNewPassword>,
+): Promise<ProvedWithNew> {
+  const proved = await provePassword(installation, body.workspace ?? '', body.email, body.password)
+  if (proved.is !== 'right') return { proved, newHash: null }
+  const { tenantId } = proved.facts
+  const names = await installation.transaction(anyone, { tenantId, readOnly: true }, (ctx) =>
+    ownNames(ctx, tenantId, proved.accountId),
+  )
+  const account = { tenantId, id: proved.accountId }
+  const given = { password: body.new_password, pointer: '/new_password', names, account }
+  return { proved, newHash: await hashNewPassword(installation, given) }
+}
+
+/** Signs in and replaces the password; every other session ends. Refuses what signIn refuses but auth.password_expired. */
+export async function signInWithNewPassword(
+  ctx: Ctx,
+  { body }: Received<typeof ops.signInWithNewPassword>,
+  { proved, newHash }: ProvedWithNew,
+): Promise<Session | Problem> {
+  const heard = await hearVerdict(ctx, proved)
+  if (heard instanceof Problem) return heard
+  if (newHash === null) throw new Error('a right password without a new hash')
+  const { tenantId } = heard.facts
+  const { accountId } = heard
+  return ctx.inWorkspace(tenantId, () =>
+    admitted(ctx.tx, tenantId, async () => {
+      const refusal = await stillProved(ctx, heard, body)
+      if (refusal) return refusal
+      await writePassword(ctx, tenantId, accountId, newHash)
+      await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
+      await ctx.audit('account.password_changed', { subject: { kind: 'account', id: accountId } })
+      await ctx.emit({
+        name: 'identity.account.password_changed',
+        subject: `/accounts/${accountId}`,
+        data: { id: accountId },
+      })
+      return startSession(ctx, tenantId, accountId)
+    }),
+  )
+}

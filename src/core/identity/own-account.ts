@@ -1,4 +1,6 @@
 /** Who is calling. Spec: Index, Identity. */
+
+import { readSettings, type Settings } from '../admin/settings/settings.ts'
 import { isFactorDemanded } from '../auth/second-factor/demand.ts'
 import { readFactor } from '../auth/second-factor/enrolment.ts'
 import { account } from '../auth/session.ts'
@@ -9,11 +11,19 @@ import type { identityOperations as ops } from './contract.ts'
 
 type OwnAccount = Answer<typeof ops.getOwnAccount>
 
+interface OwnRow
+  extends Omit<OwnAccount, 'is_operator' | 'workspace' | 'terms' | 'second_factor' | 'second_factor_demanded'> {
+  readonly workspace: Omit<OwnAccount['workspace'], 'week_start'>
+  readonly terms_version: string | null
+  readonly terms_agreed_at: string | null
+}
+
 export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
   const actor = account(ctx)
   const { tenantId, accountId, isOperator } = actor
-  const [row] = await ctx.tx<Omit<OwnAccount, 'is_operator' | 'second_factor' | 'second_factor_demanded'>[]>`
-    select a.id, a.kind, a.state, a.email, a.display_name, m.role, a.created_at, a.version,
+  const { legal, localisation } = await readSettings(ctx)
+  const [row] = await ctx.tx<OwnRow[]>`
+    select a.id, a.kind, a.state, a.email, a.display_name, m.role, a.created_at, a.version, a.terms_version, a.terms_agreed_at,
            json_build_object('id', t.id, 'slug', t.slug, 'display_name', t.display_name,
                              'default_locale', t.default_locale, 'default_time_zone', t.default_time_zone) as workspace
     from account a
@@ -26,5 +36,18 @@ export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
     is_operator: isOperator,
     second_factor: (await readFactor(ctx, actor)) ?? null,
     second_factor_demanded: await isFactorDemanded(ctx, actor),
+    workspace: { ...row.workspace, week_start: localisation.week_start },
+    terms: termsOf(legal, row),
+  }
+}
+
+function termsOf({ terms_url, terms_version }: Settings['legal'], row: OwnRow): OwnAccount['terms'] {
+  if (terms_url === null) return null
+  return {
+    url: terms_url,
+    version: terms_version,
+    agreed_version: row.terms_version,
+    agreed_at: row.terms_agreed_at,
+    is_due: terms_version !== null && terms_version !== row.terms_version,
   }
 }

@@ -52,7 +52,7 @@ export async function confirmTotp(
   const actor = await lockOwn(ctx)
   if (await findFactor(ctx, actor, 'in force')) refuse('auth.second_factor_not_begun')
   await putInForce(ctx, actor, body.code)
-  await endOtherSessions(ctx, actor, 'second_factor_confirmed')
+  await endOtherSessions(ctx, { ...actor, except: actor.sessionId, because: 'second_factor_confirmed' })
   const codes = await makeCodes(ctx, actor)
   await tellConfirmed(ctx, actor, 'confirmed')
   return { recovery_codes: codes }
