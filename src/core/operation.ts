@@ -123,3 +123,7 @@ export function needsStepUp(operation: Operation, body: unknown): boolean {
 
 /** Whether the operation changes nothing, and may run in a read-only transaction. */
 export const isRead = (operation: Operation) => operation.method === 'GET'
+
+/** Whether the operation is served also to an account that lacks a second factor which is demanded of it. */
+export const isServedWithoutFactor = (needs: Needs) =>
+  needs.caller === 'anyone' || (needs.caller === 'account' && needs.withoutSecondFactor === true)

@@ -18,7 +18,7 @@ import { demandedOf, isMeant } from '../core/auth/second-factor/demand.ts'
 import type { Config } from '../core/config.ts'
 import { asInstallation } from '../core/context.ts'
 import { admitted, type Installation } from '../core/installation.ts'
-import type { Needs, Operation } from '../core/operation.ts'
+import { isServedWithoutFactor, type Needs, type Operation } from '../core/operation.ts'
 import { refuse } from '../core/problem.ts'
 import { ceilingOf } from '../core/quotas.ts'
 import { refuseRecovering } from '../core/recovery/gate.ts'
@@ -99,10 +99,6 @@ function isServedWhileGated({ caller }: Needs, { is_operator, scopes }: Credenti
       return is_operator && scopes.split(' ').includes('admin:tenants')
   }
 }
-
-/** What it takes to get a second factor, where one is demanded. */
-const isServedWithoutFactor = (needs: Needs) =>
-  needs.caller === 'anyone' || (needs.caller === 'account' && needs.withoutSecondFactor === true)
 
 async function authorize(installation: Installation, needs: Needs, actor: AccountActor): Promise<void> {
   switch (needs.caller) {
