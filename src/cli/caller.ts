@@ -20,6 +20,8 @@ export interface Caller {
   stepUp?(operation: Operation, targetId: string | undefined, proof: Proof): Promise<string>
   /** Works an export off in this process; only at the database, where no daemon may be running that would. */
   work?(tenantId: string, jobId: string): Promise<void>
+  /** Where mails end up, for people; known only at the database. */
+  readonly mailGoes?: string
   close(): Promise<void>
 }
 

@@ -114,6 +114,7 @@ describe('from scripts', () => {
     const named = ['--workspace', 'home', '--email', owner.email, '--confirm', owner.email]
     const at = await home.svc(['mfa', 'remove', '--recovery', '--while-serving', ...named], { env })
     expect([at.code, at.stderr]).toEqual([0, expect.stringContaining('has no second factor any more')])
+    expect(at.stderr, 'and where its mail goes').toContain(`told by mail: into ${join(daemon.config.dataDir, 'mail')}`)
   })
 
   test('svc api --step-up takes a code as well', async () => {

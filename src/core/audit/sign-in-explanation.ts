@@ -45,7 +45,7 @@ export async function explainSignIn(ctx: Ctx, { body }: Received<typeof ops.expl
     can_sign_in: !isGated && ways.some(({ is_open }) => is_open),
     is_gated: isGated,
     ways,
-    second_factor: await explainFactor(ctx, facts),
+    second_factor: await ctx.inWorkspace(facts.tenantId, () => explainFactor(ctx, facts)),
   }
 }
 

@@ -4,6 +4,7 @@ import { identityOperations } from '../../../core/identity/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
 import type { Caller } from '../../caller.ts'
 import { Failure } from '../../failure.ts'
+import { toldByMail } from '../../mail-place.ts'
 import { confirmByName } from '../../prompts.ts'
 import { proofFlags } from '../../second-factor-input.ts'
 
@@ -37,7 +38,7 @@ export default class MfaRemove extends CallerCommand {
       flags.confirm,
     )
     await this.callProven(caller, secondFactorOperations.disableSecondFactor, { body: { email, workspace } }, flags)
-    this.tell(`${address} has no second factor any more.`)
+    this.tell(`${address} has no second factor any more. ${toldByMail(caller, 'The account is')}`)
     return { email: address, second_factor: null }
   }
 }

@@ -1,6 +1,7 @@
 import { Args, Flags } from '@oclif/core'
 import { type AdminTenant, tenantOperations } from '../../../core/admin/tenants/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { toldByMail } from '../../mail-place.ts'
 import { moment } from '../../render/moment.ts'
 import { proofFlags } from '../../second-factor-input.ts'
 import { findWorkspace } from '../../workspaces.ts'
@@ -38,6 +39,7 @@ export default class TenantsOpenPassword extends CallerCommand {
     this.tell(
       `${tenant.slug} can sign in with passwords until ${moment(tenant.password_opening?.until ?? null)}.\nTo end it before: svc tenants close-password ${tenant.slug}`,
     )
+    this.tell(toldByMail(caller, 'Its administrators are'))
     return tenant
   }
 }

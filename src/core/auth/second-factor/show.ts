@@ -37,7 +37,7 @@ export async function findFactor(
 ): Promise<FactorRow | undefined> {
   const isInForce = which === 'in force'
   const [row] = await ctx.tx<FactorRow[]>`
-    select id, last_step::float8 as last_step, extract(epoch from clock_timestamp())::float8 as at_seconds from second_factor
+    select id, last_step::float8 as last_step, date_part('epoch', clock_timestamp()) as at_seconds from second_factor
     where tenant_id = ${tenantId} and account_id = ${accountId} and (confirmed_at is not null) = ${isInForce}`
   return row
 }
