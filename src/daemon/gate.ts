@@ -48,6 +48,7 @@ interface CredentialRow {
   readonly decided_ceiling: number | bigint | null
   readonly epoch: string
   readonly is_gated: boolean
+  readonly has_password: boolean
   readonly lacks_factor: boolean
   /** What the installation decided; null where it decided nothing. */
   readonly factor_demanded_of: string | null
@@ -71,7 +72,11 @@ export function openGate(installation: Installation, rate: Rate): Gate {
 
       const actor = actorOf(row)
       await authorize(installation, needs, actor)
-      if (row.lacks_factor && isMeant(demandedOf(row.factor_demanded_of), actor) && !isServedWithoutFactor(needs))
+      if (
+        row.lacks_factor &&
+        isMeant(demandedOf(row.factor_demanded_of), { ...actor, hasPassword: row.has_password }) &&
+        !isServedWithoutFactor(needs)
+      )
         refuse('auth.second_factor_demanded')
       // Calls on /admin are the installation's, not the workspace's.
       if (needs.caller !== 'operator' && !(needs.caller === 'workspace or operator' && actsForInstallation(actor)))
@@ -149,7 +154,7 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
              t.state, t.slug, a.kind as account_kind, m.role, o.account_id is not null as is_operator, q.ceiling,
              (select value::text::bigint from setting where name = 'quotas.api_requests_per_minute') as decided_ceiling,
              i.epoch, i.gated_at is not null as is_gated,
-             f.id is null as lacks_factor, d.value #>> '{}' as factor_demanded_of
+             a.password_hash is not null as has_password, f.id is null as lacks_factor, d.value #>> '{}' as factor_demanded_of
       from credential c
       cross join installation i
       join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'

@@ -38,9 +38,13 @@ test.each([
     kind: 'ACCOUNT' as const,
     role: (person === 'operator' ? 'VIEWER' : person) as Role,
     isOperator: person === 'operator',
+    hasPassword: true,
   })
   expect(people.filter((person) => isMeant(whom, isOf(person)))).toEqual(meant)
-  for (const person of people) expect(isMeant(whom, { ...isOf(person), kind: 'SERVICE' })).toBe(false)
+  for (const person of people) {
+    expect(isMeant(whom, { ...isOf(person), kind: 'SERVICE' })).toBe(false)
+    expect(isMeant(whom, { ...isOf(person), hasPassword: false })).toBe(false)
+  }
 })
 
 describe('whoever must have one and has none', () => {
@@ -105,6 +109,8 @@ describe('whoever must have one and has none', () => {
     }
     const admin = await plantAccount(own, tenantId, 'ADMIN')
     const { token } = await plantToken(own, admin, { scopes: ['workspace:read'] })
+    await who.as(token).call(operations.listContainers) // it holds no password: its provider has a second factor
+    await own.oracle`update account set password_hash = 'x' where id = ${admin.accountId}`
     await expect(who.as(token).call(operations.listContainers)).rejects.toMatchObject(demanded)
   })
 })

@@ -68,7 +68,12 @@ async function explainFactor(
   const seconds = who ? await secondsLocked(ctx, who, 'SECOND_FACTOR') : 0
   const isDemanded =
     account !== undefined &&
-    isMeant(switches.mfa_required_for.value, { kind: 'ACCOUNT', role: account.role, isOperator: account.isOperator })
+    isMeant(switches.mfa_required_for.value, {
+      kind: 'ACCOUNT',
+      role: account.role,
+      isOperator: account.isOperator,
+      hasPassword: account.passwordHash !== null,
+    })
   return {
     enrolled_at: factor?.enrolled_at ?? null,
     recovery_codes_left: factor?.recovery_codes_left ?? 0,
