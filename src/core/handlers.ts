@@ -6,7 +6,7 @@ import type { Actor } from './actor.ts'
 import { listJournal } from './admin/journal/journal.ts'
 import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
 import { getOverview } from './admin/overview/overview.ts'
-import { getSettings, replaceSettings } from './admin/settings/replacement.ts'
+import { getSettings, prepareReplacement, replaceSettings } from './admin/settings/replacement.ts'
 import { cancelTenantDeletion, deleteTenant } from './admin/tenants/deletion.ts'
 import { getDeletionPlan } from './admin/tenants/deletion-plan.ts'
 import { exportTenant } from './admin/tenants/export.ts'
@@ -117,7 +117,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   addOperator,
   removeOperator,
   getSettings,
-  replaceSettings,
+  replaceSettings: withWork(prepareReplacement, replaceSettings),
   getOverview,
   listJournal,
   listBackupTargets,

@@ -166,7 +166,7 @@ export const problems = {
   'auth.sign_in_locked': {
     status: 429,
     says: 'Too many failed sign-ins for this address; they are locked for it.',
-    remedy: 'Wait as long as Retry-After says, or set a new password: `svc password forgot`.',
+    remedy: 'Wait as long as Retry-After says, or ask for a mail with a link to set a new password.',
   },
   'auth.password_disabled': {
     status: 403,

@@ -282,7 +282,7 @@ export const passwordOperations = defineOperations('auth', {
     recovery: { refused: 'it is for whoever forgot a password' },
     assumed: [
       'a known and an unknown address answer alike: 202 without a body',
-      'one mail at a time waits for an address, five an hour are sent; a link serves once, for an hour',
+      'one mail a minute is queued for an address, five an hour are sent; a link serves once, for an hour',
       'while passwords are opened for a workspace, its accounts may ask whatever the switch says',
     ],
   },

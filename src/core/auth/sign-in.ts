@@ -47,7 +47,7 @@ export const proveSignIn = (
   { body }: Received<typeof ops.signIn>,
 ): Promise<Proved> => provePassword(installation, body.workspace ?? '', body.email, body.password)
 
-export async function provePassword(
+async function provePassword(
   installation: Installation,
   workspace: string,
   email: string,
@@ -88,20 +88,19 @@ export async function signIn(
   const heard = await hearVerdict(ctx, proved)
   if (heard instanceof Problem) return heard
   if (heard.needsNewPassword) refuse('auth.password_expired')
-  const { tenantId } = heard.facts
-  return ctx.inWorkspace(tenantId, () =>
-    admitted(ctx.tx, tenantId, async () => {
-      const refusal = await stillProved(ctx, heard, body)
-      if (refusal) return refusal
-      return startSession(ctx, tenantId, heard.accountId)
-    }),
-  )
+  return enter(ctx, heard, body, () => startSession(ctx, heard.facts.tenantId, heard.accountId))
 }
+
+/** What every way in with a password passes last: the workspace is open, the account is still what was proved, the second factor was shown. */
+const enter = <T>(ctx: Ctx, heard: Right, given: Given, work: () => Promise<T>): Promise<T | Problem> =>
+  ctx.inWorkspace(heard.facts.tenantId, () =>
+    admitted(ctx.tx, heard.facts.tenantId, async () => (await stillProved(ctx, heard, given)) ?? work()),
+  )
 
 type Right = Extract<Proved, { is: 'right' }>
 
 /** Hears what was found out, in the address's turn; a wrong password is counted, and its refusal answered, so that the count stays. */
-export async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
+async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
   if (proved.is === 'nobody') refuse('auth.sign_in_failed')
   if (proved.is === 'refused') throw proved.problem
   const { tenantId, subject, switches, workspaceState } = proved.facts
@@ -137,7 +136,7 @@ async function recordFailure(ctx: Ctx, facts: SignInFacts, attempts: number): Pr
  * Locks the account and holds it against what was proved before the transaction, then asks for the second
  * factor. Refuses auth.sign_in_failed; what it answers is to be answered, not thrown: a wrong code is counted.
  */
-export async function stillProved(
+async function stillProved(
   ctx: Ctx,
   { facts: { tenantId }, accountId, passwordHash }: Right,
   given: Given,
@@ -182,21 +181,17 @@ export async function signInWithNewPassword(
   const heard = await hearVerdict(ctx, proved)
   if (heard instanceof Problem) return heard
   if (newHash === null) throw new Error('a right password without a new hash')
-  const { tenantId } = heard.facts
   const { accountId } = heard
-  return ctx.inWorkspace(tenantId, () =>
-    admitted(ctx.tx, tenantId, async () => {
-      const refusal = await stillProved(ctx, heard, body)
-      if (refusal) return refusal
-      await writePassword(ctx, tenantId, accountId, newHash)
-      await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
-      await ctx.audit('account.password_changed', { subject: { kind: 'account', id: accountId } })
-      await ctx.emit({
-        name: 'identity.account.password_changed',
-        subject: `/accounts/${accountId}`,
-        data: { id: accountId },
-      })
-      return startSession(ctx, tenantId, accountId)
-    }),
-  )
+  const { tenantId } = heard.facts
+  return enter(ctx, heard, body, async () => {
+    await writePassword(ctx, tenantId, accountId, newHash)
+    await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
+    await ctx.audit('account.password_changed', { subject: { kind: 'account', id: accountId } })
+    await ctx.emit({
+      name: 'identity.account.password_changed',
+      subject: `/accounts/${accountId}`,
+      data: { id: accountId },
+    })
+    return startSession(ctx, tenantId, accountId)
+  })
 }
