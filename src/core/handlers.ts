@@ -20,10 +20,13 @@ import { getPurgeCertificate, listPurgeCertificates } from './admin/tenants/purg
 import { verifyPurgeCertificate } from './admin/tenants/purge-verification.ts'
 import { changeTenantQuotas } from './admin/tenants/quotas.ts'
 import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
+import { explainSignIn } from './audit/sign-in-explanation.ts'
 import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
 import { changePassword, prepareNewPassword } from './auth/change-password.ts'
 import { checkPassword, forgetPassword, hashForReset, prepareCheck, resetPassword } from './auth/forgotten-password.ts'
 import { hashForInvitation, inspectInvitation, redeemInvitation } from './auth/invitation.ts'
+import { confirmTotp, confirmTotpReplacement, enrollTotp, replaceTotp } from './auth/second-factor/enrolment.ts'
+import { disableSecondFactor, regenerateRecoveryCodes } from './auth/second-factor/removal.ts'
 import { createServiceAccount, listServiceAccounts } from './auth/service-account.ts'
 import { endSession, listSessions, refreshSession, signOut } from './auth/session.ts'
 import { hashForSetUp, setUpInstallation } from './auth/set-up.ts'
@@ -79,6 +82,12 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   forgetPassword,
   resetPassword: withWork(hashForReset, resetPassword),
   stepUp: withWork((installation, actor, { body }) => proveOwnPassword(installation, actor, body.password), stepUp),
+  enrollTotp,
+  confirmTotp,
+  replaceTotp,
+  confirmTotpReplacement,
+  regenerateRecoveryCodes,
+  disableSecondFactor,
   listTokens,
   createToken,
   revokeToken,
@@ -121,5 +130,6 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   testBackupTarget: withWork(probeTarget, testBackupTarget),
   listBackups: withWork(readBackups, listBackups),
   exportTenant,
+  explainSignIn,
   getJob,
 }

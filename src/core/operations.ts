@@ -5,6 +5,7 @@ import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
 import { settingsOperations } from './admin/settings/contract.ts'
 import { tenantOperations } from './admin/tenants/contract.ts'
+import { auditOperations } from './audit/contract.ts'
 import {
   invitationOperations,
   passwordOperations,
@@ -13,6 +14,7 @@ import {
   setUpOperations,
   tokenOperations,
 } from './auth/contract.ts'
+import { secondFactorOperations } from './auth/second-factor/contract.ts'
 import { backupOperations } from './backup/contract.ts'
 import { containerOperations } from './containers/contract.ts'
 import { identityOperations } from './identity/contract.ts'
@@ -27,6 +29,7 @@ export const operations = {
   ...invitationOperations,
   ...sessionOperations,
   ...passwordOperations,
+  ...secondFactorOperations,
   ...tokenOperations,
   ...serviceAccountOperations,
   ...identityOperations,
@@ -41,6 +44,7 @@ export const operations = {
   ...journalOperations,
   ...encryptionOperations,
   ...backupOperations,
+  ...auditOperations,
   ...jobOperations,
 }
 

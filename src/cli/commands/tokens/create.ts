@@ -4,7 +4,7 @@ import { type Scope, scopes } from '../../../core/schema.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { details } from '../../render/details.ts'
 import { moment } from '../../render/moment.ts'
-import { passwordFlags } from '../../secret-input.ts'
+import { proofFlags } from '../../second-factor-input.ts'
 import { keepingToken, tokenFileFlag, withTokenFile } from '../../token-file.ts'
 
 export default class TokensCreate extends CallerCommand {
@@ -30,7 +30,7 @@ export default class TokensCreate extends CallerCommand {
       max: 365,
     }),
     'token-file': tokenFileFlag('it'),
-    ...passwordFlags,
+    ...proofFlags,
   }
 
   async run(): Promise<unknown> {
