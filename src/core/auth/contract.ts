@@ -10,7 +10,7 @@ const password = text(1, 1024)
 const newPassword = text(12, 1024)
 const displayName = text(1, 200)
 
-const Session = z
+export const Session = z
   .object({
     session_id: uuid,
     access_token: z.string(),
