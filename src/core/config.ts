@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { addressOf, type DatabaseAddress } from './database/address.ts'
 import { type Release, readRelease } from './egress/guard.ts'
 import { loadEnvironment } from './environment.ts'
+import { type Preset, productPresets } from './auth/providers/presets.ts'
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail/settings.ts'
 
 /** A wrong setting: one clear line, exit code 2, nothing started. */
@@ -145,6 +146,8 @@ export interface Config {
   readonly ledgerFile: string
   readonly egress: Release
   readonly mail: MailSettings
+  /** The marked identity providers; a test has some of its own. */
+  readonly providerPresets: readonly Preset[]
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
   readonly bodyLimitBytes: number
   readonly requiresBoundStepUp: boolean
@@ -188,6 +191,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     ledgerFile: values.SVC_LEDGER_FILE ? resolve(values.SVC_LEDGER_FILE) : join(dataDir, 'ledger.jsonl'),
     egress: releaseOf(values.SVC_EGRESS_ALLOW),
     mail: mailOf(values, dataDir),
+    providerPresets: productPresets,
     logLevel: values.SVC_LOG_LEVEL,
     bodyLimitBytes: values.SVC_BODY_LIMIT_BYTES,
     requiresBoundStepUp: values.SVC_STEP_UP_BOUND === 'require',

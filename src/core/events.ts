@@ -27,6 +27,7 @@ export const eventNames = {
   'identity.account.invited': 'an account was invited',
   'identity.account.joined': 'an account redeemed its invitation',
   'identity.account.password_changed': 'an account changed its password',
+  'identity.account.connected': 'an account was connected with an identity provider',
   'identity.service_account.created': 'a service account was created',
   'identity.invitation.expired': 'an invitation ended unredeemed',
   'identity.session.started': 'somebody signed in',

@@ -40,6 +40,11 @@ export const sealedKinds = {
     owner: 'backup_target',
     ifLost: 'remove the target and add it again',
   },
+  'identity_provider.client_secret': {
+    holds: 'what an identity provider knows this service by',
+    owner: 'identity_provider',
+    ifLost: 'set the secret of each provider again',
+  },
 } as const satisfies Readonly<Record<string, SealedKindDeclaration>>
 
 export type SealedKind = keyof typeof sealedKinds

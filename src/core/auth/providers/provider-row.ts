@@ -10,7 +10,7 @@
  */
 import type { Ctx } from '../../context.ts'
 import type { Tx } from '../../database/transaction.ts'
-import { openSealed, storeSealed } from '../../sealed-values.ts'
+import { openSealed, removeSealed, storeSealed } from '../../sealed-values.ts'
 import { installationScope } from '../../sealing.ts'
 import type { ProviderKind, ProviderState, Provisioning } from './contract.ts'
 import type { Settled } from './configuration.ts'
@@ -95,15 +95,12 @@ export async function updateProvider(ctx: Ctx, scope: string, id: string, settle
 
 /** Undefined leaves the sealed one, null removes it. */
 async function storeSecret(ctx: Ctx, scope: string, id: string, secret: string | null | undefined): Promise<void> {
-  if (secret === null) await removeSecret(ctx, scope, id)
+  if (secret === null) await removeSealed(ctx, secretPlace(scope, id))
   else if (secret !== undefined) await storeSealed(ctx, secretPlace(scope, id), secret)
 }
 
 const secretPlace = (scope: string, id: string) =>
   ({ tenantId: scope, kind: 'identity_provider.client_secret', ownerId: id }) as const
-
-const removeSecret = (ctx: Ctx, scope: string, id: string) => ctx.tx`
-  delete from sealed_value where tenant_id = ${scope} and kind = 'identity_provider.client_secret' and owner_id = ${id}`
 
 /** As whom we come to the provider. Refuses secret.unavailable. The scope's role is in force. */
 export async function clientOf(ctx: Ctx, { tenant_id, id, issuer, client_id, has_secret }: ProviderRow): Promise<OidcClient> {
@@ -117,6 +114,6 @@ export async function clientOf(ctx: Ctx, { tenant_id, id, issuer, client_id, has
 
 /** Removes a locked provider with its secret. The scope's role is in force; switches and connections go before. */
 export async function deleteProvider(ctx: Ctx, scope: string, id: string): Promise<void> {
-  await removeSecret(ctx, scope, id)
+  await removeSealed(ctx, secretPlace(scope, id))
   await ctx.tx`delete from identity_provider where tenant_id = ${scope} and id = ${id}`
 }
