@@ -124,7 +124,10 @@ export const identityProviderOperations = defineOperations('admin', {
     needs: proven,
     refuses: ['identity_provider.already_withdrawn', 'identity_provider.withdraw_count_mismatch'],
     recovery: 'allowed',
-    assumed: ['an announced withdrawal is announced anew, or ended, by a second one'],
+    assumed: [
+      'an announced withdrawal is announced anew, or ended, by a second one',
+      'less than a day ahead ends the offer at once, as the table says',
+    ],
   },
   cancelIdentityProviderWithdrawal: {
     method: 'POST',

@@ -49,7 +49,7 @@ interface Telling {
 
 async function tellWorkspace(ctx: Ctx, tenantId: string, { providerId, name, at }: Telling, shownAs: string) {
   const noticeId = await ctx.inWorkspace(tenantId, () =>
-    ctx.audit(`identity_${name}`, {
+    ctx.audit(name.replace('provider_', 'identity_provider.'), {
       subject: { kind: 'identity_provider', id: providerId },
       params: { provider: shownAs, at },
     }),

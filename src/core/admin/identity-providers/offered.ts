@@ -29,7 +29,7 @@ import type { OfferedProvider, identityProviderOperations as ops } from './contr
 export async function listIdentityProviders(ctx: Ctx): Promise<Answer<typeof ops.listIdentityProviders>> {
   const rows = inOrder(await readProviders(ctx, installationScope))
   const counts = await ctx.tx<{ provider_id: string; count: number }[]>`
-    select provider_id, count(*)::int as count from provider_switch where tenant_id is not null group by provider_id`
+    select provider_id, count(tenant_id)::int as count from provider_switch group by provider_id`
   const on = new Map(counts.map(({ provider_id, count }) => [provider_id, count]))
   return { data: rows.map((row) => ({ ...row, workspaces_on: on.get(row.id) ?? 0 })) }
 }
@@ -77,9 +77,8 @@ export async function removeIdentityProvider(
   const count = await countWorkspacesOn(ctx, providerId)
   if (count > 0) refuseWhileRelied(row, count)
 
-  const removed = await ctx.tx`
-    delete from connected_identity where tenant_id is not null and provider_id = ${providerId}`
-  await ctx.tx`delete from provider_switch where tenant_id is not null and provider_id = ${providerId}`
+  const removed = await ctx.tx`delete from connected_identity where provider_id = ${providerId}`
+  await ctx.tx`delete from provider_switch where provider_id = ${providerId}`
   await deleteProvider(ctx, installationScope, providerId)
   await ctx.journal('identity_provider.removed', null, {
     subject: { kind: 'identity_provider', id: providerId },
@@ -105,7 +104,7 @@ export async function lockOffered(ctx: Ctx, providerId: string): Promise<Provide
 /** How many workspaces have it on, whatever has become of the offer. */
 export async function countWorkspacesOn(ctx: Ctx, providerId: string): Promise<number> {
   const [row] = await ctx.tx<{ count: number }[]>`
-    select count(*)::int as count from provider_switch where tenant_id is not null and provider_id = ${providerId}`
+    select count(tenant_id)::int as count from provider_switch where provider_id = ${providerId}`
   return row?.count ?? 0
 }
 

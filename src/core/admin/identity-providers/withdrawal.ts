@@ -22,8 +22,8 @@ const defaultDaysAhead = 14
 
 interface Moment {
   readonly withdraw_at: string
-  /** Less than a day ahead. */
-  readonly is_immediate: boolean
+  /** Less than a day ahead: too soon for anybody to be told in time, so it is now. */
+  readonly is_now: boolean
 }
 
 /** Announces the end, or ends the offer. Refuses not_found, identity_provider.already_withdrawn, identity_provider.withdraw_count_mismatch. */
@@ -33,38 +33,32 @@ export async function withdrawIdentityProvider(
 ): Promise<OfferedProvider> {
   const row = await lockOffered(ctx, providerId)
   if (row.state === 'ENDED') refuse('identity_provider.already_withdrawn')
-  const { withdraw_at: at, is_immediate: isImmediate } = await momentOf(ctx, body)
+  const { withdraw_at: at, is_now: isNow } = await momentOf(ctx, body)
   const count = await countWorkspacesOn(ctx, providerId)
-  if (isImmediate && body.confirm_count !== count)
+  if (isNow && body.confirm_count !== count)
     refuse('identity_provider.withdraw_count_mismatch', { expected: count })
 
   await ctx.tx`
     update identity_provider
-    set withdraw_at = ${at}, ended_at = case when ${at}::timestamptz <= now() then now() end, updated_at = now(), version = version + 1
+    set withdraw_at = ${at}, ended_at = case when ${isNow} then now() end, updated_at = now(), version = version + 1
     where tenant_id = ${row.tenant_id} and id = ${providerId}`
-  const hasEnded = await isPast(ctx, at)
   await ctx.journal('identity_provider.withdrawn', null, {
     subject: { kind: 'identity_provider', id: providerId },
     params: { withdraw_at: at, workspace_count: count },
   })
-  await ctx.enqueue(tellWorkspaces, { providerId, name: hasEnded ? 'provider_ended' : 'provider_withdrawn', at })
-  if (!hasEnded) await ctx.enqueue(endOffer, { providerId }, { startAfter: new Date(at) })
+  await ctx.enqueue(tellWorkspaces, { providerId, name: isNow ? 'provider_ended' : 'provider_withdrawn', at })
+  if (!isNow) await ctx.enqueue(endOffer, { providerId }, { startAfter: new Date(at) })
 
   return readOffered(ctx, providerId)
 }
 
-/** The moment asked for, and which kind it is, by the database's clock. A moment that is past is now. */
+/** The moment asked for, and which kind it is, by the database's clock. */
 async function momentOf(ctx: Ctx, { withdraw_at }: Withdrawal): Promise<Moment> {
   const [moment] = await ctx.tx<Moment[]>`
-    select greatest(wanted, now()) as withdraw_at, wanted < now() + interval '1 day' as is_immediate
+    select case when wanted < now() + interval '1 day' then now() else wanted end as withdraw_at, wanted < now() + interval '1 day' as is_now
     from (select coalesce(${withdraw_at ?? null}::timestamptz, now() + make_interval(days => ${defaultDaysAhead})) as wanted) asked`
   if (!moment) throw new Error('the database did not say what time it is')
   return moment
-}
-
-async function isPast(ctx: Ctx, at: string): Promise<boolean> {
-  const [row] = await ctx.tx<{ is_past: boolean }[]>`select ${at}::timestamptz <= now() as is_past`
-  return row?.is_past === true
 }
 
 /** Takes a withdrawal back; where there is none nothing changes and nothing is recorded. Refuses not_found. */
