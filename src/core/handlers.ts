@@ -3,6 +3,14 @@
  * answers something else than its operation declares.
  */
 import type { Actor } from './actor.ts'
+import {
+  changeIdentityProvider,
+  createIdentityProvider,
+  listIdentityProviders,
+  removeIdentityProvider,
+} from './admin/identity-providers/offered.ts'
+import { cancelIdentityProviderWithdrawal, withdrawIdentityProvider } from './admin/identity-providers/withdrawal.ts'
+import { getWithdrawalPlan } from './admin/identity-providers/withdrawal-plan.ts'
 import { listJournal } from './admin/journal/journal.ts'
 import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
 import { getOverview } from './admin/overview/overview.ts'
@@ -20,6 +28,19 @@ import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
 import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
 import { changePassword, prepareNewPassword } from './auth/change-password.ts'
 import { hashForInvitation, inspectInvitation, redeemInvitation } from './auth/invitation.ts'
+import { finishOidc, redeemFlow } from './auth/providers/callback.ts'
+import { settleAndDiscover } from './auth/providers/configuration.ts'
+import { prepareFlow, startOidc } from './auth/providers/flow.ts'
+import { getSignInRules } from './auth/providers/sign-in-rules.ts'
+import { listAccountsWithoutProvider } from './auth/providers/without-provider.ts'
+import {
+  changeProvider,
+  createProvider,
+  listPresets,
+  listProviders,
+  offerProvider,
+  removeProvider,
+} from './auth/providers/workspace-list.ts'
 import { createServiceAccount, listServiceAccounts } from './auth/service-account.ts'
 import { endSession, listSessions, proveSignIn, refreshSession, signIn, signOut } from './auth/session.ts'
 import { hashForSetUp, setUpInstallation } from './auth/set-up.ts'
@@ -73,6 +94,16 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   revokeToken,
   listServiceAccounts,
   createServiceAccount,
+  getSignInRules,
+  startOidc: withWork(prepareFlow, startOidc),
+  finishOidc: withWork(redeemFlow, finishOidc),
+  listProviders,
+  createProvider: withWork(settleAndDiscover, createProvider),
+  changeProvider: withWork(settleAndDiscover, changeProvider),
+  removeProvider,
+  offerProvider,
+  listPresets,
+  listAccountsWithoutProvider,
   getOwnAccount,
   listContainers,
   listBuckets,
@@ -98,6 +129,13 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   listOperators,
   addOperator,
   removeOperator,
+  listIdentityProviders,
+  createIdentityProvider: withWork(settleAndDiscover, createIdentityProvider),
+  changeIdentityProvider: withWork(settleAndDiscover, changeIdentityProvider),
+  removeIdentityProvider,
+  withdrawIdentityProvider,
+  cancelIdentityProviderWithdrawal,
+  getWithdrawalPlan,
   getOverview,
   listJournal,
   listBackupTargets,

@@ -1,4 +1,5 @@
 /** The register of every job the worker knows. */
+import { endDueOffers, endOffer, tellWorkspaces } from './admin/identity-providers/jobs.ts'
 import { endPasswordOpening, purgeDue, purgeTenant } from './admin/tenants/jobs.ts'
 import { endInvitation, sweepExpired } from './auth/jobs.ts'
 import { exportTenantJob } from './backup/export-job.ts'
@@ -12,6 +13,9 @@ export const jobs: readonly Job[] = [
   purgeTenant as Job,
   purgeDue as Job,
   endPasswordOpening as Job,
+  endOffer as Job,
+  endDueOffers as Job,
+  tellWorkspaces as Job,
   exportTenantJob as Job,
   resumeJobs as Job,
   tellAdministrators as Job,

@@ -1,4 +1,5 @@
 /** The register of every operation served: each area's contract, spread into one object. */
+import { identityProviderOperations, withdrawalPlanOperations } from './admin/identity-providers/contract.ts'
 import { journalOperations } from './admin/journal/contract.ts'
 import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
@@ -11,6 +12,7 @@ import {
   setUpOperations,
   tokenOperations,
 } from './auth/contract.ts'
+import { providerOperations, providerSignInOperations } from './auth/providers/contract.ts'
 import { backupOperations } from './backup/contract.ts'
 import { containerOperations } from './containers/contract.ts'
 import { identityOperations } from './identity/contract.ts'
@@ -27,6 +29,8 @@ export const operations = {
   ...passwordOperations,
   ...tokenOperations,
   ...serviceAccountOperations,
+  ...providerSignInOperations,
+  ...providerOperations,
   ...identityOperations,
   ...containerOperations,
   ...bucketOperations,
@@ -34,6 +38,8 @@ export const operations = {
   ...tenantOperations,
   ...retentionOperations,
   ...operatorOperations,
+  ...identityProviderOperations,
+  ...withdrawalPlanOperations,
   ...overviewOperations,
   ...journalOperations,
   ...backupOperations,

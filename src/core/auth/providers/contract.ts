@@ -196,7 +196,37 @@ export const providerOperations = defineOperations('auth', {
 /** Ours to bound: what any provider needs, and no more. */
 const code = text(1, 4096)
 
+const SignInRules = z
+  .object({
+    password: z.object({
+      allowed: z.boolean(),
+      min_length: z.int(),
+      max_length: z.int(),
+      require_lowercase: z.boolean(),
+      require_uppercase: z.boolean(),
+      require_digit: z.boolean(),
+      require_symbol: z.boolean(),
+      self_service_reset: z.boolean(),
+    }),
+    providers: z
+      .array(z.object({ id: uuid, display_name: z.string(), kind, position }))
+      .describe('in the order of the buttons'),
+  })
+  .meta({ id: 'SignInRules' })
+export type SignInRules = z.output<typeof SignInRules>
+
 export const providerSignInOperations = defineOperations('auth', {
+  getSignInRules: {
+    method: 'GET',
+    path: '/auth/sign-in-rules',
+    summary: 'What a sign-in page shows: whether passwords serve, their rules, and the providers',
+    spec: 'Index, Auth',
+    query: z.strictObject({ workspace: slug.optional().describe("absent: the host's subdomain") }),
+    success: { status: 200, answer: SignInRules },
+    needs: { caller: 'anyone' },
+    recovery: { refused: 'recovery mode needs no session' },
+    assumed: ["an unknown workspace is answered with the installation's own rules: the answer tells nobody which exist"],
+  },
   startOidc: {
     method: 'POST',
     path: '/auth/oidc:start',

@@ -5,6 +5,7 @@
  * Read in the transaction of whoever asks, never remembered: an offer ends at its moment,
  * and a switch holds from the next call on. The workspace's role is in force.
  */
+import { readSwitches } from '../../admin/settings/settings.ts'
 import type { Ctx } from '../../context.ts'
 import { installationScope } from '../../sealing.ts'
 import { inScope, lockProvider, type ProviderRow, providerColumns } from './provider-row.ts'
@@ -16,25 +17,40 @@ interface SwitchRow {
 
 /** In the order of the buttons. */
 export async function providersInForce(ctx: Ctx, tenantId: string): Promise<ProviderRow[]> {
+  if (!(await mayServe(ctx))) return []
+  const rows = await providersOn(ctx, tenantId)
+  return inOrder(rows.filter(({ state }) => state !== 'ENDED'))
+}
+
+/** The installation may let people in by passwords alone. */
+const mayServe = async (ctx: Ctx) => (await readSwitches(ctx)).methods.value.includes('PROVIDER')
+
+/** What the workspace has on, whatever has become of the offers. */
+async function providersOn(ctx: Ctx, tenantId: string): Promise<ProviderRow[]> {
   const switches = await ctx.tx<SwitchRow[]>`
     select provider_id, provider_scope from provider_switch where tenant_id = ${tenantId}`
   const readOf = (scope: string) => {
     const ids = switches.filter((one) => one.provider_scope === scope).map(({ provider_id }) => provider_id)
     return ids.length === 0 ? [] : inScope(ctx, scope, () => readProviders(ctx, scope, ids))
   }
-  const rows = [...(await readOf(tenantId)), ...(await readOf(installationScope))]
-  return inOrder(rows.filter(({ state }) => state !== 'ENDED'))
+  return [...(await readOf(tenantId)), ...(await readOf(installationScope))]
 }
 
-/** Whether the workspace has any way in but passwords. */
-export const hasProviderInForce = async (ctx: Ctx, tenantId: string): Promise<boolean> =>
-  (await providersInForce(ctx, tenantId)).length > 0
+/**
+ * Whether the end of an offer has left the workspace without a provider: its accounts that
+ * hold a password then sign in with it, whatever the switches say (Offered identity provider, row 3).
+ * A workspace that never had a provider on is not meant: its switches hold.
+ */
+export async function isLeftOutside(ctx: Ctx, tenantId: string): Promise<boolean> {
+  const rows = await providersOn(ctx, tenantId)
+  return rows.length > 0 && rows.every(({ state }) => state === 'ENDED')
+}
 
 /** The provider, if the workspace has it on and its offer stands; it stays so until the commit. */
 export async function holdProviderInForce(ctx: Ctx, tenantId: string, providerId: string): Promise<ProviderRow | undefined> {
   const [on] = await ctx.tx<SwitchRow[]>`
     select provider_id, provider_scope from provider_switch where tenant_id = ${tenantId} and provider_id = ${providerId} for share`
-  if (!on) return undefined
+  if (!on || !(await mayServe(ctx))) return undefined
   const row = await inScope(ctx, on.provider_scope, () => lockProvider(ctx, on.provider_scope, providerId, 'share'))
   return row?.state === 'ENDED' ? undefined : row
 }
