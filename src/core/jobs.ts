@@ -1,6 +1,7 @@
 /** The register of every job the worker knows. */
 import { endDueOffers, endOffer, tellWorkspaces } from './admin/identity-providers/jobs.ts'
 import { endPasswordOpening, purgeDue, purgeTenant } from './admin/tenants/jobs.ts'
+import { sendPasswordReset } from './auth/forgotten-password.ts'
 import { endInvitation, sweepExpired } from './auth/jobs.ts'
 import { exportTenantJob } from './backup/export-job.ts'
 import { resumeJobs } from './backup/resume-jobs.ts'
@@ -20,4 +21,5 @@ export const jobs: readonly Job[] = [
   resumeJobs as Job,
   tellAdministrators as Job,
   sendMail as Job,
+  sendPasswordReset as Job,
 ]

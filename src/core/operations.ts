@@ -3,6 +3,7 @@ import { identityProviderOperations, withdrawalPlanOperations } from './admin/id
 import { journalOperations } from './admin/journal/contract.ts'
 import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
+import { settingsOperations } from './admin/settings/contract.ts'
 import { tenantOperations } from './admin/tenants/contract.ts'
 import {
   invitationOperations,
@@ -40,6 +41,7 @@ export const operations = {
   ...operatorOperations,
   ...identityProviderOperations,
   ...withdrawalPlanOperations,
+  ...settingsOperations,
   ...overviewOperations,
   ...journalOperations,
   ...backupOperations,

@@ -34,7 +34,7 @@ export async function oidcProvider(settings: { readonly claimsInIdToken?: boolea
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const [clientId, clientSecret] = ['svc', 'a secret that both sides know, ümlaut: and colon']
+  const [clientId, clientSecret] = ['svc', 'a secret that both sides know: with a colon, a+plus and 50%']
 
   const provider = new Provider(issuer, {
     clients: [

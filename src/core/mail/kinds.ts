@@ -11,6 +11,7 @@
 import type { InEveryLanguage } from './texts/language.ts'
 import * as identityProvider from './texts/identity-provider.ts'
 import * as passwordOpening from './texts/password-opening.ts'
+import * as passwordReset from './texts/password-reset.ts'
 import * as secondFactor from './texts/second-factor.ts'
 
 export interface MailKind {
@@ -62,6 +63,17 @@ export const mailKinds = {
     when: 'that withdrawal was taken back',
     texts: identityProvider.restored,
     reads: ['provider'],
+  },
+  password_reset: {
+    to: 'account',
+    when: 'somebody asked for a new password with the address of the account',
+    texts: passwordReset.asked,
+  },
+  password_reset_done: {
+    to: 'account',
+    when: 'a new password was set with the link of such a mail',
+    texts: passwordReset.done,
+    warns: true,
   },
   second_factor_on: {
     to: 'account',
