@@ -14,7 +14,7 @@ export interface HostileProvider {
   /** How a path is answered instead of as it should be. */
   answers: Map<string, (response: ServerResponse) => void>
   /** What the ID token says instead. */
-  claims: JWTPayload & Record<string, unknown>
+  claims: Record<string, unknown>
   /** How it is signed: RS256 by the key that is published, where nothing is said. */
   signature: 'right' | 'none' | 'other key' | 'HS256' | 'broken'
   /** What the authorization request asked to find in the token. */
@@ -57,7 +57,7 @@ export async function hostileProvider(): Promise<HostileProvider> {
 
   async function token(): Promise<string> {
     const now = Math.floor(Date.now() / 1000)
-    const claims: JWTPayload = {
+    const claims = {
       iss: issuer,
       aud: hostileClient,
       sub: 'mallory',
@@ -67,7 +67,7 @@ export async function hostileProvider(): Promise<HostileProvider> {
       email: 'ann@acme.example',
       email_verified: true,
       ...provider.claims,
-    }
+    } as JWTPayload
     switch (provider.signature) {
       case 'none':
         return `${coded({ alg: 'none', typ: 'JWT' })}.${coded(claims)}.`
