@@ -22,7 +22,10 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   password_opening: { purge: 20, export: { omitted: 'hours granted by the installation' } },
   sign_in_flow: { purge: 20, export: { omitted: 'sign-ins under way' } },
   provider_switch: { purge: 20, export: { omitted: 'ways to sign in at this installation' } },
-  identity_provider: { purge: 20, export: { omitted: 'ways to sign in at this installation; their secrets are sealed' } },
+  identity_provider: {
+    purge: 20,
+    export: { omitted: 'ways to sign in at this installation; their secrets are sealed' },
+  },
   connected_identity: { purge: 50, export: { omitted: 'credentials' } },
   group_member: { purge: 50, export: 'group_members' },
   account_group: { purge: 60, export: 'groups' },

@@ -67,7 +67,11 @@ const one = (value: string | string[] | undefined) => (Array.isArray(value) ? va
 const takeWorkspaceOfHost = new Set(['signIn', 'startOidc'])
 
 /** Nor does asking how to sign in there. */
-function queryWithWorkspaceOfHost({ config }: Installation, operation: Operation, { query, headers }: FastifyRequest): unknown {
+function queryWithWorkspaceOfHost(
+  { config }: Installation,
+  operation: Operation,
+  { query, headers }: FastifyRequest,
+): unknown {
   const workspace = operation.id === 'getSignInRules' ? workspaceOfHost(config, headers.host) : undefined
   return workspace === undefined ? query : { workspace, ...(query as object) }
 }

@@ -72,7 +72,9 @@ export async function hostileProvider(): Promise<HostileProvider> {
       case 'none':
         return `${coded({ alg: 'none', typ: 'JWT' })}.${coded(claims)}.`
       case 'HS256':
-        return new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'own' }).sign(Buffer.from(JSON.stringify(jwk)))
+        return new SignJWT(claims)
+          .setProtectedHeader({ alg: 'HS256', kid: 'own' })
+          .sign(Buffer.from(JSON.stringify(jwk)))
       case 'other key':
         return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'own' }).sign(other.privateKey)
       case 'broken': {

@@ -23,7 +23,9 @@ export interface OidcProvider {
   close(): Promise<void>
 }
 
-export async function oidcProvider(settings: { readonly claimsInIdToken?: boolean; readonly auth?: 'client_secret_post' } = {}): Promise<OidcProvider> {
+export async function oidcProvider(
+  settings: { readonly claimsInIdToken?: boolean; readonly auth?: 'client_secret_post' } = {},
+): Promise<OidcProvider> {
   const people = new Map<string, Readonly<Record<string, unknown>>>()
   let signedIn = 'nobody'
   const requests: string[] = []

@@ -154,7 +154,9 @@ export function passwordWay(facts: SignInFacts): WayIn {
 }
 
 /** The switch that keeps passwords out, unless the workspace was opened to them or nothing else is left to it. */
-export function switchedOff(facts: Pick<SignInFacts, 'switches' | 'openedUntil' | 'fallsBack'>): SwitchName | undefined {
+export function switchedOff(
+  facts: Pick<SignInFacts, 'switches' | 'openedUntil' | 'fallsBack'>,
+): SwitchName | undefined {
   if (facts.openedUntil !== null || facts.fallsBack) return undefined
   return switchAgainstPasswords(facts.switches)
 }

@@ -38,6 +38,8 @@ export interface OidcClient {
   readonly clientSecret: string | undefined
   /** One configuration stands for the issuers of many directories, each of which signs as itself. */
   readonly manyIssuers: boolean
+  /** How long each of its answers may take, in ms. */
+  readonly answerMs: number
 }
 
 /** What the three values that bind a sign-in to one browser are. */
@@ -68,7 +70,6 @@ export class OidcFailure extends Error {
 }
 export type OidcReason = 'unreachable' | 'timeout' | 'too_large' | 'issuer' | 'metadata' | 'refused'
 
-const requestMs = 10_000
 const answerBytes = 256 * 1024
 const metadataMs = 300_000
 const mostDocuments = 1000
@@ -107,7 +108,8 @@ export async function redeem(
 ): Promise<Claims> {
   const configuration = await configured(egress, client)
   const url = new URL(redirectUri)
-  for (const [name, value] of Object.entries({ code, state, iss })) if (value !== undefined) url.searchParams.set(name, value)
+  for (const [name, value] of Object.entries({ code, state, iss }))
+    if (value !== undefined) url.searchParams.set(name, value)
   const tokens = await told(
     authorizationCodeGrant(configuration, url, {
       expectedState: binding.state,
@@ -127,8 +129,8 @@ async function configured(egress: Egress, client: OidcClient): Promise<Configura
   const url = egress.readUrl(client.issuer)
   const configuration = await told(
     discovery(url, client.clientId, {}, authentication(client.clientSecret), {
-      [customFetch]: guardedFetch(egress, url),
-      timeout: requestMs / 1000,
+      [customFetch]: guardedFetch(egress, url, client.answerMs),
+      timeout: client.answerMs / 1000,
       // The guard lets plain http through only towards hosts that the operator has released.
       execute: [enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [allowInsecureRequests] : [])],
     }),
@@ -176,7 +178,7 @@ function documentsOf(egress: Egress) {
 const isDocument = (address: string) => address.endsWith('/.well-known/openid-configuration')
 
 const guardedFetch =
-  (egress: Egress, issuer: URL): CustomFetch =>
+  (egress: Egress, issuer: URL, deadlineMs: number): CustomFetch =>
   async (address, { method, headers, body, signal }) => {
     const known = documentsOf(egress)
     const isKept = isDocument(address)
@@ -187,7 +189,7 @@ const guardedFetch =
       headers,
       body: body as string | undefined as never,
       ...(signal ? { signal } : {}),
-      deadlineMs: requestMs,
+      deadlineMs,
     })
     const bytes = await readAtMost(answer, answerBytes)
     if (isKept && answer.status === 200) {

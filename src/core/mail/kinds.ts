@@ -8,8 +8,8 @@
  * Adding one: its words in texts/, a row here. docs/generated/mails.md is this table.
  */
 
-import type { InEveryLanguage } from './texts/language.ts'
 import * as identityProvider from './texts/identity-provider.ts'
+import type { InEveryLanguage } from './texts/language.ts'
 import * as passwordOpening from './texts/password-opening.ts'
 import * as passwordReset from './texts/password-reset.ts'
 import * as secondFactor from './texts/second-factor.ts'

@@ -2,8 +2,8 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { identityProviderOperations as ops } from '../../../src/core/admin/identity-providers/contract.ts'
-import { readRelease } from '../../../src/core/egress/guard.ts'
 import type { Release } from '../../../src/core/egress/guard.ts'
+import { readRelease } from '../../../src/core/egress/guard.ts'
 import { type OidcProvider, oidcProvider } from '../../support/oidc-provider.ts'
 import { workspace } from '../../support/people.ts'
 import { ways as everyWay, type TwoWays, twoWays, type Way } from '../../support/two-ways.ts'
@@ -33,7 +33,11 @@ describe.each(everyWay)('offered identity providers, by %s', (way: Way) => {
   })
   const create = (more: object = {}) => ways.call(way, ops.createIdentityProvider, { body: configuration(more) })
   const change = (providerId: string, more: object = {}, ifMatch?: string) =>
-    ways.call(way, ops.changeIdentityProvider, { providerId, body: configuration(more), ...(ifMatch ? { ifMatch } : {}) })
+    ways.call(way, ops.changeIdentityProvider, {
+      providerId,
+      body: configuration(more),
+      ...(ifMatch ? { ifMatch } : {}),
+    })
   const remove = (providerId: string) => ways.call(way, ops.removeIdentityProvider, { providerId })
   const withdraw = (providerId: string, body: object = {}) =>
     ways.call(way, ops.withdrawIdentityProvider, { providerId, body })
@@ -49,8 +53,8 @@ describe.each(everyWay)('offered identity providers, by %s', (way: Way) => {
     return tenantId
   }
   const journalOf = async (providerId: string) =>
-    (await ways.sql<{ action: string; params: object }[]>`
-      select action, params from journal where subject_id = ${providerId} order by id`)
+    await ways.sql<{ action: string; params: object }[]>`
+      select action, params from journal where subject_id = ${providerId} order by id`
 
   test('is offered once it was discovered; its secret is sealed and never answered', async () => {
     const provider = await create()
@@ -71,7 +75,8 @@ describe.each(everyWay)('offered identity providers, by %s', (way: Way) => {
     })
     expect(JSON.stringify(provider)).not.toContain('secret that both')
     expect(await shown(provider.id)).toEqual(provider)
-    const dumped = await ways.sql`select * from identity_provider p left join sealed_value s on s.owner_id = p.id where p.id = ${provider.id}`
+    const dumped =
+      await ways.sql`select * from identity_provider p left join sealed_value s on s.owner_id = p.id where p.id = ${provider.id}`
     expect(JSON.stringify(dumped)).not.toContain('secret that both')
     expect(await journalOf(provider.id)).toMatchObject([
       { action: 'identity_provider.created', params: { issuer: real.issuer, kind: 'GENERIC' } },

@@ -6,8 +6,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { identityProviderOperations as admin } from '../../../src/core/admin/identity-providers/contract.ts'
-import { nothingReleased, type Release, readRelease } from '../../../src/core/egress/guard.ts'
 import { providerOperations } from '../../../src/core/auth/providers/contract.ts'
+import { nothingReleased, type Release, readRelease } from '../../../src/core/egress/guard.ts'
 import { literalForms } from '../../egress/literal-forms.ts'
 import { type HostileProvider, hostileClient, hostileProvider } from '../../support/hostile-provider.ts'
 import { closed } from '../../support/oidc-provider.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => canary.listen(0, '127.0.0.1', resolve))
   canaryUrl = `http://127.0.0.1:${(canary.address() as AddressInfo).port}`
-  ways = await twoWays({ egress: readRelease(new URL(hostile.issuer).host) as Release })
+  ways = await twoWays({ egress: readRelease(new URL(hostile.issuer).host) as Release, providerAnswerMs: 1000 })
 })
 afterAll(async () => {
   await ways.close()
@@ -43,10 +43,11 @@ beforeEach(() => {
 })
 
 const configuration = (issuer = hostile.issuer) => ({ issuer, client_id: hostileClient, client_secret: 'shared' })
-const create = (issuer?: string) =>
-  ways.call('recovery', admin.createIdentityProvider, { body: configuration(issuer) })
-const stored = async () => (await ways.sql<{ count: number }[]>`select count(*)::int as count from identity_provider`)[0]!.count
-const sealed = async () => (await ways.sql<{ count: number }[]>`select count(*)::int as count from sealed_value`)[0]!.count
+const create = (issuer?: string) => ways.call('recovery', admin.createIdentityProvider, { body: configuration(issuer) })
+const stored = async () =>
+  (await ways.sql<{ count: number }[]>`select count(*)::int as count from identity_provider`)[0]!.count
+const sealed = async () =>
+  (await ways.sql<{ count: number }[]>`select count(*)::int as count from sealed_value`)[0]!.count
 
 const megabytes = (count: number) => Buffer.alloc(count * 1024 * 1024, ' ')
 type Answering = Parameters<HostileProvider['answers']['set']>[1]
@@ -104,15 +105,27 @@ describe('when it is configured', () => {
     ['that never answers', silent, 'timeout'],
     ['that drips', dripping, 'timeout'],
     ['that is HTML', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'), 'metadata'],
-    ['that is no JSON', (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{'), 'metadata'],
-    ['that is a list', (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('[]'), 'metadata'],
+    [
+      'that is no JSON',
+      (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{'),
+      'metadata',
+    ],
+    [
+      'that is a list',
+      (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('[]'),
+      'metadata',
+    ],
     ['that is not there', (response) => response.writeHead(404).end(), 'metadata'],
     ['that fails', (response) => response.writeHead(500).end(), 'metadata'],
     ['that hangs up', (response) => response.destroy(), 'unreachable'],
-  ] as [string, Answering, string][])('a document %s', async (_, answering, reason) => {
-    hostile.answers.set(document, answering)
-    await refused(() => create(), failed(reason))
-  }, 30_000)
+  ] as [string, Answering, string][])(
+    'a document %s',
+    async (_, answering, reason) => {
+      hostile.answers.set(document, answering)
+      await refused(() => create(), failed(reason))
+    },
+    30_000,
+  )
 
   test('an issuer that nobody listens at, or that no name server knows', async () => {
     await refused(() => create('https://no-such-host.example.com'), failed('unreachable'))
@@ -129,7 +142,10 @@ describe('when it is configured', () => {
     const { id } = await create()
     hostile.answers.set(document, redirect)
     await expect(
-      ways.call('recovery', admin.changeIdentityProvider, { providerId: id, body: { ...configuration(), position: 9 } }),
+      ways.call('recovery', admin.changeIdentityProvider, {
+        providerId: id,
+        body: { ...configuration(), position: 9 },
+      }),
     ).rejects.toMatchObject({ code: 'identity_provider.discovery_failed' })
     const { data } = await ways.call('recovery', admin.listIdentityProviders, {})
     expect(data.find((one) => one.id === id)).toMatchObject({ position: 0, version: 1 })
@@ -151,10 +167,12 @@ describe('T-17: an issuer into the private network', () => {
     expect(literalForms.length).toBeGreaterThan(120)
     for (const form of literalForms) {
       const issuer = form.replaceAll('PORT', port)
-      const answer = await closedIn.call('recovery', admin.createIdentityProvider, { body: configuration(issuer) }).then(
-        () => 'stored',
-        ({ code }: { code: string }) => code,
-      )
+      const answer = await closedIn
+        .call('recovery', admin.createIdentityProvider, { body: configuration(issuer) })
+        .then(
+          () => 'stored',
+          ({ code }: { code: string }) => code,
+        )
       codes.add(answer)
       if (!['egress.forbidden', 'request.invalid'].includes(answer)) expect([form, answer]).toEqual([form, 'refused'])
       const { method, path } = providerOperations.createProvider
@@ -164,7 +182,9 @@ describe('T-17: an issuer into the private network', () => {
     expect(codes).toContain('egress.forbidden')
     expect(hits).toBe(0)
     expect(await closedIn.sql`select 1 from identity_provider`).toHaveLength(0)
-    expect(await closedIn.sql`select 1 from sealed_value where kind = 'identity_provider.client_secret'`).toHaveLength(0)
+    expect(await closedIn.sql`select 1 from sealed_value where kind = 'identity_provider.client_secret'`).toHaveLength(
+      0,
+    )
   }, 120_000)
 })
 
@@ -196,9 +216,11 @@ describe('when it answers', () => {
   }
 
   const entered = async () =>
-    (await ways.sql<{ count: number }[]>`
+    (
+      await ways.sql<{ count: number }[]>`
       select (select count(*) from account where tenant_id = ${tenantId})::int + (select count(*) from session where tenant_id = ${tenantId})::int
-           + (select count(*) from connected_identity where tenant_id = ${tenantId})::int as count`)[0]!.count
+           + (select count(*) from connected_identity where tenant_id = ${tenantId})::int as count`
+    )[0]!.count
 
   test('an honest answer signs in', async () => {
     expect((await callback()).status).toBe(201)
@@ -226,15 +248,30 @@ describe('when it answers', () => {
     ['silence for a token', () => hostile.answers.set('/token', silent)],
     ['silence for keys', () => hostile.answers.set('/jwks', silent)],
     ['a redirect for keys', () => hostile.answers.set('/jwks', redirect)],
-    ['an error for a token', () => hostile.answers.set('/token', (response) => response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}'))],
-  ] as [string, () => unknown][])('a token with %s signs nobody in', async (_, prepare) => {
-    const answer = await callback(prepare)
-    expect([answer.status, answer.json?.code]).toEqual([401, 'auth.sign_in_failed'])
-    expect(await entered()).toBe(0)
-    expect(hits).toBe(0)
-    const flows = await ways.sql<{ used_at: unknown }[]>`select used_at from sign_in_flow where tenant_id = ${tenantId}`
-    expect(flows.map(({ used_at }) => used_at !== null), 'the flow is spent').toEqual([true])
-  }, 30_000)
+    [
+      'an error for a token',
+      () =>
+        hostile.answers.set('/token', (response) =>
+          response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}'),
+        ),
+    ],
+  ] as [string, () => unknown][])(
+    'a token with %s signs nobody in',
+    async (_, prepare) => {
+      const answer = await callback(prepare)
+      expect([answer.status, answer.json?.code]).toEqual([401, 'auth.sign_in_failed'])
+      expect(await entered()).toBe(0)
+      expect(hits).toBe(0)
+      const flows = await ways.sql<
+        { used_at: unknown }[]
+      >`select used_at from sign_in_flow where tenant_id = ${tenantId}`
+      expect(
+        flows.map(({ used_at }) => used_at !== null),
+        'the flow is spent',
+      ).toEqual([true])
+    },
+    30_000,
+  )
 
   test('a provider that is away when somebody begins is said to be away', async () => {
     await ways.call('recovery', admin.changeIdentityProvider, { providerId, body: configuration() })

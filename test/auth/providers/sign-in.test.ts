@@ -88,9 +88,10 @@ const trailOf = async ({ id }: Workspace) =>
     ({ action }) => action,
   )
 const reasonOf = async ({ id }: Workspace) =>
-  (await ways.sql<{ reason: string }[]>`
-    select params ->> 'reason' as reason from audit_entry where tenant_id = ${id} and action = 'sign_in.turned_away' order by id desc limit 1`)[0]
-    ?.reason
+  (
+    await ways.sql<{ reason: string }[]>`
+    select params ->> 'reason' as reason from audit_entry where tenant_id = ${id} and action = 'sign_in.turned_away' order by id desc limit 1`
+  )[0]?.reason
 const expectTurnedAway = async (answer: Awaited<ReturnType<typeof enter>>, at: Workspace, reason: string) => {
   expect([answer.status, answer.json?.code]).toEqual([403, 'auth.not_admitted'])
   expect(await reasonOf(at)).toBe(reason)
@@ -109,12 +110,19 @@ describe('invitations', () => {
       state: 'ACTIVE',
       display_name: 'Olga O.',
     })
-    expect(await ways.sql`select password_hash from account where tenant_id = ${at.id}`).toEqual([{ password_hash: null }])
-    expect(await trailOf(at)).toEqual(expect.arrayContaining(['account.connected', 'account.joined', 'session.started']))
+    expect(await ways.sql`select password_hash from account where tenant_id = ${at.id}`).toEqual([
+      { password_hash: null },
+    ])
+    expect(await trailOf(at)).toEqual(
+      expect.arrayContaining(['account.connected', 'account.joined', 'session.started']),
+    )
 
     const again = await enter(at, providerId)
     expect((await whoIs(ways.daemon, again)).id).toBe((await whoIs(ways.daemon, answer)).id)
-    expect((await start(ways.daemon, { workspace: at.slug, provider_id: providerId, invitation_token: at.invitation })).json.code).toBe('auth.invitation_invalid')
+    expect(
+      (await start(ways.daemon, { workspace: at.slug, provider_id: providerId, invitation_token: at.invitation })).json
+        .code,
+    ).toBe('auth.invitation_invalid')
   })
 
   test('the vouched address of an invited account joins; one that is not vouched for does not', async () => {
@@ -137,7 +145,11 @@ describe('invitations', () => {
   test("another workspace's invitation does not serve", async () => {
     const [at, other] = [await workspace(), await workspace()]
     const providerId = await offered(at)
-    const answer = await start(ways.daemon, { workspace: at.slug, provider_id: providerId, invitation_token: other.invitation })
+    const answer = await start(ways.daemon, {
+      workspace: at.slug,
+      provider_id: providerId,
+      invitation_token: other.invitation,
+    })
     expect([answer.status, answer.json.code]).toEqual([410, 'auth.invitation_invalid'])
   })
 })
@@ -251,12 +263,18 @@ describe('newcomers', () => {
       code: 'request.invalid',
       errors: [{ pointer: '/provisioning', code: 'provider.public' }],
     })
-    await expect(offered(at, { provisioning: 'DOMAINS', allowed_email_domains: ['a.example'] }, marked)).rejects.toMatchObject({ code: 'request.invalid' })
+    await expect(
+      offered(at, { provisioning: 'DOMAINS', allowed_email_domains: ['a.example'] }, marked),
+    ).rejects.toMatchObject({ code: 'request.invalid' })
     const { data } = await ways.call('recovery', admin.listIdentityProviders, {})
     const providerId = await offered(at, {}, marked)
     const made = (await ways.call('recovery', admin.listIdentityProviders, {})).data.find(({ id }) => id === providerId)
     expect(made).toMatchObject({ kind: 'PRESET_TWO', provisioning: 'INVITED_ONLY' })
-    for (const [kind, provider] of [['GENERIC', marked], ['PRESET_ONE', marked], ['PRESET_TWO', real]] as const)
+    for (const [kind, provider] of [
+      ['GENERIC', marked],
+      ['PRESET_ONE', marked],
+      ['PRESET_TWO', real],
+    ] as const)
       await expect(offered(at, { kind }, provider)).rejects.toMatchObject({ code: 'identity_provider.kind_mismatch' })
     expect((await ways.call('recovery', admin.listIdentityProviders, {})).data).toHaveLength(data.length + 1)
   })
@@ -294,14 +312,20 @@ describe('newcomers', () => {
     newcomer('guest', 'guest@acme.example')
     const me = await whoIs(ways.daemon, await enter(at, json.id))
     expect(me.role).toBe('VIEWER')
-    expect(await ways.sql`select account_id from group_member where group_id = ${groupId}`).toEqual([{ account_id: me.id }])
+    expect(await ways.sql`select account_id from group_member where group_id = ${groupId}`).toEqual([
+      { account_id: me.id },
+    ])
 
     // The group's membership is refused by the database: then there is no account either.
     await ways.sql`alter table group_member add constraint closed check (account_id = ${ways.sql.unsafe(`'${me.id}'`)}) not valid`
     newcomer('guest2', 'guest2@acme.example')
     expect((await enter(at, json.id)).status).toBe(500)
-    expect(await ways.sql`select 1 from account where tenant_id = ${at.id} and email = 'guest2@acme.example'`).toHaveLength(0)
-    expect(await ways.sql`select 1 from connected_identity where tenant_id = ${at.id} and subject = 'guest2'`).toHaveLength(0)
+    expect(
+      await ways.sql`select 1 from account where tenant_id = ${at.id} and email = 'guest2@acme.example'`,
+    ).toHaveLength(0)
+    expect(
+      await ways.sql`select 1 from connected_identity where tenant_id = ${at.id} and subject = 'guest2'`,
+    ).toHaveLength(0)
     await ways.sql`alter table group_member drop constraint closed`
   })
 
@@ -311,7 +335,9 @@ describe('newcomers', () => {
     newcomer('twice', 'twice@acme.example')
     const answers = await Promise.all(Array.from({ length: 4 }, () => enter(at, providerId)))
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201])
-    expect(await ways.sql`select 1 from account where tenant_id = ${at.id} and email = 'twice@acme.example'`).toHaveLength(1)
+    expect(
+      await ways.sql`select 1 from account where tenant_id = ${at.id} and email = 'twice@acme.example'`,
+    ).toHaveLength(1)
     expect(await ways.sql`select 1 from connected_identity where tenant_id = ${at.id}`).toHaveLength(1)
   })
 })
@@ -321,8 +347,15 @@ describe("a workspace's own provider", () => {
     const at = await workspace()
     const owner = await person(ways.daemon, at.id)
     const call = (method: string, path: string, body?: unknown) =>
-      ways.daemon.call(method, `/api/v1/identity-providers${path}`, { token: owner.token, ...(body === undefined ? {} : { body }) })
-    const made = await call('POST', '', { issuer: real.issuer, client_id: real.clientId, client_secret: real.clientSecret })
+      ways.daemon.call(method, `/api/v1/identity-providers${path}`, {
+        token: owner.token,
+        ...(body === undefined ? {} : { body }),
+      })
+    const made = await call('POST', '', {
+      issuer: real.issuer,
+      client_id: real.clientId,
+      client_secret: real.clientSecret,
+    })
     expect([made.status, made.json]).toMatchObject([201, { owner: 'WORKSPACE', offered: true, has_secret: true }])
     expect(made.text).not.toContain('secret that both')
     const providerId: string = made.json.id
@@ -357,12 +390,18 @@ describe("a workspace's own provider", () => {
     expect((await call(owner.token, 'POST', `/${installations}:offer`, { offered: true })).json.offered).toBe(true)
 
     const { json } = await call(owner.token, 'POST', '', body)
-    for (const [method, path, sent] of [['PUT', '', body], ['DELETE', '', undefined], ['POST', ':offer', { offered: true }]] as const)
+    for (const [method, path, sent] of [
+      ['PUT', '', body],
+      ['DELETE', '', undefined],
+      ['POST', ':offer', { offered: true }],
+    ] as const)
       expect((await call(stranger.token, method, `/${json.id}${path}`, sent)).status).toBe(404)
     const theirs = (await call(stranger.token, 'GET', '')).json.data.map(({ id }: { id: string }) => id)
     expect(theirs).toContain(installations)
     expect(theirs).not.toContain(json.id)
-    expect((await start(ways.daemon, { workspace: other.slug, provider_id: json.id })).json.code).toBe('auth.sign_in_failed')
+    expect((await start(ways.daemon, { workspace: other.slug, provider_id: json.id })).json.code).toBe(
+      'auth.sign_in_failed',
+    )
   })
 })
 
@@ -395,7 +434,11 @@ describe('a flow', () => {
     const [mine, theirs] = [await begun(), await begun()]
     const answer = await finish(ways.daemon, { flow_token: mine.flow_token, ...theirs.brought })
     expect([answer.status, answer.json.code]).toEqual([401, 'auth.sign_in_failed'])
-    const mixed = await finish(ways.daemon, { flow_token: theirs.flow_token, ...theirs.brought, code: mine.brought['code'] })
+    const mixed = await finish(ways.daemon, {
+      flow_token: theirs.flow_token,
+      ...theirs.brought,
+      code: mine.brought['code'],
+    })
     expect([mixed.status, mixed.json.code]).toEqual([401, 'auth.sign_in_failed'])
   })
 
@@ -417,16 +460,20 @@ describe('a flow', () => {
       expect(await start(ways.daemon, body)).toMatchObject({ status: 401, json: { code: 'auth.sign_in_failed' } })
   })
 
-  test.each(['http://app.example/x', 'https://app.example/x?y=1', 'https://app.example/x#y', 'https://a:b@app.example/', 'javascript:alert(1)', '/x'])(
-    'comes back to a page, not to %s',
-    async (redirect_uri) => {
-      const { at, providerId } = await begun()
-      const answer = await ways.daemon.call('POST', '/api/v1/auth/oidc:start', {
-        body: { workspace: at.slug, provider_id: providerId, redirect_uri },
-      })
-      expect(answer.json).toMatchObject({ code: 'request.invalid', errors: [{ pointer: '/redirect_uri' }] })
-    },
-  )
+  test.each([
+    'http://app.example/x',
+    'https://app.example/x?y=1',
+    'https://app.example/x#y',
+    'https://a:b@app.example/',
+    'javascript:alert(1)',
+    '/x',
+  ])('comes back to a page, not to %s', async (redirect_uri) => {
+    const { at, providerId } = await begun()
+    const answer = await ways.daemon.call('POST', '/api/v1/auth/oidc:start', {
+      body: { workspace: at.slug, provider_id: providerId, redirect_uri },
+    })
+    expect(answer.json).toMatchObject({ code: 'request.invalid', errors: [{ pointer: '/redirect_uri' }] })
+  })
 
   test('a suspended workspace is not signed in to', async () => {
     const { at, flow_token, brought } = await begun()

@@ -87,13 +87,8 @@ export async function removeIdentityProvider(
 }
 
 function refuseWhileRelied({ state, withdraw_at }: ProviderRow, count: number): void {
-  switch (state) {
-    case 'OFFERED':
-      return refuse('identity_provider.withdraw_first', { workspace_count: count })
-    case 'WITHDRAWAL_ANNOUNCED':
-      return refuse('identity_provider.remove_after_withdrawal', { withdraw_at })
-    case 'ENDED':
-  }
+  if (state === 'OFFERED') refuse('identity_provider.withdraw_first', { workspace_count: count })
+  if (state === 'WITHDRAWAL_ANNOUNCED') refuse('identity_provider.remove_after_withdrawal', { withdraw_at })
 }
 
 /** The provider, locked. Refuses not_found. */
@@ -118,7 +113,8 @@ export async function readOffered(ctx: Ctx, providerId: string): Promise<Offered
 /** A group belongs to one workspace: the installation names one only where it is that workspace. Refuses request.invalid. */
 async function checkInstallationGroup(ctx: Ctx, settled: Settled): Promise<void> {
   if (settled.newcomerGroupId === null) return
-  const [only] = ctx.config.mode === 'single' ? await ctx.tx<{ id: string }[]>`select id from tenant order by id limit 1` : []
+  const [only] =
+    ctx.config.mode === 'single' ? await ctx.tx<{ id: string }[]>`select id from tenant order by id limit 1` : []
   if (!only) refuseMember('/newcomer_group_id', 'reference.unknown')
   await ctx.inWorkspace(only.id, () => checkGroup(ctx, only.id, settled))
 }

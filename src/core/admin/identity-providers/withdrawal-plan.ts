@@ -10,15 +10,14 @@
  * Spec: Plans before destruction; Offered identity provider.
  */
 import { createHash } from 'node:crypto'
-import { providersInForce } from '../../auth/providers/in-force.ts'
+import { providersInForce, readProviders } from '../../auth/providers/in-force.ts'
 import type { Ctx } from '../../context.ts'
 import { writeJson } from '../../json.ts'
 import type { Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
 import { installationScope } from '../../sealing.ts'
 import { readSwitches } from '../settings/settings.ts'
-import { readProviders } from '../../auth/providers/in-force.ts'
-import type { PlannedWorkspace, WithdrawalPlan, withdrawalPlanOperations as ops } from './contract.ts'
+import type { withdrawalPlanOperations as ops, PlannedWorkspace, WithdrawalPlan } from './contract.ts'
 import { countWorkspacesOn } from './offered.ts'
 
 const mostWorkspaces = 1000

@@ -35,8 +35,7 @@ export async function withdrawIdentityProvider(
   if (row.state === 'ENDED') refuse('identity_provider.already_withdrawn')
   const { withdraw_at: at, is_now: isNow } = await momentOf(ctx, body)
   const count = await countWorkspacesOn(ctx, providerId)
-  if (isNow && body.confirm_count !== count)
-    refuse('identity_provider.withdraw_count_mismatch', { expected: count })
+  if (isNow && body.confirm_count !== count) refuse('identity_provider.withdraw_count_mismatch', { expected: count })
 
   await ctx.tx`
     update identity_provider
@@ -77,7 +76,11 @@ export async function cancelIdentityProviderWithdrawal(
     subject: { kind: 'identity_provider', id: providerId },
     params: { had_ended: row.state === 'ENDED', workspace_count: count },
   })
-  await ctx.enqueue(tellWorkspaces, { providerId, name: 'provider_restored', at: changed?.updated_at ?? row.updated_at })
+  await ctx.enqueue(tellWorkspaces, {
+    providerId,
+    name: 'provider_restored',
+    at: changed?.updated_at ?? row.updated_at,
+  })
 
   return readOffered(ctx, providerId)
 }

@@ -87,26 +87,33 @@ function checkEntries({ allowed_email_domains, allowed_directories }: Configurat
 function checkNewcomers({ newcomer_role, newcomer_group_id }: Configuration): void {
   if (newcomer_role === 'OWNER')
     refuseMember('/newcomer_role', 'value.one_of', { values: ['VIEWER', 'COMMENTER', 'MEMBER', 'ADMIN'] })
-  if (newcomer_role && newcomer_group_id) refuseMember('/newcomer_group_id', 'member.conflicts', { with: ['newcomer_role'] })
+  if (newcomer_role && newcomer_group_id)
+    refuseMember('/newcomer_group_id', 'member.conflicts', { with: ['newcomer_role'] })
 }
 
 async function discoverNow(installation: Installation, { issuer, clientId }: Settled): Promise<void> {
   const egress = await installation.egress()
   const { discover } = await import('../../egress/oidc.ts')
-  const manyIssuers = standsForMany(installation.config.providerPresets, issuer)
-  await discover(egress, { issuer, clientId, clientSecret: undefined, manyIssuers }).catch((error: unknown) => {
-    const { name, reason } = error as { name: string; reason: string }
-    if (name === 'EgressRefused') refuse('egress.forbidden')
-    if (name === 'OidcFailure') refuse('identity_provider.discovery_failed', { reason })
-    throw error
-  })
+  const { providerPresets, providerAnswerMs: answerMs } = installation.config
+  const manyIssuers = standsForMany(providerPresets, issuer)
+  await discover(egress, { issuer, clientId, clientSecret: undefined, manyIssuers, answerMs }).catch(
+    (error: unknown) => {
+      const { name, reason } = error as { name: string; reason: string }
+      if (name === 'EgressRefused') refuse('egress.forbidden')
+      if (name === 'OidcFailure') refuse('identity_provider.discovery_failed', { reason })
+      throw error
+    },
+  )
 }
 
 /**
  * What a change needs beyond what a creation does. Refuses identity_provider.withdraw_instead where `enabled` differs,
  * request.invalid where another issuer would get the sealed secret.
  */
-export function checkChange(settled: Settled, now: { readonly enabled: boolean; readonly issuer: string; readonly has_secret: boolean }): void {
+export function checkChange(
+  settled: Settled,
+  now: { readonly enabled: boolean; readonly issuer: string; readonly has_secret: boolean },
+): void {
   if (settled.enabled !== undefined && settled.enabled !== now.enabled) refuse('identity_provider.withdraw_instead')
   if (settled.issuer !== now.issuer && now.has_secret && settled.clientSecret === undefined)
     refuseMember('/client_secret', 'member.required')

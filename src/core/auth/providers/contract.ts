@@ -225,7 +225,9 @@ export const providerSignInOperations = defineOperations('auth', {
     success: { status: 200, answer: SignInRules },
     needs: { caller: 'anyone' },
     recovery: { refused: 'recovery mode needs no session' },
-    assumed: ["an unknown workspace is answered with the installation's own rules: the answer tells nobody which exist"],
+    assumed: [
+      "an unknown workspace is answered with the installation's own rules: the answer tells nobody which exist",
+    ],
   },
   startOidc: {
     method: 'POST',

@@ -70,7 +70,10 @@ function checkRedirect(text: string): void {
 
 type Start = Received<typeof ops.startOidc>['body']
 
-async function findForStart(ctx: Ctx, body: Start): Promise<Pick<Begun, 'tenantId' | 'providerScope' | 'invitationId'> & { client: OidcClient }> {
+async function findForStart(
+  ctx: Ctx,
+  body: Start,
+): Promise<Pick<Begun, 'tenantId' | 'providerScope' | 'invitationId'> & { client: OidcClient }> {
   const [tenant] = await ctx.tx<{ id: string }[]>`select id from tenant where slug = ${body.workspace ?? ''}`
   if (!tenant) refuse('auth.sign_in_failed')
   const invitation = body.invitation_token === undefined ? undefined : await findInvitation(ctx, body.invitation_token)

@@ -47,7 +47,11 @@ export async function isLeftOutside(ctx: Ctx, tenantId: string): Promise<boolean
 }
 
 /** The provider, if the workspace has it on and its offer stands; it stays so until the commit. */
-export async function holdProviderInForce(ctx: Ctx, tenantId: string, providerId: string): Promise<ProviderRow | undefined> {
+export async function holdProviderInForce(
+  ctx: Ctx,
+  tenantId: string,
+  providerId: string,
+): Promise<ProviderRow | undefined> {
   const [on] = await ctx.tx<SwitchRow[]>`
     select provider_id, provider_scope from provider_switch where tenant_id = ${tenantId} and provider_id = ${providerId} for share`
   if (!on || !(await mayServe(ctx))) return undefined
@@ -66,8 +70,12 @@ export async function readProviders(ctx: Ctx, scope: string, ids?: readonly stri
 }
 
 /** By position, then by name, as a list of buttons is read. */
-export const inOrder = <Row extends Pick<ProviderRow, 'position' | 'display_name' | 'id'>>(rows: readonly Row[]): Row[] =>
+export const inOrder = <Row extends Pick<ProviderRow, 'position' | 'display_name' | 'id'>>(
+  rows: readonly Row[],
+): Row[] =>
   [...rows].sort(
     (a, b) =>
-      a.position - b.position || (a.display_name ?? '').localeCompare(b.display_name ?? '', 'en') || (a.id < b.id ? -1 : 1),
+      a.position - b.position ||
+      (a.display_name ?? '').localeCompare(b.display_name ?? '', 'en') ||
+      (a.id < b.id ? -1 : 1),
   )

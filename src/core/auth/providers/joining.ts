@@ -30,7 +30,11 @@ export async function connect(ctx: Ctx, { tenantId, provider, claims }: Arrival,
 }
 
 /** What trail and events say of everybody who joins. */
-export async function tellJoined(ctx: Ctx, accountId: string, params: Readonly<Record<string, unknown>>): Promise<void> {
+export async function tellJoined(
+  ctx: Ctx,
+  accountId: string,
+  params: Readonly<Record<string, unknown>>,
+): Promise<void> {
   await ctx.audit('account.joined', { subject: { kind: 'account', id: accountId }, params })
   await ctx.emit({
     name: 'identity.account.joined',

@@ -65,7 +65,12 @@ export async function createNewcomer(
 }
 
 /** The group may be gone since it was named; then the newcomer has the least role, and nothing else. */
-async function joinGroup(ctx: Ctx, tenantId: string, groupId: string | null, accountId: string): Promise<string | null> {
+async function joinGroup(
+  ctx: Ctx,
+  tenantId: string,
+  groupId: string | null,
+  accountId: string,
+): Promise<string | null> {
   if (groupId === null) return null
   const [group] = await ctx.tx`
     select 1 from account_group where tenant_id = ${tenantId} and id = ${groupId} for key share`

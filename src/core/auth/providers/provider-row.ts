@@ -10,12 +10,12 @@
  */
 import type { Ctx } from '../../context.ts'
 import type { Tx } from '../../database/transaction.ts'
+import type { OidcClient } from '../../egress/oidc.ts'
+import type { Role } from '../../schema.ts'
 import { openSealed, removeSealed, storeSealed } from '../../sealed-values.ts'
 import { installationScope } from '../../sealing.ts'
-import type { ProviderKind, ProviderState, Provisioning } from './contract.ts'
 import type { Settled } from './configuration.ts'
-import type { Role } from '../../schema.ts'
-import type { OidcClient } from '../../egress/oidc.ts'
+import type { ProviderKind, ProviderState, Provisioning } from './contract.ts'
 import { standsForMany } from './presets.ts'
 
 export interface ProviderRow {
@@ -103,12 +103,16 @@ const secretPlace = (scope: string, id: string) =>
   ({ tenantId: scope, kind: 'identity_provider.client_secret', ownerId: id }) as const
 
 /** As whom we come to the provider. Refuses secret.unavailable. The scope's role is in force. */
-export async function clientOf(ctx: Ctx, { tenant_id, id, issuer, client_id, has_secret }: ProviderRow): Promise<OidcClient> {
+export async function clientOf(
+  ctx: Ctx,
+  { tenant_id, id, issuer, client_id, has_secret }: ProviderRow,
+): Promise<OidcClient> {
   return {
     issuer,
     clientId: client_id,
     clientSecret: has_secret ? await openSealed(ctx, secretPlace(tenant_id, id)) : undefined,
     manyIssuers: standsForMany(ctx.config.providerPresets, issuer),
+    answerMs: ctx.config.providerAnswerMs,
   }
 }
 

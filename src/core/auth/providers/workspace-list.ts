@@ -13,7 +13,14 @@ import { account } from '../session.ts'
 import { checkChange, type Settled } from './configuration.ts'
 import type { providerOperations as ops, PresetAnswer, WorkspaceProvider } from './contract.ts'
 import { inOrder, readProviders } from './in-force.ts'
-import { deleteProvider, inScope, insertProvider, lockProvider, type ProviderRow, updateProvider } from './provider-row.ts'
+import {
+  deleteProvider,
+  inScope,
+  insertProvider,
+  lockProvider,
+  type ProviderRow,
+  updateProvider,
+} from './provider-row.ts'
 
 /** Own ones and the installation's, at most 1,000 of each. */
 export async function listProviders(ctx: Ctx): Promise<Answer<typeof ops.listProviders>> {
@@ -25,7 +32,9 @@ export async function listProviders(ctx: Ctx): Promise<Answer<typeof ops.listPro
 }
 
 async function switchedOn(ctx: Ctx, tenantId: string): Promise<ReadonlySet<string>> {
-  const rows = await ctx.tx<{ provider_id: string }[]>`select provider_id from provider_switch where tenant_id = ${tenantId}`
+  const rows = await ctx.tx<
+    { provider_id: string }[]
+  >`select provider_id from provider_switch where tenant_id = ${tenantId}`
   return new Set(rows.map(({ provider_id }) => provider_id))
 }
 

@@ -166,7 +166,9 @@ export const restored: InEveryLanguage = {
   },
   fr: {
     subject: 'La connexion avec {provider} continue : {workspace}',
-    says: ['Le retrait de {provider} a été annulé ({moment}). Les personnes de {workspace} s’y connectent comme avant.'],
+    says: [
+      'Le retrait de {provider} a été annulé ({moment}). Les personnes de {workspace} s’y connectent comme avant.',
+    ],
   },
   es: {
     subject: 'El acceso con {provider} continúa: {workspace}',
@@ -204,8 +206,6 @@ export const restored: InEveryLanguage = {
   },
   ja: {
     subject: '{provider} でのサインインは継続します: {workspace}',
-    says: [
-      '{provider} の提供終了は取り消されました({moment})。{workspace} の方々はこれまでどおりサインインできます。',
-    ],
+    says: ['{provider} の提供終了は取り消されました({moment})。{workspace} の方々はこれまでどおりサインインできます。'],
   },
 }
