@@ -7,16 +7,16 @@ const list = (summary: string, helpValue: string) => Flags.string({ summary, hel
 
 export const configurationFlags = {
   name: Flags.string({ summary: 'The name on the button.' }),
-  provisioning: Flags.string({
+  provisioning: Flags.option({
     summary: 'Whom it brings in: nobody new, who is of its domains or directories, or anybody.',
     options: ['INVITED_ONLY', 'DOMAINS', 'ANY'] as const,
-  }),
+  })(),
   domain: list('A domain whose addresses are admitted; may be repeated.', 'DOMAIN'),
   directory: list("An organisation that is admitted, in the provider's own identifiers; may be repeated.", 'ID'),
-  'newcomer-role': Flags.string({
+  'newcomer-role': Flags.option({
     summary: 'What newcomers are.',
     options: ['VIEWER', 'COMMENTER', 'MEMBER', 'ADMIN'] as const,
-  }),
+  })(),
   position: Flags.integer({ summary: 'Its place among the buttons.', min: 0, max: 99 }),
   'client-secret-file': Flags.string({
     summary: 'Read the client secret from a file of mode 0600.',
@@ -30,10 +30,10 @@ export const configurationFlags = {
 
 interface Given {
   readonly name?: string | undefined
-  readonly provisioning?: Configuration['provisioning']
+  readonly provisioning?: Configuration['provisioning'] | undefined
   readonly domain?: string[] | undefined
   readonly directory?: string[] | undefined
-  readonly 'newcomer-role'?: Configuration['newcomer_role']
+  readonly 'newcomer-role'?: Configuration['newcomer_role'] | undefined
   readonly position?: number | undefined
   readonly 'client-secret-file'?: string | undefined
   readonly 'client-secret-stdin'?: boolean | undefined

@@ -29,7 +29,8 @@ import type { OfferedProvider, identityProviderOperations as ops } from './contr
 export async function listIdentityProviders(ctx: Ctx): Promise<Answer<typeof ops.listIdentityProviders>> {
   const rows = inOrder(await readProviders(ctx, installationScope))
   const counts = await ctx.tx<{ provider_id: string; count: number }[]>`
-    select provider_id, count(tenant_id)::int as count from provider_switch group by provider_id`
+    select p.id as provider_id, (select count(s.tenant_id)::int from provider_switch s where s.provider_id = p.id) as count
+    from identity_provider p where p.tenant_id = ${installationScope}`
   const on = new Map(counts.map(({ provider_id, count }) => [provider_id, count]))
   return { data: rows.map((row) => ({ ...row, workspaces_on: on.get(row.id) ?? 0 })) }
 }
