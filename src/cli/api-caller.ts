@@ -59,12 +59,12 @@ export function apiCaller(target: ApiTarget): Caller {
     where: `${target.apiUrl} as ${target.credentials.who}`,
     way: 'api',
     call,
-    async stepUp(operation, targetId, password) {
+    async stepUp(operation, targetId, shown) {
       const { passwordOperations } = await import('../core/auth/contract.ts')
       // Proven with the token that will make the call: the proof is bound to it.
       const stepUp = { ...passwordOperations.stepUp, needs: operation.needs }
       const proof = await call(stepUp, {
-        body: { password, operation: operation.id, ...(targetId ? { target_id: targetId } : {}) },
+        body: { ...shown, operation: operation.id, ...(targetId ? { target_id: targetId } : {}) },
       })
       return proof.step_up_token
     },

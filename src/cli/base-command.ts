@@ -12,6 +12,7 @@ import { requestOf } from '../core/request.ts'
 import type { Caller } from './caller.ts'
 import { openCaller } from './caller-choice.ts'
 import { printableLines } from './render/printable.ts'
+import { codesFrom, type ProofFlags, withSecondFactor } from './second-factor-input.ts'
 import { secretOrAsk } from './secret-input.ts'
 
 /** A command that needs no installation. */
@@ -108,14 +109,14 @@ export abstract class CallerCommand extends BaseCommand {
 
   /**
    * Carries out an operation that may want a step-up: proves who is calling with the
-   * password, bound to this operation and its target, and sends the proof along. At the
+   * password and the second factor, bound to this operation and its target, and sends the proof along. At the
    * database nothing is proven: the operating system has let the caller in.
    */
   protected async callProven<O extends Operation>(
     caller: Caller,
     operation: O,
     sent: Sent<O>,
-    source: { readonly 'password-stdin'?: boolean; readonly 'password-file'?: string | undefined },
+    source: ProofFlags,
   ): Promise<Answer<O>> {
     const { params, body } = requestOf(operation, sent)
     if (!caller.stepUp || !needsStepUp(operation, body)) return caller.call(operation, sent)
@@ -126,7 +127,10 @@ export abstract class CallerCommand extends BaseCommand {
       'notAllowed',
     )
     const [targetId] = Object.values((params ?? {}) as Record<string, string>)
-    const stepUp = await caller.stepUp(operation, targetId, password)
+    const prove = caller.stepUp
+    const stepUp = await withSecondFactor(codesFrom(source['code-file']), (shown) =>
+      prove(operation, targetId, { password, ...shown }),
+    )
     return caller.call(operation, { ...sent, stepUp })
   }
 }

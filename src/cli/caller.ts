@@ -4,6 +4,10 @@
  * it has; paths, methods and types come from the operation's data.
  */
 import type { Answer, Operation, Sent } from '../core/operation.ts'
+import type { Shown } from './second-factor-input.ts'
+
+/** What shows that the account's own person is at the keyboard. */
+export type Proof = { readonly password: string } & Shown
 
 export interface Caller {
   /** For people: `http://… as ada@…`, or `the embedded installation in …`. */
@@ -13,9 +17,11 @@ export interface Caller {
   /** Carries the operation out. Throws a Problem where it is refused, a Failure where nothing is reached. */
   call<O extends Operation>(operation: O, sent: Sent<O>): Promise<Answer<O>>
   /** Proves once more who is calling, for one call; answers the proof to send with it. Only over HTTP. */
-  stepUp?(operation: Operation, targetId: string | undefined, password: string): Promise<string>
+  stepUp?(operation: Operation, targetId: string | undefined, proof: Proof): Promise<string>
   /** Works an export off in this process; only at the database, where no daemon may be running that would. */
   work?(tenantId: string, jobId: string): Promise<void>
+  /** Where mails end up, for people; known only at the database. */
+  readonly mailGoes?: string
   close(): Promise<void>
 }
 

@@ -9,6 +9,7 @@ import { apiCaller } from './api-caller.ts'
 import { profileCredentials } from './credentials.ts'
 import { profileNameFor } from './profile-name.ts'
 import { type Profile, type ProfileSession, saveProfile } from './profiles.ts'
+import { codesFrom } from './second-factor-input.ts'
 import type { SetUpAnswers } from './set-up-answers.ts'
 
 export interface DoneSetUp {
@@ -55,7 +56,7 @@ export async function keepProfile(
   const profile: Profile = { name: profileNameFor(directory), api_url: apiUrl, directory, workspace, email, session }
   saveProfile(profile)
   const caller = apiCaller({ apiUrl, credentials: profileCredentials(profile), tell })
-  const { token, id } = await mintAdminToken(caller, password)
+  const { token, id } = await mintAdminToken(caller, password, codesFrom(undefined))
   const complete = { ...profile, token, token_id: id }
   saveProfile(complete)
   return complete

@@ -8,7 +8,8 @@
  */
 import { recoveryActor } from '../core/actor.ts'
 import { type Booted, bootInstallation } from '../core/boot.ts'
-import { readConfig } from '../core/config.ts'
+import { type Config, readConfig } from '../core/config.ts'
+import { placeOf } from '../core/mail/settings.ts'
 import type { Answer, Operation, Sent } from '../core/operation.ts'
 import { performForAnswer } from '../core/perform.ts'
 import type { Caller } from './caller.ts'
@@ -31,6 +32,7 @@ export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Pro
   return {
     where: booted.embedded ? `the embedded installation in ${config.dataDir}` : `the database ${nameOf(booted)}`,
     way: 'database',
+    mailGoes: mailGoes(config),
     async call<O extends Operation>(operation: O, sent: Sent<O>): Promise<Answer<O>> {
       if (operation.recovery !== 'allowed') throw refusedHere(operation.recovery.refused)
       return performForAnswer(booted.installation, operation, actor, sent)
@@ -62,5 +64,11 @@ const refusedHere = (reason: string) =>
     `This cannot be done directly on the database: ${reason}.`,
     '`svc login` signs in to the daemon.',
   )
+
+/** Queued mails go when a daemon works the queue; this process only says where to. */
+const mailGoes = ({ mail }: Config) =>
+  mail.relay
+    ? `through ${placeOf(mail)}, by a daemon that works the queue`
+    : `into ${mail.folder}, by a daemon that works the queue`
 
 const nameOf = ({ installation: { address } }: Booted) => `${address.database} on ${address.host}`

@@ -14,7 +14,7 @@ import { getWithdrawalPlan } from './admin/identity-providers/withdrawal-plan.ts
 import { listJournal } from './admin/journal/journal.ts'
 import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
 import { getOverview } from './admin/overview/overview.ts'
-import { getSettings, replaceSettings } from './admin/settings/replacement.ts'
+import { getSettings, prepareReplacement, replaceSettings } from './admin/settings/replacement.ts'
 import { cancelTenantDeletion, deleteTenant } from './admin/tenants/deletion.ts'
 import { getDeletionPlan } from './admin/tenants/deletion-plan.ts'
 import { exportTenant } from './admin/tenants/export.ts'
@@ -26,6 +26,7 @@ import { getPurgeCertificate, listPurgeCertificates } from './admin/tenants/purg
 import { verifyPurgeCertificate } from './admin/tenants/purge-verification.ts'
 import { changeTenantQuotas } from './admin/tenants/quotas.ts'
 import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
+import { explainSignIn } from './audit/sign-in-explanation.ts'
 import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
 import { changePassword, prepareNewPassword } from './auth/change-password.ts'
 import { checkPassword, forgetPassword, hashForReset, prepareCheck, resetPassword } from './auth/forgotten-password.ts'
@@ -43,6 +44,8 @@ import {
   offerProvider,
   removeProvider,
 } from './auth/providers/workspace-list.ts'
+import { confirmTotp, confirmTotpReplacement, enrollTotp, replaceTotp } from './auth/second-factor/enrolment.ts'
+import { disableSecondFactor, regenerateRecoveryCodes } from './auth/second-factor/removal.ts'
 import { createServiceAccount, listServiceAccounts } from './auth/service-account.ts'
 import { endSession, listSessions, refreshSession, signOut } from './auth/session.ts'
 import { hashForSetUp, setUpInstallation } from './auth/set-up.ts'
@@ -98,6 +101,12 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   forgetPassword,
   resetPassword: withWork(hashForReset, resetPassword),
   stepUp: withWork((installation, actor, { body }) => proveOwnPassword(installation, actor, body.password), stepUp),
+  enrollTotp,
+  confirmTotp,
+  replaceTotp,
+  confirmTotpReplacement,
+  regenerateRecoveryCodes,
+  disableSecondFactor,
   listTokens,
   createToken,
   revokeToken,
@@ -146,7 +155,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   cancelIdentityProviderWithdrawal,
   getWithdrawalPlan,
   getSettings,
-  replaceSettings,
+  replaceSettings: withWork(prepareReplacement, replaceSettings),
   getOverview,
   listJournal,
   listBackupTargets,
@@ -155,5 +164,6 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   testBackupTarget: withWork(probeTarget, testBackupTarget),
   listBackups: withWork(readBackups, listBackups),
   exportTenant,
+  explainSignIn,
   getJob,
 }

@@ -18,7 +18,12 @@ export type Needs =
   /** Nobody has to say who they are. */
   | { readonly caller: 'anyone' }
   /** Any valid credential, for the account's own affairs; its scopes are not asked for. */
-  | { readonly caller: 'account'; readonly stepUp?: StepUp }
+  | {
+      readonly caller: 'account'
+      readonly stepUp?: StepUp
+      /** Served also while a second factor is demanded that the account has not: what it takes to get one. */
+      readonly withoutSecondFactor?: true
+    }
   /** The workspace's own people. */
   | { readonly caller: 'workspace'; readonly scope: Scope; readonly role: Role; readonly stepUp?: StepUp }
   /**
@@ -118,3 +123,7 @@ export function needsStepUp(operation: Operation, body: unknown): boolean {
 
 /** Whether the operation changes nothing, and may run in a read-only transaction. */
 export const isRead = (operation: Operation) => operation.method === 'GET'
+
+/** Whether the operation is served also to an account that lacks a second factor which is demanded of it. */
+export const isServedWithoutFactor = (needs: Needs) =>
+  needs.caller === 'anyone' || (needs.caller === 'account' && needs.withoutSecondFactor === true)

@@ -5,6 +5,7 @@ import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
 import { settingsOperations } from './admin/settings/contract.ts'
 import { tenantOperations } from './admin/tenants/contract.ts'
+import { auditOperations } from './audit/contract.ts'
 import {
   invitationOperations,
   passwordOperations,
@@ -14,6 +15,7 @@ import {
   tokenOperations,
 } from './auth/contract.ts'
 import { providerOperations, providerSignInOperations } from './auth/providers/contract.ts'
+import { secondFactorOperations } from './auth/second-factor/contract.ts'
 import { backupOperations } from './backup/contract.ts'
 import { containerOperations } from './containers/contract.ts'
 import { identityOperations } from './identity/contract.ts'
@@ -28,6 +30,7 @@ export const operations = {
   ...invitationOperations,
   ...sessionOperations,
   ...passwordOperations,
+  ...secondFactorOperations,
   ...tokenOperations,
   ...serviceAccountOperations,
   ...providerSignInOperations,
@@ -45,6 +48,7 @@ export const operations = {
   ...overviewOperations,
   ...journalOperations,
   ...backupOperations,
+  ...auditOperations,
   ...jobOperations,
 }
 

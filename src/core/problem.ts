@@ -177,10 +177,46 @@ export const problems = {
     says: 'The provider knows you, but this workspace does not admit you by it.',
     remedy: 'Ask an administrator of the workspace for an invitation.',
   },
+  'auth.second_factor_required': {
+    status: 401,
+    says: 'This account has a second factor: a code of its authenticator app, or a recovery code, is needed too.',
+    remedy: 'Give it with --code-file, or run the command on a terminal, which asks.',
+  },
+  'auth.second_factor_failed': {
+    status: 401,
+    says: 'That code is not right, is too old, or has been used: each serves once.',
+    remedy: "Wait for the app's next code; check the clock of its device.",
+  },
+  'auth.second_factor_locked': {
+    status: 429,
+    says: 'Too many wrong codes; they are locked for this account.',
+    remedy: 'Wait as long as Retry-After says.',
+  },
+  'auth.second_factor_demanded': {
+    status: 403,
+    says: 'The installation demands a second factor of this account.',
+    remedy: '`svc mfa enroll` sets one up.',
+  },
+  'auth.second_factor_enrolled': {
+    status: 409,
+    says: 'The account has a second factor already.',
+    remedy: '`svc mfa enroll --replace` moves it to another app.',
+  },
+  'auth.second_factor_absent': {
+    status: 409,
+    says: 'The account has no second factor.',
+    remedy: '`svc mfa enroll` sets one up.',
+  },
+  'auth.second_factor_not_begun': {
+    status: 409,
+    says: 'There is nothing to confirm, or it was begun more than 15 minutes ago.',
+    remedy: 'Begin again: `svc mfa enroll`.',
+  },
+  'auth.second_factor_person': { status: 409, says: 'A service account has no second factor; its token is all.' },
   'auth.sign_in_locked': {
     status: 429,
     says: 'Too many failed sign-ins for this address; they are locked for it.',
-    remedy: 'Wait as long as Retry-After says, or set a new password: `svc password forgot`.',
+    remedy: 'Wait as long as Retry-After says, or ask for a mail with a link to set a new password.',
   },
   'auth.password_disabled': {
     status: 403,

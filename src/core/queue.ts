@@ -16,6 +16,8 @@ export interface EnqueueOptions {
   readonly startAfter?: Date
   /** At most one job of that key waits at a time; asking again queues nothing new. */
   readonly singletonKey?: string
+  /** With a key: at most one job of it is queued in each span of so many seconds; asking again queues nothing new. */
+  readonly singletonSeconds?: number
 }
 
 export interface Queue {

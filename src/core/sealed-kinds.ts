@@ -45,6 +45,11 @@ export const sealedKinds = {
     owner: 'identity_provider',
     ifLost: 'set the secret of each provider again',
   },
+  'mfa.totp': {
+    holds: 'what the codes of an authenticator app are made from',
+    owner: 'second_factor',
+    ifLost: 'the account signs in with a recovery code, or an administrator removes the factor, and it enrols anew',
+  },
 } as const satisfies Readonly<Record<string, SealedKindDeclaration>>
 
 export type SealedKind = keyof typeof sealedKinds

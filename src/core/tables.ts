@@ -42,6 +42,8 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   password_reset: { purge: 50, export: { omitted: 'credentials' } },
   password_history: { purge: 50, export: { omitted: 'credentials' } },
   failed_attempt: { purge: 50, export: { omitted: 'a counter of the last minutes' } },
+  recovery_code: { purge: 50, export: { omitted: 'credentials' } },
+  second_factor: { purge: 50, export: { omitted: 'credentials' } },
   step_up: { purge: 50, export: { omitted: 'credentials' } },
   credential: { purge: 60, export: { omitted: 'credentials' } },
   session: { purge: 70, export: { omitted: 'credentials' } },

@@ -14,10 +14,11 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { type AccountActor, type Actor, actsForInstallation, anyone } from '../core/actor.ts'
+import { demandedOf, isMeant } from '../core/auth/second-factor/demand.ts'
 import type { Config } from '../core/config.ts'
 import { asInstallation } from '../core/context.ts'
 import { admitted, type Installation } from '../core/installation.ts'
-import type { Needs, Operation } from '../core/operation.ts'
+import { isServedWithoutFactor, type Needs, type Operation } from '../core/operation.ts'
 import { refuse } from '../core/problem.ts'
 import { ceilingOf } from '../core/quotas.ts'
 import { refuseRecovering } from '../core/recovery/gate.ts'
@@ -26,7 +27,7 @@ import { hashToken, isTokenShaped } from '../core/token.ts'
 import type { Rate } from './rate.ts'
 
 export interface Gate {
-  /** Answers who acts. Refuses auth.unauthenticated, installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required, quota.exceeded. */
+  /** Answers who acts. Refuses auth.unauthenticated, installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required, auth.second_factor_demanded, quota.exceeded. */
   admit(operation: Operation, headers: IncomingHttpHeaders): Promise<Actor>
 }
 
@@ -47,6 +48,10 @@ interface CredentialRow {
   readonly decided_ceiling: number | bigint | null
   readonly epoch: string
   readonly is_gated: boolean
+  readonly has_password: boolean
+  readonly lacks_factor: boolean
+  /** What the installation decided; null where it decided nothing. */
+  readonly factor_demanded_of: string | null
 }
 
 export function openGate(installation: Installation, rate: Rate): Gate {
@@ -67,6 +72,12 @@ export function openGate(installation: Installation, rate: Rate): Gate {
 
       const actor = actorOf(row)
       await authorize(installation, needs, actor)
+      if (
+        row.lacks_factor &&
+        isMeant(demandedOf(row.factor_demanded_of), { ...actor, hasPassword: row.has_password }) &&
+        !isServedWithoutFactor(needs)
+      )
+        refuse('auth.second_factor_demanded')
       // Calls on /admin are the installation's, not the workspace's.
       if (needs.caller !== 'operator' && !(needs.caller === 'workspace or operator' && actsForInstallation(actor)))
         await rate.spend(
@@ -132,7 +143,7 @@ function bearerOf(header: string | undefined): string | undefined {
   return token !== undefined && isTokenShaped(token, 'personal', 'service', 'session') ? token : undefined
 }
 
-/** The one query of every authenticated call; its plan is four look-ups by key behind one by hash. */
+/** The one query of every authenticated call; its plan is look-ups by key behind one by hash. */
 async function findCredential({ pool }: Installation, token: string): Promise<CredentialRow | undefined> {
   const hash = hashToken(token)
   const [row] = await pool.transaction(
@@ -142,7 +153,8 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
              c.last_used_at is null or c.last_used_at < now() - interval '1 minute' as is_unseen,
              t.state, t.slug, a.kind as account_kind, m.role, o.account_id is not null as is_operator, q.ceiling,
              (select value::text::bigint from setting where name = 'quotas.api_requests_per_minute') as decided_ceiling,
-             i.epoch, i.gated_at is not null as is_gated
+             i.epoch, i.gated_at is not null as is_gated,
+             a.password_hash is not null as has_password, f.id is null as lacks_factor, d.value #>> '{}' as factor_demanded_of
       from credential c
       cross join installation i
       join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
@@ -150,6 +162,8 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
       join tenant t on t.id = c.tenant_id
       left join session s on s.tenant_id = c.tenant_id and s.id = c.session_id
       left join operator o on o.account_id = c.account_id
+      left join second_factor f on f.tenant_id = c.tenant_id and f.account_id = c.account_id and f.confirmed_at is not null
+      left join setting d on d.name = 'sign_in.mfa_required_for'
       left join tenant_quota q on q.tenant_id = c.tenant_id and q.quota = 'api_requests_per_minute'
       where c.hash = ${hash} and c.kind in ('PERSONAL', 'SERVICE', 'SESSION')
         and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`,

@@ -14,9 +14,11 @@
  */
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { SettingsFileRefused, settleSettings } from '../core/admin/settings/enforcing-file.ts'
 import { type Booted, bootInstallation, offerSetUp } from '../core/boot.ts'
 import { type Config, ConfigurationError, readConfig } from '../core/config.ts'
 import { codeOf, DatabaseUnavailable } from '../core/database/unavailable.ts'
+import type { Installation } from '../core/installation.ts'
 import { jobs } from '../core/jobs.ts'
 import { placeOf } from '../core/mail/settings.ts'
 import { keepLedgerCopies } from '../core/recovery/ledger-copies.ts'
@@ -35,6 +37,8 @@ export interface Daemon {
   readonly address: string
   /** Undefined once the installation is set up, and when the operator chose it himself. */
   readonly setUpToken: string | undefined
+  /** Reads the settings file again; a file that is refused is told in the log and changes nothing. */
+  reload(): Promise<void>
   /** Drains and closes; a second call waits for the first. */
   close(): Promise<void>
 }
@@ -81,6 +85,7 @@ async function serve(
     readiness,
     servesApi: role !== 'worker',
   })
+  await settleSettings(installation)
   const setUpToken = await offerSetUp(installation)
   const rewind = await detectRewind(installation)
   if (rewind)
@@ -109,10 +114,35 @@ async function serve(
   return {
     address: addressOf(app, config.host),
     setUpToken: config.setUpToken === undefined ? setUpToken : undefined,
+    reload: reloading(installation, log),
     close() {
       draining ??= closeAll()
       return draining
     },
+  }
+}
+
+/** One after another, so that the file that was written last is the one in force. */
+function reloading(installation: Installation, log: Log): () => Promise<void> {
+  let last = Promise.resolve()
+  const reload = async () => {
+    const file = installation.config.settingsFile
+    if (file === undefined) return log.info('no settings file to read again')
+    try {
+      const moved = await settleSettings(installation)
+      log.info('the settings file is in force', { file, moved: moved.join(' ') })
+    } catch (error) {
+      if (error instanceof SettingsFileRefused)
+        return log.warn('the settings file is refused; what was in force stays', {
+          file,
+          faults: error.faults.join('; '),
+        })
+      log.failure('reading the settings file', error)
+    }
+  }
+  return () => {
+    last = last.then(reload)
+    return last
   }
 }
 
@@ -156,6 +186,7 @@ export async function runDaemon({ role }: { readonly role: DaemonRole }): Promis
       void end(0, drainMs)
     })
   }
+  process.on('SIGHUP', () => void daemon.reload())
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.once(event, (error: unknown) => {
       process.on(event, () => {}) // one more on the way down changes nothing

@@ -8,7 +8,7 @@
  * Elsewhere: schemas and their components (openapi-schemas.ts).
  * Spec: decisions 1, Roots; Errors.
  */
-import type { Operation } from '../core/operation.ts'
+import { isServedWithoutFactor, type Operation } from '../core/operation.ts'
 import { type ProblemCode, problems } from '../core/problem.ts'
 import { type JsonSchema, openSchemas, type Schemas } from './openapi-schemas.ts'
 import { mediaTypeOf, problemType } from './refusals.ts'
@@ -241,6 +241,7 @@ interface Refusal {
 function refusalsMetBy(operation: Operation): Refusal[] {
   const { needs } = operation
   const codes: ProblemCode[] = ['request.malformed', 'service.unavailable', 'internal', ...gateRefusals(operation)]
+  if (!isServedWithoutFactor(needs)) codes.push('auth.second_factor_demanded')
   if (operation.method !== 'GET')
     codes.push('request.too_large', 'request.media_type', 'request.invalid', 'request.timeout')
   if (operation.params) codes.push('not_found')

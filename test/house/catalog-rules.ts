@@ -25,6 +25,7 @@ const openToInstallation: Readonly<Record<string, string>> = {
   session: 'ended sessions are part of that look-up',
   credential: 'the look-up itself',
   step_up: 'proofs are swept when they are over',
+  second_factor: 'the gate asks whether an account has one; what nobody confirmed is swept',
   failed_sign_in: 'whoever signs in is not known before the look-up',
   password_reset: 'the token is all that its holder has',
   failed_attempt: 'failures are swept when they are over',

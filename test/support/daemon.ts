@@ -39,6 +39,8 @@ export interface TestDaemon {
   call(method: string, path: string, sending?: Sending): Promise<Answered>
   /** Writes bytes to a connection of its own and answers all that came back until it closed. */
   raw(bytes: string | Buffer | readonly (string | Buffer)[]): Promise<string>
+  /** What SIGHUP does. */
+  reload(): Promise<void>
   /** Another daemon over the same database. */
   twin(): Promise<TestDaemon>
   close(): Promise<void>
@@ -79,6 +81,7 @@ async function daemonOver(db: TestDatabase, config: Config, options: TestDaemonO
     setUpToken: config.setUpToken ?? '',
     call: (method, path, sending) => send(agent, port, method, path, sending),
     raw: (bytes) => exchange(port, bytes),
+    reload: () => daemon.reload(),
     twin: () => daemonOver(db, config, options),
     async close() {
       agent.destroy()

@@ -41,6 +41,9 @@ async function furnish(sql: Sql, { id, ownerId }: Furnished): Promise<void> {
     await tx`
       insert into step_up (tenant_id, id, account_id, bearer_id, hash, expires_at)
       values (${id}, ${randomUUIDv7()}, ${ownerId}, ${session}, ${randomBytes(32)}, now())`
+    await tx`insert into failed_sign_in (tenant_id, id, subject) values (${id}, ${randomUUIDv7()}, '\\x00')`
+    await tx`insert into password_reset (tenant_id, id, account_id, expires_at) values (${id}, ${randomUUIDv7()}, ${ownerId}, now())`
+    await tx`insert into password_history (tenant_id, id, account_id, password_hash) values (${id}, ${randomUUIDv7()}, ${ownerId}, 'x')`
     await tx`insert into failed_attempt (tenant_id, id, account_id, purpose) values (${id}, ${randomUUIDv7()}, ${ownerId}, 'STEP_UP')`
     await tx`
       insert into idempotency_record (tenant_id, account_id, operation, key, id, fingerprint)

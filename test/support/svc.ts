@@ -19,6 +19,9 @@ export interface Ran {
   readonly stderr: string
 }
 
+/** What is typed once a question is seen; it may depend on what is on the screen. */
+export type Answer = readonly [question: string, typed: string | ((screen: string) => string)]
+
 export interface Home {
   /** Where the commands run. */
   readonly folder: string
@@ -30,7 +33,7 @@ export interface Home {
   /** Runs a command on a pseudo terminal; each answer is typed once its question is seen. */
   onTerminal(
     args: readonly string[],
-    answers: readonly (readonly [question: string, typed: string])[],
+    answers: readonly Answer[],
     env?: NodeJS.ProcessEnv,
   ): Promise<{ code: number | null; screen: string }>
   /** Writes a file of mode 0600 and answers its path. */
@@ -107,7 +110,7 @@ async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {
 }
 
 /** Types each answer after its question has appeared; answers all that was on the screen. */
-async function conversation(child: ChildProcess, answers: readonly (readonly [string, string])[]): Promise<string> {
+async function conversation(child: ChildProcess, answers: readonly Answer[]): Promise<string> {
   let screen = ''
   let read = 0
   let next = 0
@@ -118,7 +121,7 @@ async function conversation(child: ChildProcess, answers: readonly (readonly [st
     if (question === undefined || typed === undefined || at === -1) continue
     read = at + question.length
     next += 1
-    child.stdin?.write(typed)
+    child.stdin?.write(typeof typed === 'string' ? typed : typed(screen))
   }
   return screen
 }

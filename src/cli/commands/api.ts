@@ -9,7 +9,8 @@ import { Failure } from '../failure.ts'
 import type { HttpAnswer } from '../http.ts'
 import { outgoingOf, rawPath, withQuery } from '../raw-call.ts'
 import { printableLines } from '../render/printable.ts'
-import { passwordFlags, secretOrAsk } from '../secret-input.ts'
+import { codesFrom, type ProofFlags, proofFlags, withSecondFactor } from '../second-factor-input.ts'
+import { secretOrAsk } from '../secret-input.ts'
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -61,8 +62,10 @@ export default class Api extends BaseCommand {
       multipleNonGreedy: true,
       helpValue: 'HEADER',
     }),
-    'step-up': Flags.boolean({ summary: 'Ask for the password, and send a fresh step-up along.' }),
-    ...passwordFlags,
+    'step-up': Flags.boolean({
+      summary: 'Ask for the password (and the second factor), and send a fresh step-up along.',
+    }),
+    ...proofFlags,
     include: Flags.boolean({ char: 'i', summary: 'Print the status and the headers, too.' }),
     paginate: Flags.boolean({ summary: 'Follow next_cursor and print one list.' }),
     ...targetFlags,
@@ -100,11 +103,7 @@ export default class Api extends BaseCommand {
 }
 
 /** The step-up header, from the password; it is asked for under the token that the call will bring. */
-async function proofFor(
-  target: ApiTarget,
-  kind: CallerKind,
-  source: { readonly 'password-stdin'?: boolean; readonly 'password-file'?: string | undefined },
-): Promise<Record<string, string>> {
+async function proofFor(target: ApiTarget, kind: CallerKind, source: ProofFlags): Promise<Record<string, string>> {
   const password = await secretOrAsk(
     { stdin: source['password-stdin'], file: source['password-file'] },
     'password',
@@ -112,10 +111,11 @@ async function proofFor(
     'notAllowed',
   )
   const { path } = passwordOperations.stepUp
-  const asked = { method: 'POST', path, headers: {}, body: writeJson({ password }), mediaType: 'application/json' }
-  const { step_up_token } = answerOf(await sendSigned(target, kind, asked, false), target.apiUrl) as {
-    step_up_token: string
-  }
+  const { step_up_token } = await withSecondFactor(codesFrom(source['code-file']), async (shown) => {
+    const body = writeJson({ password, ...shown })
+    const asked = { method: 'POST', path, headers: {}, body, mediaType: 'application/json' }
+    return answerOf(await sendSigned(target, kind, asked, false), target.apiUrl) as { step_up_token: string }
+  })
   return { 'x-service-step-up': step_up_token }
 }
 

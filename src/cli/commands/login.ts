@@ -15,7 +15,8 @@ import { profileNameFor } from '../profile-name.ts'
 import { checkApiUrl, checkProfileName, findProfile, type Profile, saveProfile } from '../profiles.ts'
 import { askText, askYesNo, isInteractive } from '../prompts.ts'
 import { checkOf } from '../schema-check.ts'
-import { passwordFlags, readSecret, secretOrAsk } from '../secret-input.ts'
+import { codesFrom, proofFlags, withSecondFactor } from '../second-factor-input.ts'
+import { readSecret, secretOrAsk } from '../secret-input.ts'
 
 type OwnAccount = Answer<typeof identityOperations.getOwnAccount>
 
@@ -23,7 +24,7 @@ export default class Login extends BaseCommand {
   static override summary = 'Sign in, and let the commands of this folder act as you'
   static override description =
     'Makes a profile with a session. For operators it also mints an access token for admin commands, ' +
-    `valid ${adminTokenDays} days. A service account gives its token instead of a password (--token-stdin).`
+    `valid ${adminTokenDays} days. Where the account has a second factor, each of the two takes a code. A service account gives its token instead of a password (--token-stdin).`
   static override examples = [
     '<%= config.bin %> login --api-url https://svc.example.org',
     '<%= config.bin %> login --workspace acme --email ada@acme.example --password-file ada.password --admin',
@@ -36,7 +37,7 @@ export default class Login extends BaseCommand {
     }),
     workspace: Flags.string({ summary: "The workspace's slug." }),
     email: Flags.string({ summary: 'The address you sign in with.' }),
-    ...passwordFlags,
+    ...proofFlags,
     'token-stdin': Flags.boolean({
       summary: 'Keep the access token on standard input instead of signing in.',
       exclusive: ['token-file', 'password-stdin', 'password-file'],
@@ -92,9 +93,11 @@ export default class Login extends BaseCommand {
 
   private async withPassword(begun: Profile, flags: SignInFlags): Promise<unknown> {
     const { workspace, email, password } = await signInAnswers(flags)
-    const session = await apiCaller(anonymousTarget(begun.api_url, this.note)).call(sessionOperations.signIn, {
-      body: { workspace, email, password },
-    })
+    const codes = codesFrom(flags['code-file'])
+    const anonymous = apiCaller(anonymousTarget(begun.api_url, this.note))
+    const session = await withSecondFactor(codes, (shown) =>
+      anonymous.call(sessionOperations.signIn, { body: { workspace, email, password, ...shown } }),
+    )
     const known = findProfile(begun.name)
     // Signing in again keeps the admin token of the same account; a new one takes its place below.
     const isSame = known?.workspace === workspace && known.email === email
@@ -107,18 +110,20 @@ export default class Login extends BaseCommand {
     }
     saveProfile(profile)
     const account = await this.ownAccount(profile)
+    const mustEnrol = account.second_factor_demanded && account.second_factor === null
     const wantsToken =
-      flags.admin ??
-      (account.is_operator &&
-        profile.token === undefined &&
-        isInteractive() &&
-        (await askYesNo(
-          `You are an operator. Also keep a token for admin commands, for ${adminTokenDays} days?`,
-          true,
-        )))
+      !mustEnrol &&
+      (flags.admin ??
+        (account.is_operator &&
+          profile.token === undefined &&
+          isInteractive() &&
+          (await askYesNo(
+            `You are an operator. Also keep a token for admin commands, for ${adminTokenDays} days?`,
+            true,
+          ))))
     if (!wantsToken) return this.told(profile, account)
     const caller = apiCaller({ apiUrl: begun.api_url, credentials: profileCredentials(profile), tell: this.note })
-    const { token, id } = await mintAdminToken(caller, password)
+    const { token, id } = await mintAdminToken(caller, password, codes)
     if (profile.token_id)
       await caller.call(tokenOperations.revokeToken, { tokenId: profile.token_id }).catch(unlessGone)
     const withToken = { ...profile, token, token_id: id }
@@ -135,8 +140,12 @@ export default class Login extends BaseCommand {
 
   private told({ name, api_url, directory, email, workspace, token }: Profile, account: OwnAccount): unknown {
     this.tell(`Signed in to ${api_url} as ${email} of ${workspace} (profile ${name}, for ${directory} and below).`)
-    if (account.is_operator && !token) this.tell('Admin commands need a token: svc login --admin')
-    this.tell(`Next: ${token ? 'svc tenants list' : 'svc api GET /accounts/me'}`)
+    if (account.is_operator && !token && (account.second_factor || !account.second_factor_demanded))
+      this.tell('Admin commands need a token: svc login --admin')
+    if (account.second_factor_demanded && account.second_factor === null) {
+      this.tell('The installation demands a second factor of you; until then you are served nothing else.')
+      this.tell('Next: svc mfa enroll')
+    } else this.tell(`Next: ${token ? 'svc tenants list' : 'svc api GET /accounts/me'}`)
     return {
       name,
       api_url,
@@ -161,6 +170,7 @@ interface SignInFlags {
   readonly admin?: boolean | undefined
   readonly 'password-stdin'?: boolean
   readonly 'password-file'?: string | undefined
+  readonly 'code-file'?: string | undefined
 }
 
 async function signInAnswers(flags: SignInFlags): Promise<{ workspace: string; email: string; password: string }> {

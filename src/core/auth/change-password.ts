@@ -6,7 +6,7 @@ import type { Received } from '../operation.ts'
 import type { Problem } from '../problem.ts'
 import type { passwordOperations as ops } from './contract.ts'
 import { hashNewPassword, writePassword } from './new-password.ts'
-import { account, revokeSession } from './session.ts'
+import { account, endOtherSessions, voidStepUps } from './session.ts'
 import { proveOwnPassword, refusalOf, type Verdict } from './step-up.ts'
 
 type Prepared = { readonly verdict: Verdict; readonly newHash: string | null }
@@ -38,8 +38,9 @@ export async function changePassword(
   _: Received<typeof ops.changePassword>,
   { verdict, newHash }: Prepared,
 ): Promise<Problem | undefined> {
-  const { tenantId, accountId, sessionId } = account(ctx)
-  const refusal = await refusalOf(ctx, account(ctx), verdict)
+  const actor = account(ctx)
+  const { tenantId, accountId, sessionId } = actor
+  const refusal = await refusalOf(ctx, actor, verdict)
   if (refusal) return refusal
 
   if (newHash === null) throw new Error('a right password without a new hash')
@@ -63,11 +64,8 @@ export async function endProofs(
     readonly because: string
   },
 ): Promise<void> {
-  const { tenantId, accountId, except, because } = of
-  await ctx.tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
-  const others = await ctx.tx<{ id: string }[]>`
-    select id from session where tenant_id = ${tenantId} and account_id = ${accountId} and revoked_at is null and id is distinct from ${except}::uuid for update`
-  await Promise.all(others.map(({ id }) => revokeSession(ctx, tenantId, id, because)))
+  await voidStepUps(ctx, of)
+  await endOtherSessions(ctx, of)
 }
 
 /** What belongs to the account and its workspace, and so has no place in its password; the workspace is in force. */

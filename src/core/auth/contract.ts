@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
 import { email, moment, pageOf, paging, role, scope, slug, text, uuid } from '../schema.ts'
+import { secondFactorMembers } from './second-factor/contract.ts'
 
 /** What a token may look like at all; whether it is one is the checksum's and the database's business. */
 const token = text(1, 200)
@@ -124,11 +125,15 @@ export const sessionOperations = defineOperations('auth', {
       workspace: slug.optional().describe("absent: the host's subdomain"),
       email: text(1, 254),
       password,
+      ...secondFactorMembers,
     }),
     success: { status: 201, answer: Session },
     needs: { caller: 'anyone' },
     refuses: [
       'auth.sign_in_failed',
+      'auth.second_factor_required',
+      'auth.second_factor_failed',
+      'auth.second_factor_locked',
       'auth.sign_in_locked',
       'auth.password_disabled',
       'auth.password_expired',
@@ -137,7 +142,11 @@ export const sessionOperations = defineOperations('auth', {
     ],
     secret: true,
     recovery: { refused: 'recovery mode needs no session' },
-    assumed: ['failed sign-ins lock the address, known or unknown, for 15 minutes: 429 with Retry-After'],
+    assumed: [
+      'a second factor is asked for behind the right password only, so that it tells nobody whether an account has one',
+      '`recovery_code` instead of `totp`; five wrong codes in 15 minutes lock them for 15 minutes',
+      'failed sign-ins lock the address, known or unknown, for 15 minutes: 429 with Retry-After',
+    ],
   },
   listSessions: {
     method: 'GET',
@@ -156,7 +165,8 @@ export const sessionOperations = defineOperations('auth', {
     spec: 'decisions 2',
     success: { status: 204 },
     refuses: ['not_found'],
-    ...ownAffairs,
+    needs: { caller: 'account', withoutSecondFactor: true },
+    recovery: ownAffairs.recovery,
   },
   signInWithNewPassword: {
     method: 'POST',
@@ -168,6 +178,7 @@ export const sessionOperations = defineOperations('auth', {
       email: text(1, 254),
       password,
       new_password: newPassword,
+      ...secondFactorMembers,
     }),
     success: { status: 201, answer: Session },
     needs: { caller: 'anyone' },
@@ -175,6 +186,9 @@ export const sessionOperations = defineOperations('auth', {
       'auth.sign_in_failed',
       'auth.sign_in_locked',
       'auth.password_disabled',
+      'auth.second_factor_required',
+      'auth.second_factor_failed',
+      'auth.second_factor_locked',
       'auth.blocklist_unusable',
       'tenant_suspended',
       'installation.recovering',
@@ -268,7 +282,7 @@ export const passwordOperations = defineOperations('auth', {
     recovery: { refused: 'it is for whoever forgot a password' },
     assumed: [
       'a known and an unknown address answer alike: 202 without a body',
-      'one mail at a time waits for an address, five an hour are sent; a link serves once, for an hour',
+      'one mail a minute is queued for an address, five an hour are sent; a link serves once, for an hour',
       'while passwords are opened for a workspace, its accounts may ask whatever the switch says',
     ],
   },
@@ -291,14 +305,16 @@ export const passwordOperations = defineOperations('auth', {
     body: z
       .strictObject({
         password,
+        ...secondFactorMembers,
         operation: text(1, 64).optional().describe('the operationId the proof is for'),
         target_id: uuid.optional().describe('the id in the path of the call the proof is for'),
       })
       .meta({ id: 'StepUp' }),
     success: { status: 201, answer: z.object({ step_up_token: z.string(), expires_at: moment }) },
-    refuses: ['auth.sign_in_failed', 'auth.step_up_locked'],
+    refuses: ['auth.sign_in_failed', 'auth.step_up_locked', 'auth.second_factor_required', 'auth.second_factor_failed'],
     secret: true,
-    ...ownAffairs,
+    needs: { caller: 'account', withoutSecondFactor: true },
+    recovery: ownAffairs.recovery,
   },
 })
 

@@ -33,6 +33,8 @@ import { readSignIn, switchedOff } from './ways-in.ts'
 
 const linkMinutes = 60
 const mailsPerHour = 5
+/** Asked for again within the minute, no further mail is queued. */
+const singletonSeconds = 60
 
 /** Queues the mail. Refuses auth.password_disabled, auth.password_reset_disabled; nothing else, whoever is asked for. */
 export async function forgetPassword(ctx: Ctx, { body }: Received<typeof ops.forgetPassword>): Promise<void> {
@@ -43,7 +45,7 @@ export async function forgetPassword(ctx: Ctx, { body }: Received<typeof ops.for
   // An address that nobody has queues a job as well: the queue tells nobody, and the call takes as long.
   const [tenantId, accountId] = [facts?.tenantId ?? newId(), facts?.account?.id ?? newId()]
   const singletonKey = subjectOf(`forgot ${body.workspace ?? ''}`, body.email).toString('hex')
-  await ctx.enqueue(sendPasswordReset, { tenantId, accountId }, { singletonKey })
+  await ctx.enqueue(sendPasswordReset, { tenantId, accountId }, { singletonKey, singletonSeconds })
 }
 
 const sender: SystemActor = { kind: 'SYSTEM', job: 'send_password_reset' }

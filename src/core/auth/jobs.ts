@@ -43,6 +43,8 @@ export const sweepExpired = defineJob({
         const counts = await Promise.all([
           tx`delete from credential where (tenant_id, id) in (select tenant_id, id from credential where expires_at < now() - interval '1 day' limit ${batch})`,
           tx`delete from step_up where (tenant_id, id) in (select tenant_id, id from step_up where expires_at < now() - interval '1 day' limit ${batch})`,
+          // Nobody confirmed them within their quarter of an hour; a sealed secret goes with its row, below.
+          tx`delete from second_factor where (tenant_id, id) in (select tenant_id, id from second_factor where confirmed_at is null and created_at < now() - interval '1 hour' limit ${batch})`,
           tx`delete from failed_attempt where (tenant_id, id) in (select tenant_id, id from failed_attempt where at < now() - interval '1 day' limit ${batch})`,
           tx`delete from failed_sign_in where (tenant_id, id) in (select tenant_id, id from failed_sign_in where at < now() - interval '1 day' limit ${batch})`,
           tx`delete from password_reset where (tenant_id, id) in (select tenant_id, id from password_reset where expires_at < now() - interval '1 day' limit ${batch})`,
@@ -57,11 +59,14 @@ export const sweepExpired = defineJob({
           tx`
             delete from sealed_value s where s.kind = 'idempotency.answer'
             and not exists (select from idempotency_record r where r.tenant_id = s.tenant_id and r.id = s.owner_id)`,
+          tx`
+            delete from sealed_value s where s.kind = 'mfa.totp'
+            and not exists (select from second_factor f where f.tenant_id = s.tenant_id and f.id = s.owner_id)`,
           tx`delete from blocked_slug where until < now()`,
           tx`delete from password_opening where until < now() - interval '1 day'`,
           tx`delete from sign_in_flow where (tenant_id, id) in (select tenant_id, id from sign_in_flow where expires_at < now() limit ${batch})`,
         ])
-        return Math.max(...counts.slice(0, 7).map(({ count }) => count))
+        return Math.max(...counts.slice(0, 8).map(({ count }) => count))
       })
     }
   },

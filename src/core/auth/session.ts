@@ -174,6 +174,26 @@ export async function revokeSession(ctx: Ctx, tenantId: string, sessionId: strin
   ])
 }
 
+interface Owner {
+  readonly tenantId: string
+  readonly accountId: string
+}
+
+/** Ends every session of the account but one. */
+export async function endOtherSessions(
+  ctx: Ctx,
+  of: Owner & { readonly except: string | null; readonly because: string },
+): Promise<void> {
+  const { tenantId, accountId, except, because } = of
+  const others = await ctx.tx<{ id: string }[]>`
+    select id from session where tenant_id = ${tenantId} and account_id = ${accountId} and revoked_at is null and id is distinct from ${except}::uuid for update`
+  await Promise.all(others.map(({ id }) => revokeSession(ctx, tenantId, id, because)))
+}
+
+/** Voids every proof that the account has not spent: what it was made with may have changed. */
+export const voidStepUps = (ctx: Ctx, { tenantId, accountId }: Owner): Promise<unknown> =>
+  ctx.tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
+
 const sessions = { operation: 'listSessions' }
 
 /** Where the account is signed in, newest first. Refuses cursor.invalid. */

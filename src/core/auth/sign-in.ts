@@ -21,6 +21,7 @@ import { endProofs, ownNames } from './change-password.ts'
 import type { sessionOperations as ops, Session } from './contract.ts'
 import { hashNewPassword, writePassword } from './new-password.ts'
 import { isPassword } from './password.ts'
+import { type Given, refusalOfFactor } from './second-factor/show.ts'
 import { startSession } from './session.ts'
 import { countFailure, forgetFailures, secondsLocked, takeTurn } from './sign-in-lock.ts'
 import { passwordWay, readSignIn, type SignInFacts } from './ways-in.ts'
@@ -46,7 +47,7 @@ export const proveSignIn = (
   { body }: Received<typeof ops.signIn>,
 ): Promise<Proved> => provePassword(installation, body.workspace ?? '', body.email, body.password)
 
-export async function provePassword(
+async function provePassword(
   installation: Installation,
   workspace: string,
   email: string,
@@ -74,24 +75,32 @@ export async function provePassword(
     : { is: 'wrong', facts }
 }
 
-/** Signs in. Refuses auth.sign_in_failed, auth.sign_in_locked, auth.password_disabled; auth.password_expired, installation.recovering and tenant_suspended only behind the right password. */
-export async function signIn(ctx: Ctx, _: Received<typeof ops.signIn>, proved: Proved): Promise<Session | Problem> {
+/**
+ * Signs in. Refuses auth.sign_in_failed, auth.sign_in_locked, auth.password_disabled; behind the right password only:
+ * auth.password_expired, installation.recovering, tenant_suspended, auth.second_factor_required, auth.second_factor_failed,
+ * auth.second_factor_locked.
+ */
+export async function signIn(
+  ctx: Ctx,
+  { body }: Received<typeof ops.signIn>,
+  proved: Proved,
+): Promise<Session | Problem> {
   const heard = await hearVerdict(ctx, proved)
   if (heard instanceof Problem) return heard
   if (heard.needsNewPassword) refuse('auth.password_expired')
-  const { tenantId } = heard.facts
-  return ctx.inWorkspace(tenantId, () =>
-    admitted(ctx.tx, tenantId, async () => {
-      await stillProved(ctx, heard)
-      return startSession(ctx, tenantId, heard.accountId)
-    }),
-  )
+  return enter(ctx, heard, body, () => startSession(ctx, heard.facts.tenantId, heard.accountId))
 }
+
+/** What every way in with a password passes last: the workspace is open, the account is still what was proved, the second factor was shown. */
+const enter = <T>(ctx: Ctx, heard: Right, given: Given, work: () => Promise<T>): Promise<T | Problem> =>
+  ctx.inWorkspace(heard.facts.tenantId, () =>
+    admitted(ctx.tx, heard.facts.tenantId, async () => (await stillProved(ctx, heard, given)) ?? work()),
+  )
 
 type Right = Extract<Proved, { is: 'right' }>
 
 /** Hears what was found out, in the address's turn; a wrong password is counted, and its refusal answered, so that the count stays. */
-export async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
+async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
   if (proved.is === 'nobody') refuse('auth.sign_in_failed')
   if (proved.is === 'refused') throw proved.problem
   const { tenantId, subject, switches, workspaceState } = proved.facts
@@ -123,11 +132,19 @@ async function recordFailure(ctx: Ctx, facts: SignInFacts, attempts: number): Pr
   )
 }
 
-/** Locks the account and holds it against what was proved before the transaction. Refuses auth.sign_in_failed. */
-export async function stillProved(ctx: Ctx, { facts, accountId, passwordHash }: Right): Promise<void> {
+/**
+ * Locks the account and holds it against what was proved before the transaction, then asks for the second
+ * factor. Refuses auth.sign_in_failed; what it answers is to be answered, not thrown: a wrong code is counted.
+ */
+async function stillProved(
+  ctx: Ctx,
+  { facts: { tenantId }, accountId, passwordHash }: Right,
+  given: Given,
+): Promise<Problem | undefined> {
   const [row] = await ctx.tx<{ password_hash: string | null; state: string }[]>`
-    select password_hash, state from account where tenant_id = ${facts.tenantId} and id = ${accountId} for update`
+    select password_hash, state from account where tenant_id = ${tenantId} and id = ${accountId} for update`
   if (row?.password_hash !== passwordHash || row.state !== 'ACTIVE') refuse('auth.sign_in_failed')
+  return refusalOfFactor(ctx, { tenantId, accountId }, given, 'SECOND_FACTOR')
 }
 
 const locked = (seconds: number) =>
@@ -158,26 +175,23 @@ export async function proveWithNewPassword(
 /** Signs in and replaces the password; every other session ends. Refuses what signIn refuses but auth.password_expired. */
 export async function signInWithNewPassword(
   ctx: Ctx,
-  _: Received<typeof ops.signInWithNewPassword>,
+  { body }: Received<typeof ops.signInWithNewPassword>,
   { proved, newHash }: ProvedWithNew,
 ): Promise<Session | Problem> {
   const heard = await hearVerdict(ctx, proved)
   if (heard instanceof Problem) return heard
   if (newHash === null) throw new Error('a right password without a new hash')
-  const { tenantId } = heard.facts
   const { accountId } = heard
-  return ctx.inWorkspace(tenantId, () =>
-    admitted(ctx.tx, tenantId, async () => {
-      await stillProved(ctx, heard)
-      await writePassword(ctx, tenantId, accountId, newHash)
-      await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
-      await ctx.audit('account.password_changed', { subject: { kind: 'account', id: accountId } })
-      await ctx.emit({
-        name: 'identity.account.password_changed',
-        subject: `/accounts/${accountId}`,
-        data: { id: accountId },
-      })
-      return startSession(ctx, tenantId, accountId)
-    }),
-  )
+  const { tenantId } = heard.facts
+  return enter(ctx, heard, body, async () => {
+    await writePassword(ctx, tenantId, accountId, newHash)
+    await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
+    await ctx.audit('account.password_changed', { subject: { kind: 'account', id: accountId } })
+    await ctx.emit({
+      name: 'identity.account.password_changed',
+      subject: `/accounts/${accountId}`,
+      data: { id: accountId },
+    })
+    return startSession(ctx, tenantId, accountId)
+  })
 }

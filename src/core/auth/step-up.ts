@@ -6,7 +6,7 @@
  * where the request named them. Spending is one conditional update in a transaction of
  * its own: of two concurrent uses exactly one passes, and a refused call has spent it.
  *
- * Five failures in 15 minutes lock step-up for the account for 15 minutes.
+ * Five failures, of password or second factor, in 15 minutes lock step-up for the account for 15 minutes.
  * Spec: Authentication, 4; decisions 2, Step-up.
  */
 import type { AccountActor, Actor } from '../actor.ts'
@@ -18,12 +18,12 @@ import type { Answer, Received } from '../operation.ts'
 import { Problem } from '../problem.ts'
 import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import type { passwordOperations as ops } from './contract.ts'
+import { countFailure, secondsLocked } from './failed-attempts.ts'
 import { isPassword } from './password.ts'
+import { refusalOfFactor } from './second-factor/show.ts'
 import { account } from './session.ts'
 
 const proofSeconds = 300
-const failuresBeforeLock = 5
-const lockMinutes = 15
 
 /** What came of checking the account's own password before the transaction. */
 export type Verdict =
@@ -39,20 +39,20 @@ export async function proveOwnPassword(installation: Installation, actor: Actor,
     const [row] = await ctx.tx<
       { password_hash: string | null }[]
     >`select password_hash from account where tenant_id = ${tenantId} and id = ${accountId}`
-    return { hash: row?.password_hash ?? null, seconds: await secondsLocked(ctx, actor) }
+    return { hash: row?.password_hash ?? null, seconds: await secondsLocked(ctx, actor, 'STEP_UP') }
   })
   if (seconds > 0) return { is: 'locked', seconds }
   return (await isPassword(password, hash)) ? { is: 'right', passwordHash: hash } : { is: 'wrong' }
 }
 
-/** Mints a proof. Refuses auth.sign_in_failed (and counts it), auth.step_up_locked. */
+/** Mints a proof. Refuses auth.sign_in_failed and auth.second_factor_failed (and counts them), auth.second_factor_required, auth.step_up_locked. */
 export async function stepUp(
   ctx: Ctx,
   { body }: Received<typeof ops.stepUp>,
   verdict: Verdict,
 ): Promise<Answer<typeof ops.stepUp> | Problem> {
   const actor = account(ctx)
-  const refusal = await refusalOf(ctx, actor, verdict)
+  const refusal = (await refusalOf(ctx, actor, verdict)) ?? (await refusalOfFactor(ctx, actor, body, 'STEP_UP'))
   if (refusal) return refusal
 
   const { token, hash } = mintToken('stepUp')
@@ -73,27 +73,16 @@ export async function refusalOf(ctx: Ctx, actor: AccountActor, verdict: Verdict)
   if (verdict.is === 'locked') return locked(verdict.seconds)
   const [row] = await ctx.tx<{ password_hash: string | null }[]>`
     select password_hash from account where tenant_id = ${actor.tenantId} and id = ${actor.accountId} for update`
-  const seconds = await secondsLocked(ctx, actor)
+  const seconds = await secondsLocked(ctx, actor, 'STEP_UP')
   if (seconds > 0) return locked(seconds)
   if (verdict.is === 'right' && row?.password_hash === verdict.passwordHash) return undefined
 
-  await ctx.tx`
-    insert into failed_attempt (tenant_id, id, account_id, purpose) values (${actor.tenantId}, ${newId()}, ${actor.accountId}, 'STEP_UP')`
+  await countFailure(ctx, actor, 'STEP_UP')
   return new Problem('auth.sign_in_failed')
 }
 
 const locked = (seconds: number) =>
   new Problem('auth.step_up_locked', {}, { headers: { 'retry-after': String(Math.ceil(seconds)) } })
-
-/** How long the account's step-up stays locked; 0 when it is not: 15 minutes from the fifth of five failures within 15 minutes. */
-async function secondsLocked(ctx: Ctx, { tenantId, accountId }: AccountActor): Promise<number> {
-  const [row] = await ctx.tx<{ seconds: number }[]>`
-    select extract(epoch from max(at) + make_interval(mins => ${lockMinutes}) - now())::float8 as seconds
-    from (select at, lag(at, ${failuresBeforeLock - 1}) over (order by at) as fifth_before from failed_attempt
-          where tenant_id = ${tenantId} and account_id = ${accountId} and purpose = 'STEP_UP' and at > now() - make_interval(mins => ${2 * lockMinutes})) recent
-    where fifth_before > at - make_interval(mins => ${lockMinutes})`
-  return Math.max(0, row?.seconds ?? 0)
-}
 
 /** Spends a proof, in a transaction of its own. Refuses auth.step_up_required for any that is not right and fresh, tenant_suspended. */
 export async function spendStepUp(

@@ -1,6 +1,7 @@
 /** Accounts. Spec: Index, Identity; decisions 2. */
 import { z } from 'zod'
 import { weekStarts } from '../admin/settings/contract.ts'
+import { SecondFactor } from '../auth/second-factor/contract.ts'
 import { defineOperations } from '../operation.ts'
 import { moment, role, uuid, version } from '../schema.ts'
 
@@ -21,6 +22,8 @@ const OwnAccount = z
       default_time_zone: z.string(),
       week_start: z.enum(weekStarts).describe('of the installation: no workspace has one of its own yet'),
     }),
+    second_factor: SecondFactor.nullable(),
+    second_factor_demanded: z.boolean().describe('until the account has one, it is served what it takes to enrol'),
     terms: z
       .object({
         url: z.string(),
@@ -43,7 +46,7 @@ export const identityOperations = defineOperations('identity', {
     summary: 'Who is calling',
     spec: 'Index, Identity',
     success: { status: 200, answer: OwnAccount },
-    needs: { caller: 'account' },
+    needs: { caller: 'account', withoutSecondFactor: true },
     recovery: { refused: 'there is no account at the database' },
   },
 })

@@ -1,5 +1,8 @@
 /** Who is calling. Spec: Index, Identity. */
+
 import { readSettings, type Settings } from '../admin/settings/settings.ts'
+import { isFactorDemanded } from '../auth/second-factor/demand.ts'
+import { readFactor } from '../auth/second-factor/enrolment.ts'
 import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Answer } from '../operation.ts'
@@ -8,16 +11,18 @@ import type { identityOperations as ops } from './contract.ts'
 
 type OwnAccount = Answer<typeof ops.getOwnAccount>
 
-interface OwnRow extends Omit<OwnAccount, 'is_operator' | 'workspace' | 'terms'> {
+interface OwnRow
+  extends Omit<OwnAccount, 'is_operator' | 'workspace' | 'terms' | 'second_factor' | 'second_factor_demanded'> {
   readonly workspace: Omit<OwnAccount['workspace'], 'week_start'>
   readonly terms_version: string | null
   readonly terms_agreed_at: string | null
 }
 
 export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
-  const { tenantId, accountId, isOperator } = account(ctx)
+  const actor = account(ctx)
+  const { tenantId, accountId, isOperator } = actor
   const { legal, localisation } = await readSettings(ctx)
-  const [row] = await ctx.tx.last<OwnRow[]>`
+  const [row] = await ctx.tx<OwnRow[]>`
     select a.id, a.kind, a.state, a.email, a.display_name, m.role, a.created_at, a.version, a.terms_version, a.terms_agreed_at,
            json_build_object('id', t.id, 'slug', t.slug, 'display_name', t.display_name,
                              'default_locale', t.default_locale, 'default_time_zone', t.default_time_zone) as workspace
@@ -29,6 +34,8 @@ export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
   return {
     ...row,
     is_operator: isOperator,
+    second_factor: (await readFactor(ctx, actor)) ?? null,
+    second_factor_demanded: await isFactorDemanded(ctx, actor),
     workspace: { ...row.workspace, week_start: localisation.week_start },
     terms: termsOf(legal, row),
   }

@@ -51,9 +51,14 @@ export const lookAtGate = (installation: Installation): Promise<GateState> =>
 
 /** Refuses installation.recovering for an account that is no operator, while the gate is closed: for calls that come before a token. */
 export async function refuseWhileGated(ctx: Ctx, accountId: string): Promise<void> {
+  if (await isGatedFor(ctx, accountId)) refuseRecovering()
+}
+
+/** Whether the gate is closed to the account. */
+export async function isGatedFor(ctx: Ctx, accountId: string): Promise<boolean> {
   const [gated] = await ctx.tx`
     select 1 from installation i where i.gated_at is not null and not exists (select from operator o where o.account_id = ${accountId})`
-  if (gated) refuseRecovering()
+  return gated !== undefined
 }
 
 /**

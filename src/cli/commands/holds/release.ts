@@ -2,14 +2,14 @@ import { Args } from '@oclif/core'
 import { tenantOperations } from '../../../core/admin/tenants/contract.ts'
 import { type Hold, retentionOperations } from '../../../core/retention/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { passwordFlags } from '../../secret-input.ts'
+import { proofFlags } from '../../second-factor-input.ts'
 
 export default class HoldsRelease extends CallerCommand {
   static override summary = 'Release a legal hold; releasing deletes nothing by itself'
   static override description = 'Your password is asked for once more.'
   static override examples = ['<%= config.bin %> holds release 0190c9d2-7a3b-7cde-8f01-23456789abcd']
   static override args = { hold: Args.string({ ignoreStdin: true, required: true, description: "the hold's id" }) }
-  static override flags = { ...passwordFlags }
+  static override flags = { ...proofFlags }
 
   async run(): Promise<Hold> {
     const { args, flags } = await this.parse(HoldsRelease)

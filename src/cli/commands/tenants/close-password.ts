@@ -1,6 +1,7 @@
 import { Args } from '@oclif/core'
 import { type AdminTenant, tenantOperations } from '../../../core/admin/tenants/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { toldByMail } from '../../mail-place.ts'
 import { findWorkspace } from '../../workspaces.ts'
 
 export default class TenantsClosePassword extends CallerCommand {
@@ -18,6 +19,7 @@ export default class TenantsClosePassword extends CallerCommand {
     const tenant = await caller.call(tenantOperations.closePassword, { tenantId: before.id })
 
     this.tell(before.password_opening ? `The opening of ${tenant.slug} is closed.` : `${tenant.slug} had no opening.`)
+    if (before.password_opening) this.tell(toldByMail(caller, 'Its administrators are'))
     return tenant
   }
 }

@@ -6,7 +6,7 @@ import { Failure } from '../../failure.ts'
 import { confirmByName } from '../../prompts.ts'
 import { planned } from '../../render/deletion-plan.ts'
 import { moment } from '../../render/moment.ts'
-import { passwordFlags } from '../../secret-input.ts'
+import { proofFlags } from '../../second-factor-input.ts'
 import { findWorkspace } from '../../workspaces.ts'
 
 export default class TenantsDelete extends CallerCommand {
@@ -27,7 +27,7 @@ export default class TenantsDelete extends CallerCommand {
     plan: Flags.boolean({ summary: 'Say what would go, and change nothing.', exclusive: ['apply', 'confirm'] }),
     apply: Flags.string({ summary: 'Go on only while the plan of this hash holds.', helpValue: 'HASH' }),
     confirm: Flags.string({ summary: "The workspace's display name, instead of typing it.", helpValue: 'NAME' }),
-    ...passwordFlags,
+    ...proofFlags,
   }
 
   async run(): Promise<DeletionPlan | AdminTenant> {

@@ -1,8 +1,9 @@
 import { Args, Flags } from '@oclif/core'
 import { type AdminTenant, tenantOperations } from '../../../core/admin/tenants/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { toldByMail } from '../../mail-place.ts'
 import { moment } from '../../render/moment.ts'
-import { passwordFlags } from '../../secret-input.ts'
+import { proofFlags } from '../../second-factor-input.ts'
 import { findWorkspace } from '../../workspaces.ts'
 
 export default class TenantsOpenPassword extends CallerCommand {
@@ -19,7 +20,7 @@ export default class TenantsOpenPassword extends CallerCommand {
     hours: Flags.integer({ summary: 'For how long: 1 to 168.', default: 24, helpValue: 'HOURS' }),
     requester: Flags.string({ summary: 'Who asked for it.', required: true, helpValue: 'WHO' }),
     reason: Flags.string({ summary: 'Why; the workspace reads it in its trail.', required: true, helpValue: 'TEXT' }),
-    ...passwordFlags,
+    ...proofFlags,
   }
 
   async run(): Promise<AdminTenant> {
@@ -38,6 +39,7 @@ export default class TenantsOpenPassword extends CallerCommand {
     this.tell(
       `${tenant.slug} can sign in with passwords until ${moment(tenant.password_opening?.until ?? null)}.\nTo end it before: svc tenants close-password ${tenant.slug}`,
     )
+    this.tell(toldByMail(caller, 'Its administrators are'))
     return tenant
   }
 }

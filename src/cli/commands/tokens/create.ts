@@ -4,7 +4,7 @@ import { type Scope, scopes } from '../../../core/schema.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { details } from '../../render/details.ts'
 import { moment } from '../../render/moment.ts'
-import { passwordFlags } from '../../secret-input.ts'
+import { proofFlags } from '../../second-factor-input.ts'
 import { keepingToken } from '../../token-file.ts'
 
 export default class TokensCreate extends CallerCommand {
@@ -33,7 +33,7 @@ export default class TokensCreate extends CallerCommand {
       summary: 'Write it to this new file of mode 0600 instead of showing it.',
       helpValue: 'FILE',
     }),
-    ...passwordFlags,
+    ...proofFlags,
   }
 
   async run(): Promise<unknown> {

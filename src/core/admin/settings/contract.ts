@@ -125,10 +125,10 @@ const decided = {
 } as const
 
 /** What the enforcing file holds: the decisions alone. */
-export const SettingsDocument = z.strictObject(decided)
+const SettingsDocument = z.strictObject(decided)
 export type SettingsDocument = z.output<typeof SettingsDocument>
 
-const InstanceSettingsRequest = z
+export const InstanceSettingsRequest = z
   .strictObject({
     ...decided,
     source: z.string().nullish().describe('ignored'),

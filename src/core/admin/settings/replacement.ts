@@ -9,13 +9,16 @@
  *
  * Spec: Admin: installation settings, rule 1; decisions 4.
  */
-import { accountIdOf } from '../../actor.ts'
+import { type Actor, accountIdOf } from '../../actor.ts'
+import { BlocklistUnusable, blocklistPath, readBlocklist } from '../../auth/blocklist.ts'
 import type { Ctx } from '../../context.ts'
+import type { Installation } from '../../installation.ts'
 import { writeJson } from '../../json.ts'
 import { knownLocale, knownTimeZone } from '../../locale.ts'
 import type { Answer, Received } from '../../operation.ts'
-import { refuse } from '../../problem.ts'
+import { refuse, refuseMember } from '../../problem.ts'
 import type { settingsOperations as ops, SettingsDocument } from './contract.ts'
+import { decisionsAlone } from './document.ts'
 import { type Decision, type Decisions, readDecisions } from './settings.ts'
 
 interface Level {
@@ -38,12 +41,32 @@ export async function replaceSettings(
 ): Promise<Answer<typeof ops.replaceSettings>> {
   const level = await lockLevel(ctx)
   const enforcing = ctx.config.settingsFile ?? level.file
-  if (enforcing !== null && enforcing !== undefined) refuse('admin.settings_enforced', { source: enforcing })
+  if (enforcing !== null) refuse('admin.settings_enforced', { source: enforcing })
   ctx.unchanged(level.version)
-  const { source: _, is_enforced_from_file: __, version: ___, ...document } = body
 
-  const replaced = await replaceDecisions(ctx, document, level)
-  return representation(await readDecisions(ctx), replaced)
+  const replaced = await replaceDecisions(ctx, decisionsAlone(body), level)
+  return representation(await readDecisions(ctx), replaced.level)
+}
+
+/** Looks at what lies outside the database before the transaction. */
+export const prepareReplacement = (
+  installation: Installation,
+  _: Actor,
+  { body }: Received<typeof ops.replaceSettings>,
+): Promise<void> => vetDocument(installation, body)
+
+/** Refuses request.invalid for a locale or zone nobody knows, and for a blocklist that cannot be read. */
+export async function vetDocument({ config }: Installation, document: SettingsDocument): Promise<void> {
+  const { locale, time_zone } = document.localisation ?? {}
+  if (locale !== undefined) knownLocale(locale, '/localisation/locale')
+  if (time_zone !== undefined) knownTimeZone(time_zone, '/localisation/time_zone')
+  if (document.blocklist_file === undefined) return
+  try {
+    await readBlocklist(blocklistPath(config, document.blocklist_file))
+  } catch (error) {
+    if (!(error instanceof BlocklistUnusable)) throw error
+    refuseMember('/blocklist_file', 'file.unusable', { reason: error.reason })
+  }
 }
 
 export async function lockLevel(ctx: Ctx): Promise<Level> {
@@ -53,28 +76,25 @@ export async function lockLevel(ctx: Ctx): Promise<Level> {
   return level
 }
 
-/** Writes a document that passed its schema, under the lock of the level. Refuses request.invalid for a locale or zone nobody knows. */
+/** Writes a document that passed its schema and `vetDocument`, under the lock of the level. Answers the names that moved. */
 export async function replaceDecisions(
   ctx: Ctx,
   document: SettingsDocument,
   level: Level,
   file: string | null = null,
-): Promise<Level> {
-  const { locale, time_zone } = document.localisation ?? {}
-  if (locale !== undefined) knownLocale(locale, '/localisation/locale')
-  if (time_zone !== undefined) knownTimeZone(time_zone, '/localisation/time_zone')
+): Promise<{ readonly level: Level; readonly moved: readonly string[] }> {
   const before = await readDecisions(ctx)
   const after = decisionsOf(document)
 
   const moved = movedBetween(before, after)
-  if (moved.length === 0 && file === level.file) return level
+  if (moved.length === 0 && file === level.file) return { level, moved }
 
   for (const name of moved) await writeDecision(ctx, name, after.get(name))
   await ctx.tx`update installation set settings_version = settings_version + 1, settings_file = ${file}`
   await ctx.journal('settings.replaced', null, {
     params: { switches: moved, source: file === null ? 'database' : 'file' },
   })
-  return { version: level.version + 1, file }
+  return { level: { version: level.version + 1, file }, moved }
 }
 
 type NewDecision = Pick<Decision, 'value' | 'locked' | 'reason'>

@@ -1,0 +1,26 @@
+import { secondFactorOperations } from '../../../core/auth/second-factor/contract.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { drawnCodes, keepFlags, keepingCodes, keepThem } from '../../recovery-codes.ts'
+import { proofFlags } from '../../second-factor-input.ts'
+
+export default class MfaRecoveryCodes extends CallerCommand {
+  static override summary = 'Make new recovery codes; the old ones are void'
+  static override description = 'Your password and a code are asked for once more.'
+  static override examples = [
+    '<%= config.bin %> mfa recovery-codes',
+    '<%= config.bin %> mfa recovery-codes --recovery-codes-file codes.txt',
+  ]
+  static override flags = { ...keepFlags, ...proofFlags }
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(MfaRecoveryCodes)
+    const caller = await this.open(flags)
+    const file = flags['recovery-codes-file']
+    const made = await keepingCodes(file, () =>
+      this.callProven(caller, secondFactorOperations.regenerateRecoveryCodes, {}, flags),
+    )
+    await this.show(() => drawnCodes(made, file))
+    this.tell(keepThem)
+    return made
+  }
+}

@@ -1,0 +1,29 @@
+import { Args } from '@oclif/core'
+import { settingsOperations } from '../../../core/admin/settings/contract.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { changeTable } from '../../render/settings.ts'
+import { changesBetween, readDocument } from '../../settings-document.ts'
+
+export default class SettingsDiff extends CallerCommand {
+  static override summary = 'Compare a settings file with what is in force'
+  static override description =
+    'Ends with 0 where nothing would move, and with 8 where something would. Nothing is changed.'
+  static override examples = [
+    '<%= config.bin %> settings diff settings.yaml',
+    '<%= config.bin %> settings show --json | <%= config.bin %> settings diff -',
+  ]
+  static override args = {
+    file: Args.string({ ignoreStdin: true, required: true, description: 'YAML or JSON; - reads standard input' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(SettingsDiff)
+    const wanted = await readDocument(args.file)
+    const caller = await this.open(flags)
+    const changes = changesBetween(await caller.call(settingsOperations.getSettings, {}), wanted)
+    this.tell(changes.length === 0 ? 'Nothing would move.' : `${changes.length} would move.`)
+    await this.show(() => changeTable(changes))
+    if (changes.length > 0) process.exitCode = 8
+    return { data: changes }
+  }
+}

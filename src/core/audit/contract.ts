@@ -1,0 +1,81 @@
+/** What operators look into. Spec: the area is named only; the explanation of signing in is ours. */
+import { z } from 'zod'
+import { defineOperations } from '../operation.ts'
+import { moment, role, slug, text, uuid } from '../schema.ts'
+
+/** Why a way in is open, or what stands before it. */
+export const wayReasons = [
+  'allowed',
+  'password_opening',
+  'workspace_not_active',
+  'switched_off',
+  'locked',
+  'account_unknown',
+  'account_not_active',
+  'no_password',
+] as const
+
+const DecidingSwitch = z
+  .object({
+    name: z.string(),
+    value: z.union([z.boolean(), z.int(), z.string(), z.array(z.string())]),
+    source: z.enum(['PRODUCT', 'INSTANCE']).describe('who decided: nobody, so the product; or the installation'),
+    locked: z.boolean().describe('no workspace may say otherwise'),
+    reason: z.string().nullable(),
+    set_by: uuid.nullable().describe('null: the enforcing file, or the operator at the database'),
+    set_at: moment.nullable(),
+  })
+  .meta({ id: 'DecidingSwitch' })
+
+const ExplainedWay = z
+  .object({
+    way: z.enum(['PASSWORD', 'PROVIDER']),
+    provider: z.object({ id: uuid, display_name: z.string() }).nullable(),
+    is_open: z.boolean(),
+    because: z.enum(wayReasons),
+    decided_by: DecidingSwitch.nullable(),
+    until: moment.nullable().describe('when the opening or the lock ends'),
+    needs_new_password: z.boolean().describe('the password is too old: it lets in only together with a new one'),
+  })
+  .meta({ id: 'ExplainedWay' })
+
+const SignInExplanation = z
+  .object({
+    workspace: z.object({ id: uuid, slug: z.string(), state: z.enum(['ACTIVE', 'SUSPENDED', 'PENDING_DELETION']) }),
+    account: z
+      .object({
+        id: uuid,
+        state: z.enum(['INVITED', 'ACTIVE', 'DISABLED']),
+        role,
+        is_operator: z.boolean(),
+      })
+      .nullable()
+      .describe('null: nobody in the workspace signs in with that address'),
+    can_sign_in: z.boolean(),
+    is_gated: z.boolean().describe('a recovery is under way and the account is no operator'),
+    ways: z.array(ExplainedWay),
+    second_factor: z.object({
+      enrolled_at: moment.nullable(),
+      recovery_codes_left: z.int(),
+      demand: z.enum(['NOT_DEMANDED', 'MET', 'MUST_ENROL']),
+      decided_by: DecidingSwitch,
+      locked_until: moment.nullable().describe('too many wrong codes'),
+    }),
+  })
+  .meta({ id: 'SignInExplanation' })
+export type SignInExplanation = z.output<typeof SignInExplanation>
+
+export const auditOperations = defineOperations('audit', {
+  explainSignIn: {
+    method: 'POST',
+    path: '/audit/sign-in:explain',
+    summary: 'Why an address can sign in to a workspace, or cannot: each way in and what decides it',
+    spec: 'ours',
+    body: z.strictObject({ workspace: slug, email: text(1, 254) }).meta({ id: 'SignInQuestion' }),
+    success: { status: 200, answer: SignInExplanation },
+    needs: { caller: 'operator' },
+    refuses: ['not_found'],
+    recovery: 'allowed',
+    assumed: ['a POST, so that the address stands in no log of paths; it changes nothing and writes no entry'],
+  },
+})

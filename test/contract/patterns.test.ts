@@ -1,0 +1,108 @@
+/**
+ * No pattern that a caller's text meets takes longer than its length (T-33): each one is run
+ * against 1 MiB of what makes patterns go astray. One that does would not end before the sun
+ * does, so the test only has to see that it ends at all.
+ */
+import { createContext, runInContext } from 'node:vm'
+import { describe, expect, test } from 'vitest'
+import type { Operation } from '../../src/core/operation.ts'
+import { operations } from '../../src/core/operations.ts'
+import { openApiDocument } from '../../src/daemon/openapi.ts'
+import { sourceFiles } from '../house/source.ts'
+
+const patience = 20_000
+const mebibyte = 1_048_576
+
+/** Runs a pattern in a place of its own, where it can be stopped. */
+function ends(pattern: string, text: string): boolean {
+  const context = createContext({ pattern, text })
+  try {
+    runInContext('new RegExp(pattern, "u").test(text)', context, { timeout: patience })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false
+    throw error
+  }
+}
+
+const pumps = ['a', '0', '-', '.', '@', ' ', '/', 'A', 'é', 'a-', 'a.', 'a@', 'a0', '0.', '-.', ':', '%', '+', '\n']
+/** The usual attack: something that nearly matches, very long, with an end that does not. */
+const attacks = (start: string, length: number) =>
+  pumps.flatMap((pump) => {
+    const long = start + pump.repeat(Math.ceil(length / pump.length)).slice(0, length)
+    return [long, `${long}!`, `${long}\u0000`]
+  })
+
+/** What a match has to begin with, as far as the pattern says so plainly. */
+const plainStart = (pattern: string) => /^\^([A-Za-z0-9_@./:-]*)(?![*+?{])/.exec(pattern)?.[1] ?? ''
+
+function patternsIn(value: unknown, found = new Set<string>()): Set<string> {
+  if (value === null || typeof value !== 'object') return found
+  for (const [name, member] of Object.entries(value)) {
+    if (name === 'pattern' && typeof member === 'string') found.add(member)
+    else patternsIn(member, found)
+  }
+  return found
+}
+
+const every: readonly Operation[] = Object.values(operations)
+const patterns = [...patternsIn(openApiDocument(every))]
+
+describe('the patterns of the schemas', () => {
+  test('are found at all, and one that goes astray is', () => {
+    expect(patterns.length).toBeGreaterThan(4)
+    expect(ends('^([a-z0-9]+-?)+$', `${'a'.repeat(40)}!`)).toBe(false)
+  }, 60_000)
+
+  test.each(patterns)(
+    '%s ends',
+    (pattern) => {
+      const stuck = ['', plainStart(pattern)]
+        .flatMap((start) => attacks(start, mebibyte))
+        .find((text) => !ends(pattern, text))
+      expect(stuck?.slice(0, 40)).toBeUndefined()
+    },
+    120_000,
+  )
+})
+
+describe('the patterns of passwords, settings and mails in the source', () => {
+  const literal =
+    /(?<![\w)\]/*])\/((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])*)\/[dgimsuy]*/g
+  const files = [
+    ...sourceFiles('src/core/auth'),
+    ...sourceFiles('src/core/admin/settings'),
+    ...sourceFiles('src/core/mail'),
+  ]
+  const found = files
+    .filter(({ path }) => !path.endsWith('/common-passwords.ts'))
+    .flatMap(({ text }) =>
+      [
+        ...text
+          .replace(/\/\*[\s\S]*?\*\//g, '')
+          .replace(/(^|\s)\/\/.*$/gm, '')
+          .matchAll(literal),
+      ].map(([, source = '']) => source),
+    )
+    .filter((source) => {
+      try {
+        new RegExp(source, 'u')
+        return true
+      } catch {
+        return false // a division, or a path in a text
+      }
+    })
+
+  test.each([...new Set(found)])(
+    '%s ends',
+    (pattern) => {
+      // A password has at most 1,024 characters, an address 254; no text longer than 64 KiB gets here.
+      expect(
+        attacks('', 65_536)
+          .find((text) => !ends(pattern, text))
+          ?.slice(0, 40),
+      ).toBeUndefined()
+    },
+    120_000,
+  )
+})
