@@ -69,6 +69,7 @@ create table sign_in_flow (
   provider_id uuid not null,
   redirect_uri text not null,
   invitation_id uuid,
+  proved_account_id uuid, -- whom the provider named, while the account's own second factor is still to be shown
   expires_at timestamptz not null,
   used_at timestamptz,
   primary key (tenant_id, id)

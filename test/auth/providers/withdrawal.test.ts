@@ -13,6 +13,8 @@ import { endDueOffers, tellWorkspaces } from '../../../src/core/admin/identity-p
 import { settingsOperations } from '../../../src/core/admin/settings/contract.ts'
 import { hashPassword } from '../../../src/core/auth/password.ts'
 import { type Release, readRelease } from '../../../src/core/egress/guard.ts'
+import { operations } from '../../../src/core/operations.ts'
+import { codeAt, wrongCode } from '../../support/authenticator.ts'
 import { type OidcProvider, oidcProvider } from '../../support/oidc-provider.ts'
 import { person, workspace } from '../../support/people.ts'
 import { finish, signInThrough, start } from '../../support/signing-in.ts'
@@ -269,4 +271,74 @@ test('people without a provider are listed for their administrators', async () =
   expect(await list()).not.toContain(at.bob)
   await endNow(providerId, 1)
   expect(await list()).toContain(at.bob)
+})
+
+test('svc signin explain says what signing in then does, provider by provider', async () => {
+  const at = await madeWorkspace()
+  const providerId = await offeredTo(at)
+  const reasons = async (email: string) => {
+    const { ways: found } = await ways.call('recovery', operations.explainSignIn, {
+      body: { workspace: at.slug, email },
+    })
+    return found.map(({ way, because, is_open }) => [way, because, is_open])
+  }
+  await onlyProviders()
+  expect(await reasons(at.ada)).toEqual([
+    ['PASSWORD', 'switched_off', false],
+    ['PROVIDER', 'address_vouched', true],
+  ])
+  expect((await enter(at, providerId, at.ada)).status).toBe(201)
+  expect((await reasons(at.ada))[1]).toEqual(['PROVIDER', 'connected', true])
+  const stranger = 'stranger@elsewhere.example'
+  expect((await reasons(stranger))[1]).toEqual(['PROVIDER', 'not_invited', false])
+  expect((await enter(at, providerId, stranger)).json.code).toBe('auth.not_admitted')
+
+  await endNow(providerId, 1)
+  expect(await reasons(at.ada)).toEqual([
+    ['PASSWORD', 'provider_ended', true],
+    ['PROVIDER', 'offer_ended', false],
+  ])
+  expect(await byPassword(at, at.ada)).toBe('in')
+  expect((await enter(at, providerId, at.ada)).json.code).toBe('auth.sign_in_failed')
+  await decide({ methods: { value: ['PASSWORD'] } })
+  await cancel(providerId)
+  expect((await reasons(at.ada))[1]).toEqual(['PROVIDER', 'switched_off', false])
+})
+
+test("an account's own second factor is asked for behind a provider as well, and the provider once", async () => {
+  const at = await madeWorkspace()
+  const providerId = await offeredTo(at)
+  const post = (path: string, token: string | undefined, body?: object, headers = {}) =>
+    ways.daemon.call('POST', `/api/v1${path}`, { token, ...(body ? { body } : {}), headers })
+  const { json: session } = await post('/auth/sessions', undefined, { workspace: at.slug, email: at.ada, password })
+  const { json: proof } = await post('/auth/step-up', session.access_token, { password, operation: 'enrollTotp' })
+  const { json: enrolled } = await post('/auth/mfa/totp:enroll', session.access_token, undefined, {
+    'x-service-step-up': proof.step_up_token,
+  })
+  const { json: confirmed } = await post('/auth/mfa/totp:confirm', session.access_token, {
+    code: codeAt(enrolled.secret),
+  })
+  expect(confirmed.recovery_codes).toHaveLength(10)
+
+  real.person('ada', { email: at.ada, email_verified: true })
+  const started = await start(ways.daemon, { workspace: at.slug, provider_id: providerId })
+  const brought = await real.browse(started.json.authorization_url)
+  const call = (more: object = {}) => finish(ways.daemon, { flow_token: started.json.flow_token, ...brought, ...more })
+  const sessions = () => ways.sql`select 1 from session where tenant_id = ${at.id}`
+  const before = (await sessions()).length
+  expect((await call()).json.code).toBe('auth.second_factor_required')
+  const asked = real.requests.length
+  expect((await call({ totp: wrongCode(enrolled.secret) })).json.code).toBe('auth.second_factor_failed')
+  expect((await call({ state: 'another', totp: wrongCode(enrolled.secret) })).json.code).toBe('auth.sign_in_failed')
+  expect(await sessions()).toHaveLength(before)
+  expect((await call({ recovery_code: confirmed.recovery_codes[0] })).json.code, 'a foreign state has spent it').toBe(
+    'auth.sign_in_failed',
+  )
+
+  const again = await start(ways.daemon, { workspace: at.slug, provider_id: providerId })
+  const flow = { flow_token: again.json.flow_token, ...(await real.browse(again.json.authorization_url)) }
+  expect((await finish(ways.daemon, flow)).json.code).toBe('auth.second_factor_required')
+  expect((await finish(ways.daemon, { ...flow, recovery_code: confirmed.recovery_codes[0] })).status).toBe(201)
+  expect((await finish(ways.daemon, { ...flow, recovery_code: confirmed.recovery_codes[1] })).status, 'once').toBe(401)
+  expect(real.requests.slice(asked).filter((request) => request === 'POST /token')).toHaveLength(1)
 })

@@ -23,6 +23,7 @@ import { installationScope } from '../../sealing.ts'
 import { type Arrival, connect, nameIn, tellJoined, textOf } from './joining.ts'
 import { createNewcomer, isBroughtIn } from './newcomer.ts'
 import { vouchedAddress } from './presets.ts'
+import type { ProviderRow } from './provider-row.ts'
 
 export type Admission =
   | { readonly is: 'admitted'; readonly accountId: string }
@@ -45,6 +46,13 @@ export async function admit(ctx: Ctx, arrival: Arrival): Promise<Admission> {
   if (connected) return enter(ctx, arrival, connected)
   if (arrival.invitationId !== null) return joinByToken(ctx, arrival, arrival.invitationId)
   return admitByAddress(ctx, arrival)
+}
+
+/** The account that the provider named a moment ago, if it may still come in; locked. */
+export async function admitProved(ctx: Ctx, tenantId: string, accountId: string | null): Promise<Admission> {
+  const [row] = await ctx.tx<{ id: string }[]>`
+    select id from account where tenant_id = ${tenantId} and id = ${accountId} and state = 'ACTIVE' for update`
+  return row ? admittedAs(row.id) : turnedAway('account_not_active')
 }
 
 async function findConnected(ctx: Ctx, { tenantId, provider, claims }: Arrival): Promise<AccountRow | undefined> {
@@ -101,17 +109,26 @@ async function findByAddress(ctx: Ctx, tenantId: string, address: string): Promi
 
 async function admitKnown(ctx: Ctx, arrival: Arrival, account: AccountRow, address: string): Promise<Admission> {
   if (!isSameAddress(account.email ?? '', address)) return turnedAway('not_invited')
-  switch (account.state) {
-    case 'DISABLED':
-      return turnedAway('account_not_active')
-    case 'INVITED':
+  const meeting = meetingOf({ state: account.state, isOperator: await isOperator(ctx, account.id) }, arrival.provider)
+  switch (meeting) {
+    case 'join':
       return joinInvited(ctx, arrival, account.id)
-    case 'ACTIVE':
-      if (arrival.provider.tenant_id !== installationScope && (await isOperator(ctx, account.id)))
-        return turnedAway('operator')
+    case 'connect':
       await connect(ctx, arrival, account.id)
       return admittedAs(account.id)
+    default:
+      return turnedAway(meeting)
   }
+}
+
+/** What becomes of somebody with the vouched address of an account. */
+export function meetingOf(
+  { state, isOperator }: { readonly state: AccountRow['state']; readonly isOperator: boolean },
+  provider: Pick<ProviderRow, 'tenant_id'>,
+): 'join' | 'connect' | 'account_not_active' | 'operator' {
+  if (state === 'DISABLED') return 'account_not_active'
+  if (state === 'INVITED') return 'join'
+  return isOperator && provider.tenant_id !== installationScope ? 'operator' : 'connect'
 }
 
 const isSameAddress = (one: string, other: string) => lower(one) === lower(other)

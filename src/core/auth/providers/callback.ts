@@ -16,17 +16,18 @@ import type { Received } from '../../operation.ts'
 import { Problem, refuse } from '../../problem.ts'
 import { refuseWhileGated } from '../../recovery/gate.ts'
 import type { Session } from '../contract.ts'
+import { refusalOfFactor } from '../second-factor/show.ts'
 import { startSession } from '../session.ts'
-import { admit } from './admission.ts'
+import { admit, admitProved } from './admission.ts'
 import type { providerSignInOperations as ops } from './contract.ts'
-import { bindingOf, type FlowRow, isProviderFailure, spendFlow } from './flow.ts'
+import { awaitFactor, bindingOf, type FlowRow, isProviderFailure, spendFlow } from './flow.ts'
 import { holdProviderInForce } from './in-force.ts'
 import { clientOf, inScope } from './provider-row.ts'
 
-/** What the provider said about whoever began this flow. */
+/** What the provider said about whoever began this flow; undefined where it has said so before. */
 export interface Returned {
   readonly flow: FlowRow
-  readonly claims: Claims
+  readonly claims: Claims | undefined
 }
 
 /** Spends the flow and asks the provider, with no transaction open. Refuses auth.sign_in_failed, secret.unavailable. */
@@ -36,6 +37,7 @@ export async function redeemFlow(
   { body }: Received<typeof ops.finishOidc>,
 ): Promise<Returned> {
   const flow = await spendFlow(installation, body.flow_token, body.state)
+  if (flow.proved_account_id !== null) return { flow, claims: undefined }
   const client = await installation.transaction(anyone, {}, (ctx) => clientFor(ctx, flow))
   if (!client) refuse('auth.sign_in_failed')
   const egress = await installation.egress()
@@ -60,10 +62,10 @@ const clientFor = (ctx: Ctx, { tenant_id, provider_id }: FlowRow): Promise<OidcC
     return row && inScope(ctx, row.tenant_id, () => clientOf(ctx, row))
   })
 
-/** Signs in whom the claims name. Refuses auth.sign_in_failed, auth.not_admitted, auth.invitation_invalid, tenant_suspended, installation.recovering. */
+/** Signs in whom the claims name, behind the account's own second factor where it has one. Refuses auth.sign_in_failed, auth.not_admitted, auth.second_factor_required, auth.second_factor_failed, auth.second_factor_locked, auth.invitation_invalid, tenant_suspended, installation.recovering. */
 export async function finishOidc(
   ctx: Ctx,
-  _: Received<typeof ops.finishOidc>,
+  { body }: Received<typeof ops.finishOidc>,
   { flow, claims }: Returned,
 ): Promise<Session | Problem> {
   const { tenant_id: tenantId } = flow
@@ -72,7 +74,9 @@ export async function finishOidc(
       // Held until the commit: once a withdrawal is answered, nobody comes in through it any more.
       const provider = await holdProviderInForce(ctx, tenantId, flow.provider_id)
       if (!provider) refuse('auth.sign_in_failed')
-      const admission = await admit(ctx, { tenantId, provider, claims, invitationId: flow.invitation_id })
+      const admission = claims
+        ? await admit(ctx, { tenantId, provider, claims, invitationId: flow.invitation_id })
+        : await admitProved(ctx, tenantId, flow.proved_account_id)
       if (admission.is === 'turned away') {
         await ctx.audit('sign_in.turned_away', {
           subject: { kind: 'identity_provider', id: provider.id },
@@ -81,8 +85,14 @@ export async function finishOidc(
         // Answered, not thrown: an administrator who is asked for help finds the reason in the trail.
         return new Problem('auth.not_admitted')
       }
-      await ctx.asInstallation(() => refuseWhileGated(ctx, admission.accountId))
-      return startSession(ctx, tenantId, admission.accountId)
+      const { accountId } = admission
+      await ctx.asInstallation(() => refuseWhileGated(ctx, accountId))
+      const refusal = await refusalOfFactor(ctx, { tenantId, accountId }, body, 'SECOND_FACTOR')
+      if (refusal) {
+        await awaitFactor(ctx, flow, accountId)
+        return refusal
+      }
+      return startSession(ctx, tenantId, accountId)
     }),
   )
 }

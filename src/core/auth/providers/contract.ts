@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { defineOperations } from '../../operation.ts'
 import { count, listOf, moment, pageOf, paging, role, slug, text, uuid, version } from '../../schema.ts'
 import { Session } from '../contract.ts'
+import { secondFactorMembers } from '../second-factor/contract.ts'
 
 export const providerKinds = ['GENERIC', 'PRESET_ONE', 'PRESET_TWO'] as const
 export type ProviderKind = (typeof providerKinds)[number]
@@ -275,6 +276,7 @@ export const providerSignInOperations = defineOperations('auth', {
         code,
         state: text(1, 200),
         iss: text(1, 2000).optional().describe('sent back by providers that say who they are (RFC 9207)'),
+        ...secondFactorMembers,
       })
       .meta({ id: 'OidcCallback' }),
     success: { status: 201, answer: Session },
@@ -282,6 +284,9 @@ export const providerSignInOperations = defineOperations('auth', {
     refuses: [
       'auth.sign_in_failed',
       'auth.not_admitted',
+      'auth.second_factor_required',
+      'auth.second_factor_failed',
+      'auth.second_factor_locked',
       'auth.invitation_invalid',
       'tenant_suspended',
       'installation.recovering',
@@ -289,6 +294,9 @@ export const providerSignInOperations = defineOperations('auth', {
     ],
     secret: true,
     recovery: { refused: 'recovery mode needs no session' },
-    assumed: ['a flow serves once and ten minutes, also when it is then refused'],
+    assumed: [
+      'a flow serves once and ten minutes, also when it is then refused',
+      "an account with a second factor of its own is asked for it here too: the same call once more, with `totp` or `recovery_code`",
+    ],
   },
 })

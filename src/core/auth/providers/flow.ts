@@ -120,9 +120,12 @@ export async function startOidc(
 
 export interface FlowRow {
   readonly tenant_id: string
+  readonly id: string
   readonly provider_id: string
   readonly redirect_uri: string
   readonly invitation_id: string | null
+  /** Whom the provider has named already; what is missing is the account's own second factor. */
+  readonly proved_account_id: string | null
 }
 
 /** Spends a flow, in a transaction of its own: of two callbacks exactly one goes on. Refuses auth.sign_in_failed. */
@@ -133,11 +136,15 @@ export async function spendFlow(installation: Installation, flowToken: string, s
     {},
     ({ tx }) => tx<FlowRow[]>`
       update sign_in_flow set used_at = now() where hash = ${hashToken(flowToken)} and used_at is null and expires_at > now()
-      returning tenant_id, provider_id, redirect_uri, invitation_id`,
+      returning tenant_id, id, provider_id, redirect_uri, invitation_id, proved_account_id`,
   )
   if (!flow || !isSame(state, bindingOf(flowToken).state)) refuse('auth.sign_in_failed')
   return flow
 }
+
+/** Gives a spent flow back to whoever has yet to show the second factor of the account that the provider named. The workspace's role is in force. */
+export const awaitFactor = (ctx: Ctx, { tenant_id, id }: FlowRow, accountId: string) => ctx.tx`
+  update sign_in_flow set used_at = null, proved_account_id = ${accountId} where tenant_id = ${tenant_id} and id = ${id}`
 
 const isSame = (one: string, other: string) =>
   timingSafeEqual(createHmac('sha256', 'svc').update(one).digest(), createHmac('sha256', 'svc').update(other).digest())

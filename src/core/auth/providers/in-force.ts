@@ -10,6 +10,9 @@ import type { Ctx } from '../../context.ts'
 import { installationScope } from '../../sealing.ts'
 import { inScope, lockProvider, type ProviderRow, providerColumns } from './provider-row.ts'
 
+/** What its button says. */
+export const shownAs = ({ display_name, issuer }: ProviderRow) => display_name ?? URL.parse(issuer)?.host ?? issuer
+
 interface SwitchRow {
   readonly provider_id: string
   readonly provider_scope: string
@@ -26,7 +29,7 @@ export async function providersInForce(ctx: Ctx, tenantId: string): Promise<Prov
 const mayServe = async (ctx: Ctx) => (await readSwitches(ctx)).methods.value.includes('PROVIDER')
 
 /** What the workspace has on, whatever has become of the offers. */
-async function providersOn(ctx: Ctx, tenantId: string): Promise<ProviderRow[]> {
+export async function providersOn(ctx: Ctx, tenantId: string): Promise<ProviderRow[]> {
   const switches = await ctx.tx<SwitchRow[]>`
     select provider_id, provider_scope from provider_switch where tenant_id = ${tenantId}`
   const readOf = (scope: string) => {

@@ -33,12 +33,14 @@ export function isBroughtIn(
       const directory = directoryOf(presets, provider.issuer, claims)
       if (provider.allowed_directories.length > 0)
         return directory !== undefined && provider.allowed_directories.includes(directory)
-      return provider.allowed_email_domains.includes(domainOf(address))
+      return isInDomains(provider, address)
     }
   }
 }
 
-const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+/** Exactly: a domain does not stand for those below it. */
+export const isInDomains = ({ allowed_email_domains }: Pick<ProviderRow, 'allowed_email_domains'>, address: string) =>
+  allowed_email_domains.includes(address.slice(address.lastIndexOf('@') + 1).toLowerCase())
 
 /** With neither role nor group somebody may look, and no more. */
 const leastRole: Role = 'VIEWER'

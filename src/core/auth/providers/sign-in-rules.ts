@@ -3,7 +3,7 @@ import { readSwitches, type SwitchesInForce } from '../../admin/settings/setting
 import type { Ctx } from '../../context.ts'
 import type { Received } from '../../operation.ts'
 import type { providerSignInOperations as ops, SignInRules } from './contract.ts'
-import { isLeftOutside, providersInForce } from './in-force.ts'
+import { isLeftOutside, providersInForce, shownAs } from './in-force.ts'
 import type { ProviderRow } from './provider-row.ts'
 
 /** The rules of a workspace; of one that nobody has, the installation's own. */
@@ -37,10 +37,10 @@ const rulesOf = (switches: SwitchesInForce, isAllowed: boolean, providers: reado
     require_symbol: switches.password_require_symbol.value,
     self_service_reset: switches.password_self_service_reset.value,
   },
-  providers: providers.map(({ id, display_name, issuer, kind, position }) => ({
-    id,
-    display_name: display_name ?? URL.parse(issuer)?.host ?? issuer,
-    kind,
-    position,
+  providers: providers.map((row) => ({
+    id: row.id,
+    display_name: shownAs(row),
+    kind: row.kind,
+    position: row.position,
   })),
 })
