@@ -66,7 +66,18 @@ describe.each(everyWay)('by %s', (way: Way) => {
   const run = (...args: string[]): Promise<Ran> => home.svc(['identity-providers', ...args, ...flags], { env: env() })
   const name = `Acme SSO ${way}`
   const add = (...more: string[]) =>
-    run('add', issuer.issuer, '--client-id', 'svc', '--name', name, '--client-secret-file', 'svc.secret', ...more, ...proof())
+    run(
+      'add',
+      issuer.issuer,
+      '--client-id',
+      'svc',
+      '--name',
+      name,
+      '--client-secret-file',
+      'svc.secret',
+      ...more,
+      ...proof(),
+    )
   const idOf = async () =>
     (await ways.sql<{ id: string }[]>`select id from identity_provider where display_name = ${name}`)[0]!.id
 
@@ -97,7 +108,15 @@ describe.each(everyWay)('by %s', (way: Way) => {
     const before = await ways.sql`select 1 from identity_provider`
     const forbidden = await run('add', 'https://169.254.169.254', '--client-id', 'svc', ...proof())
     expect([forbidden.code, forbidden.stderr]).toEqual([2, expect.stringContaining('must not call that host')])
-    const mark = await run('add', 'https://accounts.google.com', '--client-id', 'svc', '--provisioning', 'ANY', ...proof())
+    const mark = await run(
+      'add',
+      'https://accounts.google.com',
+      '--client-id',
+      'svc',
+      '--provisioning',
+      'ANY',
+      ...proof(),
+    )
     expect([mark.code, mark.stderr]).toEqual([2, expect.stringContaining('/provisioning')])
     expect(await ways.sql`select 1 from identity_provider`).toHaveLength(before.length)
   })

@@ -36,8 +36,7 @@ afterAll(async () => {
 })
 beforeEach(() => decide({}))
 
-const decide = (sign_in: object) =>
-  ways.call('recovery', settingsOperations.replaceSettings, { body: { sign_in } })
+const decide = (sign_in: object) => ways.call('recovery', settingsOperations.replaceSettings, { body: { sign_in } })
 const onlyProviders = () => decide({ methods: { value: ['PROVIDER'], locked: true } })
 
 interface Workspace {
@@ -107,10 +106,8 @@ const endNow = (providerId: string, confirm_count: number) =>
     providerId,
     body: { withdraw_at: new Date().toISOString(), confirm_count },
   })
-const cancel = (providerId: string) =>
-  ways.call('recovery', admin.cancelIdentityProviderWithdrawal, { providerId })
-const planOf = (providerId: string) =>
-  ways.call('recovery', withdrawalPlanOperations.getWithdrawalPlan, { providerId })
+const cancel = (providerId: string) => ways.call('recovery', admin.cancelIdentityProviderWithdrawal, { providerId })
+const planOf = (providerId: string) => ways.call('recovery', withdrawalPlanOperations.getWithdrawalPlan, { providerId })
 
 describe('the end of an offer', () => {
   test('until the announced date everybody signs in; from it nobody does, and connections stay', async () => {
@@ -142,7 +139,9 @@ describe('the end of an offer', () => {
     await endDueOffers.run(ways.installation, undefined)
     await ways.sql`update identity_provider set withdraw_at = now() + interval '1 hour' where id = ${providerId}`
     expect((await enter(at, providerId, at.bob)).json.code).toBe('auth.sign_in_failed')
-    const journal = await ways.sql<{ action: string }[]>`select action from journal where subject_id = ${providerId} order by id`
+    const journal = await ways.sql<
+      { action: string }[]
+    >`select action from journal where subject_id = ${providerId} order by id`
     expect(journal.map(({ action }) => action)).toEqual([
       'identity_provider.created',
       'identity_provider.withdrawn',
@@ -207,7 +206,10 @@ describe('the plan', () => {
     expect(ofOne).toMatchObject({ connected_count: 1, falls_back_to_password: true, stranded_count: 1 })
     expect(ofOne?.stranded.map(({ email }) => email)).toEqual([one.bob])
     expect(ofTwo).toMatchObject({ connected_count: 1, falls_back_to_password: false, stranded_count: 1 })
-    expect(ofTwo?.stranded.map(({ email }) => email), 'not connected with the second one').toEqual([two.ada])
+    expect(
+      ofTwo?.stranded.map(({ email }) => email),
+      'not connected with the second one',
+    ).toEqual([two.ada])
     expect((await planOf(providerId)).hash).toBe(plan.hash)
 
     await endNow(providerId, 2)

@@ -296,7 +296,7 @@ export const providerSignInOperations = defineOperations('auth', {
     recovery: { refused: 'recovery mode needs no session' },
     assumed: [
       'a flow serves once and ten minutes, also when it is then refused',
-      "an account with a second factor of its own is asked for it here too: the same call once more, with `totp` or `recovery_code`",
+      'an account with a second factor of its own is asked for it here too: the same call once more, with `totp` or `recovery_code`',
     ],
   },
 })
