@@ -5,6 +5,7 @@
  */
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { type Preset, productPresets } from './auth/providers/presets.ts'
 import { addressOf, type DatabaseAddress } from './database/address.ts'
 import { type Release, readRelease } from './egress/guard.ts'
 import { loadEnvironment } from './environment.ts'
@@ -163,6 +164,10 @@ export interface Config {
   readonly settingsFile: string | undefined
   readonly egress: Release
   readonly mail: MailSettings
+  /** The marked identity providers; a test has some of its own. */
+  readonly providerPresets: readonly Preset[]
+  /** How long one answer of an identity provider may take, in ms. */
+  readonly providerAnswerMs: number
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
   readonly bodyLimitBytes: number
   readonly requiresBoundStepUp: boolean
@@ -208,6 +213,8 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     settingsFile: values.SVC_SETTINGS_FILE ? resolve(values.SVC_SETTINGS_FILE) : undefined,
     egress: releaseOf(values.SVC_EGRESS_ALLOW),
     mail: mailOf(values, dataDir),
+    providerPresets: productPresets,
+    providerAnswerMs: 10_000,
     logLevel: values.SVC_LOG_LEVEL,
     bodyLimitBytes: values.SVC_BODY_LIMIT_BYTES,
     requiresBoundStepUp: values.SVC_STEP_UP_BOUND === 'require',

@@ -27,6 +27,7 @@ export const eventNames = {
   'identity.account.invited': 'an account was invited',
   'identity.account.joined': 'an account redeemed its invitation',
   'identity.account.password_changed': 'an account changed its password',
+  'identity.account.connected': 'an account was connected with an identity provider',
   'identity.second_factor.confirmed': 'an account put a second factor in force',
   'identity.second_factor.replaced': 'an account moved its second factor to another app',
   'identity.second_factor.removed': 'the second factor of an account was removed',

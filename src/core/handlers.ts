@@ -5,6 +5,14 @@
 import type { Actor } from './actor.ts'
 import { getEncryption } from './admin/encryption/keyring-use.ts'
 import { resealEncryption } from './admin/encryption/request.ts'
+import {
+  changeIdentityProvider,
+  createIdentityProvider,
+  listIdentityProviders,
+  removeIdentityProvider,
+} from './admin/identity-providers/offered.ts'
+import { cancelIdentityProviderWithdrawal, withdrawIdentityProvider } from './admin/identity-providers/withdrawal.ts'
+import { getWithdrawalPlan } from './admin/identity-providers/withdrawal-plan.ts'
 import { listJournal } from './admin/journal/journal.ts'
 import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
 import { getOverview } from './admin/overview/overview.ts'
@@ -25,6 +33,19 @@ import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
 import { changePassword, prepareNewPassword } from './auth/change-password.ts'
 import { checkPassword, forgetPassword, hashForReset, prepareCheck, resetPassword } from './auth/forgotten-password.ts'
 import { hashForInvitation, inspectInvitation, redeemInvitation } from './auth/invitation.ts'
+import { finishOidc, redeemFlow } from './auth/providers/callback.ts'
+import { settleAndDiscover } from './auth/providers/configuration.ts'
+import { prepareFlow, startOidc } from './auth/providers/flow.ts'
+import { getSignInRules } from './auth/providers/sign-in-rules.ts'
+import { listAccountsWithoutProvider } from './auth/providers/without-provider.ts'
+import {
+  changeProvider,
+  createProvider,
+  listPresets,
+  listProviders,
+  offerProvider,
+  removeProvider,
+} from './auth/providers/workspace-list.ts'
 import { confirmTotp, confirmTotpReplacement, enrollTotp, replaceTotp } from './auth/second-factor/enrolment.ts'
 import { disableSecondFactor, regenerateRecoveryCodes } from './auth/second-factor/removal.ts'
 import { createServiceAccount, listServiceAccounts } from './auth/service-account.ts'
@@ -93,6 +114,16 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   revokeToken,
   listServiceAccounts,
   createServiceAccount,
+  getSignInRules,
+  startOidc: withWork(prepareFlow, startOidc),
+  finishOidc: withWork(redeemFlow, finishOidc),
+  listProviders,
+  createProvider: withWork(settleAndDiscover, createProvider),
+  changeProvider: withWork(settleAndDiscover, changeProvider),
+  removeProvider,
+  offerProvider,
+  listPresets,
+  listAccountsWithoutProvider,
   getOwnAccount,
   listContainers,
   listBuckets,
@@ -118,6 +149,13 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   listOperators,
   addOperator,
   removeOperator,
+  listIdentityProviders,
+  createIdentityProvider: withWork(settleAndDiscover, createIdentityProvider),
+  changeIdentityProvider: withWork(settleAndDiscover, changeIdentityProvider),
+  removeIdentityProvider,
+  withdrawIdentityProvider,
+  cancelIdentityProviderWithdrawal,
+  getWithdrawalPlan,
   getSettings,
   replaceSettings: withWork(prepareReplacement, replaceSettings),
   getOverview,

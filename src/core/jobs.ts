@@ -1,5 +1,6 @@
 /** The register of every job the worker knows. */
 import { resealValues } from './admin/encryption/jobs.ts'
+import { endDueOffers, endOffer, tellWorkspaces } from './admin/identity-providers/jobs.ts'
 import { endPasswordOpening, purgeDue, purgeTenant } from './admin/tenants/jobs.ts'
 import { sendPasswordReset } from './auth/forgotten-password.ts'
 import { endInvitation, sweepExpired } from './auth/jobs.ts'
@@ -14,6 +15,9 @@ export const jobs: readonly Job[] = [
   purgeTenant as Job,
   purgeDue as Job,
   endPasswordOpening as Job,
+  endOffer as Job,
+  endDueOffers as Job,
+  tellWorkspaces as Job,
   exportTenantJob as Job,
   resumeJobs as Job,
   tellAdministrators as Job,

@@ -1,5 +1,6 @@
 /** The register of every operation served: each area's contract, spread into one object. */
 import { encryptionOperations } from './admin/encryption/contract.ts'
+import { identityProviderOperations, withdrawalPlanOperations } from './admin/identity-providers/contract.ts'
 import { journalOperations } from './admin/journal/contract.ts'
 import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
@@ -14,6 +15,7 @@ import {
   setUpOperations,
   tokenOperations,
 } from './auth/contract.ts'
+import { providerOperations, providerSignInOperations } from './auth/providers/contract.ts'
 import { secondFactorOperations } from './auth/second-factor/contract.ts'
 import { backupOperations } from './backup/contract.ts'
 import { containerOperations } from './containers/contract.ts'
@@ -32,6 +34,8 @@ export const operations = {
   ...secondFactorOperations,
   ...tokenOperations,
   ...serviceAccountOperations,
+  ...providerSignInOperations,
+  ...providerOperations,
   ...identityOperations,
   ...containerOperations,
   ...bucketOperations,
@@ -39,6 +43,8 @@ export const operations = {
   ...tenantOperations,
   ...retentionOperations,
   ...operatorOperations,
+  ...identityProviderOperations,
+  ...withdrawalPlanOperations,
   ...settingsOperations,
   ...overviewOperations,
   ...journalOperations,

@@ -40,6 +40,11 @@ export const sealedKinds = {
     owner: 'backup_target',
     ifLost: 'remove the target and add it again',
   },
+  'identity_provider.client_secret': {
+    holds: 'what an identity provider knows this service by',
+    owner: 'identity_provider',
+    ifLost: 'set the secret of each provider again',
+  },
   'mfa.totp': {
     holds: 'what the codes of an authenticator app are made from',
     owner: 'second_factor',

@@ -18,13 +18,14 @@ const prefixes = {
   refresh: 'svcr',
   stepUp: 'svcu',
   invitation: 'svci',
+  flow: 'svcf',
   passwordReset: 'svcw',
 } as const
 export type TokenKind = keyof typeof prefixes
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const bodyLength = 43
-const shape = /^(svc[parsuiw])_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
+const shape = /^(svc[parsuiwf])_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
 
 export interface MintedToken {
   /** Shown once, never stored. */

@@ -52,7 +52,7 @@ function sentBy(installation: Installation, operation: Operation, request: Fasti
   const { headers } = request
   return {
     params: request.params,
-    query: request.query,
+    query: queryWithWorkspaceOfHost(installation, operation, request),
     body: withWorkspaceOfHost(installation, operation, request),
     idempotencyKey: one(headers['idempotency-key']),
     ifMatch: one(headers['if-match']),
@@ -64,12 +64,24 @@ function sentBy(installation: Installation, operation: Operation, request: Fasti
 const one = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
 
 /** Signing in on a workspace's own host needs no slug in the body (decisions 2). */
+const takeWorkspaceOfHost = new Set(['signIn', 'startOidc'])
+
+/** Nor does asking how to sign in there. */
+function queryWithWorkspaceOfHost(
+  { config }: Installation,
+  operation: Operation,
+  { query, headers }: FastifyRequest,
+): unknown {
+  const workspace = operation.id === 'getSignInRules' ? workspaceOfHost(config, headers.host) : undefined
+  return workspace === undefined ? query : { workspace, ...(query as object) }
+}
+
 function withWorkspaceOfHost(
   { config }: Installation,
   operation: Operation,
   { body, headers }: FastifyRequest,
 ): unknown {
-  if (operation.id !== 'signIn' || config.baseDomain === undefined) return body
+  if (!takeWorkspaceOfHost.has(operation.id) || config.baseDomain === undefined) return body
   const workspace = workspaceOfHost(config, headers.host)
   const takesOne =
     workspace !== undefined &&

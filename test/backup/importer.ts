@@ -69,6 +69,8 @@ const tables: Readonly<Record<string, string>> = {
   workspace: 'tenant',
   accounts: 'account',
   memberships: 'membership',
+  groups: 'account_group',
+  group_members: 'group_member',
   containers: 'container',
   labels: 'label',
   buckets: 'bucket',

@@ -38,6 +38,10 @@ const openToInstallation: Readonly<Record<string, string>> = {
   request_rate: 'calls are counted at the gate',
   legal_hold: 'that a hold is in force stops a purge; what it is about stays the workspace’s',
   password_opening: 'operators open and close it',
+  identity_provider: 'the installation offers providers of its own; the policy shows it no others',
+  provider_switch: 'how many workspaces have one of them on; the policy shows no others',
+  connected_identity: 'connections go with the provider that the installation removes',
+  sign_in_flow: 'who comes back from a provider is known by his flow alone',
 }
 
 /** A purge removes a workspace whole; of the journal nothing is ever removed. */

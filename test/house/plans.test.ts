@@ -36,6 +36,7 @@ let actor: AccountActor
 let token: string
 let collectionId: string
 let holdId: string
+const providerId = randomUUIDv7()
 let long: ReadonlySet<string>
 
 beforeAll(async () => {
@@ -93,6 +94,17 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
     await sql`insert into container (tenant_id, id, kind, name, rank) select tenant_id, id, 'HUB', 'Home', 'a0' from made`
     await sql`insert into bucket (tenant_id, id, container_id, name, name_fold, rank) select tenant_id, uuidv7(), id, 'To do', 'to do', 'a0' from made`
     await sql`insert into label (tenant_id, id, container_id, name, name_fold, color_token) select tenant_id, uuidv7(), id, 'Idea', 'idea', 'red' from made`
+    await sql`
+      insert into identity_provider (tenant_id, id, issuer, client_id, kind, provisioning, position, allowed_email_domains, allowed_directories)
+      select tenant_id, id, 'https://sso.example', 'svc', 'GENERIC', 'ANY', 0, '[]'::jsonb, '[]'::jsonb from made
+      union all select '00000000-0000-0000-0000-000000000000', ${providerId}, 'https://sso.example', 'svc', 'GENERIC', 'ANY', 0, '[]'::jsonb, '[]'::jsonb`
+    await sql`
+      insert into provider_switch (tenant_id, provider_scope, provider_id)
+      select tenant_id, tenant_id, id from made
+      union all select tenant_id, '00000000-0000-0000-0000-000000000000', ${providerId} from made where n = ${rowsEach / 2}`
+    await sql`
+      insert into connected_identity (tenant_id, id, provider_id, account_id, issuer, subject)
+      select tenant_id, uuidv7(), id, account_id, 'https://sso.example', 'sub' from made`
     await sql`insert into legal_hold (tenant_id, id, scope_kind, reason, placed_by) select tenant_id, uuidv7(), 'TENANT', 'plan', account_id from made`
     await sql`
       insert into purge_certificate (workspace_id, workspace_slug, purged_at, document, key_id, public_key, signature)
@@ -158,6 +170,11 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['getPurgeCertificate', () => ({ params: { tenantId: actor.tenantId } })],
   ['getOwnAccount', () => ({})],
   ['listBackupTargets', () => ({})],
+  ['listProviders', () => ({})],
+  ['listAccountsWithoutProvider', () => size],
+  ['getSignInRules', () => ({ query: { workspace: 'plan-77' } })],
+  ['listIdentityProviders', () => ({})],
+  ['getWithdrawalPlan', () => ({ params: { providerId } })],
   ['getJob', () => ({ params: { jobId: collectionId } })],
 ]
 
@@ -168,6 +185,7 @@ const others: readonly OperationId[] = [
   'getDeletionPlan', // counts all that a workspace has, and its jobs in the queue
   'verifyPurgeCertificate', // looks everywhere
   'listProblems', // asks the database nothing
+  'listPresets', // nor does this
   'listBackups', // one target by its key; the rest is asked of the target
 ]
 

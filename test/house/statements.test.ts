@@ -53,6 +53,14 @@ const before: readonly { readonly text: RegExp; readonly why: string }[] = [
     text: /^delete from idempotency_record where created_at < now\(\)/,
     why: 'the sweep ends records of all workspaces',
   },
+  {
+    text: /^delete from connected_identity where provider_id = \$$/,
+    why: 'a provider of the installation goes from all workspaces, with its connections',
+  },
+  {
+    text: /^delete from provider_switch where provider_id = \$$/,
+    why: 'and is on in none of them any more',
+  },
   { text: /^delete from password_opening where until < now\(\)/, why: 'the sweep ends openings of all workspaces' },
   {
     text: /^delete from step_up where target_id = \$$/,

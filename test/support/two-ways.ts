@@ -95,12 +95,12 @@ async function prove(
   { db: { sql } }: TestDaemon,
   { tenantId, accountId, credentialId }: Person,
   operation: Operation,
-  targetId: string,
+  targetId: string | undefined,
 ): Promise<string> {
   const { token, hash } = mintToken('stepUp')
   await sql`
     insert into step_up (tenant_id, id, account_id, bearer_id, hash, operation, target_id, expires_at)
-    values (${tenantId}, ${randomUUIDv7()}, ${accountId}, ${credentialId}, ${hash}, ${operation.id}, ${targetId}, now() + interval '5 minutes')`
+    values (${tenantId}, ${randomUUIDv7()}, ${accountId}, ${credentialId}, ${hash}, ${operation.id}, ${targetId ?? null}, now() + interval '5 minutes')`
   return token
 }
 

@@ -39,6 +39,9 @@ const formats: Readonly<Record<string, string>> = {
   uuid: 'an id (UUID in lower case)',
   'date-time': 'a moment like 2026-01-31T12:00:00Z',
   etag: 'an entity tag in quotes',
+  issuer: 'an address like https://sso.example.org, without query and fragment',
+  domain: 'a domain like example.org',
+  redirect: 'an https address without query and fragment, written as a browser writes it',
 }
 
 /** Patterns of the contract that people meet. */
@@ -75,6 +78,8 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'member.conflicts': ({ with: others }) =>
     `cannot be given together with ${Array.isArray(others) ? others.map(shown).join(' and ') : shown(others)}`,
   'reference.unknown': () => 'names nothing that is there',
+  'provider.public': () => 'must be INVITED_ONLY: anybody can have an account at that provider',
+  'provider.no_directories': () => 'is known of no directory at that provider; name domains',
   'slug.reserved': () => 'is reserved by the product; choose another one',
   'locale.unknown': () => 'is no known locale, such as en or de-CH',
   'time_zone.unknown': () => 'is no known time zone, such as UTC or Europe/Zurich',

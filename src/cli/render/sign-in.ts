@@ -42,6 +42,7 @@ function accountInWords({ state, role, is_operator }: NonNullable<SignInExplanat
 
 /** A full record: a reason without its words does not compile. */
 function wayInWords({ because, until, needs_new_password }: Way, { workspace }: SignInExplanation): string {
+  const end = until === null ? '' : ` until ${moment(until)}`
   const words: Readonly<Record<Way['because'], string>> = {
     allowed: 'open',
     password_opening: `open until ${moment(until)}: an operator opened it (svc tenants close-password ${workspace.slug} ends it)`,
@@ -51,6 +52,15 @@ function wayInWords({ because, until, needs_new_password }: Way, { workspace }: 
     account_unknown: 'closed: there is no such account',
     account_not_active: 'closed: the account is not active',
     no_password: `closed: the account has no password; it may ask for a link to set one`,
+    provider_ended: 'open: no provider is left to the workspace, so accounts fall back to their passwords',
+    connected: `open${end}: connected`,
+    address_vouched: `open${end}, if the provider vouches for the address`,
+    brought_in: `open${end}, if the provider vouches for the address: it brings in newcomers like this one`,
+    directory_decides: `open${end} for members of a named organisation; only the provider can tell`,
+    offer_ended: `closed since ${moment(until)}: the offer has ended`,
+    not_invited: 'closed: nobody of that address is here, and the provider brings in no such newcomer',
+    invitation_ended: 'closed: the invitation has ended',
+    operator: "closed: an operator comes in through the installation's own providers only",
   }
   return needs_new_password
     ? `${words[because]}, but the password is too old: it lets in only with a new one`

@@ -3,6 +3,18 @@ import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
 import { moment, role, slug, text, uuid } from '../schema.ts'
 
+/** Of a provider: what would come of a sign-in through it, as far as that can be known before it has spoken. */
+const providerReasons = [
+  'connected',
+  'address_vouched',
+  'brought_in',
+  'directory_decides',
+  'offer_ended',
+  'not_invited',
+  'invitation_ended',
+  'operator',
+] as const
+
 /** Why a way in is open, or what stands before it. */
 export const wayReasons = [
   'allowed',
@@ -13,6 +25,8 @@ export const wayReasons = [
   'account_unknown',
   'account_not_active',
   'no_password',
+  'provider_ended',
+  ...providerReasons,
 ] as const
 
 const DecidingSwitch = z
@@ -34,7 +48,7 @@ const ExplainedWay = z
     is_open: z.boolean(),
     because: z.enum(wayReasons),
     decided_by: DecidingSwitch.nullable(),
-    until: moment.nullable().describe('when the opening or the lock ends'),
+    until: moment.nullable().describe('when the opening, the lock or the offer ends'),
     needs_new_password: z.boolean().describe('the password is too old: it lets in only together with a new one'),
   })
   .meta({ id: 'ExplainedWay' })

@@ -11,6 +11,7 @@
 import type { SwitchName } from '../admin/settings/defaults.ts'
 import type { SwitchesInForce } from '../admin/settings/settings.ts'
 import { secondsLocked } from '../auth/failed-attempts.ts'
+import { type ProviderWay, providerWays } from '../auth/providers/ways.ts'
 import { isMeant } from '../auth/second-factor/demand.ts'
 import { readFactor } from '../auth/second-factor/enrolment.ts'
 import { passwordWay, readSignIn, type SignInFacts, type WayIn } from '../auth/ways-in.ts'
@@ -24,8 +25,9 @@ type Explanation = Answer<typeof ops.explainSignIn>
 type ExplainedWay = Explanation['ways'][number]
 
 /** Each kind of way in, as signing in itself sees it; the installation's role is in force. */
-const waysOf: readonly ((ctx: Ctx, facts: SignInFacts) => Promise<readonly ExplainedWay[]>)[] = [
+const waysOf: readonly ((ctx: Ctx, facts: SignInFacts, email: string) => Promise<readonly ExplainedWay[]>)[] = [
   async (_, facts) => [explained(passwordWay(facts))],
+  async (ctx, facts, email) => (await providerWays(ctx, facts, email)).map(explainedProvider),
 ]
 
 /** Refuses not_found. */
@@ -35,7 +37,7 @@ export async function explainSignIn(ctx: Ctx, { body }: Received<typeof ops.expl
   const { account } = facts
 
   const ways: ExplainedWay[] = []
-  for (const of of waysOf) ways.push(...(await of(ctx, facts)))
+  for (const of of waysOf) ways.push(...(await of(ctx, facts, body.email)))
   const isGated = account !== undefined && (await isGatedFor(ctx, account.id))
   return {
     workspace: { id: facts.tenantId, slug: body.workspace, state: facts.workspaceState },
@@ -57,6 +59,16 @@ const explained = ({ way, isOpen, because, decidedBy, until, needsNewPassword }:
   decided_by: decidedBy && { ...decidedBy, value: writable(decidedBy.value) },
   until,
   needs_new_password: needsNewPassword,
+})
+
+const explainedProvider = ({ provider, isOpen, because, decidedBy, until }: ProviderWay): ExplainedWay => ({
+  way: 'PROVIDER',
+  provider,
+  is_open: isOpen,
+  because,
+  decided_by: decidedBy && { ...decidedBy, value: writable(decidedBy.value) },
+  until,
+  needs_new_password: false,
 })
 
 async function explainFactor(

@@ -11,7 +11,7 @@ const password = text(1, 1024)
 const newPassword = text(1, 1024).describe('as the password switches of the installation demand')
 const displayName = text(1, 200)
 
-const Session = z
+export const Session = z
   .object({
     session_id: uuid,
     access_token: z.string(),

@@ -15,7 +15,7 @@ import type { invitationOperations as ops, Session } from './contract.ts'
 import { hashNewPassword } from './new-password.ts'
 import { startSession } from './session.ts'
 
-interface InvitationRow {
+export interface InvitationRow {
   readonly tenant_id: string
   readonly id: string
   readonly account_id: string
@@ -78,7 +78,7 @@ export async function redeemInvitation(
   )
 }
 
-async function findInvitation(ctx: Ctx, token: string): Promise<InvitationRow> {
+export async function findInvitation(ctx: Ctx, token: string): Promise<InvitationRow> {
   if (!isTokenShaped(token, 'invitation')) refuse('auth.invitation_invalid')
   const [found] = await ctx.tx<InvitationRow[]>`
     select i.tenant_id, i.id, i.account_id, a.email, i.expires_at, t.slug, t.display_name from invitation i

@@ -64,6 +64,7 @@ export const sweepExpired = defineJob({
             and not exists (select from second_factor f where f.tenant_id = s.tenant_id and f.id = s.owner_id)`,
           tx`delete from blocked_slug where until < now()`,
           tx`delete from password_opening where until < now() - interval '1 day'`,
+          tx`delete from sign_in_flow where (tenant_id, id) in (select tenant_id, id from sign_in_flow where expires_at < now() limit ${batch})`,
         ])
         return Math.max(...counts.slice(0, 8).map(({ count }) => count))
       })

@@ -17,6 +17,7 @@ import type { TenantState } from '../admin/tenants/contract.ts'
 import type { Ctx } from '../context.ts'
 import { fold } from '../fold.ts'
 import type { Role } from '../schema.ts'
+import { isLeftOutside } from './providers/in-force.ts'
 import { secondsLocked, subjectOf } from './sign-in-lock.ts'
 
 export type ClosedBecause =
@@ -30,7 +31,7 @@ export type ClosedBecause =
 /** One way in, as it stands at this moment. */
 export interface WayIn {
   readonly way: 'PASSWORD' | 'PROVIDER'
-  readonly because: ClosedBecause | 'allowed' | 'password_opening'
+  readonly because: ClosedBecause | 'allowed' | 'password_opening' | 'provider_ended'
   readonly isOpen: boolean
   /** The switch that decided, with who set and locked it and why; null where no switch did. */
   readonly decidedBy: ({ readonly name: SwitchName } & SwitchInForce) | null
@@ -47,6 +48,8 @@ export interface SignInFacts {
   readonly switches: SwitchesInForce
   /** The end of the password opening in force. */
   readonly openedUntil: string | null
+  /** The last provider's offer has ended: accounts that hold a password fall back to it (Offered identity provider, row 3). */
+  readonly fallsBack: boolean
   /** What failures of this address are counted under. */
   readonly subject: Buffer
   readonly lockedSeconds: number
@@ -96,11 +99,13 @@ export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise
   const subject = subjectOf(row.tenant_id, email)
   const attempts = switches.password_lockout_attempts.value
   const lockedSeconds = await ctx.asInstallation(() => secondsLocked(ctx, row.tenant_id, subject, attempts))
+  const isKeptOut = row.opened_until === null && switchAgainstPasswords(switches) !== undefined
   return {
     tenantId: row.tenant_id,
     workspaceState: row.workspace_state,
     switches,
     openedUntil: row.opened_until,
+    fallsBack: isKeptOut && (await ctx.inWorkspace(row.tenant_id, () => isLeftOutside(ctx, row.tenant_id))),
     subject,
     lockedSeconds,
     lockedUntil: lockedSeconds > 0 ? new Date(Date.parse(row.now) + lockedSeconds * 1000).toISOString() : null,
@@ -141,16 +146,18 @@ export function passwordWay(facts: SignInFacts): WayIn {
   return {
     way: 'PASSWORD',
     isOpen: true,
-    because: opened ? 'password_opening' : 'allowed',
-    decidedBy: opened ? null : { name: 'password_enabled', ...switches.password_enabled },
+    because: opened ? 'password_opening' : facts.fallsBack ? 'provider_ended' : 'allowed',
+    decidedBy: opened || facts.fallsBack ? null : { name: 'password_enabled', ...switches.password_enabled },
     until: opened ? facts.openedUntil : null,
     needsNewPassword: longest > 0 && (account.passwordAgeDays ?? 0) >= longest,
   }
 }
 
-/** The switch that keeps passwords out, unless the workspace was opened to them. */
-export function switchedOff(facts: Pick<SignInFacts, 'switches' | 'openedUntil'>): SwitchName | undefined {
-  if (facts.openedUntil !== null) return undefined
+/** The switch that keeps passwords out, unless the workspace was opened to them or nothing else is left to it. */
+export function switchedOff(
+  facts: Pick<SignInFacts, 'switches' | 'openedUntil' | 'fallsBack'>,
+): SwitchName | undefined {
+  if (facts.openedUntil !== null || facts.fallsBack) return undefined
   return switchAgainstPasswords(facts.switches)
 }
 

@@ -8,6 +8,7 @@
  * Adding one: its words in texts/, a row here. docs/generated/mails.md is this table.
  */
 
+import * as identityProvider from './texts/identity-provider.ts'
 import type { InEveryLanguage } from './texts/language.ts'
 import * as passwordOpening from './texts/password-opening.ts'
 import * as passwordReset from './texts/password-reset.ts'
@@ -44,6 +45,24 @@ export const mailKinds = {
     to: 'administrators',
     when: 'that opening ended by itself',
     texts: passwordOpening.ended,
+  },
+  provider_withdrawn: {
+    to: 'administrators',
+    when: 'the end of an offered identity provider was announced',
+    texts: identityProvider.withdrawn,
+    reads: ['provider'],
+  },
+  provider_ended: {
+    to: 'administrators',
+    when: 'the offer of an identity provider ended',
+    texts: identityProvider.ended,
+    reads: ['provider'],
+  },
+  provider_restored: {
+    to: 'administrators',
+    when: 'that withdrawal was taken back',
+    texts: identityProvider.restored,
+    reads: ['provider'],
   },
   password_reset: {
     to: 'account',

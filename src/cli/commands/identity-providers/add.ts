@@ -1,0 +1,41 @@
+import { Args, Flags } from '@oclif/core'
+import { identityProviderOperations } from '../../../core/admin/identity-providers/contract.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { configurationFlags, givenConfiguration } from '../../identity-provider-flags.ts'
+import { described } from '../../identity-providers.ts'
+import { passwordFlags } from '../../secret-input.ts'
+
+export default class IdentityProvidersAdd extends CallerCommand {
+  static override summary = 'Offer an identity provider to every workspace'
+  static override description =
+    'The issuer is asked who it is before anything is stored. No workspace has it on until it switches it on. ' +
+    'The client secret is read from a file or standard input, sealed, and never shown again. ' +
+    'Your password is asked for once more.'
+  static override examples = [
+    '<%= config.bin %> identity-providers add https://sso.acme.example --client-id svc --client-secret-file svc.secret --name "Acme SSO" --domain acme.example --newcomer-role MEMBER',
+    '<%= config.bin %> identity-providers add https://accounts.google.com --client-id 123.apps.example --client-secret-file google.secret --directory acme.example --provisioning DOMAINS',
+  ]
+  static override args = {
+    issuer: Args.string({ ignoreStdin: true, required: true, description: 'https://..., as the provider writes it' }),
+  }
+  static override flags = {
+    'client-id': Flags.string({ summary: 'What the provider knows this service as.', helpValue: 'ID', required: true }),
+    ...configurationFlags,
+    ...passwordFlags,
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(IdentityProvidersAdd)
+    const given = await givenConfiguration(flags)
+    const caller = await this.open(flags)
+    const provider = await this.callProven(
+      caller,
+      identityProviderOperations.createIdentityProvider,
+      { body: { issuer: args.issuer, client_id: flags['client-id'], ...given } },
+      flags,
+    )
+    this.log(described(provider))
+    this.tell('Each workspace switches it on for itself.')
+    return provider
+  }
+}

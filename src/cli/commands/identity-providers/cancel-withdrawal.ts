@@ -1,0 +1,31 @@
+import { Args } from '@oclif/core'
+import { identityProviderOperations } from '../../../core/admin/identity-providers/contract.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { findProvider, shownAs } from '../../identity-providers.ts'
+import { passwordFlags } from '../../secret-input.ts'
+
+export default class IdentityProvidersCancelWithdrawal extends CallerCommand {
+  static override summary = 'Take the withdrawal of an identity provider back'
+  static override description =
+    'Also after the offer has ended: the workspaces that had it on sign in through it again. ' +
+    'Your password is asked for once more.'
+  static override examples = ['<%= config.bin %> identity-providers cancel-withdrawal "Acme SSO"']
+  static override args = {
+    provider: Args.string({ ignoreStdin: true, required: true, description: "the provider's name or id" }),
+  }
+  static override flags = { ...passwordFlags }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(IdentityProvidersCancelWithdrawal)
+    const caller = await this.open(flags)
+    const { id: providerId } = await findProvider(caller, args.provider)
+    const provider = await this.callProven(
+      caller,
+      identityProviderOperations.cancelIdentityProviderWithdrawal,
+      { providerId },
+      flags,
+    )
+    this.tell(`${shownAs(provider)} is offered.`)
+    return provider
+  }
+}

@@ -1,0 +1,27 @@
+import { identityProviderOperations, type OfferedProvider } from '../../../core/admin/identity-providers/contract.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { shownAs, stateOf } from '../../identity-providers.ts'
+import { type Column, table } from '../../render/table.ts'
+
+const columns: readonly Column<OfferedProvider>[] = [
+  { head: 'NAME', cell: shownAs },
+  { head: 'KIND', cell: ({ kind }) => kind, whole: true },
+  { head: 'BRINGS IN', cell: ({ provisioning }) => provisioning, whole: true },
+  { head: 'OFFER', cell: stateOf },
+  { head: 'ON', cell: ({ workspaces_on }) => String(workspaces_on), align: 'right' },
+  { head: 'ID', cell: ({ id }) => id, whole: true },
+]
+
+export default class IdentityProvidersList extends CallerCommand {
+  static override summary = 'List the identity providers offered to every workspace'
+  static override examples = ['<%= config.bin %> identity-providers list']
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(IdentityProvidersList)
+    const answer = await (await this.open(flags)).call(identityProviderOperations.listIdentityProviders, {})
+    await this.show(() =>
+      table(answer.data, columns, 'No identity provider is offered. `svc identity-providers add` offers one.'),
+    )
+    return answer
+  }
+}

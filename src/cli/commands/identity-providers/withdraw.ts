@@ -1,0 +1,84 @@
+import { Args, Flags } from '@oclif/core'
+import {
+  identityProviderOperations,
+  type OfferedProvider,
+  type WithdrawalPlan,
+  withdrawalPlanOperations,
+} from '../../../core/admin/identity-providers/contract.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { Failure } from '../../failure.ts'
+import { findProvider, shownAs } from '../../identity-providers.ts'
+import { confirmByName } from '../../prompts.ts'
+import { moment } from '../../render/moment.ts'
+import { plannedWithdrawal } from '../../render/withdrawal-plan.ts'
+import { passwordFlags } from '../../secret-input.ts'
+
+export default class IdentityProvidersWithdraw extends CallerCommand {
+  static override summary = 'End the offer of an identity provider, in 14 days, on a day, or now'
+  static override description =
+    'The administrators of each workspace that has it on are told by mail. Until the day it works as before. ' +
+    'With --plan it only says whom the end would leave with no way in; --apply HASH goes on only if that is still true. ' +
+    'To end it now, or within a day, type how many workspaces have it on. Your password is asked for once more.'
+  static override examples = [
+    '<%= config.bin %> identity-providers withdraw "Acme SSO" --plan',
+    '<%= config.bin %> identity-providers withdraw "Acme SSO" --at 2031-01-31T12:00:00Z',
+    '<%= config.bin %> identity-providers withdraw "Acme SSO" --now --apply 5f3a90c1d2e4b678 --confirm 12',
+  ]
+  static override args = {
+    provider: Args.string({ ignoreStdin: true, required: true, description: "the provider's name or id" }),
+  }
+  static override flags = {
+    plan: Flags.boolean({ summary: 'Say whom it concerns, and change nothing.', exclusive: ['apply', 'now', 'at'] }),
+    apply: Flags.string({ summary: 'Go on only while the plan of this hash holds.', helpValue: 'HASH' }),
+    at: Flags.string({ summary: 'When the offer ends.', helpValue: 'MOMENT', exclusive: ['now'] }),
+    now: Flags.boolean({ summary: 'End the offer now.' }),
+    confirm: Flags.string({ summary: 'How many workspaces have it on, instead of typing it.', helpValue: 'COUNT' }),
+    ...passwordFlags,
+  }
+
+  async run(): Promise<WithdrawalPlan | OfferedProvider> {
+    const { args, flags } = await this.parse(IdentityProvidersWithdraw)
+    const caller = await this.open(flags)
+    const { id: providerId } = await findProvider(caller, args.provider)
+    const plan = await caller.call(withdrawalPlanOperations.getWithdrawalPlan, { providerId })
+    if (flags.plan) {
+      await this.show(() => plannedWithdrawal(plan))
+      this.tell(`\nTo go on: svc identity-providers withdraw ${providerId} --apply ${plan.hash}`)
+      return plan
+    }
+    if (flags.apply !== undefined && flags.apply !== plan.hash)
+      throw new Failure(
+        'conflict',
+        `The plan ${flags.apply} does not hold any more: it is ${plan.hash} now. Nothing was done.`,
+        `See what changed: svc identity-providers withdraw ${providerId} --plan`,
+      )
+    const at = flags.now ? new Date().toISOString() : flags.at
+    if (isWithinADay(at)) await this.confirmNow(plan, flags.confirm)
+
+    const provider = await this.callProven(
+      caller,
+      identityProviderOperations.withdrawIdentityProvider,
+      { providerId, body: { ...(at === undefined ? {} : { withdraw_at: at }), confirm_count: plan.workspaces_on } },
+      flags,
+    )
+    const when = moment(provider.withdraw_at)
+    this.tell(
+      provider.state === 'ENDED'
+        ? `The offer of ${shownAs(provider)} has ended.`
+        : `The offer of ${shownAs(provider)} ends ${when}.`,
+    )
+    this.tell(`To take that back: svc identity-providers cancel-withdrawal ${providerId}`)
+    return provider
+  }
+
+  private async confirmNow(plan: WithdrawalPlan, confirmed: string | undefined): Promise<void> {
+    if (confirmed === undefined) this.tell(await plannedWithdrawal(plan))
+    const what = `This signs nobody in by ${shownAs(plan)} any more, in ${plan.workspaces_on} workspace(s), at once.`
+    await confirmByName(String(plan.workspaces_on), what, confirmed)
+  }
+}
+
+const day = 86_400_000
+
+/** By this machine's clock; the database's decides, and refuses without the count. */
+const isWithinADay = (at: string | undefined) => at !== undefined && Date.parse(at) < Date.now() + day

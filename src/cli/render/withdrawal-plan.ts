@@ -1,0 +1,44 @@
+/** Whom the end of a provider's offer would leave with no way in, for people. */
+import type { PlannedWorkspace, WithdrawalPlan } from '../../core/admin/identity-providers/contract.ts'
+import { details } from './details.ts'
+import { type Column, table } from './table.ts'
+
+const workspaceColumns: readonly Column<PlannedWorkspace>[] = [
+  { head: 'WORKSPACE', cell: ({ slug }) => slug, whole: true },
+  { head: 'CONNECTED', cell: ({ connected_count }) => String(connected_count), align: 'right' },
+  {
+    head: 'FALLS BACK TO PASSWORD',
+    cell: ({ falls_back_to_password }) => (falls_back_to_password ? 'yes' : 'no'),
+  },
+  { head: 'NO WAY IN', cell: ({ stranded_count }) => String(stranded_count), align: 'right' },
+]
+
+interface Stranded {
+  readonly slug: string
+  readonly email: string
+  readonly role: string
+}
+
+const strandedColumns: readonly Column<Stranded>[] = [
+  { head: 'WORKSPACE', cell: ({ slug }) => slug, whole: true },
+  { head: 'ADDRESS', cell: ({ email }) => email, whole: true },
+  { head: 'ROLE', cell: ({ role }) => role },
+]
+
+export async function plannedWithdrawal(plan: WithdrawalPlan): Promise<string> {
+  const facts = details([
+    ['provider', plan.display_name ?? plan.issuer],
+    ['issuer', plan.issuer],
+    ['workspaces on', plan.workspaces_on],
+    ['people with no way in', plan.stranded_count],
+    ['plan', plan.hash],
+  ])
+  const stranded = plan.workspaces.flatMap(({ slug, stranded: people }) => people.map((one) => ({ slug, ...one })))
+  const unnamed = plan.stranded_count - stranded.length
+  return [
+    facts,
+    await table(plan.workspaces, workspaceColumns, 'No workspace has it on.'),
+    await table(stranded, strandedColumns, 'Nobody would be left with no way in.'),
+    ...(unnamed > 0 ? [`And ${unnamed} more.`] : []),
+  ].join('\n\n')
+}

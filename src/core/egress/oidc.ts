@@ -1,0 +1,239 @@
+/**
+ * OpenID Connect as a relying party, over the guarded way out.
+ *
+ *    issuer ─discover▶ metadata ─authorizationUrl▶ (browser) ─redeem▶ code → ID token → claims
+ *
+ * The protocol is openid-client's. What is added here: every request goes through the guard,
+ * follows no redirect, is read up to a limit and ends at a deadline; every endpoint that the
+ * metadata names is vetted before anything is stored; the issuer answers for itself alone;
+ * the ID token's signature is checked against the provider's keys, although it came from
+ * the provider directly.
+ *
+ * Spec: Admin: identity providers, rule 2; T-17.
+ */
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  type CustomFetch,
+  calculatePKCECodeChallenge,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  None,
+} from 'openid-client'
+import type { Response as Answer } from 'undici'
+import type { Egress } from './client.ts'
+import { EgressRefused, portOf } from './guard.ts'
+
+/** As whom we come to which issuer. */
+export interface OidcClient {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string | undefined
+  /** One configuration stands for the issuers of many directories, each of which signs as itself. */
+  readonly manyIssuers: boolean
+  /** How long each of its answers may take, in ms. */
+  readonly answerMs: number
+}
+
+/** What the three values that bind a sign-in to one browser are. */
+export interface Binding {
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+}
+
+/** What the browser brought back. */
+export interface Brought {
+  readonly redirectUri: string
+  readonly code: string
+  readonly state: string
+  readonly iss: string | undefined
+}
+
+export type Claims = Readonly<Record<string, unknown>> & { readonly iss: string; readonly sub: string }
+
+/** The provider did not answer, or not as one. */
+export class OidcFailure extends Error {
+  override readonly name = 'OidcFailure'
+  readonly reason: OidcReason
+  constructor(reason: OidcReason, cause?: unknown) {
+    super(`the identity provider failed: ${reason}`, { cause })
+    this.reason = reason
+  }
+}
+export type OidcReason = 'unreachable' | 'timeout' | 'too_large' | 'issuer' | 'metadata' | 'refused'
+
+const answerBytes = 256 * 1024
+const metadataMs = 300_000
+const mostDocuments = 1000
+
+/** Discovers the issuer anew and vets all its endpoints. Throws EgressRefused, OidcFailure. */
+export async function discover(egress: Egress, client: OidcClient): Promise<void> {
+  documentsOf(egress).delete(egress.readUrl(client.issuer).href)
+  await vetEndpoints(egress, await configured(egress, client))
+}
+
+/** Where the browser goes to sign in. Throws EgressRefused, OidcFailure. */
+export async function authorizationUrl(
+  egress: Egress,
+  client: OidcClient,
+  redirectUri: string,
+  { state, nonce, verifier }: Binding,
+): Promise<string> {
+  const configuration = await configured(egress, client)
+  const url = buildAuthorizationUrl(configuration, {
+    redirect_uri: redirectUri,
+    scope: 'openid email profile',
+    state,
+    nonce,
+    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  })
+  return url.href
+}
+
+/** Trades the code for claims about who signed in. Throws EgressRefused, OidcFailure. */
+export async function redeem(
+  egress: Egress,
+  client: OidcClient,
+  { redirectUri, code, state, iss }: Brought,
+  binding: Binding,
+): Promise<Claims> {
+  const configuration = await configured(egress, client)
+  const url = new URL(redirectUri)
+  for (const [name, value] of Object.entries({ code, state, iss }))
+    if (value !== undefined) url.searchParams.set(name, value)
+  const tokens = await told(
+    authorizationCodeGrant(configuration, url, {
+      expectedState: binding.state,
+      expectedNonce: binding.nonce,
+      pkceCodeVerifier: binding.verifier,
+      idTokenExpected: true,
+    }),
+  )
+  const claims = tokens.claims()
+  if (!claims) throw new OidcFailure('refused')
+  if (claims['email'] !== undefined || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
+  const more = await told(fetchUserInfo(configuration, tokens.access_token, claims.sub))
+  return { ...more, ...claims }
+}
+
+async function configured(egress: Egress, client: OidcClient): Promise<Configuration> {
+  const url = egress.readUrl(client.issuer)
+  const configuration = await told(
+    discovery(url, client.clientId, {}, authentication(client.clientSecret), {
+      [customFetch]: guardedFetch(egress, url, client.answerMs),
+      timeout: client.answerMs / 1000,
+      // The guard lets plain http through only towards hosts that the operator has released.
+      execute: [enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [allowInsecureRequests] : [])],
+    }),
+    'metadata',
+  )
+  const { issuer, authorization_endpoint, token_endpoint, jwks_uri } = configuration.serverMetadata()
+  // The library lets some hosts answer for other issuers; only those that we know to may.
+  if (!client.manyIssuers && URL.parse(issuer)?.href !== url.href) throw new OidcFailure('issuer')
+  if (!authorization_endpoint || !token_endpoint || !jwks_uri) throw new OidcFailure('metadata')
+  egress.readUrl(authorization_endpoint)
+  return configuration
+}
+
+/** By the header where the provider takes it, which is what is assumed where it does not say. */
+function authentication(secret: string | undefined): ClientAuth {
+  if (secret === undefined) return None()
+  return (server, ...rest) => {
+    const methods = server.token_endpoint_auth_methods_supported
+    const isPost = methods?.includes('client_secret_post') && !methods.includes('client_secret_basic')
+    return (isPost ? ClientSecretPost(secret) : ClientSecretBasic(secret))(server, ...rest)
+  }
+}
+
+/** What the daemon itself will call must be callable now. A name that cannot be looked up at this moment is vetted again at every use. */
+async function vetEndpoints(egress: Egress, configuration: Configuration): Promise<void> {
+  const { token_endpoint, jwks_uri, userinfo_endpoint } = configuration.serverMetadata()
+  for (const endpoint of [token_endpoint, jwks_uri, userinfo_endpoint]) {
+    if (endpoint === undefined) continue
+    const url = egress.readUrl(endpoint)
+    await egress.vet(url.hostname, portOf(url)).catch((error: unknown) => {
+      if (error instanceof EgressRefused) throw error
+    })
+  }
+}
+
+/** Metadata as it was read, for five minutes: whoever begins to sign in must not make us call somebody each time. */
+const documents = new WeakMap<Egress, Map<string, { readonly at: number; readonly bytes: Buffer }>>()
+
+function documentsOf(egress: Egress) {
+  const known = documents.get(egress) ?? new Map<string, { readonly at: number; readonly bytes: Buffer }>()
+  documents.set(egress, known)
+  return known
+}
+
+const isDocument = (address: string) => address.endsWith('/.well-known/openid-configuration')
+
+const guardedFetch =
+  (egress: Egress, issuer: URL, deadlineMs: number): CustomFetch =>
+  async (address, { method, headers, body, signal }) => {
+    const known = documentsOf(egress)
+    const isKept = isDocument(address)
+    const kept = isKept ? known.get(issuer.href) : undefined
+    if (kept && Date.now() - kept.at < metadataMs) return jsonAnswer(kept.bytes)
+    const answer = await egress.fetch(address, {
+      method,
+      headers,
+      body: body as string | undefined as never,
+      ...(signal ? { signal } : {}),
+      deadlineMs,
+    })
+    const bytes = await readAtMost(answer, answerBytes)
+    if (isKept && answer.status === 200) {
+      if (known.size >= mostDocuments) known.clear()
+      known.set(issuer.href, { at: Date.now(), bytes })
+    }
+    return new Response(bytes.length === 0 ? null : new Uint8Array(bytes), {
+      status: answer.status,
+      headers: [...answer.headers],
+    })
+  }
+
+const jsonAnswer = (bytes: Buffer) =>
+  new Response(new Uint8Array(bytes), { headers: { 'content-type': 'application/json' } })
+
+async function readAtMost(answer: Answer, most: number): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+    length += piece.length
+    if (length > most) throw new OidcFailure('too_large')
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+/** A failure under the library's own errors, as ours: the guard's refusal, our limits, the network, or else `what`. */
+async function told<T>(work: Promise<T>, what: 'metadata' | 'refused' = 'refused'): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw failureIn(error, what)
+  }
+}
+
+function failureIn(error: unknown, what: OidcReason): Error {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof EgressRefused || cause instanceof OidcFailure) return cause
+    const { name, code } = cause as NodeJS.ErrnoException
+    if (name === 'TimeoutError' || code === 'OAUTH_TIMEOUT' || code === 'UND_ERR_CONNECT_TIMEOUT')
+      return new OidcFailure('timeout', error)
+    if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') return new OidcFailure('issuer', error)
+    if (/^(E[A-Z_]+|UND_ERR_[A-Z_]+)$/.test(code ?? '')) return new OidcFailure('unreachable', error)
+  }
+  if (error instanceof TypeError && error.message === 'fetch failed') return new OidcFailure('unreachable', error)
+  return new OidcFailure(what, error)
+}

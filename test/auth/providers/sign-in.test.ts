@@ -1,0 +1,483 @@
+/** Signing in through a real provider, end to end over the API: who comes in, as whom, and who does not. */
+import { randomUUIDv7 } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { identityProviderOperations as admin } from '../../../src/core/admin/identity-providers/contract.ts'
+import { type Release, readRelease } from '../../../src/core/egress/guard.ts'
+import { fold } from '../../../src/core/fold.ts'
+import { operations } from '../../../src/core/operations.ts'
+import type { Role } from '../../../src/core/schema.ts'
+import { type OidcProvider, oidcProvider, redirectUri } from '../../support/oidc-provider.ts'
+import { person } from '../../support/people.ts'
+import { finish, signInThrough, start, whoIs } from '../../support/signing-in.ts'
+import { type TwoWays, twoWays } from '../../support/two-ways.ts'
+
+let ways: TwoWays
+/** Says what it knows at its user-info endpoint. */
+let real: OidcProvider
+/** A marked one, whose people have a directory; says it all in the ID token. */
+let marked: OidcProvider
+
+beforeAll(async () => {
+  real = await oidcProvider()
+  marked = await oidcProvider({ claimsInIdToken: true, auth: 'client_secret_post' })
+  ways = await twoWays({
+    egress: readRelease('127.0.0.0/8') as Release,
+    providerPresets: [
+      {
+        kind: 'PRESET_TWO',
+        displayName: 'Marked',
+        issuer: marked.issuer,
+        isIssuer: new RegExp(`^${marked.issuer}$`),
+        isPublic: /./,
+        directoryClaim: 'tid',
+        vouches: ({ email_verified }) => email_verified === true,
+      },
+    ],
+  })
+})
+afterAll(async () => {
+  await ways.close()
+  await real.close()
+  await marked.close()
+})
+
+interface Workspace {
+  readonly id: string
+  readonly slug: string
+  readonly invitation: string
+  readonly ownerEmail: string
+}
+
+let counter = 0
+/** A workspace whose owner is invited. */
+async function workspace(): Promise<Workspace> {
+  counter += 1
+  const slug = `sso-${counter}`
+  const ownerEmail = `owner@${slug}.example`
+  const { tenant, redemption_token } = await ways.call('recovery', operations.provisionTenant, {
+    body: { slug, display_name: slug, owner_email: ownerEmail },
+  })
+  return { id: tenant.id, slug, invitation: redemption_token, ownerEmail }
+}
+
+/** One of the installation's that the workspace has on. */
+async function offered({ id }: Workspace, more: object = {}, provider = real): Promise<string> {
+  const created = await ways.call('recovery', admin.createIdentityProvider, {
+    body: { issuer: provider.issuer, client_id: provider.clientId, client_secret: provider.clientSecret, ...more },
+  })
+  await ways.sql`
+    insert into provider_switch (tenant_id, provider_scope, provider_id)
+    values (${id}, '00000000-0000-0000-0000-000000000000', ${created.id})`
+  return created.id
+}
+
+const enter = ({ slug }: Workspace, provider_id: string, more: object = {}, provider = real) =>
+  signInThrough(ways.daemon, provider, { workspace: slug, provider_id, ...more })
+
+async function account({ id }: Workspace, email: string, state = 'ACTIVE', role: Role = 'MEMBER'): Promise<string> {
+  const accountId = randomUUIDv7()
+  await ways.sql`
+    insert into account (tenant_id, id, kind, state, email, email_fold)
+    values (${id}, ${accountId}, 'PERSON', ${state}, ${email}, ${fold(email)})`
+  await ways.sql`insert into membership (tenant_id, id, account_id, role) values (${id}, ${randomUUIDv7()}, ${accountId}, ${role})`
+  return accountId
+}
+
+const trailOf = async ({ id }: Workspace) =>
+  (await ways.sql<{ action: string }[]>`select action from audit_entry where tenant_id = ${id} order by id`).map(
+    ({ action }) => action,
+  )
+const reasonOf = async ({ id }: Workspace) =>
+  (
+    await ways.sql<{ reason: string }[]>`
+    select params ->> 'reason' as reason from audit_entry where tenant_id = ${id} and action = 'sign_in.turned_away' order by id desc limit 1`
+  )[0]?.reason
+const expectTurnedAway = async (answer: Awaited<ReturnType<typeof enter>>, at: Workspace, reason: string) => {
+  expect([answer.status, answer.json?.code]).toEqual([403, 'auth.not_admitted'])
+  expect(await reasonOf(at)).toBe(reason)
+}
+
+describe('invitations', () => {
+  test('a token joins by the provider, without a password, whatever the address there is', async () => {
+    const at = await workspace()
+    const providerId = await offered(at)
+    real.person('olga', { email: 'private@elsewhere.example', email_verified: false, name: 'Olga\nO.' })
+    const answer = await enter(at, providerId, { invitation_token: at.invitation })
+    expect(answer.status).toBe(201)
+    expect(await whoIs(ways.daemon, answer)).toMatchObject({
+      email: at.ownerEmail,
+      role: 'OWNER',
+      state: 'ACTIVE',
+      display_name: 'Olga O.',
+    })
+    expect(await ways.sql`select password_hash from account where tenant_id = ${at.id}`).toEqual([
+      { password_hash: null },
+    ])
+    expect(await trailOf(at)).toEqual(
+      expect.arrayContaining(['account.connected', 'account.joined', 'session.started']),
+    )
+
+    const again = await enter(at, providerId)
+    expect((await whoIs(ways.daemon, again)).id).toBe((await whoIs(ways.daemon, answer)).id)
+    expect(
+      (await start(ways.daemon, { workspace: at.slug, provider_id: providerId, invitation_token: at.invitation })).json
+        .code,
+    ).toBe('auth.invitation_invalid')
+  })
+
+  test('the vouched address of an invited account joins; one that is not vouched for does not', async () => {
+    const at = await workspace()
+    const providerId = await offered(at)
+    real.person('unsure', { email: at.ownerEmail, email_verified: false })
+    await expectTurnedAway(await enter(at, providerId), at, 'address_not_vouched')
+    real.person('sure', { email: at.ownerEmail.toUpperCase(), email_verified: true })
+    expect((await whoIs(ways.daemon, await enter(at, providerId))).email).toBe(at.ownerEmail)
+  })
+
+  test('an invitation that has ended lets nobody in by its address', async () => {
+    const at = await workspace()
+    const providerId = await offered(at)
+    await ways.sql`update invitation set expires_at = now() where tenant_id = ${at.id}`
+    real.person('late', { email: at.ownerEmail, email_verified: true })
+    await expectTurnedAway(await enter(at, providerId), at, 'invitation_ended')
+  })
+
+  test("another workspace's invitation does not serve", async () => {
+    const [at, other] = [await workspace(), await workspace()]
+    const providerId = await offered(at)
+    const answer = await start(ways.daemon, {
+      workspace: at.slug,
+      provider_id: providerId,
+      invitation_token: other.invitation,
+    })
+    expect([answer.status, answer.json.code]).toEqual([410, 'auth.invitation_invalid'])
+  })
+})
+
+describe('accounts', () => {
+  test('an active account is connected by its vouched address, once, and found by the connection afterwards', async () => {
+    const at = await workspace()
+    const providerId = await offered(at)
+    const accountId = await account(at, 'ann@acme.example')
+    real.person('ann', { email: 'ann@acme.example', email_verified: true })
+    expect((await whoIs(ways.daemon, await enter(at, providerId))).id).toBe(accountId)
+    real.person('ann', { email: 'ann@new-name.example', email_verified: false })
+    expect((await whoIs(ways.daemon, await enter(at, providerId))).id).toBe(accountId)
+    expect((await trailOf(at)).filter((action) => action === 'account.connected')).toHaveLength(1)
+  })
+
+  test("an address that only looks like somebody's is somebody else's", async () => {
+    const at = await workspace()
+    const providerId = await offered(at, { provisioning: 'ANY' })
+    await account(at, 'jose@acme.example')
+    real.person('jose', { email: 'josé@acme.example', email_verified: true })
+    await expectTurnedAway(await enter(at, providerId), at, 'not_invited')
+  })
+
+  test('a disabled account stays out, by its address and by its connection', async () => {
+    const at = await workspace()
+    const providerId = await offered(at)
+    const accountId = await account(at, 'dan@acme.example')
+    real.person('dan', { email: 'dan@acme.example', email_verified: true })
+    expect((await enter(at, providerId)).status).toBe(201)
+    await ways.sql`update account set state = 'DISABLED' where id = ${accountId}`
+    await expectTurnedAway(await enter(at, providerId), at, 'account_not_active')
+    real.person('dan2', { email: 'dan@acme.example', email_verified: true })
+    await expectTurnedAway(await enter(at, providerId), at, 'account_not_active')
+  })
+
+  test("a provider's new issuer brings nobody's old identity", async () => {
+    const other = await oidcProvider()
+    try {
+      const at = await workspace()
+      const providerId = await offered(at)
+      await account(at, 'eve@acme.example')
+      real.person('same', { email: 'eve@acme.example', email_verified: true })
+      expect((await enter(at, providerId)).status).toBe(201)
+      await ways.call('recovery', admin.changeIdentityProvider, {
+        providerId,
+        body: { issuer: other.issuer, client_id: other.clientId, client_secret: other.clientSecret },
+      })
+      other.person('same', { email: 'mallory@elsewhere.example', email_verified: true })
+      await expectTurnedAway(await enter(at, providerId, {}, other), at, 'not_invited')
+    } finally {
+      await other.close()
+    }
+  })
+})
+
+describe('newcomers', () => {
+  const newcomer = (sub: string, email: string, more: object = {}, provider = real) =>
+    provider.person(sub, { email, email_verified: true, name: 'New', ...more })
+
+  test('INVITED_ONLY brings in nobody', async () => {
+    const at = await workspace()
+    const providerId = await offered(at, { provisioning: 'INVITED_ONLY', allowed_email_domains: ['acme.example'] })
+    newcomer('n1', 'n1@acme.example')
+    await expectTurnedAway(await enter(at, providerId), at, 'not_invited')
+  })
+
+  test.each([
+    ['n@acme.example', true],
+    ['N@ACME.EXAMPLE', true],
+    ['n@sub.acme.example', false],
+    ['n@notacme.example', false],
+    ['n@acme.example.evil.example', false],
+    ['n@evil.example', false],
+  ])('DOMAINS and the address %s: %s', async (email, isIn) => {
+    const at = await workspace()
+    const providerId = await offered(at, { allowed_email_domains: ['Acme.example'], newcomer_role: 'MEMBER' })
+    newcomer(`d-${email}`, email)
+    const answer = await enter(at, providerId)
+    if (!isIn) return expectTurnedAway(answer, at, 'not_invited')
+    expect(await whoIs(ways.daemon, answer)).toMatchObject({ email, role: 'MEMBER', display_name: 'New' })
+  })
+
+  test('DOMAINS without a domain or a directory brings in nobody', async () => {
+    const at = await workspace()
+    const providerId = await offered(at)
+    newcomer('n2', 'n2@acme.example')
+    await expectTurnedAway(await enter(at, providerId), at, 'not_invited')
+  })
+
+  test.each([
+    ['of a named directory', { tid: 'acme-directory' }, true],
+    ['of another one', { tid: 'evil-directory' }, false],
+    ['of none', {}, false],
+  ])('directories: somebody %s', async (name, claims, isIn) => {
+    const at = await workspace()
+    const providerId = await offered(
+      at,
+      { provisioning: 'DOMAINS', allowed_directories: ['acme-directory'], allowed_email_domains: ['acme.example'] },
+      marked,
+    )
+    newcomer(`t-${name}`, 'n@acme.example', claims, marked)
+    const answer = await enter(at, providerId, {}, marked)
+    if (isIn) expect(await whoIs(ways.daemon, answer)).toMatchObject({ role: 'VIEWER' })
+    else await expectTurnedAway(answer, at, 'not_invited')
+  })
+
+  test('a public provider is held to INVITED_ONLY, and its mark to its issuer', async () => {
+    const at = await workspace()
+    await expect(offered(at, { provisioning: 'ANY' }, marked)).rejects.toMatchObject({
+      code: 'request.invalid',
+      errors: [{ pointer: '/provisioning', code: 'provider.public' }],
+    })
+    await expect(
+      offered(at, { provisioning: 'DOMAINS', allowed_email_domains: ['a.example'] }, marked),
+    ).rejects.toMatchObject({ code: 'request.invalid' })
+    const { data } = await ways.call('recovery', admin.listIdentityProviders, {})
+    const providerId = await offered(at, {}, marked)
+    const made = (await ways.call('recovery', admin.listIdentityProviders, {})).data.find(({ id }) => id === providerId)
+    expect(made).toMatchObject({ kind: 'PRESET_TWO', provisioning: 'INVITED_ONLY' })
+    for (const [kind, provider] of [
+      ['GENERIC', marked],
+      ['PRESET_ONE', marked],
+      ['PRESET_TWO', real],
+    ] as const)
+      await expect(offered(at, { kind }, provider)).rejects.toMatchObject({ code: 'identity_provider.kind_mismatch' })
+    expect((await ways.call('recovery', admin.listIdentityProviders, {})).data).toHaveLength(data.length + 1)
+  })
+
+  test('ANY brings in whoever is vouched for, with the role', async () => {
+    const at = await workspace()
+    const providerId = await offered(at, { provisioning: 'ANY', newcomer_role: 'ADMIN' })
+    real.person('anon', { email: 'anon@anywhere.example', email_verified: false })
+    await expectTurnedAway(await enter(at, providerId), at, 'address_not_vouched')
+    newcomer('any', 'any@anywhere.example')
+    expect(await whoIs(ways.daemon, await enter(at, providerId))).toMatchObject({ role: 'ADMIN' })
+  })
+
+  test("a group instead of a role, by the workspace's own provider; account, role and group stand or fall together", async () => {
+    const at = await workspace()
+    const { token } = await person(ways.daemon, at.id)
+    const groupId = randomUUIDv7()
+    await ways.sql`insert into account_group (tenant_id, id, name, name_fold) values (${at.id}, ${groupId}, 'Guests', 'guests')`
+    const body = {
+      issuer: real.issuer,
+      client_id: real.clientId,
+      client_secret: real.clientSecret,
+      provisioning: 'ANY',
+      newcomer_group_id: groupId,
+    }
+    const post = (more: object = {}) =>
+      ways.daemon.call('POST', '/api/v1/identity-providers', { token, body: { ...body, ...more } })
+    for (const [more, pointer] of [
+      [{ newcomer_group_id: randomUUIDv7() }, '/newcomer_group_id'],
+      [{ newcomer_role: 'MEMBER' }, '/newcomer_group_id'],
+      [{ newcomer_group_id: null, newcomer_role: 'OWNER' }, '/newcomer_role'],
+    ] as const)
+      expect((await post(more)).json).toMatchObject({ code: 'request.invalid', errors: [{ pointer }] })
+    const { json } = await post()
+    newcomer('guest', 'guest@acme.example')
+    const me = await whoIs(ways.daemon, await enter(at, json.id))
+    expect(me.role).toBe('VIEWER')
+    expect(await ways.sql`select account_id from group_member where group_id = ${groupId}`).toEqual([
+      { account_id: me.id },
+    ])
+
+    // The group's membership is refused by the database: then there is no account either.
+    await ways.sql`alter table group_member add constraint closed check (account_id = ${ways.sql.unsafe(`'${me.id}'`)}) not valid`
+    newcomer('guest2', 'guest2@acme.example')
+    expect((await enter(at, json.id)).status).toBe(500)
+    expect(
+      await ways.sql`select 1 from account where tenant_id = ${at.id} and email = 'guest2@acme.example'`,
+    ).toHaveLength(0)
+    expect(
+      await ways.sql`select 1 from connected_identity where tenant_id = ${at.id} and subject = 'guest2'`,
+    ).toHaveLength(0)
+    await ways.sql`alter table group_member drop constraint closed`
+  })
+
+  test('the same person in two windows at once becomes one account', async () => {
+    const at = await workspace()
+    const providerId = await offered(at, { provisioning: 'ANY' })
+    newcomer('twice', 'twice@acme.example')
+    const answers = await Promise.all(Array.from({ length: 4 }, () => enter(at, providerId)))
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201])
+    expect(
+      await ways.sql`select 1 from account where tenant_id = ${at.id} and email = 'twice@acme.example'`,
+    ).toHaveLength(1)
+    expect(await ways.sql`select 1 from connected_identity where tenant_id = ${at.id}`).toHaveLength(1)
+  })
+})
+
+describe("a workspace's own provider", () => {
+  test('is its owner’s, switches off and on, and connects no operator', async () => {
+    const at = await workspace()
+    const owner = await person(ways.daemon, at.id)
+    const call = (method: string, path: string, body?: unknown) =>
+      ways.daemon.call(method, `/api/v1/identity-providers${path}`, {
+        token: owner.token,
+        ...(body === undefined ? {} : { body }),
+      })
+    const made = await call('POST', '', {
+      issuer: real.issuer,
+      client_id: real.clientId,
+      client_secret: real.clientSecret,
+    })
+    expect([made.status, made.json]).toMatchObject([201, { owner: 'WORKSPACE', offered: true, has_secret: true }])
+    expect(made.text).not.toContain('secret that both')
+    const providerId: string = made.json.id
+    const operatorId = await account(at, 'op@acme.example')
+    await ways.sql`insert into operator (account_id, workspace_id) values (${operatorId}, ${at.id})`
+    real.person('op', { email: 'op@acme.example', email_verified: true })
+    await expectTurnedAway(await enter(at, providerId), at, 'operator')
+    await ways.sql`delete from operator where account_id = ${operatorId}`
+    expect((await enter(at, providerId)).status).toBe(201)
+
+    expect((await call('POST', `/${providerId}:offer`, { offered: false })).json.offered).toBe(false)
+    expect((await enter(at, providerId)).json.code).toBe('auth.sign_in_failed')
+    expect((await call('POST', `/${providerId}:offer`, { offered: true })).json.offered).toBe(true)
+    expect((await enter(at, providerId)).status).toBe(201)
+    expect((await call('GET', '')).json.data.map(({ id }: { id: string }) => id)).toContain(providerId)
+    expect((await call('DELETE', `/${providerId}`)).status).toBe(204)
+    expect(await ways.sql`select 1 from connected_identity where provider_id = ${providerId}`).toHaveLength(0)
+    expect(await ways.sql`select 1 from sealed_value where owner_id = ${providerId}`).toHaveLength(0)
+  })
+
+  test("the installation's are read, switched on and off, and never changed; another workspace's are not there", async () => {
+    const [at, other] = [await workspace(), await workspace()]
+    const [owner, stranger] = [await person(ways.daemon, at.id), await person(ways.daemon, other.id)]
+    const installations = await offered(other)
+    const call = (token: string, method: string, path: string, body?: unknown) =>
+      ways.daemon.call(method, `/api/v1/identity-providers${path}`, { token, ...(body === undefined ? {} : { body }) })
+    const body = { issuer: real.issuer, client_id: 'x' }
+    const listed = (await call(owner.token, 'GET', '')).json.data.find(({ id }: { id: string }) => id === installations)
+    expect(listed).toMatchObject({ owner: 'INSTALLATION', offered: false, state: 'OFFERED' })
+    expect((await call(owner.token, 'PUT', `/${installations}`, body)).status).toBe(404)
+    expect((await call(owner.token, 'DELETE', `/${installations}`)).status).toBe(404)
+    expect((await call(owner.token, 'POST', `/${installations}:offer`, { offered: true })).json.offered).toBe(true)
+
+    const { json } = await call(owner.token, 'POST', '', body)
+    for (const [method, path, sent] of [
+      ['PUT', '', body],
+      ['DELETE', '', undefined],
+      ['POST', ':offer', { offered: true }],
+    ] as const)
+      expect((await call(stranger.token, method, `/${json.id}${path}`, sent)).status).toBe(404)
+    const theirs = (await call(stranger.token, 'GET', '')).json.data.map(({ id }: { id: string }) => id)
+    expect(theirs).toContain(installations)
+    expect(theirs).not.toContain(json.id)
+    expect((await start(ways.daemon, { workspace: other.slug, provider_id: json.id })).json.code).toBe(
+      'auth.sign_in_failed',
+    )
+  })
+})
+
+describe('a flow', () => {
+  const begun = async () => {
+    const at = await workspace()
+    const providerId = await offered(at, { provisioning: 'ANY' })
+    real.person(`flow-${at.slug}`, { email: `f@${at.slug}.example`, email_verified: true })
+    const { json } = await start(ways.daemon, { workspace: at.slug, provider_id: providerId })
+    const brought = await real.browse(json.authorization_url)
+    return { at, providerId, flow_token: json.flow_token as string, brought, url: new URL(json.authorization_url) }
+  }
+
+  test('asks with PKCE, a nonce and a state; the database holds none of them', async () => {
+    const { url, flow_token } = await begun()
+    const sent = Object.fromEntries(url.searchParams)
+    expect(sent).toMatchObject({ response_type: 'code', code_challenge_method: 'S256', redirect_uri: redirectUri })
+    for (const name of ['state', 'nonce', 'code_challenge']) expect(sent[name]).toMatch(/^[A-Za-z0-9_-]{43}$/)
+    const rows = JSON.stringify(await ways.sql`select encode(hash, 'escape') as hash, f.* from sign_in_flow f`)
+    for (const secret of [flow_token, sent['state'], sent['nonce']]) expect(rows).not.toContain(secret)
+  })
+
+  test('serves once, also where two come at the same moment', async () => {
+    const { flow_token, brought } = await begun()
+    const answers = await Promise.all(Array.from({ length: 5 }, () => finish(ways.daemon, { flow_token, ...brought })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 401, 401, 401, 401])
+  })
+
+  test("what somebody else's browser brings opens nothing", async () => {
+    const [mine, theirs] = [await begun(), await begun()]
+    const answer = await finish(ways.daemon, { flow_token: mine.flow_token, ...theirs.brought })
+    expect([answer.status, answer.json.code]).toEqual([401, 'auth.sign_in_failed'])
+    const mixed = await finish(ways.daemon, {
+      flow_token: theirs.flow_token,
+      ...theirs.brought,
+      code: mine.brought['code'],
+    })
+    expect([mixed.status, mixed.json.code]).toEqual([401, 'auth.sign_in_failed'])
+  })
+
+  test('that is over, unknown or no flow at all is refused alike', async () => {
+    const { flow_token, brought } = await begun()
+    await ways.sql`update sign_in_flow set expires_at = now()`
+    for (const token of [flow_token, `${flow_token.slice(0, -1)}x`, 'svcf_nothing', 'x'])
+      expect((await finish(ways.daemon, { ...brought, flow_token: token })).json.code).toBe('auth.sign_in_failed')
+  })
+
+  test('an unknown workspace, a provider it has not on, and one that nobody has answer alike', async () => {
+    const { at, providerId } = await begun()
+    const other = await workspace()
+    for (const body of [
+      { workspace: 'nobody-has-this', provider_id: providerId },
+      { workspace: other.slug, provider_id: providerId },
+      { workspace: at.slug, provider_id: randomUUIDv7() },
+    ])
+      expect(await start(ways.daemon, body)).toMatchObject({ status: 401, json: { code: 'auth.sign_in_failed' } })
+  })
+
+  test.each([
+    'http://app.example/x',
+    'https://app.example/x?y=1',
+    'https://app.example/x#y',
+    'https://a:b@app.example/',
+    'javascript:alert(1)',
+    '/x',
+  ])('comes back to a page, not to %s', async (redirect_uri) => {
+    const { at, providerId } = await begun()
+    const answer = await ways.daemon.call('POST', '/api/v1/auth/oidc:start', {
+      body: { workspace: at.slug, provider_id: providerId, redirect_uri },
+    })
+    expect(answer.json).toMatchObject({ code: 'request.invalid', errors: [{ pointer: '/redirect_uri' }] })
+  })
+
+  test('a suspended workspace is not signed in to', async () => {
+    const { at, flow_token, brought } = await begun()
+    await ways.sql`update tenant set state = 'SUSPENDED', suspended_at = now() where id = ${at.id}`
+    expect((await finish(ways.daemon, { flow_token, ...brought })).json.code).toBe('tenant_suspended')
+  })
+})
