@@ -3,6 +3,14 @@
  * answers something else than its operation declares.
  */
 import type { Actor } from './actor.ts'
+import {
+  listAiProviders,
+  offerAiProvider,
+  removeAiProvider,
+  replaceAiProvider,
+  vetBaseUrl,
+} from './admin/ai-providers/offer.ts'
+import { probeModel, testAiProvider } from './admin/ai-providers/probe.ts'
 import { listJournal } from './admin/journal/journal.ts'
 import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
 import { getOverview } from './admin/overview/overview.ts'
@@ -17,6 +25,8 @@ import { getPurgeCertificate, listPurgeCertificates } from './admin/tenants/purg
 import { verifyPurgeCertificate } from './admin/tenants/purge-verification.ts'
 import { changeTenantQuotas } from './admin/tenants/quotas.ts'
 import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
+import { chooseAiModel, listAiModels } from './ai/models.ts'
+import { summarizeContainer, tellSummary } from './ai/summary.ts'
 import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
 import { changePassword, prepareNewPassword } from './auth/change-password.ts'
 import { hashForInvitation, inspectInvitation, redeemInvitation } from './auth/invitation.ts'
@@ -107,4 +117,12 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   listBackups: withWork(readBackups, listBackups),
   exportTenant,
   getJob,
+  listAiProviders,
+  offerAiProvider: withWork(vetBaseUrl, offerAiProvider),
+  replaceAiProvider: withWork(vetBaseUrl, replaceAiProvider),
+  removeAiProvider,
+  testAiProvider: withWork(probeModel, testAiProvider),
+  listAiModels,
+  chooseAiModel,
+  summarizeContainer: withWork(tellSummary, summarizeContainer),
 }

@@ -1,8 +1,10 @@
 /** The register of every operation served: each area's contract, spread into one object. */
+import { aiProviderOperations } from './admin/ai-providers/contract.ts'
 import { journalOperations } from './admin/journal/contract.ts'
 import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
 import { tenantOperations } from './admin/tenants/contract.ts'
+import { aiOperations } from './ai/contract.ts'
 import {
   invitationOperations,
   passwordOperations,
@@ -36,6 +38,8 @@ export const operations = {
   ...operatorOperations,
   ...overviewOperations,
   ...journalOperations,
+  ...aiProviderOperations,
+  ...aiOperations,
   ...backupOperations,
   ...jobOperations,
 }

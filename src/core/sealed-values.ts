@@ -19,3 +19,7 @@ export async function openSealed(ctx: Ctx, place: Place): Promise<string> {
     where tenant_id = ${place.tenantId} and kind = ${place.kind} and owner_id = ${place.ownerId}`
   return unseal(ctx.ring, place, row ?? { key_id: '', wrap: Buffer.alloc(0), ciphertext: Buffer.alloc(0) })
 }
+
+/** Removes the value at its place, where there is one. */
+export const removeSealed = (ctx: Ctx, { tenantId, kind, ownerId }: Place): Promise<unknown> =>
+  ctx.tx`delete from sealed_value where tenant_id = ${tenantId} and kind = ${kind} and owner_id = ${ownerId}`

@@ -32,7 +32,7 @@ export interface Place {
   readonly ownerId: string
 }
 
-const sealedKinds = ['idempotency.answer', 'backup.credentials'] as const
+const sealedKinds = ['idempotency.answer', 'backup.credentials', 'ai.api_key'] as const
 export type SealedKind = (typeof sealedKinds)[number]
 
 export interface Sealed {

@@ -1,0 +1,111 @@
+/**
+ * Offered models as workspaces meet them: seen by name, processor and jurisdiction, and
+ * one of them switched on.
+ *
+ * The models are the installation's and the choice is the workspace's, so a transaction
+ * reads each as whom it belongs to. A choice outlives its model: it answers nothing then,
+ * until the workspace chooses again.
+ *
+ * Spec: Admin: AI models.
+ */
+import type { Jurisdiction } from '../admin/ai-providers/contract.ts'
+import { account } from '../auth/session.ts'
+import type { Ctx } from '../context.ts'
+import type { Answer, Received } from '../operation.ts'
+import { refuse } from '../problem.ts'
+import { openSealed } from '../sealed-values.ts'
+import { installationScope } from '../sealing.ts'
+import type { OpenedModel } from './adapter.ts'
+import type { AiModel, aiOperations as ops } from './contract.ts'
+import { allowedBy, readAiSettings } from './jurisdictions.ts'
+
+/** What is shown of a model. */
+export interface SeenModel {
+  readonly id: string
+  readonly display_name: string
+  readonly processor: string
+  readonly jurisdiction: Jurisdiction
+}
+
+/** Oldest first. */
+export async function listAiModels(ctx: Ctx): Promise<Answer<typeof ops.listAiModels>> {
+  const { tenantId } = account(ctx)
+  const models = await ctx.asInstallation(() => readAllowed(ctx))
+  const chosen = await readChoice(ctx, tenantId)
+  return { data: models.map((model) => ({ ...model, chosen: model.id === chosen })) }
+}
+
+async function readAllowed(ctx: Ctx): Promise<SeenModel[]> {
+  const allowed = allowedBy(await readAiSettings(ctx))
+  return ctx.tx<SeenModel[]>`
+    select id, display_name, processor, jurisdiction from ai_model
+    where jurisdiction in ${ctx.tx.list(allowed)} order by id limit 1000`
+}
+
+async function readChoice(ctx: Ctx, tenantId: string): Promise<string | undefined> {
+  const [row] = await ctx.tx<{ model_id: string }[]>`select model_id from ai_choice where tenant_id = ${tenantId}`
+  return row?.model_id
+}
+
+/** Switches a model on, in place of any other, or off. What is so already is no change. Refuses not_found. */
+export async function chooseAiModel(
+  ctx: Ctx,
+  { modelId, body: { chosen } }: Received<typeof ops.chooseAiModel>,
+): Promise<AiModel> {
+  const { tenantId } = account(ctx)
+  const models = await ctx.asInstallation(() => readAllowed(ctx))
+  const model = models.find(({ id }) => id === modelId) ?? refuse('not_found')
+
+  const changed = chosen
+    ? await ctx.tx`
+        insert into ai_choice (tenant_id, model_id) values (${tenantId}, ${modelId})
+        on conflict (tenant_id) do update set model_id = excluded.model_id, chosen_at = excluded.chosen_at
+        where ai_choice.model_id <> excluded.model_id`
+    : await ctx.tx`delete from ai_choice where tenant_id = ${tenantId} and model_id = ${modelId}`
+  const answer = { ...model, chosen }
+  if (changed.count === 0) return answer
+
+  await ctx.audit(chosen ? 'ai_model.switched_on' : 'ai_model.switched_off', {
+    subject: { kind: 'ai_model', id: modelId },
+  })
+  await ctx.emit({
+    name: chosen ? 'ai.model.switched_on' : 'ai.model.switched_off',
+    subject: `/ai/models/${modelId}`,
+    data: answer,
+  })
+  return answer
+}
+
+export interface ModelInUse {
+  readonly seen: SeenModel
+  readonly opened: OpenedModel
+}
+
+type ModelRow = SeenModel & Omit<OpenedModel, 'apiKey'> & { readonly has_api_key: boolean }
+
+/** The model that the workspace in force has switched on. Refuses ai.no_model, secret.unavailable. */
+export async function modelInUse(ctx: Ctx, tenantId: string): Promise<ModelInUse> {
+  const chosen = (await readChoice(ctx, tenantId)) ?? refuse('ai.no_model')
+  return ctx.asInstallation(async () => {
+    const model = (await readModel(ctx, chosen)) ?? refuse('ai.no_model')
+    // Taken back since it was chosen.
+    if (!allowedBy(await readAiSettings(ctx)).includes(model.seen.jurisdiction)) refuse('ai.no_model')
+    return model
+  })
+}
+
+/** An offered model with its key, for the installation; undefined where there is none of that id. Refuses secret.unavailable. */
+export async function readModel(ctx: Ctx, id: string): Promise<ModelInUse | undefined> {
+  const [row] = await ctx.tx<ModelRow[]>`
+    select id, display_name, processor, jurisdiction, kind, base_url, completion_model, embedding_model,
+           exists (select from sealed_value s where s.tenant_id = ${installationScope} and s.kind = 'ai.api_key' and s.owner_id = m.id) as has_api_key
+    from ai_model m where id = ${id}`
+  if (!row) return undefined
+  const { display_name, processor, jurisdiction, has_api_key, ...model } = row
+  const apiKey = has_api_key ? await openSealed(ctx, apiKeyOf(id)) : undefined
+  return { seen: { id, display_name, processor, jurisdiction }, opened: { ...model, apiKey } }
+}
+
+/** Where a model's key is sealed. */
+export const apiKeyOf = (modelId: string) =>
+  ({ tenantId: installationScope, kind: 'ai.api_key', ownerId: modelId }) as const
