@@ -48,6 +48,7 @@ export type JournalAction =
   | 'operator.added'
   | 'operator.removed'
   | 'installation.set_up'
+  | 'settings.replaced'
   | 'recovery.begun'
   | 'recovery.rewind_found'
   | 'recovery.reconciled'

@@ -207,6 +207,12 @@ export const problems = {
     says: 'The purge of the workspace has begun.',
     remedy: 'It cannot be called back; docs/runbooks/stuck-purge.md says how far it is.',
   },
+  'admin.settings_enforced': {
+    status: 409,
+    params: ['source'],
+    says: 'The file {source} enforces the settings.',
+    remedy: 'Change the file and send the daemon SIGHUP; or take SVC_SETTINGS_FILE away and start it anew.',
+  },
   'admin.password_opening_suspended': {
     status: 409,
     says: 'The workspace is suspended: nobody could sign in.',
