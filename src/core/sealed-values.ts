@@ -1,4 +1,7 @@
-/** Sealed values in their one table. Spec: house design, Sealed values; sealing.ts has the format. */
+/**
+ * Sealed values in their one table: stored, opened, removed. sealed-kinds.ts declares the
+ * kinds, sealing.ts has the format. Spec: Authentication, rule 5; Admin: encryption keyring.
+ */
 import type { Ctx } from './context.ts'
 import { type Place, type Sealed, seal, unseal } from './sealing.ts'
 
@@ -20,6 +23,6 @@ export async function openSealed(ctx: Ctx, place: Place): Promise<string> {
   return unseal(ctx.ring, place, row ?? { key_id: '', wrap: Buffer.alloc(0), ciphertext: Buffer.alloc(0) })
 }
 
-/** Removes the value at its place, where there is one. */
-export const removeSealed = (ctx: Ctx, { tenantId, kind, ownerId }: Place): Promise<unknown> =>
-  ctx.tx`delete from sealed_value where tenant_id = ${tenantId} and kind = ${kind} and owner_id = ${ownerId}`
+/** Removes the value at its place, if there is one. Need not be waited for. */
+export const removeSealed = ({ tx }: Ctx, { tenantId, kind, ownerId }: Place): Promise<unknown> => tx`
+  delete from sealed_value where tenant_id = ${tenantId} and kind = ${kind} and owner_id = ${ownerId}`

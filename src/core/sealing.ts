@@ -17,6 +17,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { Keyring } from './keyring.ts'
 import { Problem } from './problem.ts'
+import type { SealedKind } from './sealed-kinds.ts'
 
 const format = Buffer.from([1])
 const nonceBytes = 12
@@ -31,9 +32,6 @@ export interface Place {
   readonly kind: SealedKind
   readonly ownerId: string
 }
-
-const sealedKinds = ['idempotency.answer', 'backup.credentials', 'ai.api_key'] as const
-export type SealedKind = (typeof sealedKinds)[number]
 
 export interface Sealed {
   readonly key_id: string

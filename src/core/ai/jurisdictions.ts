@@ -1,29 +1,14 @@
 /**
- * Which jurisdictions the installation allows.
+ * Which jurisdictions a workspace's content may go to.
  *
  * Asked whenever a model is offered, listed, chosen or called, so that a setting that is
  * taken back holds from the next call, for models that were offered before as well.
  *
  * Spec: Admin: AI models; decisions 4, InstanceSettings, `ai`.
  */
-import { type Jurisdiction, jurisdictions } from '../admin/ai-providers/contract.ts'
-import type { Ctx } from '../context.ts'
+import type { Jurisdiction } from '../admin/settings/defaults.ts'
+import type { Settings } from '../admin/settings/settings.ts'
 
-/** The installation's `ai` settings; absent where the operator decided nothing. */
-export interface AiSettings {
-  readonly allowed_jurisdictions?: readonly Jurisdiction[] | undefined
-  readonly third_country_confirmed?: boolean | undefined
-}
-
-/** The jurisdictions a workspace's content may go to: those the operator allows, THIRD_COUNTRY only when confirmed. */
-export const allowedBy = (settings: AiSettings): readonly Jurisdiction[] =>
-  jurisdictions.filter(
-    (one) =>
-      (settings.allowed_jurisdictions?.includes(one) ?? true) &&
-      (one !== 'THIRD_COUNTRY' || settings.third_country_confirmed === true),
-  )
-
-/** The settings in force. */
-export async function readAiSettings(_ctx: Ctx): Promise<AiSettings> {
-  return {}
-}
+/** Those the operator allows, THIRD_COUNTRY only once such transfers are confirmed. */
+export const allowedBy = ({ allowed_jurisdictions, third_country_confirmed }: Settings['ai']): readonly Jurisdiction[] =>
+  allowed_jurisdictions.filter((one) => one !== 'THIRD_COUNTRY' || third_country_confirmed)

@@ -8,7 +8,8 @@
  *
  * Spec: Admin: AI models.
  */
-import type { Jurisdiction } from '../admin/ai-providers/contract.ts'
+import type { Jurisdiction } from '../admin/settings/defaults.ts'
+import { readSettings } from '../admin/settings/settings.ts'
 import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Answer, Received } from '../operation.ts'
@@ -17,7 +18,7 @@ import { openSealed } from '../sealed-values.ts'
 import { installationScope } from '../sealing.ts'
 import type { OpenedModel } from './adapter.ts'
 import type { AiModel, aiOperations as ops } from './contract.ts'
-import { allowedBy, readAiSettings } from './jurisdictions.ts'
+import { allowedBy } from './jurisdictions.ts'
 
 /** What is shown of a model. */
 export interface SeenModel {
@@ -36,7 +37,7 @@ export async function listAiModels(ctx: Ctx): Promise<Answer<typeof ops.listAiMo
 }
 
 async function readAllowed(ctx: Ctx): Promise<SeenModel[]> {
-  const allowed = allowedBy(await readAiSettings(ctx))
+  const allowed = allowedBy((await readSettings(ctx)).ai)
   return ctx.tx<SeenModel[]>`
     select id, display_name, processor, jurisdiction from ai_model
     where jurisdiction in ${ctx.tx.list(allowed)} order by id limit 1000`
@@ -89,7 +90,7 @@ export async function modelInUse(ctx: Ctx, tenantId: string): Promise<ModelInUse
   return ctx.asInstallation(async () => {
     const model = (await readModel(ctx, chosen)) ?? refuse('ai.no_model')
     // Taken back since it was chosen.
-    if (!allowedBy(await readAiSettings(ctx)).includes(model.seen.jurisdiction)) refuse('ai.no_model')
+    if (!allowedBy((await readSettings(ctx)).ai).includes(model.seen.jurisdiction)) refuse('ai.no_model')
     return model
   })
 }

@@ -15,7 +15,7 @@ import { newId } from '../id.ts'
 import type { Installation } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
-import { openSealed, storeSealed } from '../sealed-values.ts'
+import { openSealed, removeSealed, storeSealed } from '../sealed-values.ts'
 import { installationScope } from '../sealing.ts'
 import { type Secrets, splitConfig } from './config.ts'
 import type { BackupTarget, backupOperations as ops, TargetConfig } from './contract.ts'
@@ -90,8 +90,7 @@ export async function deleteBackupTarget(
   ctx.unchanged(target.version)
 
   await ctx.tx`delete from backup_target where tenant_id = ${scope} and id = ${targetId}`
-  await ctx.tx`
-    delete from sealed_value where tenant_id = ${scope} and kind = 'backup.credentials' and owner_id = ${targetId}`
+  await removeSealed(ctx, { tenantId: scope, kind: 'backup.credentials', ownerId: targetId })
   await record(ctx, 'backup_target.removed', targetId, target.kind)
 }
 

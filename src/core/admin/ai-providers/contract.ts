@@ -2,13 +2,12 @@
 import { z } from 'zod'
 import { defineOperations } from '../../operation.ts'
 import { listOf, moment, text, uuid, version } from '../../schema.ts'
+import { jurisdictions } from '../settings/contract.ts'
 
 export const aiKinds = ['NOOP', 'VENDOR_COMPATIBLE', 'LOCAL_RUNTIME'] as const
 export type AiKind = (typeof aiKinds)[number]
 
-export const jurisdictions = ['SELF_HOSTED', 'EEA', 'ADEQUACY', 'THIRD_COUNTRY'] as const
 export const jurisdiction = z.enum(jurisdictions)
-export type Jurisdiction = (typeof jurisdictions)[number]
 
 const OfferedAiModelConfiguration = z
   .strictObject({

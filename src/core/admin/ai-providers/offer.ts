@@ -8,7 +8,6 @@
  * Spec: Admin: AI models; decisions 4, OfferedAiModel; T-17.
  */
 import type { Actor } from '../../actor.ts'
-import { readAiSettings } from '../../ai/jurisdictions.ts'
 import { apiKeyOf } from '../../ai/models.ts'
 import type { Ctx } from '../../context.ts'
 import { EgressRefused, portOf } from '../../egress/guard.ts'
@@ -18,6 +17,7 @@ import type { Answer, Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
 import { removeSealed, storeSealed } from '../../sealed-values.ts'
 import { installationScope } from '../../sealing.ts'
+import { readSettings } from '../settings/settings.ts'
 import type { OfferedAiModel, OfferedAiModelConfiguration, aiProviderOperations as ops } from './contract.ts'
 
 const readModels = (ctx: Ctx, id?: string) => ctx.tx<OfferedAiModel[]>`
@@ -114,8 +114,8 @@ async function lockModel(ctx: Ctx, id: string): Promise<LockedModel> {
 
 async function checkConfirmed(ctx: Ctx, { jurisdiction }: Pick<OfferedAiModelConfiguration, 'jurisdiction'>) {
   if (jurisdiction !== 'THIRD_COUNTRY') return
-  const { third_country_confirmed } = await readAiSettings(ctx)
-  if (third_country_confirmed !== true) refuse('ai.third_country_not_confirmed')
+  const { ai } = await readSettings(ctx)
+  if (!ai.third_country_confirmed) refuse('ai.third_country_not_confirmed')
 }
 
 /** The row of a configuration: what is absent is unset. */
