@@ -75,7 +75,13 @@ function answerOf(
       status: 404,
       json: isLocal
         ? { error: `model '${model}' not found` }
-        : { error: { message: `The model ${model} does not exist`, type: 'invalid_request_error', code: 'model_not_found' } },
+        : {
+            error: {
+              message: `The model ${model} does not exist`,
+              type: 'invalid_request_error',
+              code: 'model_not_found',
+            },
+          },
     }
   switch (path.split('?')[0]) {
     case '/v1/chat/completions':

@@ -12,7 +12,7 @@ import type { Egress } from '../egress/client.ts'
 import { AiFailure, type OpenedModel } from './adapter.ts'
 
 /** A model that runs on a processor takes its time, and its first question loads it. */
-const deadlineMs = 60_000
+const longestMs = 60_000
 /** The longest answer that is asked for takes a tenth of this. */
 const answerBytes = 256 * 1024
 
@@ -25,7 +25,7 @@ export interface Exchanged {
 export type Exchange = (path: string, body: unknown) => Promise<Exchanged>
 
 export const exchangeWith =
-  (egress: Egress, { base_url, apiKey }: Pick<OpenedModel, 'base_url' | 'apiKey'>): Exchange =>
+  (egress: Egress, { base_url, apiKey }: Pick<OpenedModel, 'base_url' | 'apiKey'>, deadlineMs = longestMs): Exchange =>
   async (path, body) => {
     try {
       const response = await egress.fetch(below(base_url, path), {

@@ -10,5 +10,8 @@ import type { Jurisdiction } from '../admin/settings/defaults.ts'
 import type { Settings } from '../admin/settings/settings.ts'
 
 /** Those the operator allows, THIRD_COUNTRY only once such transfers are confirmed. */
-export const allowedBy = ({ allowed_jurisdictions, third_country_confirmed }: Settings['ai']): readonly Jurisdiction[] =>
+export const allowedBy = ({
+  allowed_jurisdictions,
+  third_country_confirmed,
+}: Settings['ai']): readonly Jurisdiction[] =>
   allowed_jurisdictions.filter((one) => one !== 'THIRD_COUNTRY' || third_country_confirmed)
