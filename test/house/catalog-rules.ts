@@ -34,6 +34,8 @@ const openToInstallation: Readonly<Record<string, string>> = {
   request_rate: 'calls are counted at the gate',
   legal_hold: 'that a hold is in force stops a purge; what it is about stays the workspace’s',
   password_opening: 'operators open and close it',
+  ai_choice: 'operators see how many workspaces use a model',
+  ai_usage: 'operators see what a workspace has used of a ceiling',
 }
 
 /** A purge removes a workspace whole; of the journal nothing is ever removed. */
