@@ -25,7 +25,7 @@ import { getPurgeCertificate, listPurgeCertificates } from './admin/tenants/purg
 import { verifyPurgeCertificate } from './admin/tenants/purge-verification.ts'
 import { changeTenantQuotas } from './admin/tenants/quotas.ts'
 import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
-import { chooseAiModel, listAiModels } from './ai/models.ts'
+import { chooseAiModel, listAiModels, unchooseAiModel } from './ai/models.ts'
 import { summarizeContainer, tellSummary } from './ai/summary.ts'
 import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
 import { changePassword, prepareNewPassword } from './auth/change-password.ts'
@@ -124,5 +124,6 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   testAiProvider: withWork(probeModel, testAiProvider),
   listAiModels,
   chooseAiModel,
+  unchooseAiModel,
   summarizeContainer: withWork(tellSummary, summarizeContainer),
 }

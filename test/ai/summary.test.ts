@@ -69,7 +69,7 @@ async function offer(more: Record<string, unknown> = {}): Promise<string> {
   return json.id
 }
 const choose = (id: string, chosen = true, who = owner) =>
-  daemon.call('POST', `/api/v1/ai/models/${id}:choose`, { token: who.token, body: { chosen } })
+  daemon.call('POST', `/api/v1/ai/models/${id}:${chosen ? 'choose' : 'unchoose'}`, { token: who.token })
 const seen = async (who = member) => (await daemon.call('GET', '/api/v1/ai/models', { token: who.token })).json.data
 const summarize = (id = boardId, who = member) =>
   daemon.call('POST', `/api/v1/containers/${id}:summarize`, { token: who.token })

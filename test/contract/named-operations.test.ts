@@ -18,6 +18,7 @@ const unlistedAreas = /not list by path: (.*)\./.exec(lines.join('\n'))?.[1]?.sp
 const ours: Readonly<Record<string, string>> = {
   'GET /ai/models': 'what a workspace sees of the models offered',
   'POST /ai/models/{modelId}:choose': 'its switch',
+  'POST /ai/models/{modelId}:unchoose': 'the way back',
   'POST /admin/ai-providers/{providerId}:test': 'what `svc ai-providers test` asks',
 }
 const served: readonly Operation[] = Object.values(operations)

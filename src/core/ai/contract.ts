@@ -19,6 +19,8 @@ const Summary = z
   .meta({ id: 'Summary' })
 
 const recovery = { refused: "content and its processors are the workspace's own" } as const
+const params = z.strictObject({ modelId: uuid })
+const choosing = { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN' } as const
 
 export const aiOperations = defineOperations('ai', {
   listAiModels: {
@@ -34,17 +36,26 @@ export const aiOperations = defineOperations('ai', {
   chooseAiModel: {
     method: 'POST',
     path: '/ai/models/{modelId}:choose',
-    summary: 'Switch an AI model on for the workspace, in place of any other, or off',
+    summary: 'Switch an AI model on for the workspace, in place of any other',
     spec: 'Admin: AI models (what a workspace sees); ours in path and shape',
-    params: z.strictObject({ modelId: uuid }),
-    body: z.strictObject({ chosen: z.boolean().default(true) }).meta({ id: 'AiModelChoice' }),
+    params,
     success: { status: 200, answer: AiModel },
-    needs: { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN' },
+    needs: choosing,
     recovery,
     assumed: [
-      'a workspace has one model on at most; `{"chosen": false}` switches it off',
+      'a workspace has one model on at most',
       'a model of a jurisdiction that is not allowed is not_found, as one that nobody offers',
     ],
+  },
+  unchooseAiModel: {
+    method: 'POST',
+    path: '/ai/models/{modelId}:unchoose',
+    summary: 'Switch an AI model off for the workspace',
+    spec: 'ours: the way back from :choose',
+    params,
+    success: { status: 200, answer: AiModel },
+    needs: choosing,
+    recovery,
   },
   summarizeContainer: {
     method: 'POST',

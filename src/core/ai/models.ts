@@ -17,7 +17,7 @@ import { refuse } from '../problem.ts'
 import { openSealed } from '../sealed-values.ts'
 import { installationScope } from '../sealing.ts'
 import type { OpenedModel } from './adapter.ts'
-import type { AiModel, aiOperations as ops } from './contract.ts'
+import type { aiOperations as ops } from './contract.ts'
 import { allowedBy } from './jurisdictions.ts'
 
 /** What is shown of a model. */
@@ -48,33 +48,49 @@ async function readChoice(ctx: Ctx, tenantId: string): Promise<string | undefine
   return row?.model_id
 }
 
-/** Switches a model on, in place of any other, or off. What is so already is no change. Refuses not_found. */
+/** Switches a model on, in place of any other; one that is on already is no change. Refuses not_found. */
 export async function chooseAiModel(
   ctx: Ctx,
-  { modelId, body: { chosen } }: Received<typeof ops.chooseAiModel>,
-): Promise<AiModel> {
+  { modelId }: Received<typeof ops.chooseAiModel>,
+): Promise<Answer<typeof ops.chooseAiModel>> {
   const { tenantId } = account(ctx)
+  const model = await findAllowed(ctx, modelId)
+
+  const changed = await ctx.tx`
+    insert into ai_choice (tenant_id, model_id) values (${tenantId}, ${modelId})
+    on conflict (tenant_id) do update set model_id = excluded.model_id, chosen_at = excluded.chosen_at
+    where ai_choice.model_id <> excluded.model_id`
+  if (changed.count > 0) await record(ctx, 'switched_on', model)
+  return { ...model, chosen: true }
+}
+
+/** Switches a model off; one that is off already is no change. Refuses not_found. */
+export async function unchooseAiModel(
+  ctx: Ctx,
+  { modelId }: Received<typeof ops.unchooseAiModel>,
+): Promise<Answer<typeof ops.unchooseAiModel>> {
+  const { tenantId } = account(ctx)
+  const model = await findAllowed(ctx, modelId)
+
+  const changed = await ctx.tx`delete from ai_choice where tenant_id = ${tenantId} and model_id = ${modelId}`
+  if (changed.count > 0) await record(ctx, 'switched_off', model)
+  return { ...model, chosen: false }
+}
+
+/** A model as the workspace in force sees it. Refuses not_found, also for one that is not allowed. */
+async function findAllowed(ctx: Ctx, id: string): Promise<SeenModel> {
   const models = await ctx.asInstallation(() => readAllowed(ctx))
-  const model = models.find(({ id }) => id === modelId) ?? refuse('not_found')
+  return models.find((model) => model.id === id) ?? refuse('not_found')
+}
 
-  const changed = chosen
-    ? await ctx.tx`
-        insert into ai_choice (tenant_id, model_id) values (${tenantId}, ${modelId})
-        on conflict (tenant_id) do update set model_id = excluded.model_id, chosen_at = excluded.chosen_at
-        where ai_choice.model_id <> excluded.model_id`
-    : await ctx.tx`delete from ai_choice where tenant_id = ${tenantId} and model_id = ${modelId}`
-  const answer = { ...model, chosen }
-  if (changed.count === 0) return answer
-
-  await ctx.audit(chosen ? 'ai_model.switched_on' : 'ai_model.switched_off', {
-    subject: { kind: 'ai_model', id: modelId },
-  })
-  await ctx.emit({
-    name: chosen ? 'ai.model.switched_on' : 'ai.model.switched_off',
-    subject: `/ai/models/${modelId}`,
-    data: answer,
-  })
-  return answer
+async function record(ctx: Ctx, happened: 'switched_on' | 'switched_off', model: SeenModel): Promise<void> {
+  const event = {
+    name: `ai.model.${happened}`,
+    subject: `/ai/models/${model.id}`,
+    data: { ...model, chosen: happened === 'switched_on' },
+  } as const
+  await ctx.audit(`ai_model.${happened}`, { subject: { kind: 'ai_model', id: model.id } })
+  await ctx.emit(event)
 }
 
 export interface ModelInUse {
