@@ -11,8 +11,8 @@ import type { z } from 'zod'
 import type { Egress } from '../egress/client.ts'
 import { AiFailure, type OpenedModel } from './adapter.ts'
 
-/** A model that runs on a processor takes its time, and its first question loads it. */
-const longestMs = 60_000
+/** A model that runs on a processor takes its time, and its first question loads it; who asks us gives up after 60 s. */
+const longestMs = 45_000
 /** The longest answer that is asked for takes a tenth of this. */
 const answerBytes = 256 * 1024
 

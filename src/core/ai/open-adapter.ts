@@ -6,13 +6,18 @@ import { noop } from './adapters/noop.ts'
 import { vendorCompatible } from './adapters/vendor-compatible.ts'
 import { exchangeWith } from './exchange.ts'
 
-export async function openAdapter(installation: Installation, model: OpenedModel): Promise<Adapter> {
+/** `deadlineMs` of each call; absent: what exchange.ts gives any. */
+export async function openAdapter(
+  installation: Installation,
+  model: OpenedModel,
+  deadlineMs?: number,
+): Promise<Adapter> {
   switch (model.kind) {
     case 'NOOP':
       return noop
     case 'VENDOR_COMPATIBLE':
-      return vendorCompatible(exchangeWith(await installation.egress(), model), model)
+      return vendorCompatible(exchangeWith(await installation.egress(), model, deadlineMs), model)
     case 'LOCAL_RUNTIME':
-      return localRuntime(exchangeWith(await installation.egress(), model), model)
+      return localRuntime(exchangeWith(await installation.egress(), model, deadlineMs), model)
   }
 }

@@ -10,6 +10,8 @@ import { refuse } from '../../problem.ts'
 import type { AiProbeStep, aiProviderOperations as ops } from './contract.ts'
 
 const question = { instruction: 'Answer with one word.', content: 'Are you there?', maxAnswerTokens: 16 }
+/** Of each step; the command line waits a minute for both. */
+const stepMs = 25_000
 
 /** Asks with no transaction open. Refuses not_found, secret.unavailable. */
 export async function probeModel(
@@ -19,7 +21,7 @@ export async function probeModel(
 ): Promise<AiProbeStep[]> {
   const model = await installation.transaction(actor, { readOnly: true }, (ctx) => readModel(ctx, providerId))
   if (!model) refuse('not_found')
-  const adapter = await openAdapter(installation, model.opened)
+  const adapter = await openAdapter(installation, model.opened, stepMs)
   const steps: AiProbeStep[] = []
   // A model for embeddings alone is asked for no completion; one for neither fails as it will for workspaces.
   const { completion_model, embedding_model } = model.opened
