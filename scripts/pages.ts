@@ -2,6 +2,8 @@
 import { z } from 'zod'
 import { environment } from '../src/core/config.ts'
 import { eventNames } from '../src/core/events.ts'
+import { kindOf, mailNames } from '../src/core/mail/kinds.ts'
+import { languages } from '../src/core/mail/texts/language.ts'
 import type { Needs, Operation } from '../src/core/operation.ts'
 import { operations } from '../src/core/operations.ts'
 import { problems } from '../src/core/problem.ts'
@@ -20,6 +22,7 @@ export async function pages(): Promise<Record<string, string>> {
     'docs/generated/configuration.md': notice + configurationPage(),
     'docs/generated/events.md': notice + eventsPage(),
     'docs/generated/sealed-values.md': notice + sealedPage(),
+    'docs/generated/mails.md': notice + mailsPage(),
     'docs/cli.md': notice + (await commandPages()),
   }
 }
@@ -73,6 +76,19 @@ function assumedPage(): string {
     (operation.assumed ?? []).map((decision) => `- \`${operation.id}\`: ${decision}`),
   )
   return `# What the specification leaves open, decided\n\n${lines.join('\n')}\n`
+}
+
+function mailsPage(): string {
+  const rows = mailNames.map((name) => {
+    const { to, when, texts } = kindOf(name)
+    return [
+      `\`${name}\``,
+      to === 'account' ? 'the account itself' : 'owners and administrators',
+      when,
+      texts.en.subject,
+    ]
+  })
+  return `# Mails\n\nEvery mail is text and HTML that say the same, in the workspace's language and time zone: ${languages.join(', ')}; English for any other. [The runbook](../runbooks/mail.md) says how they leave.\n\n${table(['Kind', 'To', 'When', 'Subject'], rows)}\n`
 }
 
 function configurationPage(): string {

@@ -83,6 +83,13 @@ export const environment = z.object({
     .describe(
       'The obligation ledger, which a recovery reads. Absent: ledger.jsonl in SVC_DATA_DIR. Keep it on another disk than the database',
     ),
+  SVC_SETTINGS_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'The settings of the installation as a file, YAML or JSON, read at start and on SIGHUP; while it is set they cannot be changed over the API (docs/settings.md)',
+    ),
   SVC_EGRESS_ALLOW: z
     .string()
     .check((context) => {
@@ -97,6 +104,13 @@ export const environment = z.object({
     .default('')
     .describe(
       'What the egress guard releases beyond the internet: hosts, addresses and blocks, separated by commas. Metadata services are never released; an endpoint of this installation itself only as host:port',
+    ),
+  SVC_PUBLIC_URL: z
+    .string()
+    .regex(/^https?:\/\/[^/?#\s]+(?:\/[^?#\s]*)?$/, 'must be http(s)://host[:port][/path]')
+    .optional()
+    .describe(
+      'What links in mails begin with; {slug} stands for the workspace. Absent: https://{slug}. and SVC_BASE_DOMAIN, or http:// with SVC_HOST and SVC_PORT',
     ),
   SVC_SMTP_URL: readable(readRelay)
     .optional()
@@ -143,6 +157,10 @@ export interface Config {
   readonly eventNamespace: string
   readonly backupDir: string
   readonly ledgerFile: string
+  /** What links in mails begin with; `{slug}` stands for the workspace. */
+  readonly publicUrl: string
+  /** The enforcing file; undefined: the settings are the database's. */
+  readonly settingsFile: string | undefined
   readonly egress: Release
   readonly mail: MailSettings
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
@@ -186,6 +204,8 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     eventNamespace: values.SVC_EVENT_NAMESPACE,
     backupDir: values.SVC_BACKUP_DIR ? resolve(values.SVC_BACKUP_DIR) : join(dataDir, 'backups'),
     ledgerFile: values.SVC_LEDGER_FILE ? resolve(values.SVC_LEDGER_FILE) : join(dataDir, 'ledger.jsonl'),
+    publicUrl: values.SVC_PUBLIC_URL ?? ownUrl(values),
+    settingsFile: values.SVC_SETTINGS_FILE ? resolve(values.SVC_SETTINGS_FILE) : undefined,
     egress: releaseOf(values.SVC_EGRESS_ALLOW),
     mail: mailOf(values, dataDir),
     logLevel: values.SVC_LOG_LEVEL,
@@ -197,6 +217,12 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     purgeSettleSeconds: values.SVC_PURGE_SETTLE_SECONDS,
     slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
   }
+}
+
+function ownUrl(values: z.output<typeof environment>): string {
+  const { SVC_BASE_DOMAIN: domain, SVC_HOST: host, SVC_PORT: port } = values
+  if (domain !== undefined) return `https://{slug}.${domain}`
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** The schema has refused what cannot be read. */

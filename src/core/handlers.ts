@@ -14,6 +14,7 @@ import { probeModel, testAiProvider } from './admin/ai-providers/probe.ts'
 import { listJournal } from './admin/journal/journal.ts'
 import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
 import { getOverview } from './admin/overview/overview.ts'
+import { getSettings, replaceSettings } from './admin/settings/replacement.ts'
 import { cancelTenantDeletion, deleteTenant } from './admin/tenants/deletion.ts'
 import { getDeletionPlan } from './admin/tenants/deletion-plan.ts'
 import { exportTenant } from './admin/tenants/export.ts'
@@ -29,11 +30,14 @@ import { chooseAiModel, listAiModels, unchooseAiModel } from './ai/models.ts'
 import { summarizeContainer, tellSummary } from './ai/summary.ts'
 import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
 import { changePassword, prepareNewPassword } from './auth/change-password.ts'
+import { checkPassword, forgetPassword, hashForReset, prepareCheck, resetPassword } from './auth/forgotten-password.ts'
 import { hashForInvitation, inspectInvitation, redeemInvitation } from './auth/invitation.ts'
 import { createServiceAccount, listServiceAccounts } from './auth/service-account.ts'
-import { endSession, listSessions, proveSignIn, refreshSession, signIn, signOut } from './auth/session.ts'
+import { endSession, listSessions, refreshSession, signOut } from './auth/session.ts'
 import { hashForSetUp, setUpInstallation } from './auth/set-up.ts'
+import { proveSignIn, proveWithNewPassword, signIn, signInWithNewPassword } from './auth/sign-in.ts'
 import { proveOwnPassword, stepUp } from './auth/step-up.ts'
+import { agreeToTerms } from './auth/terms.ts'
 import { listBackups, readBackups } from './backup/listing.ts'
 import { probeTarget, testBackupTarget } from './backup/probe.ts'
 import { createBackupTarget, deleteBackupTarget, listBackupTargets, vetNewTarget } from './backup/target.ts'
@@ -72,11 +76,16 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   inspectInvitation,
   redeemInvitation: withWork(hashForInvitation, redeemInvitation),
   signIn: withWork(proveSignIn, signIn),
+  signInWithNewPassword: withWork(proveWithNewPassword, signInWithNewPassword),
+  agreeToTerms,
   listSessions,
   signOut,
   refreshSession,
   endSession,
   changePassword: withWork(prepareNewPassword, changePassword),
+  checkPassword: withWork(prepareCheck, checkPassword),
+  forgetPassword,
+  resetPassword: withWork(hashForReset, resetPassword),
   stepUp: withWork((installation, actor, { body }) => proveOwnPassword(installation, actor, body.password), stepUp),
   listTokens,
   createToken,
@@ -108,6 +117,8 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   listOperators,
   addOperator,
   removeOperator,
+  getSettings,
+  replaceSettings,
   getOverview,
   listJournal,
   listBackupTargets,

@@ -1,5 +1,6 @@
 /** The register of every job the worker knows. */
 import { endPasswordOpening, purgeDue, purgeTenant } from './admin/tenants/jobs.ts'
+import { sendPasswordReset } from './auth/forgotten-password.ts'
 import { endInvitation, sweepExpired } from './auth/jobs.ts'
 import { exportTenantJob } from './backup/export-job.ts'
 import { resumeJobs } from './backup/resume-jobs.ts'
@@ -16,4 +17,5 @@ export const jobs: readonly Job[] = [
   resumeJobs as Job,
   tellAdministrators as Job,
   sendMail as Job,
+  sendPasswordReset as Job,
 ]

@@ -3,6 +3,7 @@ import { aiProviderOperations } from './admin/ai-providers/contract.ts'
 import { journalOperations } from './admin/journal/contract.ts'
 import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
+import { settingsOperations } from './admin/settings/contract.ts'
 import { tenantOperations } from './admin/tenants/contract.ts'
 import { aiOperations } from './ai/contract.ts'
 import {
@@ -36,6 +37,7 @@ export const operations = {
   ...tenantOperations,
   ...retentionOperations,
   ...operatorOperations,
+  ...settingsOperations,
   ...overviewOperations,
   ...journalOperations,
   ...aiProviderOperations,

@@ -144,6 +144,44 @@ export const problems = {
     remedy: 'Wait as long as Retry-After says.',
   },
   'auth.sign_in_failed': { status: 401, says: 'Workspace, address or password is not right.' },
+  'auth.sign_in_locked': {
+    status: 429,
+    says: 'Too many failed sign-ins for this address; they are locked for it.',
+    remedy: 'Wait as long as Retry-After says, or set a new password: `svc password forgot`.',
+  },
+  'auth.password_disabled': {
+    status: 403,
+    says: 'This workspace does not let anybody sign in with a password.',
+    remedy:
+      'Sign in through the identity provider; an operator can open passwords for some hours: `svc tenants open-password SLUG`.',
+  },
+  'auth.password_expired': {
+    status: 403,
+    says: 'The password is too old to sign in with.',
+    remedy: 'Set a new one while signing in (POST /auth/sessions:set-password), or by mail.',
+  },
+  'auth.password_reset_disabled': {
+    status: 403,
+    says: 'Passwords are not reset by mail here.',
+    remedy: 'Ask an administrator of the workspace.',
+  },
+  'auth.reset_invalid': {
+    status: 410,
+    says: 'The link is unknown, used or expired.',
+    remedy: 'Ask for a new one.',
+  },
+  'auth.blocklist_unusable': {
+    status: 503,
+    params: ['reason'],
+    says: "The operator's list of refused passwords cannot be read ({reason}), so no new password is taken.",
+    remedy: 'An operator mends the file, or names another: docs/settings.md.',
+  },
+  'legal.terms_changed': {
+    status: 409,
+    params: ['terms_version'],
+    says: 'The terms in force are of the version {terms_version}.',
+    remedy: 'Show these to the person, and agree to that version.',
+  },
   'auth.invitation_invalid': {
     status: 410,
     says: 'The invitation is unknown, used or expired.',

@@ -2,12 +2,14 @@
  * Quotas: a workspace's ceilings and what it has used of them.
  *
  * A ceiling resolves over the levels product, instance, plan, workspace: the last one
- * that says anything counts, and 0 means unlimited. Instance and plan say nothing yet.
+ * that says anything counts, and 0 means unlimited. Plans say nothing yet.
  *
  * Spec: Quota semantics; decisions 4, TenantQuotas.
  */
+import { readSettings } from './admin/settings/settings.ts'
 import { type QuotaName, quotaNames, type ResolvedQuotas } from './admin/tenants/contract.ts'
 import type { Config } from './config.ts'
+import type { Ctx } from './context.ts'
 
 type Integer = number | bigint
 
@@ -27,23 +29,35 @@ export const productCeilings: Record<Config['mode'], Readonly<Record<QuotaName, 
   },
 }
 
-/** The ceiling in force; 0 is unlimited. `override` is the workspace's own, null where it has none. */
-export const ceilingOf = (mode: Config['mode'], name: QuotaName, override: Integer | null): Integer =>
-  override ?? productCeilings[mode][name]
+/** The ceiling in force; 0 is unlimited. `override` is the workspace's own, `decided` the installation's; null where they have none. */
+export const ceilingOf = (
+  mode: Config['mode'],
+  name: QuotaName,
+  override: Integer | null,
+  decided: Integer | null,
+): Integer => override ?? decided ?? productCeilings[mode][name]
+
+/** The same inside a transaction, which asks the installation. */
+export async function readCeiling(ctx: Ctx, name: QuotaName, override: Integer | null): Promise<Integer> {
+  const { quotas } = await readSettings(ctx)
+  return ceilingOf(ctx.config.mode, name, override, quotas.get(name) ?? null)
+}
 
 /** Every quota as it is answered. */
 export function resolveQuotas(
   mode: Config['mode'],
   overrides: ReadonlyMap<QuotaName, Integer>,
+  decided: ReadonlyMap<QuotaName, Integer>,
   used: Readonly<Partial<Record<QuotaName, Integer>>>,
 ): ResolvedQuotas {
   const entries = quotaNames.map((name) => {
     const override = overrides.get(name) ?? null
+    const instance = decided.get(name) ?? null
     return [
       name,
       {
-        value: ceilingOf(mode, name, override),
-        source: override === null ? 'PRODUCT' : 'WORKSPACE',
+        value: ceilingOf(mode, name, override, instance),
+        source: override !== null ? 'WORKSPACE' : instance !== null ? 'INSTANCE' : 'PRODUCT',
         used: used[name] ?? 0,
       },
     ]

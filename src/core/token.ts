@@ -18,12 +18,13 @@ const prefixes = {
   refresh: 'svcr',
   stepUp: 'svcu',
   invitation: 'svci',
+  passwordReset: 'svcw',
 } as const
 export type TokenKind = keyof typeof prefixes
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const bodyLength = 43
-const shape = /^(svc[parsui])_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
+const shape = /^(svc[parsuiw])_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
 
 export interface MintedToken {
   /** Shown once, never stored. */

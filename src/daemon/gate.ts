@@ -44,6 +44,7 @@ interface CredentialRow {
   readonly role: Role
   readonly is_operator: boolean
   readonly ceiling: number | bigint | null
+  readonly decided_ceiling: number | bigint | null
   readonly epoch: string
   readonly is_gated: boolean
 }
@@ -68,7 +69,10 @@ export function openGate(installation: Installation, rate: Rate): Gate {
       await authorize(installation, needs, actor)
       // Calls on /admin are the installation's, not the workspace's.
       if (needs.caller !== 'operator' && !(needs.caller === 'workspace or operator' && actsForInstallation(actor)))
-        await rate.spend(row.tenant_id, ceilingOf(config.mode, 'api_requests_per_minute', row.ceiling))
+        await rate.spend(
+          row.tenant_id,
+          ceilingOf(config.mode, 'api_requests_per_minute', row.ceiling, row.decided_ceiling),
+        )
       if (row.is_unseen) noteUse(installation, row, noted)
       return actor
     },
@@ -137,6 +141,7 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
       select c.tenant_id, c.id, c.account_id, c.session_id, c.kind, c.scopes,
              c.last_used_at is null or c.last_used_at < now() - interval '1 minute' as is_unseen,
              t.state, t.slug, a.kind as account_kind, m.role, o.account_id is not null as is_operator, q.ceiling,
+             (select value::text::bigint from setting where name = 'quotas.api_requests_per_minute') as decided_ceiling,
              i.epoch, i.gated_at is not null as is_gated
       from credential c
       cross join installation i

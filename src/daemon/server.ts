@@ -29,6 +29,7 @@ import { addHealth, type Readiness } from './health.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { mountOperations } from './mount.ts'
+import { addPasswordPage, passwordPagePath } from './password-page.ts'
 import { openRate } from './rate.ts'
 import { answerParserError, answerTheRest } from './raw-answers.ts'
 import { addReference } from './reference.ts'
@@ -116,7 +117,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   addFarewell(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply))
   const refuseUnknown = options.servesApi
-    ? refuseUnknownRoute(everyOperation, [...ofHealth, ...ofReference])
+    ? refuseUnknownRoute(everyOperation, [...ofHealth, ...ofReference, passwordPagePath])
     : refuseUnknownRoute([], ofHealth)
   // Before the body: the framework has an opinion of its own on some methods' bodies.
   app.addHook('onRequest', (request, reply, done) => (request.is404 ? refuseUnknown(request, reply) : done()))
@@ -126,6 +127,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   if (options.servesApi) {
     mountOperations(app, installation, openGate(installation, openRate(installation.pool)), everyOperation)
     addReference(app, everyOperation)
+    addPasswordPage(app)
   }
   return app
 }

@@ -25,6 +25,8 @@ const openToInstallation: Readonly<Record<string, string>> = {
   session: 'ended sessions are part of that look-up',
   credential: 'the look-up itself',
   step_up: 'proofs are swept when they are over',
+  failed_sign_in: 'whoever signs in is not known before the look-up',
+  password_reset: 'the token is all that its holder has',
   failed_attempt: 'failures are swept when they are over',
   sealed_value: 'the installation has secrets of its own',
   backup_target: 'the installation has targets of its own; the policy shows it no others',

@@ -1,11 +1,11 @@
 /** Changes the account's password: every other session ends, every unspent step-up is void. Spec: decisions 2. */
-import type { Actor } from '../actor.ts'
+import { type Actor, isAccount } from '../actor.ts'
 import type { Ctx } from '../context.ts'
 import type { Installation } from '../installation.ts'
 import type { Received } from '../operation.ts'
 import type { Problem } from '../problem.ts'
 import type { passwordOperations as ops } from './contract.ts'
-import { hashPassword } from './password.ts'
+import { hashNewPassword, writePassword } from './new-password.ts'
 import { account, revokeSession } from './session.ts'
 import { proveOwnPassword, refusalOf, type Verdict } from './step-up.ts'
 
@@ -18,7 +18,18 @@ export async function prepareNewPassword(
   { body }: Received<typeof ops.changePassword>,
 ): Promise<Prepared> {
   const verdict = await proveOwnPassword(installation, actor, body.current_password)
-  return { verdict, newHash: verdict.is === 'right' ? await hashPassword(body.new_password) : null }
+  if (verdict.is !== 'right' || !isAccount(actor)) return { verdict, newHash: null }
+  const { tenantId, accountId } = actor
+  const names = await installation.transaction(actor, { tenantId, readOnly: true }, (ctx) =>
+    ownNames(ctx, tenantId, accountId),
+  )
+  const newHash = await hashNewPassword(installation, {
+    password: body.new_password,
+    pointer: '/new_password',
+    names,
+    account: { tenantId, id: accountId },
+  })
+  return { verdict, newHash }
 }
 
 /** Refuses auth.sign_in_failed (counted like a failed step-up), auth.step_up_locked. */
@@ -31,16 +42,38 @@ export async function changePassword(
   const refusal = await refusalOf(ctx, account(ctx), verdict)
   if (refusal) return refusal
 
-  await ctx.tx`
-    update account set password_hash = ${newHash}, password_changed_at = now(), updated_at = now(), version = version + 1
-    where tenant_id = ${tenantId} and id = ${accountId}`
-  await ctx.tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
-  const others = await ctx.tx<{ id: string }[]>`
-    select id from session where tenant_id = ${tenantId} and account_id = ${accountId} and revoked_at is null and id is distinct from ${sessionId}::uuid for update`
-  await Promise.all(others.map(({ id }) => revokeSession(ctx, tenantId, id, 'password_changed')))
+  if (newHash === null) throw new Error('a right password without a new hash')
+
+  await writePassword(ctx, tenantId, accountId, newHash)
+  await endProofs(ctx, { tenantId, accountId, except: sessionId, because: 'password_changed' })
   await Promise.all([
     ctx.audit('account.password_changed', { subject: { kind: 'account', id: accountId } }),
     ctx.emit({ name: 'identity.account.password_changed', subject: `/accounts/${accountId}`, data: { id: accountId } }),
   ])
   return undefined
+}
+
+/** Ends what was proven with the old password: every session but one, and every unspent step-up. */
+export async function endProofs(
+  ctx: Ctx,
+  of: {
+    readonly tenantId: string
+    readonly accountId: string
+    readonly except: string | null
+    readonly because: string
+  },
+): Promise<void> {
+  const { tenantId, accountId, except, because } = of
+  await ctx.tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
+  const others = await ctx.tx<{ id: string }[]>`
+    select id from session where tenant_id = ${tenantId} and account_id = ${accountId} and revoked_at is null and id is distinct from ${except}::uuid for update`
+  await Promise.all(others.map(({ id }) => revokeSession(ctx, tenantId, id, because)))
+}
+
+/** What belongs to the account and its workspace, and so has no place in its password; the workspace is in force. */
+export async function ownNames(ctx: Ctx, tenantId: string, accountId: string): Promise<readonly (string | null)[]> {
+  const [row] = await ctx.tx<Record<string, string | null>[]>`
+    select split_part(a.email, '@', 1) as local_part, a.email, a.display_name, t.slug, t.display_name as workspace_name
+    from account a join tenant t on t.id = a.tenant_id where a.tenant_id = ${tenantId} and a.id = ${accountId}`
+  return Object.values(row ?? {})
 }

@@ -5,9 +5,9 @@ import { email, moment, pageOf, paging, role, scope, slug, text, uuid } from '..
 
 /** What a token may look like at all; whether it is one is the checksum's and the database's business. */
 const token = text(1, 200)
-/** Lengths only: the rules of a workspace's own passwords belong to its sign-in settings. */
 const password = text(1, 1024)
-const newPassword = text(12, 1024)
+/** What it must be is the installation's to decide (password-rules.ts); here is only what it can be at all. */
+const newPassword = text(1, 1024).describe('as the password switches of the installation demand')
 const displayName = text(1, 200)
 
 const Session = z
@@ -106,7 +106,7 @@ export const invitationOperations = defineOperations('auth', {
     body: z.strictObject({ token, display_name: displayName.optional(), password: newPassword }),
     success: { status: 201, answer: Session },
     needs: { caller: 'anyone' },
-    refuses: ['auth.invitation_invalid', 'tenant_suspended', 'installation.recovering'],
+    refuses: ['auth.invitation_invalid', 'auth.blocklist_unusable', 'tenant_suspended', 'installation.recovering'],
     secret: true,
     recovery: { refused: 'the holder of the token does this, not the operator' },
   },
@@ -127,9 +127,17 @@ export const sessionOperations = defineOperations('auth', {
     }),
     success: { status: 201, answer: Session },
     needs: { caller: 'anyone' },
-    refuses: ['auth.sign_in_failed', 'tenant_suspended', 'installation.recovering'],
+    refuses: [
+      'auth.sign_in_failed',
+      'auth.sign_in_locked',
+      'auth.password_disabled',
+      'auth.password_expired',
+      'tenant_suspended',
+      'installation.recovering',
+    ],
     secret: true,
     recovery: { refused: 'recovery mode needs no session' },
+    assumed: ['failed sign-ins lock the address, known or unknown, for 15 minutes: 429 with Retry-After'],
   },
   listSessions: {
     method: 'GET',
@@ -149,6 +157,42 @@ export const sessionOperations = defineOperations('auth', {
     success: { status: 204 },
     refuses: ['not_found'],
     ...ownAffairs,
+  },
+  signInWithNewPassword: {
+    method: 'POST',
+    path: '/auth/sessions:set-password',
+    summary: 'Sign in with a password that is too old, by replacing it',
+    spec: 'decisions 4, password_max_age_days',
+    body: z.strictObject({
+      workspace: slug.optional().describe("absent: the host's subdomain"),
+      email: text(1, 254),
+      password,
+      new_password: newPassword,
+    }),
+    success: { status: 201, answer: Session },
+    needs: { caller: 'anyone' },
+    refuses: [
+      'auth.sign_in_failed',
+      'auth.sign_in_locked',
+      'auth.password_disabled',
+      'auth.blocklist_unusable',
+      'tenant_suspended',
+      'installation.recovering',
+    ],
+    secret: true,
+    recovery: { refused: 'recovery mode needs no session' },
+    assumed: ['signs in like POST /auth/sessions, also with a password that is not too old; every other session ends'],
+  },
+  agreeToTerms: {
+    method: 'POST',
+    path: '/auth/sessions:agree-terms',
+    summary: "Agree to the installation's terms, in the version that is in force",
+    spec: 'InstanceSettings, terms_version',
+    body: z.strictObject({ terms_version: text(1, 100) }),
+    success: { status: 204 },
+    refuses: ['legal.terms_changed'],
+    ...ownAffairs,
+    assumed: ['nothing is refused to an account that has not agreed: GET /accounts/me says that it is due'],
   },
   refreshSession: {
     method: 'POST',
@@ -181,8 +225,63 @@ export const passwordOperations = defineOperations('auth', {
     spec: 'decisions 2',
     body: z.strictObject({ current_password: password, new_password: newPassword }),
     success: { status: 204 },
-    refuses: ['auth.sign_in_failed', 'auth.step_up_locked'],
+    refuses: ['auth.sign_in_failed', 'auth.step_up_locked', 'auth.blocklist_unusable'],
     ...ownAffairs,
+  },
+  checkPassword: {
+    method: 'POST',
+    path: '/auth/password:check',
+    summary: 'Whether a password would do, and which rules it breaks',
+    spec: 'InstanceSettings, the password switches',
+    body: z.strictObject({
+      password: newPassword,
+      names: z
+        .array(text(1, 254))
+        .max(10)
+        .optional()
+        .describe('what belongs to the account and its workspace: address, name, slug'),
+    }),
+    success: {
+      status: 200,
+      answer: z.object({
+        acceptable: z.boolean(),
+        faults: z.array(z.object({ code: z.string(), params: z.record(z.string(), z.unknown()) })),
+      }),
+    },
+    needs: { caller: 'anyone' },
+    refuses: ['auth.blocklist_unusable'],
+    recovery: { refused: 'it is for whoever chooses a password' },
+    assumed: ['earlier passwords of an account are not looked at: that costs a hash for each'],
+  },
+  forgetPassword: {
+    method: 'POST',
+    path: '/auth/password:forgot',
+    summary: 'Ask for a mail with a link to set a new password',
+    spec: 'Admin: workspaces, rule 2; InstanceSettings, password_self_service_reset',
+    body: z.strictObject({
+      workspace: slug.optional().describe("absent: the host's subdomain"),
+      email: text(1, 254),
+    }),
+    success: { status: 202 },
+    needs: { caller: 'anyone' },
+    refuses: ['auth.password_disabled', 'auth.password_reset_disabled'],
+    recovery: { refused: 'it is for whoever forgot a password' },
+    assumed: [
+      'a known and an unknown address answer alike: 202 without a body',
+      'one mail at a time waits for an address, five an hour are sent; a link serves once, for an hour',
+      'while passwords are opened for a workspace, its accounts may ask whatever the switch says',
+    ],
+  },
+  resetPassword: {
+    method: 'POST',
+    path: '/auth/password:reset',
+    summary: 'Set a new password with the token of such a mail; every session ends',
+    spec: 'Index, Auth',
+    body: z.strictObject({ token, password: newPassword }),
+    success: { status: 204 },
+    needs: { caller: 'anyone' },
+    refuses: ['auth.reset_invalid', 'auth.blocklist_unusable', 'tenant_suspended', 'installation.recovering'],
+    recovery: { refused: 'the holder of the token does this, not the operator' },
   },
   stepUp: {
     method: 'POST',

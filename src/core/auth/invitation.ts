@@ -12,7 +12,7 @@ import { refuse } from '../problem.ts'
 import { refuseWhileGated } from '../recovery/gate.ts'
 import { hashToken, isTokenShaped } from '../token.ts'
 import type { invitationOperations as ops, Session } from './contract.ts'
-import { hashPassword } from './password.ts'
+import { hashNewPassword } from './new-password.ts'
 import { startSession } from './session.ts'
 
 interface InvitationRow {
@@ -40,8 +40,13 @@ export async function hashForInvitation(
   _: Actor,
   { body }: Received<typeof ops.redeemInvitation>,
 ): Promise<string> {
-  await installation.transaction(anyone, { readOnly: true }, (ctx) => findInvitation(ctx, body.token))
-  return hashPassword(body.password)
+  const found = await installation.transaction(anyone, { readOnly: true }, (ctx) => findInvitation(ctx, body.token))
+  const { slug, display_name, email } = found
+  return hashNewPassword(installation, {
+    password: body.password,
+    pointer: '/password',
+    names: [email, email.split('@')[0], body.display_name, slug, display_name],
+  })
 }
 
 /** Joins the workspace and signs in. Two at once: exactly one succeeds. Refuses auth.invitation_invalid, tenant_suspended. */

@@ -44,6 +44,8 @@ export const sweepExpired = defineJob({
           tx`delete from credential where (tenant_id, id) in (select tenant_id, id from credential where expires_at < now() - interval '1 day' limit ${batch})`,
           tx`delete from step_up where (tenant_id, id) in (select tenant_id, id from step_up where expires_at < now() - interval '1 day' limit ${batch})`,
           tx`delete from failed_attempt where (tenant_id, id) in (select tenant_id, id from failed_attempt where at < now() - interval '1 day' limit ${batch})`,
+          tx`delete from failed_sign_in where (tenant_id, id) in (select tenant_id, id from failed_sign_in where at < now() - interval '1 day' limit ${batch})`,
+          tx`delete from password_reset where (tenant_id, id) in (select tenant_id, id from password_reset where expires_at < now() - interval '1 day' limit ${batch})`,
           // Their tokens went first: a session with none left can neither be used nor be missed.
           tx`
             delete from session where (tenant_id, id) in (
@@ -58,7 +60,7 @@ export const sweepExpired = defineJob({
           tx`delete from blocked_slug where until < now()`,
           tx`delete from password_opening where until < now() - interval '1 day'`,
         ])
-        return Math.max(...counts.slice(0, 5).map(({ count }) => count))
+        return Math.max(...counts.slice(0, 7).map(({ count }) => count))
       })
     }
   },

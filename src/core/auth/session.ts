@@ -3,84 +3,33 @@
  *
  *    sign-in ─▶ session ── access token (minutes), refresh token (one use)
  *                 │  └─ refresh ─▶ a new pair; the old refresh token is used up
- *                 └─ revoked: by sign-out, by a password change, or because a used
- *                    refresh token came back (somebody else holds a copy)
+ *                 ├─ revoked: by sign-out, by a password change, or because a used
+ *                 │  refresh token came back (somebody else holds a copy)
+ *                 └─ over: nobody used it for session_idle_minutes, or session_absolute_hours
+ *                    have passed; no token outlives either, and a refresh asks again
  *
- * A wrong password, an unknown address and an unknown workspace answer alike and take
- * alike. Spec: decisions 2, Tokens and shapes.
+ * Spec: decisions 2, Tokens and shapes; InstanceSettings (two session bounds).
  */
-import { type AccountActor, type Actor, anyone, isAccount } from '../actor.ts'
+import { type AccountActor, isAccount } from '../actor.ts'
+import type { SignInValues } from '../admin/settings/defaults.ts'
+import { readSettings } from '../admin/settings/settings.ts'
 import type { Ctx } from '../context.ts'
-import { fold } from '../fold.ts'
 import { newId } from '../id.ts'
-import { admitted, type Installation } from '../installation.ts'
+import { admitted } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
 import { lastId, pageOfRows, pageStart } from '../page.ts'
 import { Problem, refuse } from '../problem.ts'
 import { refuseWhileGated } from '../recovery/gate.ts'
 import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import type { sessionOperations as ops, Session } from './contract.ts'
-import { isPassword } from './password.ts'
-
-/** An account whose password was shown to be right; undefined where it was not. */
-export interface Proved {
-  readonly tenantId: string
-  readonly accountId: string
-  readonly passwordHash: string | null
-}
-
-interface SignInRow {
-  readonly tenant_id: string
-  readonly account_id: string
-  readonly password_hash: string | null
-}
-
-/** Checks the password with no transaction open: the hash takes 30 ms, and a connection is worth more than that. */
-export async function proveSignIn(
-  installation: Installation,
-  _: Actor,
-  { body }: Received<typeof ops.signIn>,
-): Promise<Proved | undefined> {
-  const [found] = await installation.transaction(
-    anyone,
-    { readOnly: true },
-    (ctx) => ctx.tx.last<SignInRow[]>`
-      select a.tenant_id, a.id as account_id, a.password_hash from tenant t
-      join account a on a.tenant_id = t.id and a.email_fold = ${fold(body.email)} and a.state = 'ACTIVE'
-      where t.slug = ${body.workspace ?? ''}`,
-  )
-  const isRight = await isPassword(body.password, found?.password_hash)
-  return found && isRight
-    ? { tenantId: found.tenant_id, accountId: found.account_id, passwordHash: found.password_hash }
-    : undefined
-}
-
-/** Signs in. Refuses auth.sign_in_failed, installation.recovering; tenant_suspended only behind the right password. */
-export async function signIn(ctx: Ctx, _: Received<typeof ops.signIn>, proved: Proved | undefined): Promise<Session> {
-  if (!proved) refuse('auth.sign_in_failed')
-  const { tenantId, accountId } = proved
-  await refuseWhileGated(ctx, accountId)
-  return ctx.inWorkspace(tenantId, () =>
-    admitted(ctx.tx, tenantId, async () => {
-      await stillProved(ctx, proved)
-      return startSession(ctx, tenantId, accountId)
-    }),
-  )
-}
-
-/** Locks the account and holds it against what was proved before the transaction. Refuses auth.sign_in_failed. */
-async function stillProved(ctx: Ctx, { tenantId, accountId, passwordHash }: Proved): Promise<void> {
-  const [row] = await ctx.tx<{ password_hash: string | null; state: string }[]>`
-    select password_hash, state from account where tenant_id = ${tenantId} and id = ${accountId} for update`
-  if (row?.password_hash !== passwordHash || row.state !== 'ACTIVE') refuse('auth.sign_in_failed')
-}
 
 /** Opens a session of an account in the workspace in force. */
 export async function startSession(ctx: Ctx, tenantId: string, accountId: string): Promise<Session> {
   const id = newId()
+  const { signIn } = await readSettings(ctx)
   const [, tokens] = await Promise.all([
     ctx.tx`insert into session (tenant_id, id, account_id) values (${tenantId}, ${id}, ${accountId})`,
-    issueTokens(ctx, tenantId, accountId, id),
+    issueTokens(ctx, tenantId, accountId, { id, createdAt: Date.now() }, signIn),
     ctx.audit('session.started', { subject: { kind: 'session', id }, params: { account_id: accountId } }),
     ctx.emit({
       name: 'identity.session.started',
@@ -91,11 +40,33 @@ export async function startSession(ctx: Ctx, tenantId: string, accountId: string
   return tokens
 }
 
-async function issueTokens(ctx: Ctx, tenantId: string, accountId: string, sessionId: string): Promise<Session> {
+/** When the tokens of a session end: by their own lives, and never behind the session's bounds. In ms since 1970. */
+export function tokenLives(
+  lives: Pick<Ctx['config'], 'sessionAccessMinutes' | 'sessionRefreshDays'>,
+  bounds: Pick<SignInValues, 'session_idle_minutes' | 'session_absolute_hours'>,
+  now: number,
+  createdAt: number,
+): { readonly access: number; readonly refresh: number } {
+  const minute = 60_000
+  const idle = bounds.session_idle_minutes === 0 ? Infinity : bounds.session_idle_minutes * minute
+  const end = bounds.session_absolute_hours === 0 ? Infinity : createdAt + bounds.session_absolute_hours * 60 * minute
+  const access = Math.min(now + Math.min(lives.sessionAccessMinutes * minute, idle), end)
+  // From the last moment that the access token may be used, another idle time: whether it was used, a refresh asks the session.
+  return { access, refresh: Math.min(now + lives.sessionRefreshDays * 24 * 60 * minute, access + idle, end) }
+}
+
+async function issueTokens(
+  ctx: Ctx,
+  tenantId: string,
+  accountId: string,
+  { id: sessionId, createdAt }: { readonly id: string; readonly createdAt: number },
+  bounds: SignInValues,
+): Promise<Session> {
   const access = mintToken('session')
   const refresh = mintToken('refresh')
-  const accessExpires = new Date(Date.now() + ctx.config.sessionAccessMinutes * 60_000)
-  const refreshExpires = new Date(Date.now() + ctx.config.sessionRefreshDays * 86_400_000)
+  const lives = tokenLives(ctx.config, bounds, Date.now(), createdAt)
+  const accessExpires = new Date(lives.access)
+  const refreshExpires = new Date(lives.refresh)
   const row = { tenant_id: tenantId, account_id: accountId, session_id: sessionId }
   const rows = [
     {
@@ -136,6 +107,8 @@ interface RefreshRow {
   readonly account_id: string
   readonly session_id: string
   readonly is_used: boolean
+  readonly created_at: string
+  readonly is_over: boolean
 }
 
 /** Trades a refresh token. A used one revokes its session. Refuses auth.unauthenticated, installation.recovering, tenant_suspended. */
@@ -144,8 +117,13 @@ export async function refreshSession(
   { body }: Received<typeof ops.refreshSession>,
 ): Promise<Session | Problem> {
   if (!isTokenShaped(body.refresh_token, 'refresh')) refuse('auth.unauthenticated')
+  const { signIn: bounds } = await readSettings(ctx)
+  const { session_idle_minutes: idle, session_absolute_hours: absolute } = bounds
   const [found] = await ctx.tx<RefreshRow[]>`
-    select c.tenant_id, c.id, c.account_id, c.session_id, c.used_at is not null as is_used from credential c
+    select c.tenant_id, c.id, c.account_id, c.session_id, c.used_at is not null as is_used, s.created_at,
+           (${idle} > 0 and s.last_used_at <= now() - make_interval(mins => ${idle}))
+           or (${absolute} > 0 and s.created_at <= now() - make_interval(hours => ${absolute})) as is_over
+    from credential c
     join session s on s.tenant_id = c.tenant_id and s.id = c.session_id and s.revoked_at is null
     join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
     where c.hash = ${hashToken(body.refresh_token)} and c.kind = 'REFRESH' and c.revoked_at is null and c.expires_at > now()
@@ -160,10 +138,20 @@ export async function refreshSession(
         // Answered, not thrown: the revocation must outlive the refusal.
         return new Problem('auth.unauthenticated')
       }
+      if (found.is_over) {
+        await revokeSession(ctx, found.tenant_id, found.session_id, 'bound_reached')
+        return new Problem('auth.unauthenticated')
+      }
       const [, , tokens] = await Promise.all([
         ctx.tx`update credential set used_at = now() where tenant_id = ${found.tenant_id} and id = ${found.id}`,
         ctx.tx`update credential set revoked_at = now() where tenant_id = ${found.tenant_id} and session_id = ${found.session_id} and kind = 'SESSION' and revoked_at is null`,
-        issueTokens(ctx, found.tenant_id, found.account_id, found.session_id),
+        issueTokens(
+          ctx,
+          found.tenant_id,
+          found.account_id,
+          { id: found.session_id, createdAt: Date.parse(found.created_at) },
+          bounds,
+        ),
         ctx.tx`update session set last_used_at = now() where tenant_id = ${found.tenant_id} and id = ${found.session_id}`,
       ])
       return tokens

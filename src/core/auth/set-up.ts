@@ -14,7 +14,7 @@ import type { Installation } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
 import type { setUpOperations as ops } from './contract.ts'
-import { hashPassword } from './password.ts'
+import { hashNewPassword } from './new-password.ts'
 import { startSession } from './session.ts'
 
 interface InstallationRow {
@@ -32,7 +32,12 @@ export async function hashForSetUp(
     const [row] = await ctx.tx<InstallationRow[]>`select set_up_at, set_up_token_hash from installation`
     checkToken(ctx, row, body.set_up_token)
   })
-  return hashPassword(body.owner.password)
+  const { owner, workspace } = body
+  return hashNewPassword(installation, {
+    password: owner.password,
+    pointer: '/owner/password',
+    names: [owner.email, owner.email.split('@')[0], owner.display_name, workspace.slug, workspace.display_name],
+  })
 }
 
 /** Refuses installation.already_set_up, auth.unauthenticated, request.invalid, admin.slug_taken, admin.multi_mode_required. */

@@ -1,5 +1,6 @@
 /** Accounts. Spec: Index, Identity; decisions 2. */
 import { z } from 'zod'
+import { weekStarts } from '../admin/settings/contract.ts'
 import { defineOperations } from '../operation.ts'
 import { moment, role, uuid, version } from '../schema.ts'
 
@@ -18,7 +19,18 @@ const OwnAccount = z
       display_name: z.string(),
       default_locale: z.string(),
       default_time_zone: z.string(),
+      week_start: z.enum(weekStarts).describe('of the installation: no workspace has one of its own yet'),
     }),
+    terms: z
+      .object({
+        url: z.string(),
+        version: z.string().nullable(),
+        agreed_version: z.string().nullable(),
+        agreed_at: moment.nullable(),
+        is_due: z.boolean().describe('the version in force is not the one agreed to'),
+      })
+      .nullable()
+      .describe('null: the installation names none'),
     created_at: moment,
     version,
   })

@@ -1,4 +1,5 @@
 /** Who is calling. Spec: Index, Identity. */
+import { readSettings, type Settings } from '../admin/settings/settings.ts'
 import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Answer } from '../operation.ts'
@@ -7,10 +8,17 @@ import type { identityOperations as ops } from './contract.ts'
 
 type OwnAccount = Answer<typeof ops.getOwnAccount>
 
+interface OwnRow extends Omit<OwnAccount, 'is_operator' | 'workspace' | 'terms'> {
+  readonly workspace: Omit<OwnAccount['workspace'], 'week_start'>
+  readonly terms_version: string | null
+  readonly terms_agreed_at: string | null
+}
+
 export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
   const { tenantId, accountId, isOperator } = account(ctx)
-  const [row] = await ctx.tx.last<Omit<OwnAccount, 'is_operator'>[]>`
-    select a.id, a.kind, a.state, a.email, a.display_name, m.role, a.created_at, a.version,
+  const { legal, localisation } = await readSettings(ctx)
+  const [row] = await ctx.tx.last<OwnRow[]>`
+    select a.id, a.kind, a.state, a.email, a.display_name, m.role, a.created_at, a.version, a.terms_version, a.terms_agreed_at,
            json_build_object('id', t.id, 'slug', t.slug, 'display_name', t.display_name,
                              'default_locale', t.default_locale, 'default_time_zone', t.default_time_zone) as workspace
     from account a
@@ -18,5 +26,21 @@ export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
     join tenant t on t.id = a.tenant_id
     where a.tenant_id = ${tenantId} and a.id = ${accountId}`
   if (!row) refuse('not_found')
-  return { ...row, is_operator: isOperator }
+  return {
+    ...row,
+    is_operator: isOperator,
+    workspace: { ...row.workspace, week_start: localisation.week_start },
+    terms: termsOf(legal, row),
+  }
+}
+
+function termsOf({ terms_url, terms_version }: Settings['legal'], row: OwnRow): OwnAccount['terms'] {
+  if (terms_url === null) return null
+  return {
+    url: terms_url,
+    version: terms_version,
+    agreed_version: row.terms_version,
+    agreed_at: row.terms_agreed_at,
+    is_due: terms_version !== null && terms_version !== row.terms_version,
+  }
 }

@@ -1,32 +1,34 @@
 /**
- * Mail to a workspace's administrators.
+ * Mail to a workspace's administrators, and to an account about itself.
  *
  *    rule ──enqueue──▶ tell_administrators ──one for each──▶ send_mail ──▶ relay, or folder
+ *      └────────────── tellAccount ───────────────────────────▲
  *
  * A rule queues the first job in its own transaction: no commit, no mail. Who administers
  * the workspace is read when that job runs, and the address when the mail goes; payloads
- * hold ids, the notice's name and a moment. Each recipient has a job of his own, so a
+ * hold ids, the kind's name and a moment. Each recipient has a job of his own, so a
  * mailbox that refuses keeps nobody else waiting and brings nobody a second mail.
  *
  * Guaranteed: at least once, for a day. A worker that is killed between the relay's answer
  * and the queue's record sends once more, under the same Message-ID.
  *
- * Spec: Password opening ("administrators told"); docs/decisions/0050 to 0052.
+ * Spec: Password opening ("administrators told"); docs/decisions/0050 to 0053.
  */
 import { z } from 'zod'
 import type { SystemActor } from '../actor.ts'
+import type { Ctx } from '../context.ts'
 import type { Installation } from '../installation.ts'
 import { defineJob } from '../job.ts'
 import { moment } from '../schema.ts'
+import { kindOf, type MailName, mailNames } from './kinds.ts'
 import { composeMail, type Notice, type Place, type Recipient } from './message.ts'
-import { noticeNames } from './templates.ts'
 import { deliver } from './transport.ts'
 
 const notice = z.object({
   tenantId: z.guid(),
   /** The entry of the trail that says the same, where there is one. */
   noticeId: z.guid(),
-  name: z.enum(noticeNames),
+  name: z.enum(mailNames),
   at: moment,
 })
 
@@ -49,7 +51,7 @@ export const tellAdministrators = defineJob({
 
 const sender: SystemActor = { kind: 'SYSTEM', job: 'send_mail' }
 
-/** Sends one mail to one account, if it still administers the workspace. */
+/** Sends one mail to one account, if it is still one that the kind is for. */
 export const sendMail = defineJob({
   name: 'send_mail',
   payload: notice.extend({ accountId: z.guid() }),
@@ -59,39 +61,53 @@ export const sendMail = defineJob({
   longestRetryDelaySeconds: 7200,
   atOnce: 2,
   async run(installation, { tenantId, noticeId, accountId, name, at }) {
-    const found = await readForMail(installation, tenantId, accountId, noticeId)
+    const found = await readForMail(installation, tenantId, accountId, { id: noticeId, name })
     if (!found) return
-    const told: Notice = { id: noticeId, name, at, asked: name === 'password_opened' ? found.asked : undefined }
     const { mail } = installation.config
-    await deliver(mail, composeMail(told, found.place, found.recipient, mail.from))
+    await deliver(
+      mail,
+      composeMail({ id: noticeId, name, at, params: found.params }, found.place, found.recipient, mail.from),
+    )
   },
 })
+
+/** Queues a mail to one account about itself. `noticeId` is the entry of the trail that says the same. */
+export const tellAccount = (
+  ctx: Ctx,
+  mail: {
+    readonly tenantId: string
+    readonly accountId: string
+    readonly noticeId: string
+    readonly name: MailName
+    readonly at: string
+  },
+): Promise<void> => ctx.enqueue(sendMail, mail)
 
 interface ForMail {
   readonly place: Place
   readonly recipient: Recipient
-  readonly asked: Notice['asked']
+  readonly params: Notice['params']
 }
 
-/** Undefined where the account no longer administers the workspace, or either is gone. */
+/** Undefined where the account is no longer one that is told, or either is gone. */
 async function readForMail(
   installation: Installation,
   tenantId: string,
   accountId: string,
-  noticeId: string,
+  { id, name }: { readonly id: string; readonly name: MailName },
 ): Promise<ForMail | undefined> {
+  const isForAdministrators = kindOf(name).to === 'administrators'
   return installation.transaction(sender, { tenantId, readOnly: true }, async ({ tx }) => {
     const [[person], [place], [entry]] = await Promise.all([
       tx<{ email: string; display_name: string | null }[]>`
         select a.email, a.display_name from account a join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
-        where a.tenant_id = ${tenantId} and a.id = ${accountId}
-        and m.role in ('OWNER', 'ADMIN') and a.state = 'ACTIVE' and a.email is not null`,
+        where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null
+        and (not ${isForAdministrators} or m.role in ('OWNER', 'ADMIN'))`,
       tx<Place[]>`select display_name, default_locale, default_time_zone from tenant where id = ${tenantId}`,
-      tx<{ requester: string; reason: string }[]>`
-        select params ->> 'requester' as requester, params ->> 'reason' as reason from audit_entry
-        where tenant_id = ${tenantId} and id = ${noticeId}`,
+      tx<{ params: Record<string, unknown> }[]>`
+        select params from audit_entry where tenant_id = ${tenantId} and id = ${id}`,
     ])
     if (!person || !place) return undefined
-    return { place, recipient: { accountId, name: person.display_name, address: person.email }, asked: entry }
+    return { place, recipient: { accountId, name: person.display_name, address: person.email }, params: entry?.params }
   })
 }

@@ -9,17 +9,21 @@
  * The Message-ID names the notice and the account, so a mail that is sent twice after a
  * crash is recognised as the same one.
  */
+import { kindOf, type MailName } from './kinds.ts'
 import type { Sender } from './settings.ts'
-import { type NoticeName, textsFor } from './templates.ts'
+import { frames } from './texts/frame.ts'
+import { languageOf } from './texts/language.ts'
 
 /** What is told: something that happened in one workspace at one moment. */
 export interface Notice {
   readonly id: string
-  readonly name: NoticeName
+  readonly name: MailName
   /** What the mail is about: the end of an opening, or the moment it was closed. ISO 8601. */
   readonly at: string
-  /** Who asked for it and why, in his own words, where the notice has that. */
-  readonly asked?: { readonly requester: string; readonly reason: string } | undefined
+  /** What the trail's entry says of it: who asked for it and why, in his own words, or what else the kind reads. */
+  readonly params?: Readonly<Record<string, unknown>> | undefined
+  /** Where the mail's link leads, for a kind that has one. */
+  readonly link?: string
 }
 
 /** The workspace that the notice is about. */
@@ -46,30 +50,48 @@ export interface Mail {
 }
 
 export function composeMail(notice: Notice, place: Place, recipient: Recipient, from: Sender): Mail {
-  const { language, texts } = textsFor(place.default_locale)
-  const values = { workspace: oneLine(place.display_name), moment: momentIn(place, language, notice.at) }
-  const { subject, says } = texts[notice.name]
+  const kind = kindOf(notice.name)
+  const language = languageOf(place.default_locale)
+  const frame = frames[language]
+  const { subject, says, action } = kind.texts[language]
+  const worded = (name: string) => oneLine(String(notice.params?.[name] ?? ''))
+  const values = {
+    ...Object.fromEntries((kind.reads ?? []).map((name) => [name, worded(name)])),
+    workspace: oneLine(place.display_name),
+    moment: momentIn(place, language, notice.at),
+  }
   const paragraphs = [
     ...says.map((sentence) => filled(sentence, values)),
-    ...(notice.asked
-      ? [`${texts.requester}: ${oneLine(notice.asked.requester)}`, `${texts.reason}: ${oneLine(notice.asked.reason)}`]
+    ...(kind.namesRequester && notice.params
+      ? [`${frame.requester}: ${worded('requester')}`, `${frame.reason}: ${worded('reason')}`]
       : []),
-    ...(notice.name === 'password_opened' ? [texts.unexpected] : []),
   ]
-  const footer = filled(texts.footer, values)
+  const link = notice.link === undefined ? undefined : { label: filled(action ?? '', values), url: notice.link }
+  const warning = kind.to === 'account' ? frame.notYou : frame.unexpected
+  const closing = kind.warns ? [filled(warning, values)] : []
+  const footer = filled(frame[kind.to], values)
   return {
     id: `${notice.id}.${recipient.accountId}`,
     from,
     to: { name: inHeader(oneLine(recipient.name ?? '')), address: recipient.address },
     subject: inHeader(filled(subject, values)),
-    text: `${[...paragraphs, `-- \n${footer}`].join('\n\n')}\n`,
-    html: page(language, filled(subject, values), paragraphs, footer),
+    text: `${[...paragraphs, ...(link ? [`${link.label}:\n${link.url}`] : []), ...closing, `-- \n${footer}`].join('\n\n')}\n`,
+    html: page(
+      language,
+      filled(subject, values),
+      [
+        ...paragraphs.map(escaped),
+        ...(link ? [`<a href="${escaped(link.url)}">${escaped(link.label)}</a>`] : []),
+        ...closing.map(escaped),
+      ],
+      footer,
+    ),
   }
 }
 
 /** Fills a template in one pass, so that a name that looks like a placeholder stays a name. */
-const filled = (template: string, values: Readonly<Record<'workspace' | 'moment', string>>) =>
-  template.replace(/\{(workspace|moment)\}/g, (_, name: 'workspace' | 'moment') => values[name])
+const filled = (template: string, values: Readonly<Record<string, string>>) =>
+  template.replace(/\{([a-z_]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder)
 
 /** On one line: no line breaks or other control characters, none that turn the direction of writing. Joiners stay. */
 const oneLine = (text: string) =>
@@ -103,13 +125,13 @@ const entities: Readonly<Record<string, string>> = {
 
 const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => entities[sign] ?? '')
 
-/** No style sheet, no picture, no link: nothing to load and nothing to click. */
+/** No style sheet and no picture: nothing to load. Paragraphs are mark-up already. */
 const page = (language: string, title: string, paragraphs: readonly string[], footer: string) =>
   `<!doctype html>
 <html lang="${language}">
 <head><meta charset="utf-8"><title>${escaped(title)}</title></head>
 <body style="font-family: sans-serif; line-height: 1.5; max-width: 40em">
-${paragraphs.map((paragraph) => `<p>${escaped(paragraph)}</p>`).join('\n')}
+${paragraphs.map((paragraph) => `<p>${paragraph}</p>`).join('\n')}
 <p style="color: #666; font-size: small">${escaped(footer)}</p>
 </body>
 </html>

@@ -43,8 +43,8 @@ const TenantProvision = z
   .strictObject({
     slug: slug.describe('the subdomain the workspace answers on'),
     display_name: text(1, 200),
-    default_locale: text(1, 35).nullish().describe('BCP 47; absent: en'),
-    default_time_zone: text(1, 64).nullish().describe('IANA; absent: UTC'),
+    default_locale: text(1, 35).nullish().describe("BCP 47; absent: the installation's, else en"),
+    default_time_zone: text(1, 64).nullish().describe("IANA; absent: the installation's, else UTC"),
     owner_email: email,
     owner_display_name: text(1, 200).nullish(),
   })

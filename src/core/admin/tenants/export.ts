@@ -13,7 +13,7 @@ import { newId } from '../../id.ts'
 import { readJob } from '../../job-area/show.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse, refuseMember } from '../../problem.ts'
-import { ceilingOf } from '../../quotas.ts'
+import { readCeiling } from '../../quotas.ts'
 import { installationScope } from '../../sealing.ts'
 import type { tenantOperations as ops } from './contract.ts'
 
@@ -64,7 +64,7 @@ async function serves(ctx: Ctx, tenantId: string, targetId: string): Promise<boo
 }
 
 async function checkQuota(ctx: Ctx, tenantId: string, override: number | bigint | null): Promise<void> {
-  const limit = ceilingOf(ctx.config.mode, 'export_jobs', override)
+  const limit = await readCeiling(ctx, 'export_jobs', override)
   if (BigInt(limit) === 0n) return
   const used = await openExports(ctx, tenantId)
   if (BigInt(used) >= BigInt(limit)) refuse('quota.exceeded', { quota: 'export_jobs', limit, used })

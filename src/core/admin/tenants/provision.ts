@@ -18,6 +18,7 @@ import { knownLocale, knownTimeZone } from '../../locale.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse, refuseMember } from '../../problem.ts'
 import { type MintedToken, mintToken } from '../../token.ts'
+import { readSettings } from '../settings/settings.ts'
 import type { tenantOperations as ops } from './contract.ts'
 import { readTenant } from './list.ts'
 import { labelColors, starterFor } from './starter.ts'
@@ -106,8 +107,9 @@ export async function newTenant(
   pointer = '',
 ): Promise<NewTenant> {
   if (reservedSlugs.has(asked.slug)) refuseMember(`${pointer}/slug`, 'slug.reserved')
-  const locale = knownLocale(asked.default_locale ?? 'en', `${pointer}/default_locale`)
-  const timeZone = knownTimeZone(asked.default_time_zone ?? 'UTC', `${pointer}/default_time_zone`)
+  const { localisation } = await readSettings(ctx)
+  const locale = knownLocale(asked.default_locale ?? localisation.locale, `${pointer}/default_locale`)
+  const timeZone = knownTimeZone(asked.default_time_zone ?? localisation.time_zone, `${pointer}/default_time_zone`)
 
   if (ctx.config.mode === 'single') {
     // Two at once would both find the installation empty: its one row is the lock.

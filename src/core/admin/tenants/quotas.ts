@@ -4,6 +4,7 @@ import type { Ctx } from '../../context.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
 import { ceilingOf, resolveQuotas } from '../../quotas.ts'
+import { readSettings } from '../settings/settings.ts'
 import { type tenantOperations as ops, type QuotaName, quotaNames } from './contract.ts'
 import { openExports } from './export.ts'
 
@@ -30,8 +31,10 @@ export async function changeTenantQuotas(
   }
   if (moved.length > 0) await record(ctx, tenantId, tenant.slug, moved, overrides)
 
-  const rate = ceilingOf(ctx.config.mode, 'api_requests_per_minute', overrides.get('api_requests_per_minute') ?? null)
-  return resolveQuotas(ctx.config.mode, overrides, await readUse(ctx, tenantId, rate))
+  const { quotas: decided } = await readSettings(ctx)
+  const name = 'api_requests_per_minute'
+  const rate = ceilingOf(ctx.config.mode, name, overrides.get(name) ?? null, decided.get(name) ?? null)
+  return resolveQuotas(ctx.config.mode, overrides, decided, await readUse(ctx, tenantId, rate))
 }
 
 async function readOverrides(ctx: Ctx, tenantId: string): Promise<Map<QuotaName, Integer>> {

@@ -1,0 +1,139 @@
+/**
+ * Reading and replacing what the installation decided.
+ *
+ * A replacement is whole: what it leaves out is decided no longer. Every row that says the
+ * same as before stays as it is, with its setter and its moment; one journal entry names
+ * those that moved, and never a value.
+ *
+ * The row of the installation is the lock: two replacements at once follow one another.
+ *
+ * Spec: Admin: installation settings, rule 1; decisions 4.
+ */
+import { accountIdOf } from '../../actor.ts'
+import type { Ctx } from '../../context.ts'
+import { writeJson } from '../../json.ts'
+import { knownLocale, knownTimeZone } from '../../locale.ts'
+import type { Answer, Received } from '../../operation.ts'
+import { refuse } from '../../problem.ts'
+import type { settingsOperations as ops, SettingsDocument } from './contract.ts'
+import { type Decision, type Decisions, readDecisions } from './settings.ts'
+
+interface Level {
+  readonly version: number
+  /** The enforcing file that the decisions came from; null: the database. */
+  readonly file: string | null
+}
+
+/** What the installation decided. */
+export async function getSettings(ctx: Ctx): Promise<Answer<typeof ops.getSettings>> {
+  const decisions = await readDecisions(ctx)
+  const [level] = await ctx.tx<Level[]>`select settings_version as version, settings_file as file from installation`
+  return representation(decisions, level)
+}
+
+/** Decides anew. Refuses admin.settings_enforced, precondition.failed, request.invalid. */
+export async function replaceSettings(
+  ctx: Ctx,
+  { body }: Received<typeof ops.replaceSettings>,
+): Promise<Answer<typeof ops.replaceSettings>> {
+  const level = await lockLevel(ctx)
+  const enforcing = ctx.config.settingsFile ?? level.file
+  if (enforcing !== null && enforcing !== undefined) refuse('admin.settings_enforced', { source: enforcing })
+  ctx.unchanged(level.version)
+  const { source: _, is_enforced_from_file: __, version: ___, ...document } = body
+
+  const replaced = await replaceDecisions(ctx, document, level)
+  return representation(await readDecisions(ctx), replaced)
+}
+
+export async function lockLevel(ctx: Ctx): Promise<Level> {
+  const [level] = await ctx.tx<Level[]>`
+    select settings_version as version, settings_file as file from installation for update`
+  if (!level) throw new Error('an installation without its row')
+  return level
+}
+
+/** Writes a document that passed its schema, under the lock of the level. Refuses request.invalid for a locale or zone nobody knows. */
+export async function replaceDecisions(
+  ctx: Ctx,
+  document: SettingsDocument,
+  level: Level,
+  file: string | null = null,
+): Promise<Level> {
+  const { locale, time_zone } = document.localisation ?? {}
+  if (locale !== undefined) knownLocale(locale, '/localisation/locale')
+  if (time_zone !== undefined) knownTimeZone(time_zone, '/localisation/time_zone')
+  const before = await readDecisions(ctx)
+  const after = decisionsOf(document)
+
+  const moved = movedBetween(before, after)
+  if (moved.length === 0 && file === level.file) return level
+
+  for (const name of moved) await writeDecision(ctx, name, after.get(name))
+  await ctx.tx`update installation set settings_version = settings_version + 1, settings_file = ${file}`
+  await ctx.journal('settings.replaced', null, {
+    params: { switches: moved, source: file === null ? 'database' : 'file' },
+  })
+  return { version: level.version + 1, file }
+}
+
+type NewDecision = Pick<Decision, 'value' | 'locked' | 'reason'>
+
+async function writeDecision(ctx: Ctx, name: string, decision: NewDecision | undefined): Promise<void> {
+  if (!decision) {
+    await ctx.tx`delete from setting where name = ${name}`
+    return
+  }
+  const { value, locked, reason } = decision
+  await ctx.tx`
+    insert into setting (name, value, is_locked, reason, set_by)
+    values (${name}, ${writeJson(value)}::text::jsonb, ${locked}, ${reason}, ${accountIdOf(ctx.actor)})
+    on conflict (name) do update
+    set value = excluded.value, is_locked = excluded.is_locked, reason = excluded.reason, set_by = excluded.set_by, set_at = now()`
+}
+
+const plain = (value: unknown): NewDecision => ({ value, locked: false, reason: null })
+
+/** The document's members by their names, e.g. `quotas.items`. */
+export function decisionsOf(document: SettingsDocument): ReadonlyMap<string, NewDecision> {
+  const { sign_in, blocklist_file, ...groups } = document
+  const decided: [string, NewDecision][] = []
+  for (const [name, given] of Object.entries(sign_in ?? {}))
+    if (given !== undefined)
+      decided.push([
+        `sign_in.${name}`,
+        { value: given.value, locked: given.locked ?? false, reason: given.reason ?? null },
+      ])
+  for (const [group, members] of Object.entries(groups))
+    for (const [name, value] of Object.entries(members ?? {}))
+      if (value !== undefined) decided.push([`${group}.${name}`, plain(value)])
+  if (blocklist_file !== undefined) decided.push(['blocklist_file', plain(blocklist_file)])
+  return new Map(decided)
+}
+
+/** The names that are decided otherwise than before, in the alphabet's order. */
+function movedBetween(before: Decisions, after: ReadonlyMap<string, NewDecision>): string[] {
+  const text = (decision: NewDecision | undefined) =>
+    decision && writeJson([decision.value, decision.locked, decision.reason])
+  const names = new Set([...before.keys(), ...after.keys()])
+  return [...names].filter((name) => text(before.get(name)) !== text(after.get(name))).sort()
+}
+
+function representation(decisions: Decisions, level: Level | undefined): Answer<typeof ops.getSettings> {
+  const answer: Record<string, unknown> = {}
+  for (const [name, { value, locked, reason }] of decisions) {
+    const [group = '', member] = name.split('.')
+    if (member === undefined) answer[group] = value
+    else
+      answer[group] = {
+        ...(answer[group] as object | undefined),
+        [member]: group === 'sign_in' ? { value, locked, reason } : value,
+      }
+  }
+  return {
+    ...(answer as SettingsDocument),
+    source: level?.file ?? 'database',
+    is_enforced_from_file: (level?.file ?? null) !== null,
+    version: level?.version ?? 1,
+  }
+}

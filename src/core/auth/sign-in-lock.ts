@@ -1,0 +1,53 @@
+/**
+ * The lock of signing in with a password: so many failures within 15 minutes lock the
+ * address for 15 minutes.
+ *
+ * What is counted is the address in its workspace, whether an account has it or not: a lock
+ * that only accounts could get would tell who has one. Only a hash of it is kept.
+ *
+ * Exact however many come at once: each takes the address's lock before it asks whether it
+ * may hear its verdict, so that of a thousand simultaneous guesses as many are answered as
+ * one after another would be. The right password ends the count. Also ended by a password
+ * reset, and by switching `password_lockout_attempts` off.
+ *
+ * Spec: InstanceSettings (password_lockout_attempts).
+ */
+import { hash } from 'node:crypto'
+import type { Ctx } from '../context.ts'
+import { fold } from '../fold.ts'
+import { newId } from '../id.ts'
+
+const windowMinutes = 15
+const lockMinutes = 15
+
+/** Lock class of "a verdict about this address is given"; the other class is the workspace's own (installation.ts). */
+const addressLock = 7302
+
+/** What failures are counted under. */
+export const subjectOf = (tenantId: string, email: string): Buffer =>
+  hash('sha256', `svc sign-in ${tenantId} ${fold(email)}`, 'buffer').subarray(0, 16)
+
+/** Waits for whoever is hearing a verdict about the same address; until the transaction ends. */
+export const takeTurn = (ctx: Ctx, tenantId: string, subject: Buffer) =>
+  ctx.tx`select pg_advisory_xact_lock(${addressLock}, hashtext(${tenantId + subject.toString('hex')}))`
+
+/** How long the address stays locked, in seconds; 0 when it is not, or when `attempts` is 0. */
+export async function secondsLocked(ctx: Ctx, tenantId: string, subject: Buffer, attempts: number): Promise<number> {
+  if (attempts === 0) return 0
+  const [row] = await ctx.tx<{ seconds: number | null }[]>`
+    select extract(epoch from max(at) + make_interval(mins => ${lockMinutes}) - now())::float8 as seconds
+    from (select at, lag(at, ${attempts - 1}) over (order by at, id) as first_of_them from failed_sign_in
+          where tenant_id = ${tenantId} and subject = ${subject} and at > now() - make_interval(mins => ${windowMinutes + lockMinutes})) recent
+    where first_of_them > at - make_interval(mins => ${windowMinutes})`
+  return Math.max(0, row?.seconds ?? 0)
+}
+
+/** Counts one more; not in a workspace that is leaving, whose rows are being removed. */
+export const countFailure = (ctx: Ctx, tenantId: string, subject: Buffer) =>
+  ctx.tx`
+    insert into failed_sign_in (tenant_id, id, subject, at)
+    values (${tenantId}, ${newId()}, ${subject}, clock_timestamp())`
+
+/** Begins to count anew. */
+export const forgetFailures = (ctx: Ctx, tenantId: string, subject: Buffer) =>
+  ctx.tx`delete from failed_sign_in where tenant_id = ${tenantId} and subject = ${subject}`

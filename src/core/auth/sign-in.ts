@@ -1,0 +1,183 @@
+/**
+ * Signing in with a password.
+ *
+ *    facts, password checked (no transaction open) ─▶ the address's turn ─▶ locked? ─▶ verdict: counted, or a session
+ *
+ * A wrong password, an unknown address and an unknown workspace answer alike and take
+ * alike; so does the lock, which counts addresses that nobody has as well. That passwords
+ * are switched off is the workspace's affair, not the account's, and is said before anything
+ * is looked at.
+ *
+ * Elsewhere: which way in is open (ways-in.ts), the count (sign-in-lock.ts), sessions
+ * (session.ts). Spec: decisions 2, Tokens and shapes; InstanceSettings.
+ */
+import { type Actor, anyone } from '../actor.ts'
+import type { Ctx } from '../context.ts'
+import { admitted, type Installation } from '../installation.ts'
+import type { Received } from '../operation.ts'
+import { Problem, refuse } from '../problem.ts'
+import { refuseWhileGated } from '../recovery/gate.ts'
+import { endProofs, ownNames } from './change-password.ts'
+import type { sessionOperations as ops, Session } from './contract.ts'
+import { hashNewPassword, writePassword } from './new-password.ts'
+import { isPassword } from './password.ts'
+import { startSession } from './session.ts'
+import { countFailure, forgetFailures, secondsLocked, takeTurn } from './sign-in-lock.ts'
+import { passwordWay, readSignIn, type SignInFacts } from './ways-in.ts'
+
+/** What came of an address and a password before the transaction. */
+export type Proved =
+  /** No such workspace. */
+  | { readonly is: 'nobody' }
+  | { readonly is: 'refused'; readonly problem: Problem }
+  | { readonly is: 'wrong'; readonly facts: SignInFacts }
+  | {
+      readonly is: 'right'
+      readonly facts: SignInFacts
+      readonly accountId: string
+      readonly passwordHash: string | null
+      readonly needsNewPassword: boolean
+    }
+
+/** Checks the password with no transaction open: the hash takes 30 ms, and a connection is worth more than that. */
+export const proveSignIn = (
+  installation: Installation,
+  _: Actor,
+  { body }: Received<typeof ops.signIn>,
+): Promise<Proved> => provePassword(installation, body.workspace ?? '', body.email, body.password)
+
+export async function provePassword(
+  installation: Installation,
+  workspace: string,
+  email: string,
+  password: string,
+): Promise<Proved> {
+  const facts = await installation.transaction(anyone, { readOnly: true }, (ctx) => readSignIn(ctx, workspace, email))
+  if (!facts) {
+    await isPassword(password, null)
+    return { is: 'nobody' }
+  }
+  const way = passwordWay(facts)
+  if (way.because === 'switched_off') return { is: 'refused', problem: new Problem('auth.password_disabled') }
+  if (facts.lockedSeconds > 0) return { is: 'refused', problem: locked(facts.lockedSeconds) }
+
+  const account = facts.account?.state === 'ACTIVE' ? facts.account : undefined
+  const isRight = await isPassword(password, account?.passwordHash)
+  return account && isRight
+    ? {
+        is: 'right',
+        facts,
+        accountId: account.id,
+        passwordHash: account.passwordHash,
+        needsNewPassword: way.needsNewPassword,
+      }
+    : { is: 'wrong', facts }
+}
+
+/** Signs in. Refuses auth.sign_in_failed, auth.sign_in_locked, auth.password_disabled; auth.password_expired, installation.recovering and tenant_suspended only behind the right password. */
+export async function signIn(ctx: Ctx, _: Received<typeof ops.signIn>, proved: Proved): Promise<Session | Problem> {
+  const heard = await hearVerdict(ctx, proved)
+  if (heard instanceof Problem) return heard
+  if (heard.needsNewPassword) refuse('auth.password_expired')
+  const { tenantId } = heard.facts
+  return ctx.inWorkspace(tenantId, () =>
+    admitted(ctx.tx, tenantId, async () => {
+      await stillProved(ctx, heard)
+      return startSession(ctx, tenantId, heard.accountId)
+    }),
+  )
+}
+
+type Right = Extract<Proved, { is: 'right' }>
+
+/** Hears what was found out, in the address's turn; a wrong password is counted, and its refusal answered, so that the count stays. */
+export async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
+  if (proved.is === 'nobody') refuse('auth.sign_in_failed')
+  if (proved.is === 'refused') throw proved.problem
+  const { tenantId, subject, switches, workspaceState } = proved.facts
+  const attempts = switches.password_lockout_attempts.value
+  if (attempts > 0) {
+    await takeTurn(ctx, tenantId, subject)
+    const seconds = await secondsLocked(ctx, tenantId, subject, attempts)
+    if (seconds > 0) throw locked(seconds)
+  }
+  if (proved.is === 'wrong') {
+    // Nothing more is written into a workspace that is leaving: its rows are being removed.
+    if (attempts > 0 && workspaceState === 'ACTIVE') await recordFailure(ctx, proved.facts, attempts)
+    return new Problem('auth.sign_in_failed')
+  }
+  await refuseWhileGated(ctx, proved.accountId)
+  if (attempts > 0) await forgetFailures(ctx, tenantId, subject)
+  return proved
+}
+
+async function recordFailure(ctx: Ctx, facts: SignInFacts, attempts: number): Promise<void> {
+  const { tenantId, subject, account } = facts
+  await countFailure(ctx, tenantId, subject)
+  if (!account || (await secondsLocked(ctx, tenantId, subject, attempts)) === 0) return
+  await ctx.inWorkspace(tenantId, () =>
+    ctx.audit('account.sign_in_locked', {
+      subject: { kind: 'account', id: account.id },
+      params: { failures: attempts },
+    }),
+  )
+}
+
+/** Locks the account and holds it against what was proved before the transaction. Refuses auth.sign_in_failed. */
+export async function stillProved(ctx: Ctx, { facts, accountId, passwordHash }: Right): Promise<void> {
+  const [row] = await ctx.tx<{ password_hash: string | null; state: string }[]>`
+    select password_hash, state from account where tenant_id = ${facts.tenantId} and id = ${accountId} for update`
+  if (row?.password_hash !== passwordHash || row.state !== 'ACTIVE') refuse('auth.sign_in_failed')
+}
+
+const locked = (seconds: number) =>
+  new Problem('auth.sign_in_locked', {}, { headers: { 'retry-after': String(Math.ceil(seconds)) } })
+
+interface ProvedWithNew {
+  readonly proved: Proved
+  readonly newHash: string | null
+}
+
+/** Checks the old password and hashes the new one, with no transaction open; the new one only behind the old one. */
+export async function proveWithNewPassword(
+  installation: Installation,
+  _: Actor,
+  { body }: Received<typeof ops.signInWithNewPassword>,
+): Promise<ProvedWithNew> {
+  const proved = await provePassword(installation, body.workspace ?? '', body.email, body.password)
+  if (proved.is !== 'right') return { proved, newHash: null }
+  const { tenantId } = proved.facts
+  const names = await installation.transaction(anyone, { tenantId, readOnly: true }, (ctx) =>
+    ownNames(ctx, tenantId, proved.accountId),
+  )
+  const account = { tenantId, id: proved.accountId }
+  const given = { password: body.new_password, pointer: '/new_password', names, account }
+  return { proved, newHash: await hashNewPassword(installation, given) }
+}
+
+/** Signs in and replaces the password; every other session ends. Refuses what signIn refuses but auth.password_expired. */
+export async function signInWithNewPassword(
+  ctx: Ctx,
+  _: Received<typeof ops.signInWithNewPassword>,
+  { proved, newHash }: ProvedWithNew,
+): Promise<Session | Problem> {
+  const heard = await hearVerdict(ctx, proved)
+  if (heard instanceof Problem) return heard
+  if (newHash === null) throw new Error('a right password without a new hash')
+  const { tenantId } = heard.facts
+  const { accountId } = heard
+  return ctx.inWorkspace(tenantId, () =>
+    admitted(ctx.tx, tenantId, async () => {
+      await stillProved(ctx, heard)
+      await writePassword(ctx, tenantId, accountId, newHash)
+      await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
+      await ctx.audit('account.password_changed', { subject: { kind: 'account', id: accountId } })
+      await ctx.emit({
+        name: 'identity.account.password_changed',
+        subject: `/accounts/${accountId}`,
+        data: { id: accountId },
+      })
+      return startSession(ctx, tenantId, accountId)
+    }),
+  )
+}

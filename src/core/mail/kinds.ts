@@ -1,0 +1,88 @@
+/**
+ * Every kind of mail there is, in one place: who gets it, what it is about, and its words.
+ *
+ * A kind is sent by queueing `tellAdministrators` or `tellAccount` (jobs.ts) with its name,
+ * in the transaction that makes it true. What it says besides the workspace and the moment
+ * is read from the entry of the trail that `noticeId` names (`reads`), never from the queue.
+ *
+ * Adding one: its words in texts/, a row here. docs/generated/mails.md is this table.
+ */
+
+import type { InEveryLanguage } from './texts/language.ts'
+import * as passwordOpening from './texts/password-opening.ts'
+import * as passwordReset from './texts/password-reset.ts'
+import * as secondFactor from './texts/second-factor.ts'
+
+export interface MailKind {
+  /** The workspace's active owners and administrators, each alone; or one account, about itself. */
+  readonly to: 'administrators' | 'account'
+  /** When it goes, for people. */
+  readonly when: string
+  readonly texts: InEveryLanguage
+  /** Members of the trail entry's params that the words may name in braces. */
+  readonly reads?: readonly string[]
+  /** Ends with who asked for it and why, as the trail entry says. */
+  readonly namesRequester?: true
+  /** Ends with what to do if the reader did not expect it. */
+  readonly warns?: true
+}
+
+export const mailKinds = {
+  password_opened: {
+    to: 'administrators',
+    when: 'an operator let the workspace sign in with passwords for some hours',
+    texts: passwordOpening.opened,
+    namesRequester: true,
+    warns: true,
+  },
+  password_closed: {
+    to: 'administrators',
+    when: 'an operator closed that opening',
+    texts: passwordOpening.closed,
+  },
+  password_ended: {
+    to: 'administrators',
+    when: 'that opening ended by itself',
+    texts: passwordOpening.ended,
+  },
+  password_reset: {
+    to: 'account',
+    when: 'somebody asked for a new password with the address of the account',
+    texts: passwordReset.asked,
+  },
+  password_reset_done: {
+    to: 'account',
+    when: 'a new password was set with the link of such a mail',
+    texts: passwordReset.done,
+    warns: true,
+  },
+  second_factor_on: {
+    to: 'account',
+    when: 'a second factor was confirmed, or replaced by another',
+    texts: secondFactor.on,
+    warns: true,
+  },
+  second_factor_off: {
+    to: 'account',
+    when: 'the second factor was removed, by the person or by an administrator',
+    texts: secondFactor.off,
+    warns: true,
+  },
+  recovery_code_used: {
+    to: 'account',
+    when: 'a recovery code stood in for the second factor',
+    texts: secondFactor.codeUsed,
+    warns: true,
+  },
+  recovery_codes_made: {
+    to: 'account',
+    when: 'new recovery codes took the place of the old ones',
+    texts: secondFactor.codesMade,
+    warns: true,
+  },
+} as const satisfies Readonly<Record<string, MailKind>>
+
+export type MailName = keyof typeof mailKinds
+export const mailNames = Object.keys(mailKinds) as [MailName, ...MailName[]]
+
+export const kindOf = (name: MailName): MailKind => mailKinds[name]
