@@ -1,7 +1,7 @@
 /**
  * Boot: from a configuration to an installation that may be used.
  *
- *    database (the embedded one is held and migrated) → keyring → check values → pool and queue
+ *    database (the embedded one is held and migrated) → keyring → pool and queue → ring-check.ts
  *
  * The daemon and `svc --recovery` boot alike. Nothing is served from a database of
  * another release, nor with a ring that cannot open what is stored: each refusal is one
@@ -11,17 +11,20 @@ import { existsSync } from 'node:fs'
 import type { SystemActor } from './actor.ts'
 import { hashSetUpToken } from './auth/set-up.ts'
 import type { Clock } from './clock.ts'
-import { type Config, ConfigurationError } from './config.ts'
+import type { Config } from './config.ts'
 import type { DatabaseAddress } from './database/address.ts'
 import { withClient } from './database/client.ts'
 import { newId } from './id.ts'
 import { type Identity, type Installation, openInstallation } from './installation.ts'
-import { createKeyring, type Keyring, readKeyring } from './keyring.ts'
+import { createKeyring, type Keyring, liveKeyring, readKeyring } from './keyring.ts'
+import { type RingInUse, useRing } from './ring-use.ts'
 import { mintToken } from './token.ts'
 
 export interface BootOptions {
   /** Whether this process works jobs off. */
   readonly works: boolean
+  /** Whether this is a daemon, which the others must know the keys of; a command comes and goes. */
+  readonly isDaemon?: boolean
   /** How the process names itself to PostgreSQL. */
   readonly applicationName: string
   /** Is told, for people, what takes time and what was made. */
@@ -34,6 +37,8 @@ export interface Booted {
   readonly installation: Installation
   /** Folder of the embedded cluster; undefined on a database of the operator's own. */
   readonly embedded: string | undefined
+  /** Reads the keyring file again and uses it from now on; answers what people should know. Throws ConfigurationError, and uses the ring it has. */
+  rereadKeyring(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
@@ -44,10 +49,12 @@ export async function bootInstallation(config: Config, options: BootOptions): Pr
   const held = config.database ? undefined : await holdDatabase(config, options)
   try {
     const address = await migratedAddress(config, held)
-    const ring = await openRing(config, held?.owner, options)
+    const ring = liveKeyring(await openRing(config, held?.owner, options))
     const installation = openInstallation(config, address, ring, options)
+    let use: RingInUse
     try {
       await introduce(installation)
+      use = await useRing(installation, ring, options)
     } catch (error) {
       await installation.close()
       throw error
@@ -55,7 +62,9 @@ export async function bootInstallation(config: Config, options: BootOptions): Pr
     return {
       installation,
       embedded: held?.where,
+      rereadKeyring: use.reread,
       async close() {
+        await use.release()
         await installation.close()
         await held?.release()
       },
@@ -106,32 +115,12 @@ const hasKnownRing = (owner: DatabaseAddress) =>
     return rows[0]?.known === true
   })
 
-/** Gives a new installation its identity, and holds the ring against the check values and the stored values. */
+/** Gives a new installation its identity. */
 async function introduce(installation: Installation): Promise<void> {
-  const { ring } = installation
   await installation.transaction(system, {}, async ({ tx }) => {
     await tx`insert into installation (id, epoch) values (${newId()}, ${newId()}) on conflict (is_only) do nothing`
     const [known] = await tx<Identity[]>`select id, epoch from installation`
     Object.assign(installation.identity, known)
-    const checks = await tx<{ key_id: string; check_value: Buffer }[]>`select key_id, check_value from keyring_key`
-    const sealed = await tx<
-      { key_id: string; count: number }[]
-    >`select key_id, count(*)::int as count from sealed_value group by key_id`
-    const lost = sealed.filter(({ key_id }) => !ring.has(key_id))
-    if (lost.length > 0) {
-      const listed = lost.map(({ key_id, count }) => `${count} stored value(s) name the key "${key_id}"`).join('; ')
-      throw new ConfigurationError(
-        `${listed}, which ${ring.path} lacks. Restore the keyring from its backup (docs/runbooks/keyring.md).`,
-      )
-    }
-    for (const { key_id, check_value } of checks) {
-      if (!ring.has(key_id) || ring.checkValue(key_id).equals(check_value)) continue
-      throw new ConfigurationError(
-        `The key "${key_id}" in ${ring.path} is not the key of that name that this database was used with. Restore the keyring from its backup (docs/runbooks/keyring.md).`,
-      )
-    }
-    for (const id of ring.ids)
-      await tx`insert into keyring_key (key_id, check_value) values (${id}, ${ring.checkValue(id)}) on conflict (key_id) do nothing`
   })
 }
 

@@ -6,7 +6,7 @@
  * config.ts refuses the variable without SVC_TEST=1. Spec: design of the fault campaigns.
  */
 
-/** Every failpoint there is, in the order a purge meets them, so that a campaign can count that each was crashed at. */
+/** Every failpoint there is, in the order that the work meets them, so that a campaign can count that each was crashed at. */
 export const failpoints = [
   'purge.observed',
   'purge.due',
@@ -24,6 +24,9 @@ export const failpoints = [
   'purge.certified',
   'purge.tenant_removed',
   'purge.finished',
+  'reseal.read',
+  'reseal.rewrapped',
+  'reseal.recorded',
 ] as const
 
 const armed = new Map(

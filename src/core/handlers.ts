@@ -11,6 +11,8 @@ import {
   vetBaseUrl,
 } from './admin/ai-providers/offer.ts'
 import { probeModel, testAiProvider } from './admin/ai-providers/probe.ts'
+import { getEncryption } from './admin/encryption/keyring-use.ts'
+import { resealEncryption } from './admin/encryption/request.ts'
 import { listJournal } from './admin/journal/journal.ts'
 import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
 import { getOverview } from './admin/overview/overview.ts'
@@ -121,6 +123,8 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   replaceSettings,
   getOverview,
   listJournal,
+  getEncryption,
+  resealEncryption,
   listBackupTargets,
   createBackupTarget: withWork(vetNewTarget, createBackupTarget),
   deleteBackupTarget,

@@ -1,4 +1,5 @@
 /** The register of every job the worker knows. */
+import { resealValues } from './admin/encryption/jobs.ts'
 import { endPasswordOpening, purgeDue, purgeTenant } from './admin/tenants/jobs.ts'
 import { sendPasswordReset } from './auth/forgotten-password.ts'
 import { endInvitation, sweepExpired } from './auth/jobs.ts'
@@ -18,4 +19,5 @@ export const jobs: readonly Job[] = [
   tellAdministrators as Job,
   sendMail as Job,
   sendPasswordReset as Job,
+  resealValues as Job,
 ]

@@ -1,5 +1,6 @@
 /** The register of every operation served: each area's contract, spread into one object. */
 import { aiProviderOperations } from './admin/ai-providers/contract.ts'
+import { encryptionOperations } from './admin/encryption/contract.ts'
 import { journalOperations } from './admin/journal/contract.ts'
 import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
@@ -42,6 +43,7 @@ export const operations = {
   ...journalOperations,
   ...aiProviderOperations,
   ...aiOperations,
+  ...encryptionOperations,
   ...backupOperations,
   ...jobOperations,
 }

@@ -43,17 +43,30 @@ export function seal(ring: Keyring, place: Place, plaintext: string): Sealed {
   const dataKey = randomBytes(32)
   return {
     key_id: ring.current,
-    wrap: encrypt(ring.derive(ring.current, 'svc/wrap/v1'), dataKey, wrapContext(ring.current, place)),
+    wrap: wrapUnder(ring, ring.current, place, dataKey),
     ciphertext: encrypt(dataKey, Buffer.from(plaintext, 'utf8'), valueContext(place)),
   }
 }
 
 /** Opens a value. Refuses secret.unavailable when the key is missing or anything was altered. */
 export function unseal(ring: Keyring, place: Place, sealed: Sealed): string {
-  if (!ring.has(sealed.key_id)) throw new Problem('secret.unavailable')
-  const dataKey = decrypt(ring.derive(sealed.key_id, 'svc/wrap/v1'), sealed.wrap, wrapContext(sealed.key_id, place))
-  return decrypt(dataKey, sealed.ciphertext, valueContext(place)).toString('utf8')
+  return decrypt(unwrap(ring, place, sealed), sealed.ciphertext, valueContext(place)).toString('utf8')
 }
+
+/** The data key wrapped under another key of the ring; the value itself is not looked at. Refuses secret.unavailable. */
+export function rewrap(ring: Keyring, place: Place, sealed: Omit<Sealed, 'ciphertext'>, target: string): Buffer {
+  return wrapUnder(ring, target, place, unwrap(ring, place, sealed))
+}
+
+/** The data key of a value. Refuses secret.unavailable when the master key is missing or the wrap was altered. */
+export function unwrap(ring: Keyring, place: Place, { key_id, wrap }: Omit<Sealed, 'ciphertext'>): Buffer {
+  if (!ring.has(key_id)) throw new Problem('secret.unavailable')
+  return decrypt(ring.derive(key_id, wrapping), wrap, wrapContext(key_id, place))
+}
+
+const wrapping = 'svc/wrap/v1'
+const wrapUnder = (ring: Keyring, keyId: string, place: Place, dataKey: Buffer) =>
+  encrypt(ring.derive(keyId, wrapping), dataKey, wrapContext(keyId, place))
 
 const wrapContext = (keyId: string, place: Place) =>
   lengthPrefixed('svc.wrap.v1', keyId, place.tenantId, place.kind, place.ownerId)

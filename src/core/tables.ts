@@ -24,6 +24,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   ai_usage: { purge: 20, export: { omitted: 'a count of the last days' } },
   automation_rule: { purge: 30, export: 'automation_rules' },
   job: { purge: 20, export: { omitted: 'work under way' } },
+  reseal: { purge: 20, export: { omitted: 'work under way' } },
   backup_target: { purge: 20, export: { omitted: 'places of this installation; their credentials are secrets' } },
   tenant_quota: { purge: 20, export: 'quotas' },
   outbox_event: { purge: 20, export: { omitted: 'messages to other systems; the trail has the history' } },

@@ -35,6 +35,8 @@ export interface Daemon {
   readonly address: string
   /** Undefined once the installation is set up, and when the operator chose it himself. */
   readonly setUpToken: string | undefined
+  /** Reads the keyring file again; on a fault the ring in use stays, and the log says why. */
+  rereadKeyring(): Promise<void>
   /** Drains and closes; a second call waits for the first. */
   close(): Promise<void>
 }
@@ -48,6 +50,7 @@ const requestGraceMs = 5_000
 export async function startDaemon(config: Config, role: DaemonRole, log: Log): Promise<Daemon> {
   const booted = await bootInstallation(config, {
     works: role !== 'api',
+    isDaemon: true,
     applicationName: `svc ${role}`,
     note: (line) => log.info(line),
     onQueueError: (error) => log.failure('queue', error),
@@ -66,12 +69,13 @@ export async function startDaemon(config: Config, role: DaemonRole, log: Log): P
 }
 
 async function serve(
-  { installation }: Booted,
+  booted: Booted,
   role: DaemonRole,
   log: Log,
   closing: (() => Promise<void>)[],
   closeAll: () => Promise<void>,
 ): Promise<Daemon> {
+  const { installation } = booted
   const { config, address: database } = installation
   let draining: Promise<void> | undefined
   const readiness = readinessOf(installation, () => draining !== undefined)
@@ -109,10 +113,20 @@ async function serve(
   return {
     address: addressOf(app, config.host),
     setUpToken: config.setUpToken === undefined ? setUpToken : undefined,
+    rereadKeyring: () => rereadKeyring(booted, log),
     close() {
       draining ??= closeAll()
       return draining
     },
+  }
+}
+
+async function rereadKeyring({ installation: { ring }, rereadKeyring: reread }: Booted, log: Log): Promise<void> {
+  try {
+    for (const line of await reread()) log.warn(line)
+    log.info('the keyring was read again', { keys: ring.ids.length, current: ring.current })
+  } catch (error) {
+    log.failure('the keyring was not read again; the one in use stays', error)
   }
 }
 
@@ -156,6 +170,7 @@ export async function runDaemon({ role }: { readonly role: DaemonRole }): Promis
       void end(0, drainMs)
     })
   }
+  process.on('SIGHUP', () => void daemon.rereadKeyring())
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.once(event, (error: unknown) => {
       process.on(event, () => {}) // one more on the way down changes nothing

@@ -315,6 +315,13 @@ describe('the tokens of a day', () => {
     }
   })
 
+  test("the installation's ceiling holds where the workspace has none of its own", async () => {
+    await decide('quotas.ai_tokens_per_day', 1)
+    expect((await summarize()).json.params).toEqual({ quota: 'ai_tokens_per_day', limit: 1, used: 0 })
+    await ceiling(20_000)
+    expect((await summarize()).status).toBe(200)
+  })
+
   test('0 is no ceiling', async () => {
     await ceiling(0)
     await daemon.db

@@ -29,6 +29,7 @@ const openToInstallation: Readonly<Record<string, string>> = {
   password_reset: 'the token is all that its holder has',
   failed_attempt: 'failures are swept when they are over',
   sealed_value: 'the installation has secrets of its own',
+  reseal: 'operators ask for it; a row holds counts and moments',
   backup_target: 'the installation has targets of its own; the policy shows it no others',
   job: 'operators follow the jobs they asked for; a job holds ids and counts',
   idempotency_record: 'operators and the operator at the database have keys too',

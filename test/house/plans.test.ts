@@ -170,6 +170,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
 /** Reads that no index could serve, and why. */
 const others: readonly OperationId[] = [
   'getOverview', // counts every workspace and account
+  'getEncryption', // counts every sealed value, by an index alone (bench/encryption.ts)
   'getDeletionPlan', // counts all that a workspace has, and its jobs in the queue
   'verifyPurgeCertificate', // looks everywhere
   'listProblems', // asks the database nothing

@@ -42,8 +42,12 @@ const before: readonly { readonly text: RegExp; readonly why: string }[] = [
   },
   { text: /^select count\(\*\)::int as count from account$/, why: 'the overview counts accounts of all workspaces' },
   {
-    text: /^select key_id, count\(\*\)::int as count from sealed_value group by key_id$/,
-    why: 'a boot holds the ring against every sealed value',
+    text: /^select key_id, kind, count\(\*\)::int as count from sealed_value group by key_id, kind order by key_id, kind$/,
+    why: 'values are counted per key and kind, of all workspaces, and none is named',
+  },
+  {
+    text: /^select count\(\*\) filter .* coalesce\(sum\(failed\), 0\)::int as failed from reseal$/,
+    why: 'how far the resealing is, in all workspaces',
   },
   {
     text: /^delete from idempotency_record where created_at < now\(\)/,
@@ -110,6 +114,7 @@ const rules = [
 const knownSources = new Set([
   'pg_locks',
   'pg_database',
+  'pg_stat_activity',
   'paid_until',
   'max',
   'pg_class',

@@ -40,8 +40,8 @@ export async function askModel(
   })
   const { question, model, reservation } = prepared
   const settle = (reported: Completion['tokens']) => settled(installation, actor, reservation, reported)
-  const adapter = await openAdapter(installation, model.opened)
-  const { text, tokens } = await adapter.complete(question).catch(async (error: unknown) => {
+  const called = openAdapter(installation, model.opened).then((adapter) => adapter.complete(question))
+  const { text, tokens } = await called.catch(async (error: unknown) => {
     await settle(0)
     return refusalOfModel(error)
   })

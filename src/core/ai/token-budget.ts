@@ -15,7 +15,7 @@
  */
 import type { Ctx } from '../context.ts'
 import { refuse } from '../problem.ts'
-import { ceilingOf } from '../quotas.ts'
+import { readCeiling } from '../quotas.ts'
 import type { Question, ReportedTokens } from './adapter.ts'
 
 export interface Reservation {
@@ -39,25 +39,18 @@ export const dayIn = (zone: string, at: Date): string =>
 /** Days before the running one that are kept for whoever asks what was used. */
 const keptDays = 31
 
-interface BudgetRow {
-  readonly zone: string
-  readonly at: string
-  readonly ceiling: number | bigint | null
-}
-
 /** Sets a call's bound aside, as the workspace in force. Refuses quota.exceeded. */
 export async function reserveTokens(ctx: Ctx, tenantId: string, tokens: number): Promise<Reservation> {
-  const budget = await readBudget(ctx, tenantId)
-  const reservation = { tenantId, day: budget.day, tokens }
-  await ctx.tx`insert into ai_usage (tenant_id, day) values (${tenantId}, ${budget.day}) on conflict do nothing`
-  await ctx.tx`delete from ai_usage where tenant_id = ${tenantId} and day < ${budget.day}::date - ${keptDays}::int`
+  const { day, ceiling } = await readToday(ctx, tenantId)
+  const limit = await readCeiling(ctx, 'ai_tokens_per_day', ceiling)
+  await ctx.tx`insert into ai_usage (tenant_id, day) values (${tenantId}, ${day}) on conflict do nothing`
+  await ctx.tx`delete from ai_usage where tenant_id = ${tenantId} and day < ${day}::date - ${keptDays}::int`
   const [taken] = await ctx.tx`
-    update ai_usage set tokens = tokens + ${tokens} where tenant_id = ${tenantId} and day = ${budget.day}
-      and (${budget.limit}::bigint = 0 or tokens + ${tokens} <= ${budget.limit}::bigint)
+    update ai_usage set tokens = tokens + ${tokens} where tenant_id = ${tenantId} and day = ${day}
+      and (${limit}::bigint = 0 or tokens + ${tokens} <= ${limit}::bigint)
     returning day`
-  if (taken) return reservation
-  const used = await usedTokens(ctx, tenantId, budget.day)
-  return refuse('quota.exceeded', { quota: 'ai_tokens_per_day', limit: budget.limit, used })
+  if (taken) return { tenantId, day, tokens }
+  return refuse('quota.exceeded', { quota: 'ai_tokens_per_day', limit, used: await usedTokens(ctx, tenantId, day) })
 }
 
 /** Puts what was reported in place of the bound. */
@@ -70,7 +63,7 @@ export async function settleTokens(ctx: Ctx, reservation: Reservation, reported:
 
 /** What the workspace has used of its running day, calls under way included. */
 export async function tokensOfToday(ctx: Ctx, tenantId: string): Promise<number | bigint> {
-  return usedTokens(ctx, tenantId, (await readBudget(ctx, tenantId)).day)
+  return usedTokens(ctx, tenantId, (await readToday(ctx, tenantId)).day)
 }
 
 async function usedTokens(ctx: Ctx, tenantId: string, day: string): Promise<number | bigint> {
@@ -79,17 +72,12 @@ async function usedTokens(ctx: Ctx, tenantId: string, day: string): Promise<numb
   return row?.tokens ?? 0
 }
 
-async function readBudget(
-  ctx: Ctx,
-  tenantId: string,
-): Promise<{ readonly day: string; readonly limit: number | bigint }> {
-  const [row] = await ctx.tx<BudgetRow[]>`
+/** The workspace's running day, and the ceiling of its own, null where it has none. */
+async function readToday(ctx: Ctx, tenantId: string) {
+  const [row] = await ctx.tx<{ zone: string; at: string; ceiling: number | bigint | null }[]>`
     select default_time_zone as zone, now() as at,
            (select ceiling from tenant_quota q where q.tenant_id = t.id and q.quota = 'ai_tokens_per_day') as ceiling
     from tenant t where id = ${tenantId}`
   if (!row) throw new Error('the workspace in force has a row')
-  return {
-    day: dayIn(row.zone, new Date(row.at)),
-    limit: ceilingOf(ctx.config.mode, 'ai_tokens_per_day', row.ceiling),
-  }
+  return { day: dayIn(row.zone, new Date(row.at)), ceiling: row.ceiling }
 }

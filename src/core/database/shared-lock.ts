@@ -1,7 +1,7 @@
 /**
- * A shared advisory lock held by a connection of its own, for as long as the process wants.
+ * Shared advisory locks held by a connection of their own, for as long as the process wants.
  *
- * The server gives the lock up by itself when the connection ends, however it ends: that
+ * The server gives them up by itself when the connection ends, however it ends: that
  * is what makes it a sign of life. Not for rules: theirs belong to their transaction.
  */
 import type { Client } from 'pg'
@@ -14,14 +14,18 @@ export interface LockName {
 }
 
 export interface HeldLock {
-  /** Resolves when the connection, and the lock with it, is gone. */
+  /** Resolves when the connection, and the locks with it, is gone. */
   readonly lost: Promise<void>
   release(): Promise<void>
 }
 
-/** Takes the lock. Throws when the database cannot be reached. */
-export async function holdSharedLock(address: DatabaseAddress, { lockClass, key }: LockName): Promise<HeldLock> {
-  const client = await connected(address)
+/** Takes the locks over one connection, which pg_stat_activity calls `name`. Throws when the database cannot be reached. */
+export async function holdSharedLocks(
+  address: DatabaseAddress,
+  name: string,
+  locks: readonly LockName[],
+): Promise<HeldLock> {
+  const client = await connected(address, name)
   const { promise: lost, resolve } = Promise.withResolvers<void>()
   client.on('error', () => resolve())
   client.on('end', () => resolve())
@@ -30,7 +34,8 @@ export async function holdSharedLock(address: DatabaseAddress, { lockClass, key 
     resolve()
   }
   try {
-    await client.query('select pg_advisory_lock_shared($1::int, $2::int)', [lockClass, key])
+    for (const { lockClass, key } of locks)
+      await client.query('select pg_advisory_lock_shared($1::int, $2::int)', [lockClass, key])
     return { lost, release }
   } catch (error) {
     await release()
@@ -38,11 +43,11 @@ export async function holdSharedLock(address: DatabaseAddress, { lockClass, key 
   }
 }
 
-async function connected(address: DatabaseAddress): Promise<Client> {
+async function connected(address: DatabaseAddress, name: string): Promise<Client> {
   const { default: pg } = await import('pg')
   const client = new pg.Client({
     ...pgOptions(address),
-    application_name: 'svc serving',
+    application_name: name,
     connectionTimeoutMillis: 5000,
     keepAlive: true,
   })

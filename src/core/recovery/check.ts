@@ -7,12 +7,11 @@
  *
  * Ours: `svc recovery check`; T-46.
  */
+import { countByKey } from '../admin/encryption/keyring-use.ts'
 import type { Ctx } from '../context.ts'
 import type { Installation } from '../installation.ts'
 import { jobs as allJobs } from '../jobs.ts'
-import { Problem } from '../problem.ts'
-import type { SealedKind } from '../sealed-kinds.ts'
-import { openSealed } from '../sealed-values.ts'
+import { trySamples } from '../ring-check.ts'
 import type { CheckCode } from './check-codes.ts'
 import { lookAtGate } from './gate.ts'
 import { type LedgerState, planReconciliation, readLedgers, type Step } from './reconcile.ts'
@@ -73,30 +72,16 @@ async function checkMigrations({ address }: Installation): Promise<Check> {
     : ok('migrations', `${applied.length} applied, none pending`)
 }
 
-interface Sample {
-  readonly tenant_id: string
-  readonly kind: SealedKind
-  readonly owner_id: string
-  readonly key_id: string
-}
-
-/** One value of each key and kind is opened: a ring of the same names and other keys would open none. */
+/** Some values of each key and kind are opened: a ring of the same names and other keys would open none. */
 async function checkKeyring(installation: Installation): Promise<Check> {
-  const samples = await read(
-    installation,
-    ({ tx }) => tx<Sample[]>`
-      select distinct on (key_id, kind) tenant_id, kind, owner_id, key_id from sealed_value order by key_id, kind`,
-  )
-  const closed: string[] = []
-  for (const { tenant_id, kind, owner_id, key_id } of samples) {
-    const opening = read(installation, (ctx) => openSealed(ctx, { tenantId: tenant_id, kind, ownerId: owner_id }))
-    await opening.catch((error: unknown) => {
-      if (!(error instanceof Problem)) throw error
-      closed.push(`${kind} under ${key_id}`)
-    })
-  }
+  const samples = await read(installation, async ({ tx, ring }) => trySamples(tx, ring, await countByKey(tx)))
+  const closed = samples.filter(({ tried, opened }) => opened < tried)
   return closed.length > 0
-    ? finding('keyring', `cannot be opened: ${closed.join(', ')}`, 'docs/runbooks/keyring.md')
+    ? finding(
+        'keyring',
+        `cannot be opened: ${closed.map(({ key_id, kind, tried, opened }) => `${tried - opened} of ${tried} ${kind} under ${key_id}`).join(', ')}`,
+        'docs/runbooks/keyring.md',
+      )
     : ok('keyring', `opens a value of each of ${samples.length} key(s) and kind(s)`)
 }
 

@@ -67,6 +67,10 @@ const Line = z.object({
 const noMac = '0'.repeat(64)
 const tailBytes = 64 * 1024
 const purpose = 'svc/ledger/v1'
+const reasonPurpose = 'svc/ledger-reason/v1'
+
+/** A line is never written anew: what verifies it outlives the key it was written under. */
+export const ledgerPurposes = [purpose, reasonPurpose]
 
 /** A ledger at a path; the file is made with its first line. `installationId` is asked for then. */
 export function openLedger(file: string, ring: Keyring, installationId: () => string): Ledger {
@@ -149,7 +153,7 @@ const macOf = (ring: Keyring, key: string, before: string, body: string) =>
   createHmac('sha256', ring.derive(key, purpose)).update(before).update(body).digest('hex')
 
 const reasonContext = (id: string) => lengthPrefixed('svc.ledger.reason.v1', id)
-const reasonKey = (ring: Keyring, key: string) => ring.derive(key, 'svc/ledger-reason/v1')
+const reasonKey = (ring: Keyring, key: string) => ring.derive(key, reasonPurpose)
 
 const sealReason = (ring: Keyring, key: string, id: string, reason: string) =>
   encrypt(reasonKey(ring, key), Buffer.from(reason, 'utf8'), reasonContext(id)).toString('base64url')
@@ -199,7 +203,7 @@ function readLine(
   if (start === undefined || mac === undefined) return 'is not whole'
   const body = `${start}}`
   const { v: _, seq, at, key, ...rest } = JSON.parse(body) as z.output<typeof Line> & { readonly act: string }
-  if (!ring.has(key)) return `names the key "${key}", which the ring lacks`
+  if (!ledgerPurposes.every((one) => ring.serves(key, one))) return `names the key "${key}", which the ring lacks`
   if (!timingSafeEqual(Buffer.from(macOf(ring, key, before.mac, body)), Buffer.from(mac)))
     return 'was changed, or lines before it are missing'
   if (seq !== before.seq + 1) return 'is out of order'

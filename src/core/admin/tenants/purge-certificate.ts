@@ -126,9 +126,12 @@ export function signatureFault(
 ): string | undefined {
   const isGenuine = verify(null, Buffer.from(document), publicKeyFrom(public_key), signature)
   if (!isGenuine) return 'signature.invalid'
-  if (!ring.has(key_id)) return 'signature.key_unknown'
+  if (!ring.serves(key_id, certificatePurpose)) return 'signature.key_unknown'
   return publicKeyOf(ring, key_id).equals(public_key) ? undefined : 'signature.key_differs'
 }
+
+/** A certificate is never signed anew: what verifies it outlives the key it was signed with. */
+export const certificatePurpose = 'svc/purge-certificate/v1'
 
 /** RFC 8410: what stands before the 32 bytes of an Ed25519 key, private and public. */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
@@ -136,7 +139,7 @@ const spki = Buffer.from('302a300506032b6570032100', 'hex')
 
 const signingKey = (ring: Keyring, keyId: string) =>
   createPrivateKey({
-    key: Buffer.concat([pkcs8, ring.derive(keyId, 'svc/purge-certificate/v1')]),
+    key: Buffer.concat([pkcs8, ring.derive(keyId, certificatePurpose)]),
     format: 'der',
     type: 'pkcs8',
   })
