@@ -24,6 +24,8 @@ export const eventNames = {
   'work.container.created': 'a hub or a collection was created',
   'work.bucket.created': 'a bucket was created',
   'work.label.created': 'a label was created',
+  'ai.model.switched_on': 'a workspace switched an AI model on',
+  'ai.model.switched_off': 'a workspace switched its AI model off',
   'identity.account.invited': 'an account was invited',
   'identity.account.joined': 'an account redeemed its invitation',
   'identity.account.password_changed': 'an account changed its password',

@@ -3,6 +3,14 @@
  * answers something else than its operation declares.
  */
 import type { Actor } from './actor.ts'
+import {
+  listAiProviders,
+  offerAiProvider,
+  removeAiProvider,
+  replaceAiProvider,
+  vetBaseUrl,
+} from './admin/ai-providers/offer.ts'
+import { probeModel, testAiProvider } from './admin/ai-providers/probe.ts'
 import { getEncryption } from './admin/encryption/keyring-use.ts'
 import { resealEncryption } from './admin/encryption/request.ts'
 import {
@@ -28,6 +36,8 @@ import { getPurgeCertificate, listPurgeCertificates } from './admin/tenants/purg
 import { verifyPurgeCertificate } from './admin/tenants/purge-verification.ts'
 import { changeTenantQuotas } from './admin/tenants/quotas.ts'
 import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
+import { chooseAiModel, listAiModels, unchooseAiModel } from './ai/models.ts'
+import { summarizeContainer, tellSummary } from './ai/summary.ts'
 import { explainSignIn } from './audit/sign-in-explanation.ts'
 import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
 import { changePassword, prepareNewPassword } from './auth/change-password.ts'
@@ -170,4 +180,13 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   exportTenant,
   explainSignIn,
   getJob,
+  listAiProviders,
+  offerAiProvider: withWork(vetBaseUrl, offerAiProvider),
+  replaceAiProvider: withWork(vetBaseUrl, replaceAiProvider),
+  removeAiProvider,
+  testAiProvider: withWork(probeModel, testAiProvider),
+  listAiModels,
+  chooseAiModel,
+  unchooseAiModel,
+  summarizeContainer: withWork(tellSummary, summarizeContainer),
 }

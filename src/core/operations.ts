@@ -1,4 +1,5 @@
 /** The register of every operation served: each area's contract, spread into one object. */
+import { aiProviderOperations } from './admin/ai-providers/contract.ts'
 import { encryptionOperations } from './admin/encryption/contract.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './admin/identity-providers/contract.ts'
 import { journalOperations } from './admin/journal/contract.ts'
@@ -6,6 +7,7 @@ import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
 import { settingsOperations } from './admin/settings/contract.ts'
 import { tenantOperations } from './admin/tenants/contract.ts'
+import { aiOperations } from './ai/contract.ts'
 import { auditOperations } from './audit/contract.ts'
 import {
   invitationOperations,
@@ -48,6 +50,8 @@ export const operations = {
   ...settingsOperations,
   ...overviewOperations,
   ...journalOperations,
+  ...aiProviderOperations,
+  ...aiOperations,
   ...encryptionOperations,
   ...backupOperations,
   ...auditOperations,

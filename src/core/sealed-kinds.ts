@@ -50,6 +50,11 @@ export const sealedKinds = {
     owner: 'second_factor',
     ifLost: 'the account signs in with a recovery code, or an administrator removes the factor, and it enrols anew',
   },
+  'ai.api_key': {
+    holds: 'how to sign in at an offered AI model',
+    owner: 'ai_model',
+    ifLost: 'set the key again: svc ai-providers update ID --api-key-file FILE',
+  },
 } as const satisfies Readonly<Record<string, SealedKindDeclaration>>
 
 export type SealedKind = keyof typeof sealedKinds

@@ -42,6 +42,8 @@ const openToInstallation: Readonly<Record<string, string>> = {
   provider_switch: 'how many workspaces have one of them on; the policy shows no others',
   connected_identity: 'connections go with the provider that the installation removes',
   sign_in_flow: 'who comes back from a provider is known by his flow alone',
+  ai_choice: 'operators see how many workspaces use a model',
+  ai_usage: 'operators see what a workspace has used of a ceiling',
 }
 
 /** A purge removes a workspace whole; of the journal nothing is ever removed. */

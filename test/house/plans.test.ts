@@ -109,6 +109,10 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
     await sql`
       insert into purge_certificate (workspace_id, workspace_slug, purged_at, document, key_id, public_key, signature)
       select tenant_id, 'plan-' || n, now(), '{}', 'k', 'k', 's' from made`
+    await sql`insert into ai_choice (tenant_id, model_id) select tenant_id, id from made`
+    await sql`
+      insert into ai_model (id, display_name, processor, kind, base_url, jurisdiction)
+      select id, 'Plan', 'Plan', 'NOOP', 'https://example.org', 'EEA' from made limit 10`
     await sql`insert into journal (id, action, actor_kind, via) select uuidv7(), 'tenant.suspended', 'SYSTEM', 'JOB' from made`
   })
   await oracle`vacuum analyze`
@@ -175,6 +179,8 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['getSignInRules', () => ({ query: { workspace: 'plan-77' } })],
   ['listIdentityProviders', () => ({})],
   ['getWithdrawalPlan', () => ({ params: { providerId } })],
+  ['listAiModels', () => ({})],
+  ['listAiProviders', () => ({})],
   ['getJob', () => ({ params: { jobId: collectionId } })],
 ]
 

@@ -1,4 +1,5 @@
 /** Ceilings of one workspace. Spec: Admin: workspaces, rule 5; Quota semantics; decisions 4. */
+import { tokensOfToday } from '../../ai/token-budget.ts'
 import type { Ctx } from '../../context.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
@@ -54,8 +55,8 @@ async function writeOverride(ctx: Ctx, tenantId: string, name: QuotaName, ceilin
 }
 
 /**
- * What is counted so far: the calls of the running minute, of which each pays for its share of 60 s ahead, and the
- * exports under way. Nothing else that a ceiling names exists yet.
+ * What is counted so far: the calls of the running minute, of which each pays for its share of 60 s ahead, the
+ * exports under way, and the tokens of the running day. Nothing else that a ceiling names exists yet.
  */
 async function readUse(ctx: Ctx, tenantId: string, rate: Integer): Promise<Partial<Record<QuotaName, Integer>>> {
   const [paid] = await ctx.tx<{ minutes: number }[]>`
@@ -63,6 +64,7 @@ async function readUse(ctx: Ctx, tenantId: string, rate: Integer): Promise<Parti
   return {
     api_requests_per_minute: shareOf(rate, paid?.minutes ?? 0),
     export_jobs: await openExports(ctx, tenantId),
+    ai_tokens_per_day: await tokensOfToday(ctx, tenantId),
   }
 }
 

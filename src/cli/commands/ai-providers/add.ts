@@ -1,0 +1,34 @@
+import { Args } from '@oclif/core'
+import { aiProviderOperations, type OfferedAiModelConfiguration } from '../../../core/admin/ai-providers/contract.ts'
+import { givenBy, modelFlags } from '../../ai-providers.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { modelDetails } from '../../render/ai-model.ts'
+import { readSecret, secretOrAsk } from '../../secret-input.ts'
+
+export default class AiProvidersAdd extends CallerCommand {
+  static override summary = 'Offer an AI model to every workspace'
+  static override description =
+    "Each workspace decides for itself whether to switch it on. A vendor's key is asked for, or read from a file or " +
+    'standard input; it is sealed and never shown again. docs/ai.md says more.'
+  static override examples = [
+    '<%= config.bin %> ai-providers add "Vendor, small" --kind vendor-compatible --base-url https://api.vendor.example/v1 --processor "Vendor Ltd" --jurisdiction eea --completion-model small-1 --api-key-file vendor.key',
+    '<%= config.bin %> ai-providers add Ours --kind local-runtime --base-url http://10.0.0.5:11434 --processor "Acme Ltd" --jurisdiction self-hosted --completion-model llama3.2',
+  ]
+  static override args = {
+    name: Args.string({ ignoreStdin: true, required: true, description: 'the name workspaces choose it by' }),
+  }
+  static override flags = modelFlags(true)
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(AiProvidersAdd)
+    const source = { stdin: flags['api-key-stdin'], file: flags['api-key-file'] }
+    const isVendor = flags.kind === 'vendor-compatible' && !flags['no-api-key']
+    const key = isVendor ? await secretOrAsk(source, 'api-key', 'API key:') : await readSecret(source, 'api-key')
+    const body = { display_name: args.name, ...givenBy(flags), ...(key === undefined ? {} : { api_key: key }) }
+    const caller = await this.open(flags)
+    const model = await caller.call(aiProviderOperations.offerAiProvider, { body: body as OfferedAiModelConfiguration })
+    this.log(modelDetails(model))
+    this.tell(`\nOffered; workspaces switch it on themselves. Next: svc ai-providers test ${model.id}`)
+    return model
+  }
+}

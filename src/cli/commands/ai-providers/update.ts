@@ -1,0 +1,42 @@
+import { Args, Flags } from '@oclif/core'
+import { aiProviderOperations, type OfferedAiModel } from '../../../core/admin/ai-providers/contract.ts'
+import { findModel, givenBy, modelFlags } from '../../ai-providers.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { modelDetails } from '../../render/ai-model.ts'
+import { readSecret } from '../../secret-input.ts'
+
+export default class AiProvidersUpdate extends CallerCommand {
+  static override summary = 'Change an offered AI model; what no flag names stays as it is, the key too'
+  static override examples = [
+    '<%= config.bin %> ai-providers update "Vendor, small" --completion-model small-2',
+    '<%= config.bin %> ai-providers update "Vendor, small" --api-key-file new.key',
+  ]
+  static override args = {
+    model: Args.string({ ignoreStdin: true, required: true, description: "the model's name or id" }),
+  }
+  static override flags = {
+    ...modelFlags(false),
+    name: Flags.string({ summary: 'Another name for workspaces to choose it by.' }),
+  }
+
+  async run(): Promise<OfferedAiModel> {
+    const { args, flags } = await this.parse(AiProvidersUpdate)
+    const key = await readSecret({ stdin: flags['api-key-stdin'], file: flags['api-key-file'] }, 'api-key')
+    const caller = await this.open(flags)
+    const found = await findModel(caller, args.model)
+    const { display_name, processor, kind, base_url, completion_model, embedding_model, jurisdiction } = found
+    const model = await caller.call(aiProviderOperations.replaceAiProvider, {
+      providerId: found.id,
+      ifMatch: `"${found.version}"`,
+      body: {
+        ...{ processor, kind, base_url, completion_model, embedding_model, jurisdiction },
+        display_name: flags.name ?? display_name,
+        ...givenBy(flags),
+        ...(flags['no-api-key'] ? { api_key: '' } : key === undefined ? {} : { api_key: key }),
+      },
+    })
+    this.log(modelDetails(model))
+    if (model.version === found.version) this.tell('It was so already.')
+    return model
+  }
+}

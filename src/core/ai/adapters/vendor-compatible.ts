@@ -1,0 +1,60 @@
+/**
+ * VENDOR_COMPATIBLE: the chat completions and embeddings that OpenAI began and many
+ * vendors and gateways speak. The base URL ends where `/chat/completions` follows.
+ *
+ * Newer models refuse `max_tokens` and want `max_completion_tokens`, most servers know
+ * the former only; the refusal names the parameter, so the other is tried then.
+ */
+import { z } from 'zod'
+import { type Adapter, named, type OpenedModel, type Question } from '../adapter.ts'
+import { type Exchange, understood } from '../exchange.ts'
+import { reportedTokens, sumOf } from '../reported-tokens.ts'
+
+const usage = z
+  .object({ prompt_tokens: reportedTokens, completion_tokens: reportedTokens, total_tokens: reportedTokens })
+  .partial()
+  .nullish()
+  .catch(null)
+
+const Answered = z.object({
+  choices: z.tuple([z.object({ message: z.object({ content: z.string().nullish() }) })], z.unknown()),
+  usage,
+})
+const Embedded = z.object({ data: z.tuple([z.object({ embedding: z.array(z.number()).min(1) })], z.unknown()), usage })
+
+/** What a vendor refuses a parameter with. */
+const RefusedParameter = z.object({ error: z.object({ param: z.literal('max_tokens') }) })
+
+export function vendorCompatible(exchange: Exchange, model: OpenedModel): Adapter {
+  return {
+    async complete(question) {
+      const name = named(model.completion_model)
+      const first = await exchange('/chat/completions', asked(name, question, 'max_tokens'))
+      const wantsOther = first.status === 400 && RefusedParameter.safeParse(first.body).success
+      const answer = wantsOther
+        ? await exchange('/chat/completions', asked(name, question, 'max_completion_tokens'))
+        : first
+      const { choices, usage } = understood(answer, Answered)
+      return { text: choices[0].message.content ?? '', tokens: tokensOf(usage) }
+    },
+
+    async embed(text) {
+      const name = named(model.embedding_model)
+      const { data, usage } = understood(await exchange('/embeddings', { model: name, input: text }), Embedded)
+      return { vector: data[0].embedding, tokens: tokensOf(usage) }
+    },
+  }
+}
+
+const asked = (model: string, { instruction, content, maxAnswerTokens }: Question, bound: string) => ({
+  model,
+  messages: [
+    { role: 'system', content: instruction },
+    { role: 'user', content },
+  ],
+  stream: false,
+  [bound]: maxAnswerTokens,
+})
+
+const tokensOf = (usage: z.output<typeof Answered>['usage']) =>
+  usage?.total_tokens ?? sumOf(usage?.prompt_tokens, usage?.completion_tokens ?? 0)
