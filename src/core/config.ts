@@ -83,6 +83,12 @@ export const environment = z.object({
     .describe(
       'The obligation ledger, which a recovery reads. Absent: ledger.jsonl in SVC_DATA_DIR. Keep it on another disk than the database',
     ),
+  SVC_LEDGER_COPY: z
+    .enum(['require', 'report'])
+    .default('require')
+    .describe(
+      'What becomes of an act that owes a line in the obligation ledger when no backup target of the installation takes the copy within 5 s. require: it is refused (503). report: it goes on, and is a finding of svc doctor and svc recovery status. Without a target there is no copy',
+    ),
   SVC_EGRESS_ALLOW: z
     .string()
     .check((context) => {
@@ -143,6 +149,8 @@ export interface Config {
   readonly eventNamespace: string
   readonly backupDir: string
   readonly ledgerFile: string
+  /** What becomes of an act whose line no target takes: refused, or done and reported. */
+  readonly ledgerCopy: 'require' | 'report'
   readonly egress: Release
   readonly mail: MailSettings
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
@@ -186,6 +194,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     eventNamespace: values.SVC_EVENT_NAMESPACE,
     backupDir: values.SVC_BACKUP_DIR ? resolve(values.SVC_BACKUP_DIR) : join(dataDir, 'backups'),
     ledgerFile: values.SVC_LEDGER_FILE ? resolve(values.SVC_LEDGER_FILE) : join(dataDir, 'ledger.jsonl'),
+    ledgerCopy: values.SVC_LEDGER_COPY,
     egress: releaseOf(values.SVC_EGRESS_ALLOW),
     mail: mailOf(values, dataDir),
     logLevel: values.SVC_LOG_LEVEL,

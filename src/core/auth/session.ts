@@ -17,7 +17,7 @@ import { admitted, type Installation } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
 import { lastId, pageOfRows, pageStart } from '../page.ts'
 import { Problem, refuse } from '../problem.ts'
-import { refuseWhileGated } from '../recovery/gate.ts'
+import { holdGate, refuseWhileGated } from '../recovery/gate.ts'
 import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import type { sessionOperations as ops, Session } from './contract.ts'
 import { isPassword } from './password.ts'
@@ -144,6 +144,7 @@ export async function refreshSession(
   { body }: Received<typeof ops.refreshSession>,
 ): Promise<Session | Problem> {
   if (!isTokenShaped(body.refresh_token, 'refresh')) refuse('auth.unauthenticated')
+  void holdGate(ctx.tx) // before the rows: an admission takes them in this order too
   const [found] = await ctx.tx<RefreshRow[]>`
     select c.tenant_id, c.id, c.account_id, c.session_id, c.used_at is not null as is_used from credential c
     join session s on s.tenant_id = c.tenant_id and s.id = c.session_id and s.revoked_at is null
