@@ -33,10 +33,20 @@ const binaries = join(
   'bin',
 )
 
+export interface OwnClusterOptions {
+  /** Where its folder is made; the system's temporary one where absent. */
+  readonly below?: string
+  /** Added to the server's environment. */
+  readonly env?: NodeJS.ProcessEnv
+}
+
 /** Makes a cluster and starts it. `settings` are lines of postgresql.conf, by name. */
-export async function ownCluster(settings: Record<string, string> = {}): Promise<OwnCluster> {
+export async function ownCluster(
+  settings: Record<string, string> = {},
+  { below = tmpdir(), env = {} }: OwnClusterOptions = {},
+): Promise<OwnCluster> {
   const account = unprivilegedAccount()
-  const folder = mkdtempSync(join(tmpdir(), 'svc-pg-'))
+  const folder = mkdtempSync(join(below, 'svc-pg-'))
   chmodSync(folder, 0o700)
   if (account.uid !== undefined) chownSync(folder, account.uid, account.gid)
   const data = join(folder, 'data')
@@ -51,7 +61,11 @@ export async function ownCluster(settings: Record<string, string> = {}): Promise
     const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     // A lock left by the server we killed can stand for a moment: its last sessions still have to go.
     for (let attempt = 0; attempt < 50; attempt += 1) {
-      server = spawn(join(binaries, 'postgres'), ['-D', data, ...flags], { ...account, stdio: ['ignore', log, log] })
+      server = spawn(join(binaries, 'postgres'), ['-D', data, ...flags], {
+        ...account,
+        env: { ...process.env, ...env },
+        stdio: ['ignore', log, log],
+      })
       if (await isReady(server, data)) return
       await pause(200)
     }

@@ -1,4 +1,4 @@
-/** Whether every target has the whole ledger: asked of the targets themselves. */
+/** What the targets have of the ledgers: asked of the targets themselves. */
 
 import type { TargetKind } from '../backup/contract.ts'
 import { withStore } from '../backup/open-store.ts'
@@ -6,6 +6,8 @@ import { type FailureReason, type Store, storeFailure } from '../backup/store.ts
 import type { Installation } from '../installation.ts'
 import { holds, ledgersFolder, type Page, type PageName, readPagePath, readPages } from './ledger-pages.ts'
 import { type LedgerTarget, readTargets } from './ledger-targets.ts'
+
+const system = { kind: 'SYSTEM', job: 'ledger_copies' } as const
 
 export interface CopyState {
   readonly target_id: string
@@ -18,11 +20,7 @@ export interface CopyState {
 
 /** Of every target of the installation. Looks only. */
 export async function lookAtCopies(installation: Installation): Promise<readonly CopyState[]> {
-  const targets = await installation.transaction(
-    { kind: 'SYSTEM', job: 'ledger_copies' },
-    { readOnly: true },
-    readTargets,
-  )
+  const targets = await installation.transaction(system, { readOnly: true }, readTargets)
   const { pages } = await readPages(installation.ledger.file, { from: 0 })
   return Promise.all(targets.map((target) => stateOf(installation, target, pages)))
 }
@@ -39,15 +37,58 @@ async function stateOf(installation: Installation, target: LedgerTarget, pages: 
   }
 }
 
-async function countMissing({ identity }: Installation, store: Store, pages: readonly Page[]): Promise<number> {
-  const [lineage] = pages.map((page) => page.lineage)
-  if (lineage === undefined) return 0
+/** A ledger that is at a target, farther than it has been read here. */
+export interface UnreadLedger {
+  readonly name: string
+  readonly lineage: string
+  readonly lines: number
+}
+
+export interface Unread {
+  readonly unread: readonly UnreadLedger[]
+  readonly failed: readonly { readonly name: string; readonly reason: FailureReason }[]
+}
+
+/** Which ledgers of this installation lie at its targets and were not read, as of a host that is gone. Looks only. */
+export async function findUnread(
+  installation: Installation,
+  read: readonly { readonly lineage: string; readonly last: number }[],
+): Promise<Unread> {
+  const targets = await installation.transaction(system, { readOnly: true }, readTargets)
+  const unread: UnreadLedger[] = []
+  const failed: Unread['failed'][number][] = []
+  for (const target of targets) {
+    const { name } = target
+    const lasts = new Map<string, number>()
+    try {
+      await withStore(installation, target.open(), async (store) => {
+        for (const { lineage, last } of await copiesBelow(installation, store))
+          lasts.set(lineage, Math.max(last, lasts.get(lineage) ?? 0))
+      })
+    } catch (error) {
+      failed.push({ name, reason: storeFailure(error).reason })
+    }
+    for (const [lineage, lines] of lasts)
+      if (!read.some((one) => one.lineage.startsWith(lineage) && one.last >= lines))
+        unread.push({ name, lineage, lines })
+  }
+  return { unread, failed }
+}
+
+async function copiesBelow({ identity }: Installation, store: Store, lineage?: string): Promise<PageName[]> {
   const root = ledgersFolder(identity.id)
   const copies: PageName[] = []
-  for await (const { path } of store.list(`${root}/${lineage}`)) {
+  for await (const { path } of store.list(lineage === undefined ? root : `${root}/${lineage}`)) {
     const copy = readPagePath(path.slice(root.length + 1))
     if (copy) copies.push(copy)
   }
+  return copies
+}
+
+async function countMissing(installation: Installation, store: Store, pages: readonly Page[]): Promise<number> {
+  const [lineage] = pages.map((page) => page.lineage)
+  if (lineage === undefined) return 0
+  const copies = await copiesBelow(installation, store, lineage)
   return pages.reduce((sum, page) => {
     const lasts = copies.filter((copy) => holds(page, copy)).map(({ last }) => last)
     return sum + page.last - Math.max(page.first - 1, ...lasts)

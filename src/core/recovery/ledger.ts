@@ -48,6 +48,9 @@ export interface LedgerContents {
   readonly obligations: readonly (Entry<Obligation> & { readonly isSettled: boolean })[]
   /** The macs of those whose transaction is known to have failed: a copy may not have heard of it. */
   readonly voided: ReadonlySet<string>
+  /** The mac of its first line, and the number of its last that is believed; undefined for an empty one. */
+  readonly lineage: string | undefined
+  readonly last: number
   /** The line from which on nothing is believed, and why; undefined for a whole ledger. */
   readonly fault: string | undefined
 }
@@ -186,11 +189,17 @@ export async function readLedger(file: string, ring: Keyring): Promise<LedgerCon
   const voided = new Set<string>()
   let installationId: string | undefined
   let before: ChainEnd = noLine
-  const contents = (fault?: string) => ({ installationId, obligations: [...obligations.values()], voided, fault })
+  let lineage: string | undefined
+  const contents = (fault?: string): LedgerContents => ({
+    ...{ installationId, lineage, voided, fault },
+    obligations: [...obligations.values()],
+    last: before.seq,
+  })
   for (const [index, line] of lines.entries()) {
     const entry = readLine(ring, before, line)
     if (typeof entry === 'string') return contents(`line ${index + 1}: ${entry}`)
     before = entry
+    lineage ??= entry.mac
     const { act } = entry
     if (act.act === 'ledger.opened') installationId = act.installation_id
     else if (act.act === 'settled')

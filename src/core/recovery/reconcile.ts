@@ -41,6 +41,8 @@ export interface LedgerState {
   readonly faults: readonly { readonly file: string; readonly fault: string }[]
   readonly lines: number
   readonly unsettled: number
+  /** How far each ledger was read: the mac of its first line, and the number of the last that is believed. */
+  readonly read: readonly { readonly lineage: string; readonly last: number }[]
 }
 
 interface Reading {
@@ -70,6 +72,7 @@ export async function readLedgers(
     faults,
     lines: lines.length,
     unsettled: lines.filter(({ isSettled }) => !isSettled).length,
+    read: ours.flatMap(({ lineage, last }) => (lineage === undefined ? [] : [{ lineage, last }])),
   }
 }
 
