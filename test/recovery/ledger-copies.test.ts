@@ -162,6 +162,34 @@ describe('the copies', () => {
     expect(pulled).toMatchObject({ fault: null, lines: 608, obligations: 603 })
   })
 
+  test('are refused of a ledger that somebody changed: what comes behind would not be believed', async () => {
+    await addTarget('disk')
+    await place()
+    await place()
+    const [first, second, ...rest] = ledgerText().split('\n')
+    writeFileSync(own.installation.ledger.file, [first, `${second} `, ...rest].join('\n'))
+    await expect(place()).rejects.toMatchObject({ name: 'LedgerUnavailable' })
+    expect(await holds()).toBe(2)
+  })
+
+  test('go on from an older copy of the ledger that took its place, though its lines lie elsewhere', async () => {
+    await addTarget('disk')
+    const oblige = (count: number) =>
+      own.installation.transaction(recoveryActor(), {}, async (ctx) => {
+        for (let at = 0; at < count; at += 1)
+          ctx.oblige({ act: 'token.revoked', tenant_id: tenantId, id: randomUUIDv7() })
+      })
+    await place('the older one has only this, which is of another length than a revocation')
+    const older = ledgerText()
+    await oblige(300)
+    writeFileSync(own.installation.ledger.file, older)
+    for (let count = 0; count < 300; count += 1) await place()
+    const pulled = await pull('disk')
+    const whole = pulled.map(({ file }) => readFileSync(file, 'utf8'))
+    expect(whole.some((text) => ledgerText().startsWith(text))).toBe(true)
+    expect(pulled.map(({ fault }) => fault)).toEqual([null, null])
+  })
+
   test('of acts that meet are all there', async () => {
     await addTarget('disk')
     await Promise.all(Array.from({ length: 20 }, (_, index) => place(`case ${index}`)))

@@ -39,7 +39,20 @@ export interface Stage {
 export interface Played extends Stage {
   readonly placedAfter: string
   readonly placedAndReleasedAfter: string
-  readonly lost: readonly { readonly what: string; readonly count: number }[]
+  readonly lost: readonly Loss[]
+}
+
+/** What a rewind takes back, of one kind. */
+export interface Loss {
+  readonly what:
+    | 'holds placed'
+    | 'holds released'
+    | 'tokens revoked'
+    | 'operators added'
+    | 'workspaces purged'
+    | 'proofs spent'
+    | 'sessions ended'
+  readonly count: number
 }
 
 const password = 'a drill is no emergency'

@@ -26,7 +26,7 @@ import type { Installation } from '../installation.ts'
 import { type Admission, admitTraffic } from './admit.ts'
 import { checkRecovery } from './check.ts'
 import type { CheckCode } from './check-codes.ts'
-import { actAfterPoint, actBeforePoint, type Claim, type Played, proveRecovered } from './drill-acts.ts'
+import { actAfterPoint, actBeforePoint, type Claim, type Loss, type Played, proveRecovered } from './drill-acts.ts'
 import { closeGate } from './gate.ts'
 import { type PulledLedger, pullLedgers } from './ledger-pull.ts'
 import { readTargets } from './ledger-targets.ts'
@@ -38,7 +38,7 @@ export interface DrillReport {
   readonly recovery_point: string
   /** Each part with how long it took, in milliseconds. */
   readonly steps: readonly { readonly name: string; readonly ms: number }[]
-  readonly lost: readonly { readonly what: string; readonly count: number }[]
+  readonly lost: readonly Loss[]
   /** What the reconciliation did again, and what a second one found to do. */
   readonly replaced: Readonly<Record<string, number>>
   readonly second_run: number

@@ -44,6 +44,9 @@ const aheadMs = 5_000
 /** With SVC_LEDGER_COPY=report, how long a target that has failed is not waited for, in milliseconds. */
 const restMs = 30_000
 
+/** How long what a target has is remembered, in milliseconds: somebody may have removed it there. */
+const rememberedMs = 600_000
+
 /** `of`: asked for only when something is copied. */
 export function openLedgerCopies(of: () => Installation): LedgerCopies {
   const holders = new Map<string, Holder>()
@@ -107,6 +110,7 @@ interface There {
   /** The copies of pages from there on, by their folder. */
   readonly copies: Set<string>
   readonly outdated: Set<string>
+  readonly askedAt: number
 }
 
 function openHolder(installation: Installation): Holder {
@@ -116,6 +120,7 @@ function openHolder(installation: Installation): Holder {
   let next: Promise<void> | undefined
 
   const copy = async (target: LedgerTarget) => {
+    if (there && performance.now() - there.askedAt > rememberedMs) there = undefined
     try {
       const { lineage, pages } = await readPages(installation.ledger.file, there ?? { from: 0 })
       if (lineage === undefined) return
@@ -169,7 +174,7 @@ async function survey({ identity }: Installation, store: Store, lineage: string)
     const name = readPagePath(path.slice(root.length + 1))
     if (name) copies.add(folderOf(name))
   }
-  return { lineage, from: 0, copies, outdated: new Set() }
+  return { lineage, from: 0, copies, outdated: new Set(), askedAt: performance.now() }
 }
 
 async function putPage(installation: Installation, store: Store, there: There, page: Page): Promise<void> {

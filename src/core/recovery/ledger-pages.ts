@@ -12,7 +12,7 @@
  *
  * Elsewhere: who puts them (ledger-copies.ts), who reads them (ledger-pull.ts).
  */
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 
 export const pageLines = 256
 
@@ -69,7 +69,8 @@ interface Read {
 
 /**
  * The pages of a ledger from a byte on where one begins; from the start, if the ledger is
- * another than `lineage` names. What is answered is on the disk for good: a copy must not
+ * another than `lineage` names, or has been replaced by an older copy of itself. Throws
+ * where a line is none of ours: nothing behind it would be believed. What is answered is on the disk for good: a copy must not
  * hold a line that a power cut could still take back.
  */
 export async function readPages(
@@ -85,32 +86,40 @@ export async function readPages(
     await handle.sync()
     const lineage = await lineageOf(handle, size)
     if (lineage === undefined) return { lineage, pages: [] }
-    const from = lineage === since.lineage && since.from <= size ? since.from : 0
-    const bytes = Buffer.alloc(size - from)
-    await handle.read(bytes, 0, bytes.length, from)
-    return { lineage, pages: cut(lineage, bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1), from) }
+    const isKnown = lineage === since.lineage && since.from <= size
+    const later = isKnown ? cut(lineage, await wholeLines(handle, since.from, size), since.from) : undefined
+    const pages = later ?? cut(lineage, await wholeLines(handle, 0, size), 0)
+    if (!pages) throw new Error('the ledger has a line that is none of ours')
+    return { lineage, pages }
   } finally {
     await handle.close()
   }
 }
 
+async function wholeLines(handle: FileHandle, from: number, to: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(to - from)
+  await handle.read(bytes, 0, bytes.length, from)
+  return bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1)
+}
+
 const firstLineBytes = 4096
 
-async function lineageOf(handle: Awaited<ReturnType<typeof open>>, size: number): Promise<string | undefined> {
+async function lineageOf(handle: FileHandle, size: number): Promise<string | undefined> {
   const bytes = Buffer.alloc(Math.min(size, firstLineBytes))
   await handle.read(bytes, 0, bytes.length, 0)
   const [line] = bytes.toString('utf8').split('\n', 1)
   return lineShape.exec(line ?? '')?.[2]?.slice(0, macDigits)
 }
 
-function cut(lineage: string, bytes: Buffer, from: number): Page[] {
+/** Undefined where it does not begin with a page's first line, or a line is none of ours. */
+function cut(lineage: string, bytes: Buffer, from: number): Page[] | undefined {
   const pages: Page[] = []
   let lines: { readonly seq: number; readonly mac: string }[] = []
   let begin = 0
   for (let at = 0; at < bytes.length; ) {
     const end = bytes.indexOf(0x0a, at) + 1
     const [, seq, mac] = lineShape.exec(bytes.toString('utf8', at, end - 1)) ?? []
-    if (mac === undefined) break // nothing behind a line that is none of ours can be believed
+    if (mac === undefined || (lines.length === 0 && Number(seq) % pageLines !== 1)) return undefined
     lines.push({ seq: Number(seq), mac })
     at = end
     const isLast = at === bytes.length || Number(seq) % pageLines === 0
