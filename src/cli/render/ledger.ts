@@ -17,5 +17,8 @@ export const ledgerDetails = ({ file, lines, fault, copy, copies }: LedgerStatus
 
 export const noCopies = 'none: the installation has no backup target of its own'
 
-export const copySays = ({ lines_missing, failed }: CopyState) =>
-  failed !== null ? `not reached (${failed})` : lines_missing === 0 ? 'every line' : `${lines_missing} line(s) missing`
+export function copySays({ lines_missing, failed }: CopyState): string {
+  if (failed !== null) return `not reached (${failed})`
+  if (lines_missing === null) return 'not known, because the ledger is not whole'
+  return lines_missing === 0 ? 'every line' : `${lines_missing} line(s) missing`
+}

@@ -13,7 +13,7 @@ export interface CopyState {
   readonly target_id: string
   readonly name: string
   readonly kind: TargetKind
-  /** How many lines of this host's ledger it lacks; null where it could not be asked. */
+  /** How many lines of this host's ledger it lacks; null where it could not be asked, or the ledger is not whole. */
   readonly lines_missing: number | null
   readonly failed: FailureReason | null
 }
@@ -21,11 +21,19 @@ export interface CopyState {
 /** Of every target of the installation. Looks only. */
 export async function lookAtCopies(installation: Installation): Promise<readonly CopyState[]> {
   const targets = await installation.transaction(system, { readOnly: true }, readTargets)
-  const { pages } = await readPages(installation.ledger.file, { from: 0 })
+  // Of a ledger that is not whole nobody can say what is missing; that is its own finding.
+  const pages = await readPages(installation.ledger.file, { from: 0 }).then(
+    (read) => read.pages,
+    () => undefined,
+  )
   return Promise.all(targets.map((target) => stateOf(installation, target, pages)))
 }
 
-async function stateOf(installation: Installation, target: LedgerTarget, pages: readonly Page[]): Promise<CopyState> {
+async function stateOf(
+  installation: Installation,
+  target: LedgerTarget,
+  pages: readonly Page[] | undefined,
+): Promise<CopyState> {
   const { id: target_id, name, kind } = target
   try {
     const lines_missing = await withStore(installation, target.open(), (store) =>
@@ -85,7 +93,12 @@ async function copiesBelow({ identity }: Installation, store: Store, lineage?: s
   return copies
 }
 
-async function countMissing(installation: Installation, store: Store, pages: readonly Page[]): Promise<number> {
+async function countMissing(
+  installation: Installation,
+  store: Store,
+  pages: readonly Page[] | undefined,
+): Promise<number | null> {
+  if (!pages) return null
   const [lineage] = pages.map((page) => page.lineage)
   if (lineage === undefined) return 0
   const copies = await copiesBelow(installation, store, lineage)
