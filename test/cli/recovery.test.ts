@@ -108,7 +108,7 @@ describe('T-44', () => {
   })
 
   test('beside a daemon that is gated nothing has to be said', async () => {
-    expect(await recovery('holds', 'list', '--recovery')).toMatchObject({ code: 0 })
+    expect(await recovery('holds', 'list', 'home', '--recovery')).toMatchObject({ code: 0 })
   })
 
   test('what is done is journalled with the system’s user and host', async () => {

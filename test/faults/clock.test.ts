@@ -199,7 +199,8 @@ test.runIf(hasFakeTime)(
       tenantId: tenant.id,
       body: { hours: 1, reason: 'clock', requester: 'case 12' },
     })
-    const opening = async () => (await own.asRecovery(operations.getTenant, { tenantId: tenant.id })).password_opening
+    const opening = async () =>
+      (await own.asRecovery(operations.readAdminTenant, { tenant: tenant.slug })).password_opening
     expect(await opening()).not.toBeNull()
     time.set('+2h')
     expect(await opening(), 'it ends by the clock of the database').toBeNull()

@@ -69,7 +69,7 @@ afterAll(async () => {
   await own?.close()
   await sql?.end({ timeout: 1 })
   await cluster?.remove()
-  spawnSync('umount', [disk])
+  spawnSync('umount', ['-l', disk]) // the server's log is still open in this process
   rmSync(disk, { recursive: true, force: true })
 })
 

@@ -37,7 +37,7 @@ export function fakeTime(): FakeTime {
   chmodSync(folder, 0o755) // the server's user reads it
   const file = join(folder, 'time')
   const set = (time: string) => {
-    writeFileSync(`${file}.next`, `${time}\n`, { mode: 0o644 })
+    writeFileSync(`${file}.next`, `${time.includes('x') ? time : `${time} x1`}\n`, { mode: 0o644 })
     renameSync(`${file}.next`, file)
   }
   set('+0')

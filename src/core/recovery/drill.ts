@@ -23,6 +23,7 @@ import { cloneDatabase, prepareArchive, rewindTo, takeBaseBackup } from '../data
 import type { ClusterRecord } from '../database/embedded/places.ts'
 import { findSuperuser, holdEmbedded } from '../database/embedded.ts'
 import type { Installation } from '../installation.ts'
+import { installationScope } from '../sealing.ts'
 import { type Admission, admitTraffic } from './admit.ts'
 import { checkRecovery } from './check.ts'
 import type { CheckCode } from './check-codes.ts'
@@ -136,7 +137,11 @@ async function whileOpen<T>(
 
 const play = (config: Config, backup: string, archiving: Readonly<Record<string, string>>): Promise<Played> =>
   whileOpen(config, { ...careless, ...archiving }, async (installation) => {
-    await installation.transaction(recoveryActor(), {}, ({ tx }) => tx`delete from backup_target`)
+    await installation.transaction(
+      recoveryActor(),
+      {},
+      ({ tx }) => tx`delete from backup_target where tenant_id = ${installationScope}`,
+    )
     // As a daemon that serves meanwhile.
     await detectRewind(installation)
     const watch = await watchWrites(installation, () => {})

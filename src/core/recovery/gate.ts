@@ -70,8 +70,9 @@ const moveGateSeconds = 15
 
 /** Waits for every change under way, and lets no other begin before the commit. */
 export async function takeGate(tx: Tx): Promise<void> {
-  await tx`
-    select set_config('lock_timeout', ${`${moveGateSeconds}s`}, true), set_config('statement_timeout', ${`${moveGateSeconds + 1}s`}, true)`
+  await tx.switch(
+    `set local lock_timeout = '${moveGateSeconds}s'; set local statement_timeout = '${moveGateSeconds + 1}s'`,
+  )
   await tx`select pg_advisory_xact_lock(${gateLock}, 0)`
 }
 

@@ -14,7 +14,7 @@
  */
 import { type FileHandle, open } from 'node:fs/promises'
 
-export const pageLines = 256
+const pageLines = 256
 
 export interface PageName {
   readonly lineage: string

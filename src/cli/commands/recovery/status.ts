@@ -3,7 +3,7 @@ import type { LedgerStatus } from '../../../core/recovery/ledger-status.ts'
 import { BaseCommand } from '../../base-command.ts'
 import { withInstallation } from '../../recovery-installation.ts'
 import { gateDetails } from '../../render/gate.ts'
-import { ledgerDetails } from '../../render/ledger.ts'
+import { ledgerMembers } from '../../render/ledger.ts'
 
 export default class RecoveryStatus extends BaseCommand {
   static override summary =
@@ -18,7 +18,7 @@ export default class RecoveryStatus extends BaseCommand {
       const { lookAtLedger } = await import('../../../core/recovery/ledger-status.ts')
       return { ...(await lookAtGate(installation)), ledger: await lookAtLedger(installation) }
     })
-    this.log(`${gateDetails(state)}\n${ledgerDetails(state.ledger)}`)
+    this.log(gateDetails(state, ledgerMembers(state.ledger)))
     return state
   }
 }
