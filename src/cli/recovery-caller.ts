@@ -2,8 +2,8 @@
  * Calls straight on the database: the same rules as the daemon's, as the operating
  * system's user, who is what the journal then names. Works with the daemon down.
  *
- * While a daemon admits traffic it fails, because two ways to change one thing at the
- * same time surprise people; --while-serving says that it is meant. It logs in as the
+ * While a daemon admits traffic it asks, or fails where nobody can be asked, because two ways
+ * to change one thing at the same time surprise people; --while-serving says that it is meant. It logs in as the
  * daemon does, so it can do no more than the daemon's rules. Spec: decisions 6; T-44.
  */
 import { recoveryActor } from '../core/actor.ts'
@@ -16,13 +16,19 @@ import type { Caller } from './caller.ts'
 import type { Tell } from './caller-choice.ts'
 import { Failure } from './failure.ts'
 import { onInterruption } from './interruption.ts'
+import { agreeWhileServing } from './while-serving.ts'
 
 /** Boots the installation of this configuration. Fails (conflict) while a daemon serves it, unless `whileServing`. */
 export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Promise<Caller> {
   const config = readConfig()
   const booted = await bootInstallation(config, { works: false, applicationName: 'svc recovery', note: tell })
   try {
-    if (!whileServing) await refuseWhileServed(booted)
+    await agreeWhileServing(booted.installation, {
+      isMeant: whileServing,
+      effect: 'What is done here is done beside it.',
+      remedy: '`svc login` works through it; --while-serving works beside it.',
+      note: tell,
+    })
   } catch (error) {
     await booted.close()
     throw error
@@ -51,16 +57,6 @@ export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Pro
       await booted.close()
     },
   }
-}
-
-async function refuseWhileServed({ installation }: Booted): Promise<void> {
-  const { isServed } = await import('../core/serving.ts')
-  if (!(await isServed(installation.address))) return
-  throw new Failure(
-    'conflict',
-    'A daemon is serving this installation.',
-    '`svc login` works through it; --while-serving works beside it.',
-  )
 }
 
 const refusedHere = (reason: string) =>

@@ -16,6 +16,8 @@ export interface AccountActor {
   readonly scopes: readonly Scope[]
   readonly role: Role
   readonly isOperator: boolean
+  /** The installation's epoch when the credential was read; a change in another one is refused (recovery/gate.ts). */
+  readonly epoch?: string
 }
 
 /** The operator at the database: no token, but an operating-system user on a host. */

@@ -91,6 +91,12 @@ export const environment = z.object({
     .describe(
       'The settings of the installation as a file, YAML or JSON, read at start and on SIGHUP; while it is set they cannot be changed over the API (docs/settings.md)',
     ),
+  SVC_LEDGER_COPY: z
+    .enum(['require', 'report'])
+    .default('require')
+    .describe(
+      'What becomes of an act that owes a line in the obligation ledger when no backup target of the installation takes the copy within 5 s. require: it is refused (503). report: it goes on, and is a finding of svc doctor and svc recovery status. Without a target there is no copy',
+    ),
   SVC_EGRESS_ALLOW: z
     .string()
     .check((context) => {
@@ -162,6 +168,8 @@ export interface Config {
   readonly publicUrl: string
   /** The enforcing file; undefined: the settings are the database's. */
   readonly settingsFile: string | undefined
+  /** What becomes of an act whose line no target takes: refused, or done and reported. */
+  readonly ledgerCopy: 'require' | 'report'
   readonly egress: Release
   readonly mail: MailSettings
   /** The marked identity providers; a test has some of its own. */
@@ -211,6 +219,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     ledgerFile: values.SVC_LEDGER_FILE ? resolve(values.SVC_LEDGER_FILE) : join(dataDir, 'ledger.jsonl'),
     publicUrl: values.SVC_PUBLIC_URL ?? ownUrl(values),
     settingsFile: values.SVC_SETTINGS_FILE ? resolve(values.SVC_SETTINGS_FILE) : undefined,
+    ledgerCopy: values.SVC_LEDGER_COPY,
     egress: releaseOf(values.SVC_EGRESS_ALLOW),
     mail: mailOf(values, dataDir),
     providerPresets: productPresets,

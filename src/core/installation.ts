@@ -8,6 +8,7 @@
  * Role and workspace are set in the transaction's first packet (docs/architecture.md).
  * A change by a workspace's own people holds the workspace's shared lock and sees it
  * ACTIVE until it commits, so that after a suspension is answered none of theirs commits.
+ * The installation's gate is held the same way, behind a lock of its own (recovery/gate.ts).
  */
 import { type Actor, isAccount } from './actor.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -21,7 +22,9 @@ import { ownEndpoints } from './egress/guard.ts'
 import type { Keyring } from './keyring.ts'
 import { refuse } from './problem.ts'
 import { openQueue, type Queue } from './queue.ts'
+import { type GateRow, holdGate, type Passage, passageOf, refuseBehindGate } from './recovery/gate.ts'
 import { type Ledger, openLedger } from './recovery/ledger.ts'
+import { type LedgerCopies, openLedgerCopies } from './recovery/ledger-copies.ts'
 import type { Obligation } from './recovery/obligation.ts'
 import { pledged } from './recovery/pledge.ts'
 
@@ -32,6 +35,8 @@ export interface TransactionOptions {
   readonly ifMatch?: string | undefined
   /** Holds the workspace acted in, or the actor's own, open for changes: refuses tenant_suspended unless it is ACTIVE, and stays so until the commit. */
   readonly admits?: boolean
+  /** How a change passes the installation's gate; absent: as its actor does. Refuses installation.recovering. */
+  readonly passage?: Passage
 }
 
 /** Who the installation is, as this process knows it: read at boot, the epoch also with every credential (gate.ts). A recovery changes the epoch. */
@@ -49,6 +54,7 @@ export interface Installation {
   readonly clock: Clock
   readonly identity: Identity
   readonly ledger: Ledger
+  readonly copies: LedgerCopies
   /** Transactions that could write and were committed by this process, so far. */
   readonly writes: { readonly count: number }
   transaction<T>(actor: Actor, options: TransactionOptions, work: (ctx: Ctx) => Promise<T>): Promise<T>
@@ -100,10 +106,11 @@ export function installationOver(
   const writes = { count: 0 }
   let snapshots: Pool | undefined
   let egress: Promise<Egress> | undefined
-  return {
+  const installation: Installation = {
     ...parts,
     identity,
     ledger,
+    copies: openLedgerCopies(() => installation),
     writes,
     clock: parts.clock ?? systemClock,
 
@@ -120,31 +127,44 @@ export function installationOver(
       return egress
     },
 
-    async transaction(actor, { tenantId, readOnly = false, ifMatch, admits = false }, work) {
+    async transaction(
+      actor,
+      { tenantId, readOnly = false, ifMatch, admits = false, passage = passageOf(actor) },
+      work,
+    ) {
       const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)
-      const inContext = (tx: Tx, owed: Obligation[]) => {
-        const ctx = contextOf({ tx, actor, config, ring, queue, identity, tenantId, ifMatch, owed })
-        // An operator is one of his workspace's people, although he does not act in it.
-        const workspace = tenantId ?? workspaceOf(actor)
-        if (!admits || workspace === undefined) return work(ctx)
-        return admitted(tx, workspace, () => work(ctx))
+      const contextIn = (tx: Tx, owed: Obligation[] = []) =>
+        contextOf({ tx, actor, config, ring, queue, identity, tenantId, ifMatch, owed })
+      // What only reads owes nothing, and passes no gate a second time.
+      if (readOnly) return pool.transaction(opening, (tx) => work(contextIn(tx)), { readOnly })
+      // An operator is one of his workspace's people, although he does not act in it.
+      const workspace = admits ? (tenantId ?? workspaceOf(actor)) : undefined
+      const letIn = (tx: Tx, owed: Obligation[]) => {
+        const ctx = contextIn(tx, owed)
+        if (workspace !== undefined) return admitted(tx, workspace, () => work(ctx), passage)
+        return passage === undefined ? work(ctx) : passed(tx, passage, () => work(ctx))
       }
-      // What only reads owes nothing.
-      if (readOnly) return pool.transaction(opening, (tx) => inContext(tx, []), { readOnly })
       const result = await pledged(ledger, (enter) =>
-        pool.transaction(opening, (tx) => enter((owed) => inContext(tx, owed))),
+        pool.transaction(opening, (tx) =>
+          enter(
+            (owed) => letIn(tx, owed),
+            () => installation.copies.ahead(contextIn(tx)),
+          ),
+        ),
       )
       writes.count += 1
       return result
     },
 
     async close() {
+      await installation.copies.close()
       await queue.close()
       await pool.close()
       await snapshots?.close(0)
       await (await egress)?.close()
     },
   }
+  return installation
 }
 
 /** Lock class of "this workspace may change": shared for its people, exclusive for :suspend, :delete, purge and holds. */
@@ -158,13 +178,31 @@ export const closeWorkspace = (tx: Tx, tenantId: string) =>
  * Runs a change of the workspace's own people. The state is read behind the shared lock,
  * in a statement of its own, so that its snapshot cannot be older than the lock. Both
  * travel with the work's first statement; the verdict is asked for before the commit,
- * and before any other refusal is believed. Refuses tenant_suspended.
+ * and before any other refusal is believed. With a passage the gate is held and looked at
+ * by the same two statements. Refuses installation.recovering, tenant_suspended.
  */
-export async function admitted<T>(tx: Tx, tenantId: string, work: () => Promise<T>): Promise<T> {
+export async function admitted<T>(tx: Tx, tenantId: string, work: () => Promise<T>, passage?: Passage): Promise<T> {
+  const held = passage && holdGate(tx)
   const locked = tx`select pg_advisory_xact_lock_shared(${workspaceLock}, hashtext(${tenantId}))`
-  const read = tx<{ state: string }[]>`select state from tenant where id = ${tenantId}`
-  const [outcome, [tenant]] = await Promise.all([settle(work()), read, locked])
-  if (tenant?.state !== 'ACTIVE') refuse('tenant_suspended')
+  const read = tx<(GateRow & { state: string | null })[]>`
+    select t.state, i.gated_at is not null as is_gated, i.epoch
+    from installation i left join tenant t on t.id = ${tenantId}`
+  const [outcome, [row]] = await Promise.all([settle(work()), read, locked, held])
+  if (passage) refuseBehindGate(passage, row)
+  if (row?.state !== 'ACTIVE') refuse('tenant_suspended')
+  return believed(outcome)
+}
+
+/** The same for a change that is no workspace's. Refuses installation.recovering. */
+async function passed<T>(tx: Tx, passage: Passage, work: () => Promise<T>): Promise<T> {
+  const held = holdGate(tx)
+  const read = tx<GateRow[]>`select gated_at is not null as is_gated, epoch from installation`
+  const [outcome, [row]] = await Promise.all([settle(work()), read, held])
+  refuseBehindGate(passage, row)
+  return believed(outcome)
+}
+
+function believed<T>(outcome: PromiseSettledResult<T>): T {
   if (outcome.status === 'rejected') throw outcome.reason
   return outcome.value
 }

@@ -24,6 +24,7 @@ import { type Installation, workspaceOf } from './installation.ts'
 import { readJson, writeJson } from './json.ts'
 import { type Answer, isRead, needsStepUp, type Operation, type Sent } from './operation.ts'
 import { Problem, problemOf, refuse } from './problem.ts'
+import { isServedWhileGated } from './recovery/gate.ts'
 import { type Request, requestOf } from './request.ts'
 import { receive } from './validation.ts'
 
@@ -154,10 +155,14 @@ async function stepUp(
 
 function transactionFor(operation: Operation, actor: Actor, ifMatch: string | undefined) {
   const tenantId = servesInstallation(operation, actor) ? undefined : workspaceOf(actor)
+  const passage = isAccount(actor)
+    ? { passage: { isServed: isServedWhileGated(operation.needs, actor), epoch: actor.epoch } }
+    : {}
   return {
     readOnly: isRead(operation),
     ifMatch,
     admits: !isRead(operation),
+    ...passage,
     ...(tenantId === undefined ? {} : { tenantId }),
   }
 }

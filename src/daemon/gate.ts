@@ -21,7 +21,7 @@ import { admitted, type Installation } from '../core/installation.ts'
 import { isServedWithoutFactor, type Needs, type Operation } from '../core/operation.ts'
 import { refuse } from '../core/problem.ts'
 import { ceilingOf } from '../core/quotas.ts'
-import { refuseRecovering } from '../core/recovery/gate.ts'
+import { isServedWhileGated, passageOf, refuseRecovering } from '../core/recovery/gate.ts'
 import { type Role, rankOf, type Scope } from '../core/schema.ts'
 import { hashToken, isTokenShaped } from '../core/token.ts'
 import type { Rate } from './rate.ts'
@@ -67,10 +67,10 @@ export function openGate(installation: Installation, rate: Rate): Gate {
       const row = await findCredential(installation, token)
       if (!row || !isServedOn(config, headers.host, row.slug)) refuse('auth.unauthenticated')
       installation.identity.epoch = row.epoch
-      if (row.is_gated && !isServedWhileGated(needs, row)) refuseRecovering()
+      const actor = actorOf(row)
+      if (row.is_gated && !isServedWhileGated(needs, actor)) refuseRecovering()
       if (row.state !== 'ACTIVE') refuse('tenant_suspended')
 
-      const actor = actorOf(row)
       await authorize(installation, needs, actor)
       if (
         row.lacks_factor &&
@@ -84,24 +84,9 @@ export function openGate(installation: Installation, rate: Rate): Gate {
           row.tenant_id,
           ceilingOf(config.mode, 'api_requests_per_minute', row.ceiling, row.decided_ceiling),
         )
-      if (row.is_unseen) noteUse(installation, row, noted)
+      if (row.is_unseen) noteUse(installation, actor, noted)
       return actor
     },
-  }
-}
-
-/** What an operator needs while the gate is closed: the installation's own operations, and his own sessions, tokens and proofs. */
-function isServedWhileGated({ caller }: Needs, { is_operator, scopes }: CredentialRow): boolean {
-  switch (caller) {
-    case 'anyone':
-    case 'operator': // whoever is no operator is told so below
-      return true
-    case 'account':
-      return is_operator
-    case 'workspace':
-      return false
-    case 'workspace or operator':
-      return is_operator && scopes.split(' ').includes('admin:tenants')
   }
 }
 
@@ -198,6 +183,7 @@ const actorOf = (row: CredentialRow): AccountActor => ({
   scopes: row.scopes.split(' ') as Scope[],
   role: row.role,
   isOperator: row.is_operator,
+  epoch: row.epoch,
 })
 
 /** Asked only by callers outside the register; the rule asks again under its lock. */
@@ -211,17 +197,19 @@ async function isRegisterEmpty({ pool }: Installation): Promise<boolean> {
 }
 
 /** Notes that a credential is in use, once a minute and off the caller's path; a note that fails is made by a later call. */
-function noteUse({ pool }: Installation, { tenant_id, id, session_id }: CredentialRow, noted: Set<string>): void {
+function noteUse({ pool }: Installation, actor: AccountActor, noted: Set<string>): void {
+  const { tenantId, credentialId: id, sessionId } = actor
   if (noted.has(id)) return
   noted.add(id)
-  const note = pool.transaction(asInstallation, (tx) =>
-    // A change by the workspace's people like any other: it must not commit behind a suspension.
-    admitted(tx, tenant_id, async () => {
-      const used = tx`update credential set last_used_at = now() where tenant_id = ${tenant_id} and id = ${id}`
-      if (session_id !== null)
-        await tx`update session set last_used_at = now() where tenant_id = ${tenant_id} and id = ${session_id}`
+  const note = pool.transaction(asInstallation, (tx) => {
+    const write = async () => {
+      const used = tx`update credential set last_used_at = now() where tenant_id = ${tenantId} and id = ${id}`
+      if (sessionId !== null)
+        await tx`update session set last_used_at = now() where tenant_id = ${tenantId} and id = ${sessionId}`
       await used
-    }),
-  )
+    }
+    // A change by the workspace's people like any other: it must not commit behind a suspension, nor behind the gate.
+    return admitted(tx, tenantId, write, passageOf(actor))
+  })
   note.catch(() => {}).finally(() => noted.delete(id))
 }

@@ -20,7 +20,7 @@ import { type Config, ConfigurationError, readConfig } from '../core/config.ts'
 import { codeOf, DatabaseUnavailable } from '../core/database/unavailable.ts'
 import { jobs } from '../core/jobs.ts'
 import { placeOf } from '../core/mail/settings.ts'
-import { keepLedgerCopies } from '../core/recovery/ledger-copies.ts'
+import { followWithCopies } from '../core/recovery/follow-copies.ts'
 import { detectRewind, watchWrites } from '../core/recovery/witness.ts'
 import { announceServing } from '../core/serving.ts'
 import { type Log, openLog } from './log.ts'
@@ -97,7 +97,9 @@ async function serve(
     })
   const watch = await watchWrites(installation, (error) => log.failure('witness', error))
   closing.push(() => watch.close())
-  const copies = keepLedgerCopies(installation, (error) => log.failure('copy of the obligation ledger', error))
+  const copies = followWithCopies(installation, (failures) =>
+    log.warn('a backup target lacks lines of the obligation ledger', failures),
+  )
   closing.push(() => copies.close())
 
   if (role !== 'worker') {

@@ -7,10 +7,12 @@
  *
  * While the installation's gate is closed no job runs: one of the clock's is left out, any
  * other is queued again for later. What reaches outside or destroys must wait until the
- * recovery has put the obligations back.
+ * recovery has put the obligations back. A job that is under way when the gate closes
+ * commits nothing more, and is queued again like the others; what it has sent is sent.
  */
 import type { Installation } from '../core/installation.ts'
 import { type Job, JobGivenUp } from '../core/job.ts'
+import { Problem } from '../core/problem.ts'
 import { lookAtGate } from '../core/recovery/gate.ts'
 import type { Log } from './log.ts'
 
@@ -26,6 +28,7 @@ const heldSeconds = 30
 
 export async function startWorker(installation: Installation, jobs: readonly Job[], log: Log): Promise<Worker> {
   const boss = await installation.queue.boss()
+  const keptByGate = behindGate(installation)
   for (const job of jobs) {
     // What takes long is taken one by one: a batch is fetched anew only when all of it is done.
     const taking = job.atOnce === undefined ? { batchSize } : { batchSize: 1, localConcurrency: job.atOnce }
@@ -33,8 +36,12 @@ export async function startWorker(installation: Installation, jobs: readonly Job
       job.name,
       { ...taking, pollingIntervalSeconds: pollingSeconds, perJobResults: true },
       async (batch) => {
-        const carryOut = (await isGated(installation)) ? hold : run
-        return Promise.all(batch.map((queued) => carryOut(installation, job, queued, log)))
+        const isHeld = (await lookAtGate(installation)).gated_at !== null
+        return Promise.all(
+          batch.map((queued) =>
+            isHeld ? hold(installation, job, queued) : run(installation, keptByGate, job, queued, log),
+          ),
+        )
       },
     )
     if (job.cron !== undefined) await boss.schedule(job.name, job.cron, {}, { tz: 'UTC' })
@@ -51,10 +58,15 @@ interface Queued {
   readonly data: unknown
 }
 
-const isGated = async (installation: Installation) => (await lookAtGate(installation)).gated_at !== null
+/** The installation as jobs have it: none of their changes commits while the gate is closed. One object, because jobs remember things by it. */
+const behindGate = (installation: Installation): Installation => ({
+  ...installation,
+  transaction: (actor, options, work) =>
+    installation.transaction(actor, { passage: { isServed: false, epoch: undefined }, ...options }, work),
+})
 
 /** Puts a job off. Between the two it may be killed and come twice, as every job may. */
-async function hold(installation: Installation, job: Job, queued: Queued, _: Log) {
+async function hold(installation: Installation, job: Job, queued: Queued) {
   if (job.cron === undefined)
     await installation.transaction({ kind: 'SYSTEM', job: job.name }, {}, (ctx) =>
       ctx.enqueue(job, job.payload.parse(queued.data ?? {}), { startAfter: new Date(Date.now() + heldSeconds * 1000) }),
@@ -62,11 +74,12 @@ async function hold(installation: Installation, job: Job, queued: Queued, _: Log
   return { id: queued.id, status: 'completed' as const }
 }
 
-async function run(installation: Installation, job: Job, queued: Queued, log: Log) {
+async function run(installation: Installation, keptByGate: Installation, job: Job, queued: Queued, log: Log) {
   try {
-    await job.run(installation, job.payload.parse(queued.data ?? {}))
+    await job.run(keptByGate, job.payload.parse(queued.data ?? {}))
     return { id: queued.id, status: 'completed' as const }
   } catch (error) {
+    if (error instanceof Problem && error.code === 'installation.recovering') return hold(installation, job, queued)
     log.failure(`job ${job.name} failed`, error)
     return {
       id: queued.id,

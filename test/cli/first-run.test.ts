@@ -97,6 +97,8 @@ describe('beside svc up', () => {
       'queue',
       'set-up',
       'keys',
+      'ledger',
+      'ledger copies',
       'mail',
       'daemon',
       'access',

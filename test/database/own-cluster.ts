@@ -24,6 +24,8 @@ export interface OwnCluster {
   killAndRestart(): Promise<void>
   kill(): Promise<void>
   start(): Promise<void>
+  /** Whether the server has ended, by itself or because it was killed. */
+  hasEnded(): boolean
   remove(): Promise<void>
 }
 
@@ -33,14 +35,26 @@ const binaries = join(
   'bin',
 )
 
+export interface OwnClusterOptions {
+  /** Where its folder is made; the system's temporary one where absent. */
+  readonly below?: string
+  /** Added to the server's environment. */
+  readonly env?: NodeJS.ProcessEnv
+  /** Size of a segment of the log, in MiB; 16 where absent. */
+  readonly segmentMebibytes?: number
+}
+
 /** Makes a cluster and starts it. `settings` are lines of postgresql.conf, by name. */
-export async function ownCluster(settings: Record<string, string> = {}): Promise<OwnCluster> {
+export async function ownCluster(
+  settings: Record<string, string> = {},
+  { below = tmpdir(), env = {}, segmentMebibytes = 16 }: OwnClusterOptions = {},
+): Promise<OwnCluster> {
   const account = unprivilegedAccount()
-  const folder = mkdtempSync(join(tmpdir(), 'svc-pg-'))
+  const folder = mkdtempSync(join(below, 'svc-pg-'))
   chmodSync(folder, 0o700)
   if (account.uid !== undefined) chownSync(folder, account.uid, account.gid)
   const data = join(folder, 'data')
-  makeCluster(data, account)
+  makeCluster(data, account, segmentMebibytes)
 
   let server: ChildProcess | undefined
   process.on('exit', () => server?.kill('SIGKILL'))
@@ -51,7 +65,11 @@ export async function ownCluster(settings: Record<string, string> = {}): Promise
     const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     // A lock left by the server we killed can stand for a moment: its last sessions still have to go.
     for (let attempt = 0; attempt < 50; attempt += 1) {
-      server = spawn(join(binaries, 'postgres'), ['-D', data, ...flags], { ...account, stdio: ['ignore', log, log] })
+      server = spawn(join(binaries, 'postgres'), ['-D', data, ...flags], {
+        ...account,
+        env: { ...process.env, ...env },
+        stdio: ['ignore', log, log],
+      })
       if (await isReady(server, data)) return
       await pause(200)
     }
@@ -81,6 +99,7 @@ export async function ownCluster(settings: Record<string, string> = {}): Promise
     address,
     superuser,
     start,
+    hasEnded: () => server === undefined || server.exitCode !== null || server.signalCode !== null,
     kill: () => stop('SIGKILL'),
     killAndRestart: async () => {
       await stop('SIGKILL')
@@ -94,11 +113,11 @@ export async function ownCluster(settings: Record<string, string> = {}): Promise
   }
 }
 
-function makeCluster(data: string, account: object): void {
+function makeCluster(data: string, account: object, segmentMebibytes: number): void {
   const how = ['--auth=trust', '--username=postgres', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
   const { status, stderr } = spawnSync(
     join(binaries, 'initdb'),
-    ['-D', data, '--no-sync', '--encoding=UTF8', '--locale=C', ...how],
+    ['-D', data, '--no-sync', '--encoding=UTF8', '--locale=C', `--wal-segsize=${segmentMebibytes}`, ...how],
     { ...account, encoding: 'utf8' },
   )
   if (status !== 0) throw new Error(`initdb failed: ${stderr}`)

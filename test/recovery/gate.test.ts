@@ -98,6 +98,18 @@ describe('while the gate is closed', () => {
   })
 })
 
+test('a workspace’s transaction reads whether the gate is closed and the epoch, and nothing else of the installation', async () => {
+  const asTenant = (columns: string) =>
+    ways.installation.transaction(
+      { kind: 'SYSTEM', job: 'test' },
+      { tenantId: ways.home.tenantId, readOnly: true },
+      ({ tx }) => tx.text(`select ${columns} from installation`),
+    )
+  await expect(asTenant('gated_at, epoch')).resolves.toHaveLength(1)
+  for (const column of ['id', 'set_up_token_hash', 'set_up_at', 'recovery_point', '*'])
+    await expect(asTenant(column), column).rejects.toMatchObject({ code: '42501' })
+})
+
 describe('a worker', () => {
   test('holds its jobs while the gate is closed, and does them once it is open', async () => {
     const done: string[] = []

@@ -3,12 +3,10 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { recoveryActor } from '../../src/core/actor.ts'
-import { backupOperations } from '../../src/core/backup/contract.ts'
 import { type Booted, bootInstallation } from '../../src/core/boot.ts'
 import { admitTraffic } from '../../src/core/recovery/admit.ts'
 import { checkRecovery } from '../../src/core/recovery/check.ts'
 import { closeGate, lookAtGate } from '../../src/core/recovery/gate.ts'
-import { copyLedger } from '../../src/core/recovery/ledger-copies.ts'
 import { planReconciliation, readLedgers } from '../../src/core/recovery/reconcile.ts'
 import { repeatSteps } from '../../src/core/recovery/repeat.ts'
 import { detectRewind, watchWrites } from '../../src/core/recovery/witness.ts'
@@ -216,26 +214,6 @@ describe('admission', () => {
       params: { epoch_before: before.epoch, accepted: [], os_user: actor.osUser, host: actor.host },
     })
   })
-})
-
-test('a copy of the ledger is at the target, whole, and serves where the host is gone', async () => {
-  await ways.call('api', backupOperations.createBackupTarget, {
-    body: { name: 'disk', kind: 'LOCAL', config: { path: 'elsewhere' } },
-  })
-  await keep(ways.sql, 'base')
-  const hold = await place()
-  expect(await copyLedger(own.installation)).toBe(1)
-  const { config, ledger, identity } = own.installation
-  const folder = join(config.backupDir, 'elsewhere', 'obligations', identity.id)
-  const [name] = readdirSync(folder)
-  const copy = join(folder, name!)
-  expect(readFileSync(copy, 'utf8')).toBe(readFileSync(ledger.file, 'utf8'))
-
-  rmSync(ledger.file)
-  await takeBack(ways.sql, 'base')
-  const { wanted, lines } = await readLedgers(own.installation, { others: [copy] })
-  expect(lines).toBe(1)
-  expect(await planReconciliation(own.installation, wanted)).toMatchObject([{ what: 'hold.place', id: hold.id }])
 })
 
 test('the ledger tells nobody anything but ids and moments', async () => {

@@ -54,8 +54,11 @@ export default class Doctor extends BaseCommand {
 
   private async database(config: Config, ring: Keyring | undefined): Promise<Finding[]> {
     const { checkDatabase } = await import('../doctor/database.ts')
-    return withDatabase(config, this.note, (database) => checkDatabase(database, ring, config.mode)).catch(
-      (error: unknown) => [fail('database', lineOf(error), 'The log in the data folder says more.')],
-    )
+    const { checkLedger } = await import('../doctor/ledger.ts')
+    return withDatabase(config, this.note, async (database) => {
+      const findings = await checkDatabase(database, ring, config.mode)
+      const isUsable = ring !== undefined && findings.every(({ state }) => state !== 'fail')
+      return [...findings, ...(isUsable ? await checkLedger(config, ring, database) : [])]
+    }).catch((error: unknown) => [fail('database', lineOf(error), 'The log in the data folder says more.')])
   }
 }

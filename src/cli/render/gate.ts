@@ -8,11 +8,12 @@ const reasons = {
   REWOUND: 'a daemon found the database behind what it had acknowledged',
 }
 
-export const gateDetails = (state: GateState) =>
+export const gateDetails = (state: GateState, more: readonly (readonly [string, string])[] = []) =>
   details([
     ['gate', state.gated_at === null ? 'open' : `closed since ${moment(state.gated_at)}`],
     ['because', state.gate_reason === null ? null : reasons[state.gate_reason]],
     ['recovery point', state.recovery_point === null ? null : moment(state.recovery_point)],
     ['last admitted', state.admitted_at === null ? null : moment(state.admitted_at)],
     ['epoch', `${state.epoch_number} (${state.epoch})`],
+    ...more,
   ])

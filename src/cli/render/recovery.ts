@@ -1,6 +1,7 @@
 /** Checks and steps of a recovery, as tables for people. */
 import type { Check } from '../../core/recovery/check.ts'
 import type { Step } from '../../core/recovery/reconcile.ts'
+import { printable } from './printable.ts'
 import { type Column, table } from './table.ts'
 
 const checkColumns: readonly Column<Check>[] = [
@@ -10,7 +11,7 @@ const checkColumns: readonly Column<Check>[] = [
 ]
 
 export async function checkTable(checks: readonly Check[]): Promise<string> {
-  const remedies = checks.flatMap(({ code, remedy }) => (remedy === null ? [] : [`${code}: ${remedy}`]))
+  const remedies = checks.flatMap(({ code, remedy }) => (remedy === null ? [] : [printable(`${code}: ${remedy}`)]))
   return [await table(checks, checkColumns, ''), ...(remedies.length > 0 ? ['', ...remedies] : [])].join('\n')
 }
 

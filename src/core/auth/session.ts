@@ -19,7 +19,7 @@ import { admitted } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
 import { lastId, pageOfRows, pageStart } from '../page.ts'
 import { Problem, refuse } from '../problem.ts'
-import { refuseWhileGated } from '../recovery/gate.ts'
+import { holdGate, refuseWhileGated } from '../recovery/gate.ts'
 import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import type { sessionOperations as ops, Session } from './contract.ts'
 
@@ -119,6 +119,7 @@ export async function refreshSession(
   if (!isTokenShaped(body.refresh_token, 'refresh')) refuse('auth.unauthenticated')
   const { signIn: bounds } = await readSettings(ctx)
   const { session_idle_minutes: idle, session_absolute_hours: absolute } = bounds
+  void holdGate(ctx.tx) // before the rows: an admission takes them in this order too
   const [found] = await ctx.tx<RefreshRow[]>`
     select c.tenant_id, c.id, c.account_id, c.session_id, c.used_at is not null as is_used, s.created_at,
            (${idle} > 0 and s.last_used_at <= now() - make_interval(mins => ${idle}))

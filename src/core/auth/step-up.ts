@@ -24,6 +24,8 @@ import { refusalOfFactor } from './second-factor/show.ts'
 import { account } from './session.ts'
 
 const proofSeconds = 300
+/** A clock that falls back farther than this must not lengthen a proof's life: one of the future is none. */
+const backwardSeconds = 5
 
 /** What came of checking the account's own password before the transaction. */
 export type Verdict =
@@ -98,7 +100,7 @@ export async function spendStepUp(
     const used = await ctx.tx`
       update step_up set used_at = now()
       where hash = ${hashToken(proof)} and tenant_id = ${tenantId} and account_id = ${actor.accountId} and bearer_id = ${actor.bearerId}
-        and used_at is null and expires_at > now()
+        and used_at is null and expires_at > now() and issued_at <= now() + make_interval(secs => ${backwardSeconds})
         and (operation = ${call.operation} or (operation is null and not ${bound}))
         and (target_id is null or target_id = ${call.targetId ?? null})`
     return used.count === 1

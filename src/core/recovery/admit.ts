@@ -16,6 +16,7 @@ import { newId } from '../id.ts'
 import type { Installation } from '../installation.ts'
 import { type Check, checkRecovery } from './check.ts'
 import type { CheckCode } from './check-codes.ts'
+import { takeGate } from './gate.ts'
 
 export interface Admission {
   readonly admitted: boolean
@@ -68,6 +69,12 @@ async function voidAll(installation: Installation, actor: RecoveryActor) {
   }
 }
 
+/** Voids some more; whether there was anything. */
+async function isSomeLeft(ctx: Ctx): Promise<boolean> {
+  const { sessions, tokens, proofs } = await voidSome(ctx)
+  return sessions + tokens + proofs > 0
+}
+
 async function open(
   installation: Installation,
   actor: RecoveryActor,
@@ -75,9 +82,11 @@ async function open(
 ): Promise<void> {
   const epoch = newId()
   await installation.transaction(actor, {}, async (ctx) => {
+    // Whoever has signed in meanwhile is seen by this transaction, or comes after it.
+    await takeGate(ctx.tx)
     const [before] = await ctx.tx<{ epoch: string; recovery_point: string | null }[]>`
       select epoch, recovery_point from installation for update`
-    await voidSome(ctx) // an operator may have signed in meanwhile
+    while (await isSomeLeft(ctx)); // an operator may have signed in meanwhile
     await ctx.tx`
       update installation
       set epoch = ${epoch}, epoch_number = epoch_number + 1, gated_at = null, gate_reason = null, recovery_point = null, admitted_at = now()`

@@ -4,6 +4,7 @@ const checkCodes = [
   'migrations',
   'keyring',
   'ledger',
+  'copies',
   'holds',
   'purges',
   'operators',

@@ -13,6 +13,7 @@ import type { Installation } from '../installation.ts'
 import { jobs as allJobs } from '../jobs.ts'
 import { trySamples } from '../ring-check.ts'
 import type { CheckCode } from './check-codes.ts'
+import { findUnread } from './copy-state.ts'
 import { lookAtGate } from './gate.ts'
 import { type LedgerState, planReconciliation, readLedgers, type Step } from './reconcile.ts'
 
@@ -43,6 +44,7 @@ export async function checkRecovery(installation: Installation, ledgers: readonl
     await checkMigrations(installation),
     await checkKeyring(installation),
     checkLedger(installation, state),
+    await checkCopies(installation, state),
     checkSteps('holds', ['hold.place'], steps),
     checkSteps('purges', ['purge.repeat'], steps),
     await checkOperators(installation, state, steps, recovery_point),
@@ -106,6 +108,25 @@ function checkLedger({ ledger }: Installation, { lines, faults, unsettled }: Led
         'Those that protect are done; look at the others, then accept.',
       )
     : ok('ledger', `${lines} obligations, whole and settled`)
+}
+
+/** A host that is gone has left its ledger at the targets, and nobody else knows what it owed. */
+async function checkCopies(installation: Installation, { read: known }: LedgerState): Promise<Check> {
+  const { unread, failed } = await findUnread(installation, known)
+  const [first] = unread
+  if (first)
+    return finding(
+      'copies',
+      `${unread.length} ledger(s) at targets were not read to their end, the first is ${first.lineage} at ${first.name}`,
+      `svc recovery ledger pull --from ${first.name}`,
+    )
+  return failed.length > 0
+    ? finding(
+        'copies',
+        `cannot be asked for ledgers: ${failed.map(({ name, reason }) => `${name} (${reason})`).join(', ')}`,
+        'docs/runbooks/backup-targets.md; accept where every host still has its ledger.',
+      )
+    : ok('copies', 'no target has a line that was not read')
 }
 
 const reconcile = 'svc recovery reconcile --apply'

@@ -9,6 +9,7 @@ import { operations } from '../operations.ts'
 import { performForAnswer } from '../perform.ts'
 import { Problem } from '../problem.ts'
 import type { Admission } from './admit.ts'
+import type { PulledLedger } from './ledger-pull.ts'
 import type { Rewind } from './witness.ts'
 
 /** Something that has to be true after a recovery. */
@@ -38,7 +39,20 @@ export interface Stage {
 export interface Played extends Stage {
   readonly placedAfter: string
   readonly placedAndReleasedAfter: string
-  readonly lost: readonly { readonly what: string; readonly count: number }[]
+  readonly lost: readonly Loss[]
+}
+
+/** What a rewind takes back, of one kind. */
+export interface Loss {
+  readonly what:
+    | 'holds placed'
+    | 'holds released'
+    | 'tokens revoked'
+    | 'operators added'
+    | 'workspaces purged'
+    | 'proofs spent'
+    | 'sessions ended'
+  readonly count: number
 }
 
 const password = 'a drill is no emergency'
@@ -78,8 +92,11 @@ const holdOn = (installation: Installation, tenantId: string, reason: string) =>
     body: { tenant_id: tenantId, scope: { kind: 'TENANT', id: null }, reason },
   })
 
-/** Two workspaces with holds, a token, a cursor and a proof; `backUp` is called in the middle, so that the log has to bring the rest. */
+/** A backup target, two workspaces with holds, a token, a cursor and a proof; `backUp` is called in the middle, so that the log has to bring the rest. */
 export async function actBeforePoint(installation: Installation, backUp: () => Promise<void>): Promise<Stage> {
+  await by(installation, recoveryActor()).call(operations.createBackupTarget, {
+    body: { name: 'drill', kind: 'LOCAL', config: { path: 'drill' } },
+  })
   const staying = await ownerOf(installation, 'staying')
   const leaving = await ownerOf(installation, 'leaving')
   const heldBefore = await holdOn(installation, staying.tenantId, 'drill: placed before')
@@ -155,7 +172,15 @@ export async function actAfterPoint(installation: Installation, stage: Stage): P
 export async function proveRecovered(
   installation: Installation,
   played: Played,
-  { rewind, admission }: { readonly rewind: Rewind | undefined; readonly admission: Admission },
+  {
+    rewind,
+    pulled,
+    admission,
+  }: {
+    readonly rewind: Rewind | undefined
+    readonly pulled: readonly PulledLedger[]
+    readonly admission: Admission
+  },
 ): Promise<Claim[]> {
   const operator = by(installation, recoveryActor())
   const holds = [played.heldBefore, played.releasedAfter, played.placedAfter, played.placedAndReleasedAfter]
@@ -173,6 +198,10 @@ export async function proveRecovered(
   )
   return [
     { claim: 'a daemon that starts finds the rewind by itself', holds: rewind !== undefined },
+    {
+      claim: 'the copy of the ledger at a target is whole, and all was done from it',
+      holds: pulled.length === 1 && pulled[0]?.fault === null,
+    },
     { claim: `every hold is in force (${holds.length} of them)`, holds: inForce.every(Boolean) },
     { claim: 'the revoked token is revoked', holds: found?.is_alive === false },
     { claim: 'the operator is in the register', holds: register.some((one) => one.account_id === accountId) },

@@ -3,10 +3,12 @@
  *
  *    live ──base backup──▶ copy, archiving ──base backup──▶ … acts … ─T─ … acts … ──▶ stopped
  *    the copy's files replaced by its base backup ──log up to T──▶ promoted
- *    rewind found ─▶ begin ─▶ reconcile, twice ─▶ check ─▶ admit ─▶ proofs
+ *    rewind found ─▶ begin ─▶ ledger lost, pulled from its target ─▶ reconcile, twice ─▶ check ─▶ admit ─▶ proofs
  *
- * The live database is only read. The copy has a data folder, a ledger and a keyring file
- * of its own, which all outlive the rewind as they would on a host, and is removed at the end.
+ * The live database is only read. The copy has a data folder, a keyring file and a backup
+ * target of its own, which all outlive the rewind as they would elsewhere, and is removed at
+ * the end; the live one's targets are taken out of it first, so that nothing of a drill
+ * reaches them. The ledger does not outlive it: everything is done from its copy.
  *
  * Elsewhere: what is done around the point (drill-acts.ts). Ours: `svc recovery
  * drill`; F-06.
@@ -21,11 +23,14 @@ import { cloneDatabase, prepareArchive, rewindTo, takeBaseBackup } from '../data
 import type { ClusterRecord } from '../database/embedded/places.ts'
 import { findSuperuser, holdEmbedded } from '../database/embedded.ts'
 import type { Installation } from '../installation.ts'
+import { installationScope } from '../sealing.ts'
 import { type Admission, admitTraffic } from './admit.ts'
 import { checkRecovery } from './check.ts'
 import type { CheckCode } from './check-codes.ts'
-import { actAfterPoint, actBeforePoint, type Claim, type Played, proveRecovered } from './drill-acts.ts'
+import { actAfterPoint, actBeforePoint, type Claim, type Loss, type Played, proveRecovered } from './drill-acts.ts'
 import { closeGate } from './gate.ts'
+import { type PulledLedger, pullLedgers } from './ledger-pull.ts'
+import { readTargets } from './ledger-targets.ts'
 import { planReconciliation, readLedgers } from './reconcile.ts'
 import { type Repeated, repeatSteps } from './repeat.ts'
 import { detectRewind, watchWrites } from './witness.ts'
@@ -34,7 +39,7 @@ export interface DrillReport {
   readonly recovery_point: string
   /** Each part with how long it took, in milliseconds. */
   readonly steps: readonly { readonly name: string; readonly ms: number }[]
-  readonly lost: readonly { readonly what: string; readonly count: number }[]
+  readonly lost: readonly Loss[]
   /** What the reconciliation did again, and what a second one found to do. */
   readonly replaced: Readonly<Record<string, number>>
   readonly second_run: number
@@ -70,6 +75,7 @@ export async function drill(config: Config, note: (line: string) => void): Promi
         dataDir: host,
         keyringFile: join(work, 'keyring.json'),
         ledgerFile: join(work, 'ledger.jsonl'),
+        ledgerCopy: 'require',
         backupDir: join(work, 'backups'),
       },
       record,
@@ -131,6 +137,11 @@ async function whileOpen<T>(
 
 const play = (config: Config, backup: string, archiving: Readonly<Record<string, string>>): Promise<Played> =>
   whileOpen(config, { ...careless, ...archiving }, async (installation) => {
+    await installation.transaction(
+      recoveryActor(),
+      {},
+      ({ tx }) => tx`delete from backup_target where tenant_id = ${installationScope}`,
+    )
     // As a daemon that serves meanwhile.
     await detectRewind(installation)
     const watch = await watchWrites(installation, () => {})
@@ -161,6 +172,14 @@ async function archiveEverything(dataDir: string): Promise<void> {
   })
 }
 
+/** The host's ledger is lost; what its target has takes its place. */
+async function pullInstead(installation: Installation): Promise<readonly PulledLedger[]> {
+  await rm(installation.ledger.file)
+  const [target] = await installation.transaction(recoveryActor(), { readOnly: true }, readTargets)
+  if (!target) throw new Error('the copy has lost its target')
+  return pullLedgers(installation, target.open())
+}
+
 type Timed = <T>(name: string, step: () => Promise<T>) => Promise<T>
 
 async function recover(installation: Installation, played: Played, timed: Timed) {
@@ -170,6 +189,7 @@ async function recover(installation: Installation, played: Played, timed: Timed)
   await timed('begin', () =>
     installation.transaction(actor, {}, (ctx) => closeGate(ctx, 'BEGUN', { recoveryPoint: point })),
   )
+  const pulled = await timed('ledger from its copy', () => pullInstead(installation))
   const reconcile = async (): Promise<Repeated> => {
     const { wanted } = await readLedgers(installation)
     const plan = await planReconciliation(installation, wanted)
@@ -182,7 +202,7 @@ async function recover(installation: Installation, played: Played, timed: Timed)
   const admission: Admission = await timed('admit', () =>
     admitTraffic(installation, actor, { accept: findings.filter((code) => ofTheLiveOne.includes(code)) }),
   )
-  const proved = await timed('proofs', () => proveRecovered(installation, played, { rewind, admission }))
+  const proved = await timed('proofs', () => proveRecovered(installation, played, { rewind, pulled, admission }))
   const replaced: Record<string, number> = {}
   for (const { what } of first.done) replaced[what] = (replaced[what] ?? 0) + 1
   return {

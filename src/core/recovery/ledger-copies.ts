@@ -1,87 +1,197 @@
 /**
  * Copies of the ledger at the installation's backup targets, for the day the host is gone.
  *
- *    <target>/obligations/<installation id>/<first 16 digits of its first mac>.jsonl
+ *    obligations on the disk ──▶ at one target at least ──▶ commit ──▶ settled, tidied, the other targets
+ *                                     │
+ *                                     └─ none within 5 s   SVC_LEDGER_COPY=require: the act is refused
+ *                                                          SVC_LEDGER_COPY=report:  it goes on, and is a finding
  *
- * A daemon looks once a second whether the ledger has grown, and puts all of it. Behind the
- * act, not ahead of it: a target that is away must not keep anybody from revoking a token;
- * what is on the local disk ahead of the act is. A copy that fails is made at the next look.
- * docs/decisions/0041.
+ * An installation without a target of its own has the local ledger only. Every target gets
+ * every line; an act waits for the first that has it, so that one of two may be away. Acts
+ * that meet share a copy. A target is asked for in the act's own transaction: one that was
+ * just removed keeps nobody waiting.
+ *
+ * Elsewhere: what is put (ledger-pages.ts), reading it back (ledger-pull.ts), whether the
+ * targets have it all (copy-state.ts). Ours: The obligation ledger; docs/decisions/0043.
  */
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
+import { rm, writeFile } from 'node:fs/promises'
 import { withStore } from '../backup/open-store.ts'
-import { ownTarget } from '../backup/target.ts'
+import { type FailureReason, type Store, storeFailure } from '../backup/store.ts'
+import type { Ctx } from '../context.ts'
 import type { Installation } from '../installation.ts'
-import { installationScope } from '../sealing.ts'
+import { LedgerUnavailable } from './ledger.ts'
+import { fileName, folderOf, holds, isFull, ledgersFolder, type Page, readPagePath, readPages } from './ledger-pages.ts'
+import { type LedgerTarget, readTargets } from './ledger-targets.ts'
+import { within } from './within.ts'
 
-export interface Copies {
-  /** Copies what is new, and ends. */
+export interface LedgerCopies {
+  /** Waits until one target has all lines that are on the disk. Throws LedgerUnavailable where the setting asks for that. */
+  ahead(ctx: Ctx): Promise<void>
+  /** Brings every target what it lacks; answers what is in the way of those that failed. */
+  follow(targets: readonly LedgerTarget[]): Promise<readonly CopyFailure[]>
+  /** Brings what this process has added since, for as long as an act would wait. */
   close(): Promise<void>
 }
 
-const system = { kind: 'SYSTEM', job: 'ledger_copies' } as const
-const lookMs = 1_000
+export interface CopyFailure {
+  readonly name: string
+  readonly reason: FailureReason
+}
 
-/** Keeps copies from now on; each new kind of failure is told once. */
-export function keepLedgerCopies(installation: Installation, onError: (error: unknown) => void): Copies {
-  let copiedBytes = 0
-  let lastSaid = ''
-  const look = async () => {
-    try {
-      const size = await sizeOf(installation.ledger.file)
-      if (size === copiedBytes) return
-      await copyLedger(installation)
-      copiedBytes = size
-      lastSaid = ''
-    } catch (error) {
-      const said = String((error as { reason?: unknown }).reason ?? (error as Error).name)
-      if (said !== lastSaid) onError(error)
-      lastSaid = said
-    }
+/** How long an act waits; below what the database grants a transaction that is idle (10 s). */
+const aheadMs = 5_000
+
+/** With SVC_LEDGER_COPY=report, how long a target that has failed is not waited for, in milliseconds. */
+const restMs = 30_000
+
+/** How long what a target has is remembered, in milliseconds: somebody may have removed it there. */
+const rememberedMs = 600_000
+
+/** `of`: asked for only when something is copied. */
+export function openLedgerCopies(of: () => Installation): LedgerCopies {
+  const holders = new Map<string, Holder>()
+  let used: readonly LedgerTarget[] = []
+  const holderOf = (target: LedgerTarget) => {
+    const known = holders.get(target.id)
+    if (known) return known
+    const made = openHolder(of())
+    holders.set(target.id, made)
+    return made
   }
-  let looking = Promise.resolve()
-  const timer = setInterval(() => {
-    looking = looking.then(look)
-  }, lookMs).unref()
+
+  const follow = async (targets: readonly LedgerTarget[]) => {
+    const failures = targets.map(async (target): Promise<CopyFailure[]> => {
+      try {
+        await holderOf(target).bring(target)
+        await holderOf(target).tidy(target)
+        return []
+      } catch (error) {
+        return [{ name: target.name, reason: storeFailure(error).reason }]
+      }
+    })
+    return (await Promise.all(failures)).flat()
+  }
+
   return {
+    follow,
+
+    async ahead(ctx) {
+      used = await readTargets(ctx)
+      const { ledgerCopy } = ctx.config
+      const awaited = used.filter((target) => ledgerCopy === 'require' || !holderOf(target).isResting())
+      if (awaited.length === 0) return
+      try {
+        await within(aheadMs, Promise.any(awaited.map((target) => holderOf(target).bring(target))))
+      } catch (cause) {
+        if (ledgerCopy === 'report') return
+        throw new LedgerUnavailable('no backup target has taken the copy of the obligation', { cause })
+      }
+    },
+
     async close() {
-      clearInterval(timer)
-      await looking
-      await look()
+      if (used.length > 0) await within(aheadMs, follow(used)).catch(() => {})
     },
   }
 }
 
-/** Puts the whole ledger at every target of the installation; answers how many have it. Throws StoreFailure. */
-export async function copyLedger(installation: Installation): Promise<number> {
-  const { file } = installation.ledger
-  const mac = await firstMac(file)
-  if (mac === undefined) return 0
-  const targets = await installation.transaction(
-    system,
-    { readOnly: true },
-    ({ tx }) => tx<{ id: string }[]>`select id from backup_target where tenant_id = ${installationScope} order by id`,
-  )
-  const path = `obligations/${installation.identity.id}/${mac.slice(0, 16)}.jsonl`
-  for (const { id } of targets)
-    await withStore(installation, await ownTarget(installation, system, id), (store) => store.put(path, file))
-  return targets.length
+/** What one target has, as far as this process knows, and the one copy under way. */
+interface Holder {
+  /** Resolves once the target has what is on the disk now. Throws StoreFailure. */
+  bring(target: LedgerTarget): Promise<void>
+  /** Removes copies that later ones hold. */
+  tidy(target: LedgerTarget): Promise<void>
+  isResting(): boolean
 }
 
-const sizeOf = (file: string) =>
-  stat(file).then(
-    ({ size }) => size,
-    () => 0,
-  )
+interface There {
+  readonly lineage: string
+  /** Where the first page begins that may still grow, in bytes. */
+  from: number
+  /** The copies of pages from there on, by their folder. */
+  readonly copies: Set<string>
+  readonly outdated: Set<string>
+  readonly askedAt: number
+}
 
-async function firstMac(file: string): Promise<string | undefined> {
-  if ((await sizeOf(file)) === 0) return undefined
-  const lines = createInterface({ input: createReadStream(file) })
-  for await (const line of lines) {
-    lines.close()
-    return /"mac":"([0-9a-f]{64})"\}$/.exec(line)?.[1]
+function openHolder(installation: Installation): Holder {
+  let there: There | undefined
+  let failedAt = Number.NEGATIVE_INFINITY
+  let running: Promise<void> = Promise.resolve()
+  let next: Promise<void> | undefined
+
+  const copy = async (target: LedgerTarget) => {
+    if (there && performance.now() - there.askedAt > rememberedMs) there = undefined
+    try {
+      const { lineage, pages } = await readPages(installation.ledger.file, there ?? { from: 0 })
+      if (lineage === undefined) return
+      if (there?.lineage === lineage && pages.every((page) => there?.copies.has(folderOf(page)))) return
+      const opened = target.open()
+      await withStore(installation, opened, async (store) => {
+        if (there?.lineage !== lineage) there = await survey(installation, store, lineage)
+        for (const page of pages) await putPage(installation, store, there, page)
+      })
+      failedAt = Number.NEGATIVE_INFINITY
+    } catch (error) {
+      failedAt = performance.now()
+      throw error
+    }
   }
-  return undefined
+
+  return {
+    // One copy at a time, and one more that everybody who came meanwhile shares: it reads the disk after they wrote.
+    bring(target) {
+      next ??= running
+        .catch(() => {})
+        .then(() => {
+          next = undefined
+          running = copy(target)
+          return running
+        })
+      return next
+    },
+
+    async tidy(target) {
+      const outdated = [...(there?.outdated ?? [])]
+      if (outdated.length === 0) return
+      await withStore(installation, target.open(), async (store) => {
+        for (const folder of outdated) {
+          await store.remove(`${ledgersFolder(installation.identity.id)}/${folder}`)
+          there?.outdated.delete(folder)
+          there?.copies.delete(folder)
+        }
+      })
+    },
+
+    isResting: () => performance.now() - failedAt < restMs,
+  }
+}
+
+/** What a target has of a ledger already. */
+async function survey({ identity }: Installation, store: Store, lineage: string): Promise<There> {
+  const root = ledgersFolder(identity.id)
+  const copies = new Set<string>()
+  for await (const { path } of store.list(`${root}/${lineage}`)) {
+    const name = readPagePath(path.slice(root.length + 1))
+    if (name) copies.add(folderOf(name))
+  }
+  return { lineage, from: 0, copies, outdated: new Set(), askedAt: performance.now() }
+}
+
+async function putPage(installation: Installation, store: Store, there: There, page: Page): Promise<void> {
+  const folder = folderOf(page)
+  if (!there.copies.has(folder)) {
+    const draft = `${installation.ledger.file}.page-${process.pid}-${crypto.randomUUID()}`
+    try {
+      await writeFile(draft, page.text, { mode: 0o600, flag: 'wx' })
+      await store.put(`${ledgersFolder(installation.identity.id)}/${folder}/${fileName}`, draft)
+    } finally {
+      await rm(draft, { force: true })
+    }
+    there.copies.add(folder)
+  }
+  for (const other of there.copies) {
+    const name = readPagePath(`${other}/${fileName}`)
+    if (name && other !== folder && holds(page, name)) there.outdated.add(other)
+  }
+  if (isFull(page)) there.from = Math.max(there.from, page.to)
 }

@@ -15,13 +15,13 @@
  *    line that a power cut tore is cut off by the next one: it was never relied on.
  *
  * Not guaranteed: that the end is still there. Lines cut off at the end of the file leave a
- * chain that verifies, which is why a copy belongs elsewhere.
+ * chain that verifies, which is why a copy belongs elsewhere (ledger-copies.ts).
  *
  * Elsewhere: when it is written (pledge.ts), what is done with it (reconcile.ts). Ours: The
  * obligation ledger; docs/decisions/0041.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { constants, mkdir, open, readFile } from 'node:fs/promises'
+import { constants, type FileHandle, mkdir, open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { makeLockFile, takeTurn } from '../database/embedded/locks.ts'
@@ -30,7 +30,7 @@ import { decrypt, encrypt, lengthPrefixed } from '../sealing.ts'
 import { Note, Obligation } from './obligation.ts'
 
 /** The ledger cannot be written: what owes something must not be done. */
-class LedgerUnavailable extends Error {
+export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable'
 }
 
@@ -38,12 +38,19 @@ export interface Entry<Act = Obligation | Note> {
   readonly seq: number
   readonly at: string
   readonly act: Act
+  /** No other line of any ledger has it. */
+  readonly mac: string
 }
 
 export interface LedgerContents {
   readonly installationId: string | undefined
   /** The obligations whose transaction is not known to have failed, oldest first. */
   readonly obligations: readonly (Entry<Obligation> & { readonly isSettled: boolean })[]
+  /** The macs of those whose transaction is known to have failed: a copy may not have heard of it. */
+  readonly voided: ReadonlySet<string>
+  /** The mac of its first line, and the number of its last that is believed; undefined for an empty one. */
+  readonly lineage: string | undefined
+  readonly last: number
   /** The line from which on nothing is believed, and why; undefined for a whole ledger. */
   readonly fault: string | undefined
 }
@@ -133,12 +140,23 @@ async function appendTo(
       if (!opening.includes(act as Note)) numbers.push(seq)
     }
     await handle.truncate(from + whole) // what a power cut tore
-    await handle.write(text, from + whole, 'utf8')
-    if (isDurable) await handle.sync()
+    try {
+      await writeWhole(handle, Buffer.from(text, 'utf8'), from + whole)
+      if (isDurable) await handle.sync()
+    } catch (error) {
+      await handle.truncate(from + whole).catch(() => {})
+      throw error
+    }
     return numbers
   } finally {
     await handle.close()
   }
+}
+
+/** A disk that fills up takes the first part of a write and says nothing until the next. */
+async function writeWhole(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let at = 0; at < bytes.length; )
+    at += (await handle.write(bytes, at, bytes.length - at, position + at)).bytesWritten
 }
 
 function lineOf(ring: Keyring, seq: number, act: Obligation | Note, before: string) {
@@ -172,37 +190,64 @@ export async function readLedger(file: string, ring: Keyring): Promise<LedgerCon
     .split('\n')
     .slice(0, -1)
   const obligations = new Map<number, Entry<Obligation> & { isSettled: boolean }>()
+  const voided = new Set<string>()
   let installationId: string | undefined
-  let before = { seq: 0, mac: noMac }
+  let before: ChainEnd = noLine
+  let lineage: string | undefined
+  const contents = (fault?: string): LedgerContents => ({
+    ...{ installationId, lineage, voided, fault },
+    obligations: [...obligations.values()],
+    last: before.seq,
+  })
   for (const [index, line] of lines.entries()) {
-    const read = readLine(ring, before, line)
-    if (typeof read === 'string')
-      return { installationId, obligations: [...obligations.values()], fault: `line ${index + 1}: ${read}` }
-    const { entry, mac } = read
-    before = { seq: entry.seq, mac }
+    const entry = readLine(ring, before, line)
+    if (typeof entry === 'string') return contents(`line ${index + 1}: ${entry}`)
+    before = entry
+    lineage ??= entry.mac
     const { act } = entry
     if (act.act === 'ledger.opened') installationId = act.installation_id
     else if (act.act === 'settled')
       for (const seq of act.of) {
         const settled = obligations.get(seq)
-        if (settled && act.outcome === 'done') settled.isSettled = true
-        else obligations.delete(seq)
+        if (!settled) continue
+        if (act.outcome === 'done') settled.isSettled = true
+        else {
+          obligations.delete(seq)
+          voided.add(settled.mac)
+        }
       }
     else obligations.set(entry.seq, { ...entry, act, isSettled: false })
   }
-  return { installationId, obligations: [...obligations.values()], fault: undefined }
+  return contents()
+}
+
+/** The line before one, as the chain knows it. */
+export interface ChainEnd {
+  readonly seq: number
+  readonly mac: string
+}
+
+/** What stands before the first line. */
+export const noLine: ChainEnd = { seq: 0, mac: noMac }
+
+const Body = z.looseObject(Line.omit({ mac: true }).shape)
+
+function readBody(text: string): z.output<typeof Body> | undefined {
+  try {
+    return Body.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
+  }
 }
 
 /** The entry of a line, or what is wrong with it. */
-function readLine(
-  ring: Keyring,
-  before: { readonly seq: number; readonly mac: string },
-  text: string,
-): { readonly entry: Entry; readonly mac: string } | string {
+export function readLine(ring: Keyring, before: ChainEnd, text: string): Entry | string {
   const [, start, mac] = /^(\{.*),"mac":"([0-9a-f]{64})"\}$/.exec(text) ?? []
   if (start === undefined || mac === undefined) return 'is not whole'
   const body = `${start}}`
-  const { v: _, seq, at, key, ...rest } = JSON.parse(body) as z.output<typeof Line> & { readonly act: string }
+  const said = readBody(body)
+  if (!said) return 'is not whole'
+  const { v: _, seq, at, key, ...rest } = said
   if (!ledgerPurposes.every((one) => ring.serves(key, one))) return `names the key "${key}", which the ring lacks`
   if (!timingSafeEqual(Buffer.from(macOf(ring, key, before.mac, body)), Buffer.from(mac)))
     return 'was changed, or lines before it are missing'
@@ -211,5 +256,5 @@ function readLine(
   if (!parsed.success) return 'names an act that this release does not know'
   const act = parsed.data
   const opened = act.act === 'hold.placed' ? { ...act, reason: openReason(ring, key, act.id, act.reason) } : act
-  return { entry: { seq, at, act: opened }, mac }
+  return { seq, at, act: opened, mac }
 }

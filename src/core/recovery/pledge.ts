@@ -1,5 +1,5 @@
 /**
- * What one transaction owes: on the disk before its commit, settled after it.
+ * What one transaction owes: on the disk and at a target before its commit, settled after it.
  *
  * A transaction that collided and ran again has pledged twice; the first pledge is void.
  * When the answer to a commit is lost the pledge stays unsettled: whoever reads the ledger
@@ -9,8 +9,8 @@ import { DatabaseUnavailable } from '../database/unavailable.ts'
 import type { Ledger } from './ledger.ts'
 import type { Obligation } from './obligation.ts'
 
-/** Runs the work of one attempt; what it pushes is on the disk when this resolves. */
-export type Enter = <R>(work: (owed: Obligation[]) => Promise<R>) => Promise<R>
+/** Runs the work of one attempt; what it pushes is on the disk, and has been copied, when this resolves. */
+export type Enter = <R>(work: (owed: Obligation[]) => Promise<R>, copy: () => Promise<void>) => Promise<R>
 
 /** Runs a transaction, whose every attempt goes through `enter`, and settles what it pledged. */
 export async function pledged<T>(ledger: Ledger, run: (enter: Enter) => Promise<T>): Promise<T> {
@@ -20,12 +20,15 @@ export async function pledged<T>(ledger: Ledger, run: (enter: Enter) => Promise<
     pledge = []
     await ledger.settle(of, outcome)
   }
-  const enter: Enter = async (work) => {
+  const enter: Enter = async (work, copy) => {
     // Nothing is awaited before the work unless there was an attempt: `begin` waits for its first statement.
     if (pledge.length > 0) await settle('void')
     const owed: Obligation[] = []
     const result = await work(owed)
-    if (owed.length > 0) pledge = await ledger.append(owed)
+    if (owed.length > 0) {
+      pledge = await ledger.append(owed)
+      await copy()
+    }
     return result
   }
   try {

@@ -10,7 +10,8 @@
  */
 import type { Ctx } from '../context.ts'
 import type { Installation } from '../installation.ts'
-import { readLedger } from './ledger.ts'
+import { type LedgerContents, readLedger } from './ledger.ts'
+import { pulledFiles } from './ledger-pull.ts'
 import { type Wanted, wantedBy } from './wanted.ts'
 
 export type Hindrance =
@@ -40,6 +41,8 @@ export interface LedgerState {
   readonly faults: readonly { readonly file: string; readonly fault: string }[]
   readonly lines: number
   readonly unsettled: number
+  /** How far each ledger was read: the mac of its first line, and the number of the last that is believed. */
+  readonly read: readonly { readonly lineage: string; readonly last: number }[]
 }
 
 interface Reading {
@@ -49,13 +52,13 @@ interface Reading {
   readonly since?: string | null
 }
 
-/** The ledger of this host, and those of others where they are given. */
+/** The ledger of this host, those that were taken from a target, and others where they are given. */
 export async function readLedgers(
   installation: Installation,
   { others = [], since = null }: Reading = {},
 ): Promise<LedgerState> {
   const { ledger, ring, identity } = installation
-  const files = [...new Set([ledger.file, ...others])]
+  const files = [...new Set([ledger.file, ...(await pulledFiles(installation.config)), ...others])]
   const all = await Promise.all(files.map(async (file) => ({ file, ...(await readLedger(file, ring)) })))
   const faults = all.flatMap(({ file, fault, installationId }) => {
     if (installationId !== undefined && installationId !== identity.id)
@@ -63,15 +66,25 @@ export async function readLedgers(
     return fault === undefined ? [] : [{ file, fault }]
   })
   const ours = all.filter(({ installationId }) => installationId === identity.id)
-  // A copy of one ledger has the same lines once more; each is read once.
-  const read = ours.flatMap(({ obligations }) => obligations).filter(({ at }) => since === null || at > since)
-  const lines = new Map(read.map((line) => [`${line.at} ${line.seq}`, line]))
+  const lines = linesOf(ours, since)
   return {
-    wanted: wantedBy([...lines.values()]),
+    wanted: wantedBy(lines),
     faults,
-    lines: lines.size,
-    unsettled: [...lines.values()].filter(({ isSettled }) => !isSettled).length,
+    lines: lines.length,
+    unsettled: lines.filter(({ isSettled }) => !isSettled).length,
+    read: ours.flatMap(({ lineage, last }) => (lineage === undefined ? [] : [{ lineage, last }])),
   }
+}
+
+/** A copy has the lines of its ledger once more, and perhaps without their outcome; each counts once, and an outcome that any of them knows counts. */
+function linesOf(ledgers: readonly LedgerContents[], since: string | null) {
+  const voided = new Set(ledgers.flatMap((ledger) => [...ledger.voided]))
+  const lines = new Map<string, LedgerContents['obligations'][number]>()
+  for (const line of ledgers.flatMap(({ obligations }) => obligations)) {
+    if (voided.has(line.mac) || (since !== null && line.at <= since)) continue
+    if (line.isSettled || !lines.has(line.mac)) lines.set(line.mac, line)
+  }
+  return [...lines.values()]
 }
 
 const batch = 500

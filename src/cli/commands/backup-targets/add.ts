@@ -1,10 +1,9 @@
-import { Args, Flags } from '@oclif/core'
-import { backupOperations, type NewTargetConfig, type TargetKind } from '../../../core/backup/contract.ts'
+import { Args } from '@oclif/core'
+import { backupOperations } from '../../../core/backup/contract.ts'
 import { whereOf } from '../../backup-targets.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { Failure } from '../../failure.ts'
 import { details } from '../../render/details.ts'
-import { readSecret, secretOrAsk } from '../../secret-input.ts'
+import { kindFlag, readStore, storeFlags } from '../../store-flags.ts'
 
 export default class BackupTargetsAdd extends CallerCommand {
   static override summary = 'Add a backup target: a folder, an S3 bucket or an SFTP server'
@@ -21,45 +20,13 @@ export default class BackupTargetsAdd extends CallerCommand {
     name: Args.string({ ignoreStdin: true, required: true, description: 'what people call it' }),
   }
   static override flags = {
-    kind: Flags.string({ summary: 'What it is.', options: ['local', 's3', 'sftp'] as const, required: true }),
-    path: Flags.string({ summary: 'local, sftp: the folder.' }),
-    endpoint: Flags.string({ summary: 's3: https://host, or https://host:port.', helpValue: 'URL' }),
-    region: Flags.string({ summary: 's3: the region that requests are signed for.' }),
-    bucket: Flags.string({ summary: 's3: the bucket, which must exist.' }),
-    prefix: Flags.string({ summary: 's3: put before every key.' }),
-    'access-key-id': Flags.string({ summary: 's3: who signs.', helpValue: 'ID' }),
-    host: Flags.string({ summary: 'sftp: the server.' }),
-    port: Flags.integer({ summary: 'sftp: its port; 22 where absent.', min: 1, max: 65_535 }),
-    username: Flags.string({ summary: 'sftp: who signs in.' }),
-    'host-key': Flags.string({ summary: "sftp: the server's public key.", helpValue: 'KEY' }),
-    'private-key-file': Flags.string({ summary: 'sftp: sign in with this key, of mode 0600.', helpValue: 'FILE' }),
-    'secret-file': Flags.string({
-      summary: 'Read the secret access key or the password from a file of mode 0600.',
-      helpValue: 'FILE',
-      exclusive: ['private-key-file'],
-    }),
-    'secret-stdin': Flags.boolean({
-      summary: 'Read it from standard input.',
-      exclusive: ['secret-file', 'private-key-file'],
-    }),
+    ...storeFlags,
+    kind: kindFlag({ required: true }),
   }
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(BackupTargetsAdd)
-    const plain = Object.entries({
-      path: flags.path,
-      endpoint: flags.endpoint,
-      region: flags.region,
-      bucket: flags.bucket,
-      prefix: flags.prefix,
-      access_key_id: flags['access-key-id'],
-      host: flags.host,
-      port: flags.port,
-      username: flags.username,
-      host_key: flags['host-key'],
-    }).filter(([, value]) => value !== undefined)
-    const kind = flags.kind.toUpperCase() as TargetKind
-    const config = { ...Object.fromEntries(plain), ...(await secretOf(kind, flags)) } as NewTargetConfig
+    const { kind, config } = await readStore(flags.kind, flags)
     const caller = await this.open(flags)
     const target = await caller.call(backupOperations.createBackupTarget, { body: { name: args.name, kind, config } })
     this.log(
@@ -73,23 +40,4 @@ export default class BackupTargetsAdd extends CallerCommand {
     this.tell(`Next: ${this.following(`backup-targets test ${target.id}`, flags)}`)
     return target
   }
-}
-
-interface SecretFlags {
-  readonly 'private-key-file'?: string | undefined
-  readonly 'secret-file'?: string | undefined
-  readonly 'secret-stdin'?: boolean
-}
-
-async function secretOf(kind: TargetKind, flags: SecretFlags): Promise<Partial<NewTargetConfig>> {
-  const source = { stdin: flags['secret-stdin'], file: flags['secret-file'] }
-  if (kind === 'LOCAL') {
-    if (source.stdin || source.file !== undefined) throw new Failure('usage', 'A local target takes no secret.')
-    return {}
-  }
-  if (kind === 'S3') return { secret_access_key: await secretOrAsk(source, 'secret', 'Secret access key:') }
-  const key = await readSecret({ file: flags['private-key-file'] }, 'private key')
-  // OpenSSH's own files end with a line feed, which reading a secret takes off.
-  if (key !== undefined) return { private_key: `${key}\n` }
-  return { password: await secretOrAsk(source, 'secret', 'Password:') }
 }

@@ -4,6 +4,7 @@ import { BaseCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
 import { withInstallation } from '../../recovery-installation.ts'
 import { gateDetails } from '../../render/gate.ts'
+import { agreeWhileServing } from '../../while-serving.ts'
 
 export default class RecoveryBegin extends BaseCommand {
   static override summary = 'Close the gate after the database was recovered to an earlier moment'
@@ -16,6 +17,7 @@ export default class RecoveryBegin extends BaseCommand {
       required: true,
       helpValue: 'MOMENT',
     }),
+    'while-serving': Flags.boolean({ summary: 'Close the gate although a daemon serves workspaces.' }),
   }
 
   async run(): Promise<GateState> {
@@ -23,8 +25,12 @@ export default class RecoveryBegin extends BaseCommand {
     const recoveryPoint = readMoment(flags['recovery-point'])
     const state = await withInstallation(this.note, async (installation, actor) => {
       const { closeGate } = await import('../../../core/recovery/gate.ts')
-      const { isServed } = await import('../../../core/serving.ts')
-      if (await isServed(installation.address)) this.note('A daemon is serving: it refuses workspaces from now on.')
+      await agreeWhileServing(installation, {
+        isMeant: flags['while-serving'],
+        effect: 'It refuses every workspace from now on.',
+        remedy: 'Stop it, or add --while-serving: it refuses every workspace from then on.',
+        note: this.note,
+      })
       return installation.transaction(actor, {}, (ctx) => closeGate(ctx, 'BEGUN', { recoveryPoint }))
     })
     this.log(gateDetails(state))

@@ -1,19 +1,24 @@
 import type { GateState } from '../../../core/recovery/gate.ts'
+import type { LedgerStatus } from '../../../core/recovery/ledger-status.ts'
 import { BaseCommand } from '../../base-command.ts'
 import { withInstallation } from '../../recovery-installation.ts'
 import { gateDetails } from '../../render/gate.ts'
+import { ledgerMembers } from '../../render/ledger.ts'
 
 export default class RecoveryStatus extends BaseCommand {
-  static override summary = 'Show whether the installation admits workspaces, and if not, why'
+  static override summary =
+    'Show whether the installation admits workspaces, and who has copies of the obligation ledger'
+  static override description = 'Asks every backup target of the installation. Changes nothing.'
   static override examples = ['<%= config.bin %> recovery status']
 
-  async run(): Promise<GateState> {
+  async run(): Promise<GateState & { ledger: LedgerStatus }> {
     await this.parse(RecoveryStatus)
     const state = await withInstallation(this.note, async (installation) => {
       const { lookAtGate } = await import('../../../core/recovery/gate.ts')
-      return lookAtGate(installation)
+      const { lookAtLedger } = await import('../../../core/recovery/ledger-status.ts')
+      return { ...(await lookAtGate(installation)), ledger: await lookAtLedger(installation) }
     })
-    this.log(gateDetails(state))
+    this.log(gateDetails(state, ledgerMembers(state.ledger)))
     return state
   }
 }

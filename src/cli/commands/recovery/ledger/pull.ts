@@ -1,0 +1,85 @@
+import { Flags } from '@oclif/core'
+import type { OpenedTarget } from '../../../../core/backup/store.ts'
+import type { Installation } from '../../../../core/installation.ts'
+import type { PulledLedger } from '../../../../core/recovery/ledger-pull.ts'
+import { BaseCommand } from '../../../base-command.ts'
+import { exitCodes, Failure } from '../../../failure.ts'
+import { withInstallation } from '../../../recovery-installation.ts'
+import { moment } from '../../../render/moment.ts'
+import { type Column, table } from '../../../render/table.ts'
+import { kindFlag, readStore, storeFlags } from '../../../store-flags.ts'
+
+const columns: readonly Column<PulledLedger>[] = [
+  { head: 'LEDGER', cell: ({ lineage }) => lineage, whole: true },
+  { head: 'LINES', cell: ({ lines }) => String(lines), align: 'right' },
+  { head: 'OBLIGATIONS', cell: ({ obligations }) => String(obligations), align: 'right' },
+  { head: 'NEWEST', cell: ({ newest_at }) => (newest_at === null ? '' : moment(newest_at)), whole: true },
+  { head: 'CHAIN', cell: ({ fault }) => fault ?? 'whole', whole: true },
+]
+
+export default class RecoveryLedgerPull extends BaseCommand {
+  static override summary = 'Take the obligation ledgers of this installation back from a backup target'
+  static override description =
+    'For the day a host is gone with its ledger. Every ledger that was copied there is put below ledgers in SVC_DATA_DIR, its chain verified, and read by reconcile, check and admit from then on. ' +
+    'A target that the recovered database knows is named with --from; one that was added after the recovery point is described as `svc backup-targets add` takes it. Exits 8 where a chain is broken or nothing is there.'
+  static override examples = [
+    '<%= config.bin %> recovery ledger pull --from vault',
+    '<%= config.bin %> recovery ledger pull --kind s3 --endpoint https://s3.example.org --region eu-1 --bucket backups --access-key-id AKIA --secret-file s3.key',
+  ]
+  static override flags = {
+    from: Flags.string({
+      summary: 'The name or id of a backup target of the installation.',
+      helpValue: 'TARGET',
+      exactlyOne: ['from', 'kind'],
+    }),
+    kind: kindFlag(),
+    ...storeFlags,
+  }
+
+  async run(): Promise<{ ledgers: readonly PulledLedger[] }> {
+    const { flags } = await this.parse(RecoveryLedgerPull)
+    const described = flags.kind === undefined ? undefined : await readStore(flags.kind, flags)
+    const ledgers = await withInstallation(this.note, async (installation) => {
+      const { pullLedgers } = await import('../../../../core/recovery/ledger-pull.ts')
+      const target = described ? await openDescribed(described) : await openNamed(installation, flags.from ?? '')
+      return pullLedgers(installation, target).catch(explain)
+    })
+    this.log(await table(ledgers, columns, 'No ledger of this installation is there.'))
+    for (const { file } of ledgers) this.tell(`\n${file}`)
+    if (ledgers.length === 0 || ledgers.some(({ fault }) => fault !== null)) process.exitCode = exitCodes.findings
+    if (ledgers.length > 0) this.tell('\nNext: svc recovery reconcile')
+    return { ledgers }
+  }
+}
+
+async function openNamed(installation: Installation, name: string): Promise<OpenedTarget> {
+  const { readTargets } = await import('../../../../core/recovery/ledger-targets.ts')
+  const { recoveryActor } = await import('../../../../core/actor.ts')
+  const targets = await installation.transaction(recoveryActor(), { readOnly: true }, readTargets)
+  const found = targets.filter((target) => target.id === name.toLowerCase() || target.name === name)
+  if (found.length > 1) throw new Failure('usage', `There are ${found.length} targets named "${name}".`, 'Name its id.')
+  const [target] = found
+  if (target) return target.open()
+  throw new Failure(
+    'notFound',
+    `The recovered database knows no backup target "${name}" of the installation.`,
+    'If it was added after the recovery point, describe it: --kind, and the flags of `svc backup-targets add`.',
+  )
+}
+
+async function openDescribed(described: Awaited<ReturnType<typeof readStore>>): Promise<OpenedTarget> {
+  const { splitConfig } = await import('../../../../core/backup/config.ts')
+  const { plain, secrets } = splitConfig(described.kind, described.config)
+  return { kind: described.kind, config: plain, secrets: secrets ?? {} }
+}
+
+/** A target's failure is a code; here it becomes the refusal that other commands show. */
+async function explain(error: unknown): Promise<never> {
+  const { StoreFailure } = await import('../../../../core/backup/store.ts')
+  if (!(error instanceof StoreFailure)) throw error
+  throw new Failure(
+    'unreached',
+    `The backup target cannot be used (${error.reason}).`,
+    'docs/runbooks/backup-targets.md',
+  )
+}

@@ -1,0 +1,62 @@
+/** Checks of the obligation ledger: whole, and copied elsewhere. */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../../core/config.ts'
+import { asInstallation } from '../../core/context.ts'
+import { type Identity, openInstallation } from '../../core/installation.ts'
+import type { Keyring } from '../../core/keyring.ts'
+import { type LedgerStatus, lookAtLedger } from '../../core/recovery/ledger-status.ts'
+import type { HeldDatabase } from '../database.ts'
+import { copySays, noCopies } from '../render/ledger.ts'
+import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
+
+/** Asks every target of the installation; for a database that was found in order. */
+export async function checkLedger(config: Config, ring: Keyring, { daemon }: HeldDatabase): Promise<Finding[]> {
+  const installation = openInstallation(config, daemon, ring, { works: false, applicationName: 'svc doctor' })
+  try {
+    const [known] = await installation.pool.transaction(
+      asInstallation,
+      (tx) => tx.last<Identity[]>`select id, epoch from installation`,
+      { readOnly: true },
+    )
+    if (!known) return []
+    Object.assign(installation.identity, known)
+    const status = await lookAtLedger(installation)
+    return [checkFile(status), checkCopies(config, status)]
+  } catch (error) {
+    return [fail('ledger', lineOf(error), 'docs/runbooks/point-in-time-recovery.md')]
+  } finally {
+    await installation.close()
+  }
+}
+
+function checkFile({ file, lines, fault }: LedgerStatus): Finding {
+  return fault === null
+    ? ok('ledger', `${lines} line(s) in ${file}`)
+    : fail('ledger', `${file}: ${fault}`, 'Restore it from its copy: svc recovery ledger pull --from TARGET')
+}
+
+function checkCopies(config: Config, { file, copy, copies }: LedgerStatus): Finding {
+  if (copies.length === 0) return ok('ledger copies', noCopies)
+  const says = `${copies.map((state) => `${state.name}: ${copySays(state)}`).join('; ')} (SVC_LEDGER_COPY=${copy})`
+  const remedy = 'svc backup-targets test NAME; docs/runbooks/backup-targets.md'
+  const reached = copies.filter(({ failed }) => failed === null)
+  if (reached.length === 0)
+    return fail(
+      'ledger copies',
+      says,
+      copy === 'require'
+        ? `Holds, revocations, purges and changes of operators are refused meanwhile. ${remedy}`
+        : `What is owed now is on this disk only. ${remedy}`,
+    )
+  if (copies.some(({ lines_missing }) => lines_missing !== 0)) return warn('ledger copies', says, remedy)
+  return copies.every(({ kind }) => kind === 'LOCAL') && isSameDisk(file, config.backupDir)
+    ? warn('ledger copies', `${says}, on the file system of the ledger itself`, 'Add a target elsewhere.')
+    : ok('ledger copies', says)
+}
+
+function isSameDisk(file: string, folder: string): boolean {
+  const deviceOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.dev
+  const device = deviceOf(file) ?? deviceOf(join(file, '..'))
+  return device !== undefined && device === deviceOf(folder)
+}

@@ -1,0 +1,23 @@
+/** The obligation ledger and its copies, for people. */
+import type { CopyState } from '../../core/recovery/copy-state.ts'
+import type { LedgerStatus } from '../../core/recovery/ledger-status.ts'
+import { printable } from './printable.ts'
+
+const waits = {
+  require: 'an act that owes a line is refused unless a target takes it (SVC_LEDGER_COPY=require)',
+  report: 'an act that owes a line goes on where no target takes it (SVC_LEDGER_COPY=report)',
+}
+
+export const ledgerMembers = ({ file, lines, fault, copy, copies }: LedgerStatus): [string, string][] => [
+  ['ledger', `${lines} line(s) in ${file}${fault === null ? '' : `; ${fault}`}`],
+  ['copies', copies.length === 0 ? noCopies : waits[copy]],
+  ...copies.map((state): [string, string] => [`at ${printable(state.name)}`, copySays(state)]),
+]
+
+export const noCopies = 'none: the installation has no backup target of its own'
+
+export function copySays({ lines_missing, failed }: CopyState): string {
+  if (failed !== null) return `not reached (${failed})`
+  if (lines_missing === null) return 'not known, because the ledger is not whole'
+  return lines_missing === 0 ? 'every line' : `${lines_missing} line(s) missing`
+}

@@ -1,0 +1,220 @@
+/**
+ * F-11, T-45, T-42: the clocks of PostgreSQL and of a daemon jump, tremble and run. No
+ * workspace is purged, no proof that has expired is taken, no slot of the schedule runs
+ * twice, and what has ended stays ended.
+ *
+ *     SVC_FAULTS=full vitest run test/faults/clock.test.ts    60 s ahead, 30 s each of the others, instead of moments
+ */
+
+import { randomUUIDv7 } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type postgres from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { endPasswordOpening, purgeTenant } from '../../src/core/admin/tenants/jobs.ts'
+import { operations } from '../../src/core/operations.ts'
+import { mintToken } from '../../src/core/token.ts'
+import { type OwnCluster, ownCluster } from '../database/own-cluster.ts'
+import { type SpawnedDaemon, spawnDaemon } from '../support/daemon.ts'
+import { type FakeTime, fakeTime, hasFakeTime } from '../support/fake-time.ts'
+import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { fillTemplate } from '../support/template.ts'
+
+const isFull = process.env['SVC_FAULTS'] === 'full'
+const leaving = isFull ? 20 : 5
+const aheadMs = isFull ? 60_000 : 3_000
+const elseMs = isFull ? 30_000 : 3_000
+
+if (!hasFakeTime) process.stderr.write('\nNot shown: libfaketime is not installed (apt-get install faketime).\n')
+
+let time: FakeTime
+let cluster: OwnCluster
+let own: TestInstallation
+let daemon: SpawnedDaemon
+let sql: postgres.Sql
+let admin: {
+  readonly tenantId: string
+  readonly accountId: string
+  readonly credentialId: string
+  readonly token: string
+}
+let tenants: readonly string[]
+
+beforeAll(async () => {
+  if (!hasFakeTime) return
+  time = fakeTime()
+  cluster = await ownCluster({ fsync: 'off' }, { env: time.single })
+  await cluster.superuser.unsafe('create role svc_owner login createrole; create role svc_daemon login noinherit')
+  await cluster.superuser.unsafe('create database svc owner svc_owner')
+  const at = (user: string) => ({ ...cluster.address(user), database: 'svc' })
+  await fillTemplate(at('svc_owner'), at('svc_daemon'))
+  const { default: open } = await import('postgres')
+  const { postgresOptions } = await import('../../src/core/database/address.ts')
+  sql = open({ ...postgresOptions(at('postgres')), max: 2, onnotice: () => undefined })
+  own = await testInstallation({ at: { owner: at('svc_owner'), daemon: at('svc_daemon'), sql } })
+  admin = await operator()
+  tenants = await Promise.all(Array.from({ length: leaving }, leave))
+  daemon = await spawnDaemon({ ...own.env, ...time.threaded, SVC_PORT: '0', SVC_LOG_LEVEL: 'error' })
+  expect(daemon.address, daemon.stderr()).not.toBe('')
+}, 120_000)
+
+afterAll(async () => {
+  if (!hasFakeTime) return
+  time.set('+0')
+  daemon.process.kill('SIGTERM')
+  await daemon.ended
+  await own.close()
+  await sql.end({ timeout: 1 })
+  await cluster.remove()
+  time.remove()
+})
+
+async function operator() {
+  const { tenant, account_id } = await own.asRecovery(operations.setUpInstallation, {
+    body: {
+      set_up_token: 'not asked for',
+      workspace: { slug: 'first', display_name: 'First' },
+      owner: { email: 'ops@first.example', display_name: 'Olive', password },
+    },
+  })
+  await sql`insert into tenant_quota (tenant_id, quota, ceiling) values (${tenant.id}, 'api_requests_per_minute', 0)`
+  const { token, hash, last4 } = mintToken('personal')
+  const id = randomUUIDv7()
+  await sql`
+    insert into credential (tenant_id, id, account_id, kind, hash, last4, name, scopes, expires_at)
+    values (${tenant.id}, ${id}, ${account_id}, 'PERSONAL', ${hash}, ${last4}, 'ops', 'workspace:admin admin:tenants', now() + interval '10 years')`
+  return { tenantId: tenant.id, accountId: account_id, credentialId: id, token }
+}
+
+/** A workspace whose deletion was asked for just now. */
+async function leave(): Promise<string> {
+  const { tenant } = await own.provision()
+  await own.asRecovery(operations.deleteTenant, {
+    tenantId: tenant.id,
+    body: { confirmation: tenant.display_name },
+  })
+  return tenant.id
+}
+
+/** A proof as it was issued so long ago, good for five minutes. */
+async function proofOf(secondsAgo: number): Promise<string> {
+  const { token, hash } = mintToken('stepUp')
+  await sql`
+    insert into step_up (tenant_id, id, account_id, bearer_id, hash, issued_at, expires_at)
+    values (${admin.tenantId}, ${randomUUIDv7()}, ${admin.accountId}, ${admin.credentialId}, ${hash},
+            now() - make_interval(secs => ${secondsAgo}), now() - make_interval(secs => ${secondsAgo - 300}))`
+  return token
+}
+
+/** What a call is answered that wants a proof; the workspace is none, so a proof that is taken shows as 404. */
+async function answerTo(proof: string): Promise<number> {
+  const response = await fetch(`${daemon.address}/api/v1/admin/tenants/${randomUUIDv7()}:open-password`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${admin.token}`,
+      'content-type': 'application/json',
+      'x-service-step-up': proof,
+    },
+    body: JSON.stringify({ hours: 1, reason: 'clock', requester: 'case 12' }),
+  })
+  await response.arrayBuffer()
+  return response.status
+}
+
+const askToPurge = () =>
+  own.installation.transaction({ kind: 'SYSTEM', job: 'test' }, {}, async (ctx) => {
+    for (const tenantId of tenants) await ctx.enqueue(purgeTenant, { tenantId })
+  })
+const purgesTried = async () =>
+  (await sql`select 1 from pgboss.job where name = 'purge_tenant' and state = 'completed'`).length
+
+interface Seen {
+  readonly taken: number
+  readonly tried: number
+}
+
+/** For so long: purges are asked for and expired proofs shown, while `tick` moves the clock. */
+async function under(ms: number, expired: readonly string[], tick: (turn: number) => void): Promise<Seen> {
+  const before = await purgesTried()
+  let taken = 0
+  const until = performance.now() + ms
+  for (let turn = 0; performance.now() < until || (await purgesTried()) < before + 2 * tenants.length; turn += 1) {
+    tick(turn)
+    if (turn % 10 === 0) await askToPurge()
+    const statuses = await Promise.all(expired.map(answerTo))
+    taken += statuses.filter((status) => status !== 401).length
+    await pause(100)
+  }
+  return { taken, tried: (await purgesTried()) - before }
+}
+
+const databaseSays = async () => Date.parse((await sql<{ at: string }[]>`select clock_timestamp()::text as at`)[0]!.at)
+
+async function expectNothingPurged(): Promise<void> {
+  const rows = await sql`select purge_started_at from tenant where id in ${sql(tenants as string[])}`
+  expect(rows.filter(({ purge_started_at }) => purge_started_at === null)).toHaveLength(tenants.length)
+  expect(await sql`select 1 from journal where action in ('tenant.purge_started', 'tenant.purged')`).toHaveLength(0)
+}
+
+/** A slot of a schedule is a minute; pg-boss notes whose it is. */
+const slotsRunTwice = () => sql`
+  select name, singleton_on, sum(retry_count + 1)::int as attempts from pgboss.job
+  where name in ('purge_due', 'sweep_expired') group by name, singleton_on having sum(retry_count + 1) > 1`
+
+test.runIf(hasFakeTime)('proofs are taken while they live: the calls below ask what they seem to', async () => {
+  expect(await answerTo(await proofOf(1))).toBe(404)
+  expect(await answerTo(await proofOf(301))).toBe(401)
+})
+
+test.runIf(hasFakeTime)(
+  '31 days ahead, a day back, two seconds to and fro, sixty times as fast: nothing is purged, revived or run twice',
+  async () => {
+    const expired = await Promise.all([301, 3_600, 7_200].map(proofOf))
+    const phases: readonly [string, number, (turn: number) => void][] = [
+      ['31 days ahead', aheadMs, (turn) => turn === 0 && time.set('+31d')],
+      ['a day back', elseMs, (turn) => turn === 0 && time.set('-1d')],
+      ['to and fro', elseMs, (turn) => time.set(turn % 2 === 0 ? '+2' : '-2')],
+      ['sixty times as fast', elseMs, (turn) => turn === 0 && time.set('+0 x60')],
+      ['as it should be', 1_000, (turn) => turn === 0 && time.set('+0')],
+    ]
+    for (const [name, ms, tick] of phases) {
+      tick(0)
+      const apart = Math.round((await databaseSays()) - Date.now()) / 1000
+      process.stderr.write(`  ${name}: PostgreSQL's clock is ${apart} s apart\n`)
+      const { taken, tried } = await under(ms, expired, tick)
+      expect([name, taken]).toEqual([name, 0])
+      expect(tried, `${name}: purges were tried`).toBeGreaterThanOrEqual(2 * tenants.length)
+      await expectNothingPurged()
+      expect(await slotsRunTwice(), name).toEqual([])
+    }
+    expect(daemon.process.exitCode, daemon.stderr()).toBeNull()
+  },
+  900_000,
+)
+
+test.runIf(hasFakeTime)(
+  'a password opening that has ended is not opened again by a clock that falls back',
+  async () => {
+    const { tenant } = await own.provision()
+    await own.asRecovery(operations.openPassword, {
+      tenantId: tenant.id,
+      body: { hours: 1, reason: 'clock', requester: 'case 12' },
+    })
+    const opening = async () =>
+      (await own.asRecovery(operations.readAdminTenant, { tenant: tenant.slug })).password_opening
+    expect(await opening()).not.toBeNull()
+    time.set('+2h')
+    expect(await opening(), 'it ends by the clock of the database').toBeNull()
+    await own.installation.transaction({ kind: 'SYSTEM', job: 'test' }, {}, (ctx) =>
+      ctx.enqueue(endPasswordOpening, { tenantId: tenant.id }),
+    )
+    await expect
+      .poll(async () => (await sql`select 1 from password_opening where tenant_id = ${tenant.id}`).length, {
+        timeout: 20_000,
+      })
+      .toBe(0)
+    time.set('-1d')
+    expect(await opening()).toBeNull()
+    time.set('+0')
+    expect(await opening()).toBeNull()
+  },
+)

@@ -1,0 +1,56 @@
+/**
+ * Clocks of other processes, set by the test: libfaketime reads what time it is from a file.
+ * Only the time of day; how much time passes (CLOCK_MONOTONIC) stays true, as on a host
+ * whose clock somebody sets.
+ */
+import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Where Debian and Fedora put it; undefined where it is not installed. */
+function findLibrary(name: string): string | undefined {
+  const roots = ['/usr/lib', '/usr/lib64', '/usr/local/lib']
+  const folders = roots.flatMap((root) =>
+    existsSync(root) ? [root, ...readdirSync(root).map((below) => join(root, below))] : [],
+  )
+  return folders.map((folder) => join(folder, 'faketime', name)).find((path) => existsSync(path))
+}
+
+/** For a process of one thread, and for one of several. */
+const single = findLibrary('libfaketime.so.1')
+const threaded = findLibrary('libfaketimeMT.so.1')
+
+export const hasFakeTime = single !== undefined && threaded !== undefined
+
+export interface FakeTime {
+  /** What a server of one thread per process is started with. */
+  readonly single: NodeJS.ProcessEnv
+  /** What a Node process is started with. */
+  readonly threaded: NodeJS.ProcessEnv
+  /** libfaketime's words: `+31d`, `-1d`, `+0 x60`. */
+  set(time: string): void
+  remove(): void
+}
+
+export function fakeTime(): FakeTime {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-clock-'))
+  chmodSync(folder, 0o755) // the server's user reads it
+  const file = join(folder, 'time')
+  const set = (time: string) => {
+    writeFileSync(`${file}.next`, `${time.includes('x') ? time : `${time} x1`}\n`, { mode: 0o644 })
+    renameSync(`${file}.next`, file)
+  }
+  set('+0')
+  const settings = {
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    DONT_FAKE_MONOTONIC: '1',
+  }
+  return {
+    single: { ...settings, LD_PRELOAD: single },
+    threaded: { ...settings, LD_PRELOAD: threaded },
+    set,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
