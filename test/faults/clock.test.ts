@@ -155,10 +155,16 @@ async function expectNothingPurged(): Promise<void> {
   expect(await sql`select 1 from journal where action in ('tenant.purge_started', 'tenant.purged')`).toHaveLength(0)
 }
 
-/** A slot of a schedule is a minute; pg-boss notes whose it is. */
-const slotsRunTwice = () => sql`
-  select name, singleton_on, sum(retry_count + 1)::int as attempts from pgboss.job
-  where name in ('purge_due', 'sweep_expired') group by name, singleton_on having sum(retry_count + 1) > 1`
+/** pg-boss keeps one order for each slot of a schedule, which is a minute; a job by the clock may run once for each. */
+async function expectOneAttemptForEachSlot(phase: string): Promise<void> {
+  const [row] = await sql<{ attempts: number; slots: number; orders: number }[]>`
+    select (select coalesce(sum(retry_count + 1), 0)::int from pgboss.job where name = 'purge_due') as attempts,
+           (select count(distinct singleton_on)::int from pgboss.job where name = '__pgboss__send-it' and data ->> 'name' = 'purge_due') as slots,
+           (select count(*)::int from pgboss.job where name = '__pgboss__send-it' and data ->> 'name' = 'purge_due') as orders`
+  process.stderr.write(`    by the clock: ${row?.attempts} attempt(s) for ${row?.slots} slot(s)\n`)
+  expect(row?.orders, `${phase}: orders for each slot`).toBe(row?.slots)
+  expect(row?.attempts, `${phase}: attempts for each slot`).toBeLessThanOrEqual(row?.slots ?? 0)
+}
 
 test.runIf(hasFakeTime)('proofs are taken while they live: the calls below ask what they seem to', async () => {
   expect(await answerTo(await proofOf(1))).toBe(404)
@@ -184,7 +190,7 @@ test.runIf(hasFakeTime)(
       expect([name, taken]).toEqual([name, 0])
       expect(tried, `${name}: purges were tried`).toBeGreaterThanOrEqual(2 * tenants.length)
       await expectNothingPurged()
-      expect(await slotsRunTwice(), name).toEqual([])
+      await expectOneAttemptForEachSlot(name)
     }
     expect(daemon.process.exitCode, daemon.stderr()).toBeNull()
   },
@@ -194,13 +200,16 @@ test.runIf(hasFakeTime)(
 test.runIf(hasFakeTime)(
   'a password opening that has ended is not opened again by a clock that falls back',
   async () => {
+    time.set('+0')
     const { tenant } = await own.provision()
     await own.asRecovery(operations.openPassword, {
       tenantId: tenant.id,
       body: { hours: 1, reason: 'clock', requester: 'case 12' },
     })
-    const opening = async () =>
-      (await own.asRecovery(operations.readAdminTenant, { tenant: tenant.slug })).password_opening
+    const opening = async () => {
+      const { data } = await own.asRecovery(operations.listTenants, {})
+      return data.find(({ id }) => id === tenant.id)?.password_opening
+    }
     expect(await opening()).not.toBeNull()
     time.set('+2h')
     expect(await opening(), 'it ends by the clock of the database').toBeNull()
