@@ -11,14 +11,14 @@ const pollMs = 1000
 const staleOf = ({ keys }: KeyringUse) =>
   keys.filter(({ active }) => !active).reduce((sum, { total }) => sum + total, 0)
 
-/** Waits until no job is left, and answers how it stands then. At the database it does the work itself. */
-export async function followReseal(caller: Caller): Promise<KeyringUse> {
+/** Waits until no job is left, and answers how it stands then. `works`: at the database, where nobody else may be there to do it, it does the work itself. */
+export async function followReseal(caller: Caller, { works }: { works: boolean }): Promise<KeyringUse> {
   const first = await caller.call(encryptionOperations.getEncryption, {})
   const atFirst = staleOf(first)
   return withToldProgress(progressLine(first, atFirst), async (tell) => {
     let failure: unknown
-    let isWorking = caller.reseal !== undefined
-    const worked = caller.reseal?.().catch((error: unknown) => {
+    let isWorking = works && caller.reseal !== undefined
+    const worked = (isWorking ? caller.reseal?.() : undefined)?.catch((error: unknown) => {
       failure = error
     })
     void worked?.then(() => {

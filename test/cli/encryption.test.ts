@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { resealUntil } from '../../src/core/admin/encryption/reseal.ts'
 import { readKeyring } from '../../src/core/keyring.ts'
 import { retentionOperations } from '../../src/core/retention/contract.ts'
 import { furnished, overdue } from '../support/leaving-workspace.ts'
@@ -75,6 +76,26 @@ test('reseal --watch in recovery mode does the work itself, until zero', async (
   expect(await countsIn(ways.sql)).toEqual({ [key]: 700 })
   expect(await wrongAmong(ways.installation, stored)).toEqual([])
 })
+
+test('status --watch does none of it, and ends when somebody has', async () => {
+  await seal(10)
+  const key = await switchKey()
+  await inMode('recovery', 'encryption', 'reseal')
+  const watching = inMode('recovery', 'encryption', 'status', '--watch')
+  await expect.poll(async () => isWatched(), { timeout: 20_000 }).toBe(true)
+  expect(Object.keys(await countsIn(ways.sql))).not.toContain(key)
+  await resealUntil(ways.installation, Number.POSITIVE_INFINITY)
+  const { code, stdout } = await watching
+  expect([code, stdout]).toEqual([0, expect.stringMatching(new RegExp(`${key} +yes +yes +10`))])
+})
+
+/** Whether the command has read the counts once. */
+async function isWatched(): Promise<boolean> {
+  const rows = await ways.sql`
+    select 1 from pg_stat_activity where application_name = 'svc recovery' and datname = current_database() and state = 'idle'
+      and query ~ 'commit'`
+  return rows.length > 0
+}
 
 test('reseal --watch shows a bar on a terminal', async () => {
   await seal(5000)

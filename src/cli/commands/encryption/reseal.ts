@@ -25,7 +25,7 @@ export default class EncryptionReseal extends CallerCommand {
       this.tell('How far it is: svc encryption status --watch')
       return asked
     }
-    const keyring = await followReseal(caller)
+    const keyring = await followReseal(caller, { works: true })
     await this.show(() => keyringTable(keyring))
     endOfReseal(keyring, this.tell)
     return keyring
