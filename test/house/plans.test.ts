@@ -181,6 +181,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['getWithdrawalPlan', () => ({ params: { providerId } })],
   ['listAiModels', () => ({})],
   ['listAiProviders', () => ({})],
+  ['getSettings', () => ({})],
   ['getJob', () => ({ params: { jobId: collectionId } })],
 ]
 

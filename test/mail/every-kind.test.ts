@@ -110,7 +110,7 @@ describe('what brings them about', () => {
     await arrived(ada, 'password_reset')
     const [{ mail }] = relay
       .takenBy(ada.email)
-      .filter(({ mail: { subject } }) => subject === english('password_reset', `Workspace ${ada.slug}`)) as [
+      .filter(({ mail: { subject } }) => subject === english('password_reset', `Workspace ${ada.slug}`)) as unknown as [
       { mail: { text?: string; html?: string } },
     ]
     const [link = ''] = /https?:\/\/\S+/.exec(mail.text ?? '') ?? []
