@@ -158,6 +158,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['getPurgeCertificate', () => ({ params: { tenantId: actor.tenantId } })],
   ['getOwnAccount', () => ({})],
   ['listBackupTargets', () => ({})],
+  ['getSettings', () => ({})],
   ['getJob', () => ({ params: { jobId: collectionId } })],
 ]
 
