@@ -11,7 +11,7 @@ import { Failure } from './failure.ts'
 import { askPassword, isInteractive } from './prompts.ts'
 import { passwordFlags, readSecret } from './secret-input.ts'
 
-export const codeFlags = {
+const codeFlags = {
   'code-file': Flags.string({
     summary: 'Read codes of your second factor, or recovery codes, from a file of mode 0600: one a line, in order.',
     helpValue: 'FILE',
@@ -64,7 +64,7 @@ export function codesFrom(file: string | undefined): Codes {
 }
 
 /** Six digits are the app's; anything else can only be a recovery code. */
-export const shownBy = (code: string): Shown =>
+const shownBy = (code: string): Shown =>
   /^[0-9]{6}$/.test(code.replaceAll(' ', '')) ? { totp: code.replaceAll(' ', '') } : { recovery_code: code }
 
 const attempts = 3

@@ -16,7 +16,7 @@ const providerReasons = [
 ] as const
 
 /** Why a way in is open, or what stands before it. */
-export const wayReasons = [
+const wayReasons = [
   'allowed',
   'password_opening',
   'workspace_not_active',

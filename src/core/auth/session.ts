@@ -161,7 +161,7 @@ export async function refreshSession(
 }
 
 /** Ends a session and every token of it, in the workspace in force. */
-export async function revokeSession(ctx: Ctx, tenantId: string, sessionId: string, reason: string): Promise<void> {
+async function revokeSession(ctx: Ctx, tenantId: string, sessionId: string, reason: string): Promise<void> {
   await Promise.all([
     ctx.tx`update session set revoked_at = now() where tenant_id = ${tenantId} and id = ${sessionId} and revoked_at is null`,
     ctx.tx`update credential set revoked_at = now() where tenant_id = ${tenantId} and session_id = ${sessionId} and revoked_at is null`,

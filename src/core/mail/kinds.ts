@@ -28,7 +28,7 @@ export interface MailKind {
   readonly warns?: true
 }
 
-export const mailKinds = {
+const mailKinds = {
   password_opened: {
     to: 'administrators',
     when: 'an operator let the workspace sign in with passwords for some hours',

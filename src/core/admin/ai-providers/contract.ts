@@ -4,7 +4,7 @@ import { defineOperations } from '../../operation.ts'
 import { listOf, moment, text, uuid, version } from '../../schema.ts'
 import { jurisdictions } from '../settings/contract.ts'
 
-export const aiKinds = ['NOOP', 'VENDOR_COMPATIBLE', 'LOCAL_RUNTIME'] as const
+const aiKinds = ['NOOP', 'VENDOR_COMPATIBLE', 'LOCAL_RUNTIME'] as const
 export type AiKind = (typeof aiKinds)[number]
 
 export const jurisdiction = z.enum(jurisdictions)

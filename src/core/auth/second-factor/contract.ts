@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineOperations } from '../../operation.ts'
 import { email, moment, slug, text, uuid } from '../../schema.ts'
 
-export const totpCode = z
+const totpCode = z
   .string()
   .regex(/^[0-9]{6}$/)
   .describe('the code that the authenticator app shows')
