@@ -31,7 +31,10 @@ export async function furnished(ways: TwoWays, slug = `w${randomBytes(5).toStrin
   return found
 }
 
-async function furnish({ sql, installation }: TwoWays, { id, ownerId }: Furnished): Promise<void> {
+async function furnish(ways: TwoWays, furnished: Furnished): Promise<void> {
+  await furnishWaysIn(ways, furnished)
+  const { sql, installation } = ways
+  const { id, ownerId } = furnished
   const session = randomUUIDv7()
   const record = randomUUIDv7()
   const place = { tenantId: id, kind: 'idempotency.answer', ownerId: record } as const
@@ -66,6 +69,29 @@ async function furnish({ sql, installation }: TwoWays, { id, ownerId }: Furnishe
     await tx`
       insert into legal_hold (tenant_id, id, scope_kind, reason, placed_by, released_at, released_by)
       values (${id}, ${randomUUIDv7()}, 'TENANT', 'over', ${ownerId}, now(), ${ownerId})`
+  })
+}
+
+/** A provider of its own that is on, an account connected to it, a group and a second factor. */
+async function furnishWaysIn({ sql }: TwoWays, { id, ownerId }: Furnished): Promise<void> {
+  const [provider, group] = [randomUUIDv7(), randomUUIDv7()]
+  await sql.begin(async (tx) => {
+    await tx`
+      insert into identity_provider (tenant_id, id, issuer, client_id, kind, provisioning, position, allowed_email_domains, allowed_directories)
+      values (${id}, ${provider}, 'https://login.example', 'svc', 'GENERIC', 'ANY', 0, '[]', '[]')`
+    await tx`insert into provider_switch (tenant_id, provider_scope, provider_id) values (${id}, ${id}, ${provider})`
+    await tx`
+      insert into connected_identity (tenant_id, id, provider_id, account_id, issuer, subject)
+      values (${id}, ${randomUUIDv7()}, ${provider}, ${ownerId}, 'https://login.example', 'ada')`
+    await tx`
+      insert into sign_in_flow (tenant_id, id, hash, provider_scope, provider_id, redirect_uri, expires_at)
+      values (${id}, ${randomUUIDv7()}, ${randomBytes(32)}, ${id}, ${provider}, 'https://svc.example/back', now())`
+    await tx`insert into account_group (tenant_id, id, name, name_fold) values (${id}, ${group}, 'All', 'all')`
+    await tx`insert into group_member (tenant_id, group_id, account_id) values (${id}, ${group}, ${ownerId})`
+    await tx`
+      insert into second_factor (tenant_id, id, account_id, confirmed_at, last_step)
+      values (${id}, ${randomUUIDv7()}, ${ownerId}, now(), 1)`
+    await tx`insert into recovery_code (tenant_id, id, account_id, hash) values (${id}, ${randomUUIDv7()}, ${ownerId}, ${randomBytes(32)})`
   })
 }
 
