@@ -56,6 +56,19 @@ async function furnish(sql: Sql, { id, ownerId }: Furnished): Promise<void> {
     await tx`insert into password_opening (tenant_id, until, requester, reason) values (${id}, now() + interval '1 hour', 'Ada', 'lost')`
     await tx`insert into automation_rule (tenant_id, id, name, enabled) values (${id}, ${randomUUIDv7()}, 'on', true), (${id}, ${randomUUIDv7()}, 'off', false)`
     await tx`insert into backup_target (tenant_id, id, name, kind, config) values (${id}, ${randomUUIDv7()}, 'disk', 'LOCAL', '{"path":"own"}')`
+    const [provider, group] = [randomUUIDv7(), randomUUIDv7()]
+    await tx`
+      insert into identity_provider (tenant_id, id, issuer, client_id, kind, provisioning, position, allowed_email_domains, allowed_directories)
+      values (${id}, ${provider}, 'https://sso.example', 'svc', 'GENERIC', 'ANY', 0, '[]'::jsonb, '[]'::jsonb)`
+    await tx`insert into provider_switch (tenant_id, provider_scope, provider_id) values (${id}, ${id}, ${provider})`
+    await tx`
+      insert into connected_identity (tenant_id, id, provider_id, account_id, issuer, subject)
+      values (${id}, ${randomUUIDv7()}, ${provider}, ${ownerId}, 'https://sso.example', 'owner')`
+    await tx`
+      insert into sign_in_flow (tenant_id, id, hash, provider_scope, provider_id, redirect_uri, expires_at)
+      values (${id}, ${randomUUIDv7()}, ${randomBytes(32)}, ${id}, ${provider}, 'https://app.example/', now())`
+    await tx`insert into account_group (tenant_id, id, name, name_fold) values (${id}, ${group}, 'All', 'all')`
+    await tx`insert into group_member (tenant_id, group_id, account_id) values (${id}, ${group}, ${ownerId})`
     await tx`insert into job (tenant_id, id, kind, state, finished_at) values (${id}, ${randomUUIDv7()}, 'TENANT_EXPORT', 'FAILED', now())`
     await tx`
       insert into legal_hold (tenant_id, id, scope_kind, reason, placed_by, released_at, released_by)

@@ -5,7 +5,7 @@ import { count, listOf, moment, pageOf, paging, role, slug, text, uuid, version 
 import { Session } from '../contract.ts'
 import { secondFactorMembers } from '../second-factor/contract.ts'
 
-export const providerKinds = ['GENERIC', 'PRESET_ONE', 'PRESET_TWO'] as const
+const providerKinds = ['GENERIC', 'PRESET_ONE', 'PRESET_TWO'] as const
 export type ProviderKind = (typeof providerKinds)[number]
 const kind = z.enum(providerKinds)
 
@@ -13,7 +13,7 @@ const provisionings = ['INVITED_ONLY', 'DOMAINS', 'ANY'] as const
 export type Provisioning = (typeof provisionings)[number]
 const provisioning = z.enum(provisionings)
 
-export const providerStates = ['OFFERED', 'WITHDRAWAL_ANNOUNCED', 'ENDED'] as const
+const providerStates = ['OFFERED', 'WITHDRAWAL_ANNOUNCED', 'ENDED'] as const
 export type ProviderState = (typeof providerStates)[number]
 const state = z.enum(providerStates)
 
