@@ -1,6 +1,7 @@
 /** A settings document as a file of the operator's, and what it would move. Spec: decisions 4, InstanceSettings. */
 import { readFileSync } from 'node:fs'
 import type { InstanceSettings } from '../core/admin/settings/contract.ts'
+import { writeJson } from '../core/json.ts'
 import { Failure } from './failure.ts'
 import { readStdin } from './secret-input.ts'
 
@@ -38,16 +39,14 @@ function readText(file: string): string {
 
 /** What each document decides, by name; `reason` and `locked` count as they are stored. */
 function decided({ sign_in, blocklist_file, legal, localisation, quotas, ai }: SettingsBody): Map<string, string> {
-  const text = (value: unknown) =>
-    JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? `${member}` : member))
   const switches = Object.entries(sign_in ?? {}).map(([name, given]) => {
     const { value, locked = false, reason = null } = given ?? {}
-    return [`sign_in.${name}`, text({ value, locked, ...(reason === null ? {} : { reason }) })] as const
+    return [`sign_in.${name}`, writeJson({ value, locked, ...(reason === null ? {} : { reason }) })] as const
   })
   const plain = Object.entries({ legal, localisation, quotas, ai }).flatMap(([group, members]) =>
-    Object.entries(members ?? {}).map(([name, value]) => [`${group}.${name}`, text(value)] as const),
+    Object.entries(members ?? {}).map(([name, value]) => [`${group}.${name}`, writeJson(value)] as const),
   )
-  const list = blocklist_file === undefined ? [] : [['blocklist_file', text(blocklist_file)] as const]
+  const list = blocklist_file === undefined ? [] : [['blocklist_file', writeJson(blocklist_file)] as const]
   return new Map([...switches, ...plain, ...list])
 }
 

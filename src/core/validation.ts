@@ -17,6 +17,9 @@ export interface Raw {
   readonly body?: unknown
 }
 
+/** Issues bring what they are about: a member of the wrong type would be taken for one that is missing. It goes no further than `ruleOf`. */
+export const reporting = { reportInput: true } as const
+
 /** Parses path, query and body, in this order. Refuses request.malformed, request.invalid. */
 export function receive(operation: Operation, raw: Raw): Record<string, unknown> {
   return { ...receiveAddress(operation, raw), ...receiveBody(operation, raw.body) }
@@ -24,14 +27,14 @@ export function receive(operation: Operation, raw: Raw): Record<string, unknown>
 
 /** The path's own syntax, which is checked before anybody asks who is calling. Refuses request.malformed. */
 export function receiveParams(operation: Operation, params: unknown): void {
-  const parsed = operation.params?.safeParse(params)
+  const parsed = operation.params?.safeParse(params, reporting)
   if (parsed && !parsed.success) throw malformed(parsed.error)
 }
 
 function receiveAddress(operation: Operation, raw: Raw): Record<string, unknown> {
-  const params = operation.params?.safeParse(raw.params)
+  const params = operation.params?.safeParse(raw.params, reporting)
   if (params && !params.success) throw malformed(params.error)
-  const query = operation.query?.safeParse(withNumbers(operation.query, raw.query))
+  const query = operation.query?.safeParse(withNumbers(operation.query, raw.query), reporting)
   if (query && !query.success) throw malformed(query.error)
   if (!query && Object.keys(raw.query ?? {}).length > 0)
     throw new Problem('request.malformed', {}, { errors: unknownMembers(Object.keys(raw.query ?? {})) })
@@ -47,7 +50,7 @@ function receiveBody(operation: Operation, body: unknown): { body?: unknown } {
     if (empty) return {}
     throw new Problem('request.invalid', {}, { errors: [{ pointer: '', code: 'body.not_taken', params: {} }] })
   }
-  const parsed = operation.body.safeParse(body)
+  const parsed = operation.body.safeParse(body, reporting)
   if (!parsed.success) throw new Problem('request.invalid', {}, { errors: violationsOf(parsed.error) })
   return { body: parsed.data }
 }

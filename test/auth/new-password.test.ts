@@ -162,7 +162,7 @@ describe('wherever it comes from', () => {
       code: 'auth.sign_in_failed',
     })
     await expect(replace(password, password)).rejects.toMatchObject({ errors: [{ code: 'password.used_before' }] })
-    await expect(replace(password, 'short')).rejects.toMatchObject({
+    await expect(replace(password, 'elevenchars')).rejects.toMatchObject({
       errors: [{ pointer: '/new_password', code: 'text.too_short' }],
     })
     const session = await replace(password, 'another good one of mine')

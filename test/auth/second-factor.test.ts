@@ -166,6 +166,7 @@ describe('signing in', () => {
     }
     expect(locked).toMatchObject({ code: 'auth.second_factor_locked', status: 429 })
     expect(Number(locked.headers['retry-after'])).toBeGreaterThan(890)
+    expect(await trail()).toContain('second_factor.locked')
     await own.oracle`update failed_attempt set at = at - interval '15 minutes 1 second'`
     expect((await signIn({ totp: codeAt(app.secret) })).session_id).toBeTruthy()
   })
@@ -376,9 +377,10 @@ describe('removal', () => {
     await expect(
       own.asRecovery(operations.disableSecondFactor, { body: { ...named, email: 'nobody@x.example' } }),
     ).rejects.toMatchObject({ code: 'not_found' })
-    await expect(own.asRecovery(operations.disableSecondFactor, { body: {} })).rejects.toMatchObject({
-      code: 'request.invalid',
-    })
+    for (const body of [{}, { workspace: ada.slug }, { email: ada.email }, { ...named, account_id: ada.accountId }])
+      await expect(own.asRecovery(operations.disableSecondFactor, { body })).rejects.toMatchObject({
+        code: 'request.invalid',
+      })
   })
 })
 

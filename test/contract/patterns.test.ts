@@ -50,7 +50,7 @@ const patterns = [...patternsIn(openApiDocument(every))]
 
 describe('the patterns of the schemas', () => {
   test('are found at all, and one that goes astray is', () => {
-    expect(patterns.length).toBeGreaterThan(4)
+    expect(patterns.length).toBeGreaterThan(2)
     expect(ends('^([a-z0-9]+-?)+$', `${'a'.repeat(40)}!`)).toBe(false)
   }, 60_000)
 

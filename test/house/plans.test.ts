@@ -175,6 +175,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['getSignInRules', () => ({ query: { workspace: 'plan-77' } })],
   ['listIdentityProviders', () => ({})],
   ['getWithdrawalPlan', () => ({ params: { providerId } })],
+  ['getSettings', () => ({})],
   ['getJob', () => ({ params: { jobId: collectionId } })],
 ]
 

@@ -15,7 +15,7 @@ import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 
 /** 64 MiB: about six million lines. */
-export const largestBlocklistBytes = 67_108_864
+const largestBlocklistBytes = 67_108_864
 
 export interface Blocklist {
   readonly lines: number
@@ -43,7 +43,8 @@ export async function readBlocklist(path: string): Promise<Blocklist> {
     throw new BlocklistUnusable(error.code === 'ENOENT' ? 'missing' : 'unreadable')
   })
   try {
-    const { size, mtimeMs, ino, dev, ...facts } = await file.stat()
+    const facts = await file.stat()
+    const { size, mtimeMs, ino, dev } = facts
     if (!facts.isFile()) throw new BlocklistUnusable('not_a_file')
     if (size > largestBlocklistBytes) throw new BlocklistUnusable('too_large')
     const key = [path, size, mtimeMs, ino, dev].join(' ')

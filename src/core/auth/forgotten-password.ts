@@ -106,7 +106,7 @@ const voidResets = (ctx: Ctx, tenantId: string, accountId: string) =>
   ctx.tx`update password_reset set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
 
 /** Where the link leads: the daemon's own page (daemon/password-page.ts). The token stands behind the `#`. */
-export function resetLink({ publicUrl }: Installation['config'], slug: string, token: string): string {
+function resetLink({ publicUrl }: Installation['config'], slug: string, token: string): string {
   const base = publicUrl.replace('{slug}', slug).replace(/\/$/, '')
   return `${base}/set-password#${token}`
 }

@@ -86,7 +86,7 @@ export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise
   const [row] = await ctx.asInstallation(
     () => ctx.tx<SignInRow[]>`
       select t.id as tenant_id, t.state as workspace_state, o.until as opened_until, a.id as account_id, a.state, a.password_hash,
-             extract(epoch from now() - coalesce(a.password_changed_at, a.created_at))::float8 / 86400 as password_age_days,
+             date_part('epoch', now() - coalesce(a.password_changed_at, a.created_at)) / 86400 as password_age_days,
              m.role, r.account_id is not null as is_operator, now() as now
       from tenant t
       left join password_opening o on o.tenant_id = t.id and o.opened_at <= now() and now() < o.until

@@ -34,7 +34,7 @@ const everything = {
   sign_in: {
     password_enabled: { value: true, locked: true, reason: 'nobody may switch passwords off' },
     password_min_length: { value: 14, locked: false, reason: null },
-    methods: { value: ['PROVIDER', 'PASSWORD'] as const, locked: false, reason: null },
+    methods: { value: ['PROVIDER' as const, 'PASSWORD' as const], locked: false, reason: null },
     mfa_required_for: { value: 'ADMINS' as const, locked: true, reason: null },
   },
   legal: { terms_url: 'https://example.org/terms', terms_version: '2026-11' },
@@ -226,7 +226,7 @@ describe('what is in force', () => {
   test('the rate of calls obeys it from the next call on', async () => {
     const owner = await joinedWorkspace(own)
     await own.oracle`delete from tenant_quota where tenant_id = ${owner.tenantId}`
-    const call = () => request(who.daemon.url, operations.getOwnAccount, { token: owner.session.access_token })
+    const call = () => request(who.daemon.url, operations.getOwnAccount, {}, owner.session.access_token)
     expect((await call()).status).toBe(200)
     await own.asRecovery(replaceSettings, { body: { quotas: { api_requests_per_minute: 1 } } })
     const statuses = [(await call()).status, (await call()).status, (await call()).status]

@@ -36,7 +36,7 @@ const setOf = <const Values extends readonly [string, ...string[]]>(values: Valu
     .meta({ uniqueItems: true })
 
 export const signInMethods = ['PASSWORD', 'PROVIDER'] as const
-export const mfaGroups = ['NONE', 'OPERATORS', 'ADMINS', 'ALL'] as const
+const mfaGroups = ['NONE', 'OPERATORS', 'ADMINS', 'ALL'] as const
 export const weekStarts = ['MONDAY', 'SATURDAY', 'SUNDAY'] as const
 export const jurisdictions = ['SELF_HOSTED', 'EEA', 'ADEQUACY', 'THIRD_COUNTRY'] as const
 
@@ -131,9 +131,9 @@ export type SettingsDocument = z.output<typeof SettingsDocument>
 export const InstanceSettingsRequest = z
   .strictObject({
     ...decided,
-    source: z.string().nullish().describe('ignored'),
-    is_enforced_from_file: z.boolean().nullish().describe('ignored'),
-    version: z.int().nullish().describe('ignored'),
+    source: z.string().optional().describe('ignored'),
+    is_enforced_from_file: z.boolean().optional().describe('ignored'),
+    version: z.int().optional().describe('ignored'),
   })
   .meta({ id: 'InstanceSettingsRequest' })
 

@@ -10,7 +10,7 @@
 import { parseDocument } from 'yaml'
 import type { z } from 'zod'
 import type { Violation } from '../../problem.ts'
-import { violationsOf } from '../../validation.ts'
+import { reporting, violationsOf } from '../../validation.ts'
 import { InstanceSettingsRequest, type SettingsDocument } from './contract.ts'
 
 /** A document from its text, or each fault of it. */
@@ -31,7 +31,7 @@ export function parseSettings(text: string): { document: SettingsDocument } | { 
     return { faults: ['it has aliases, which are not read'] }
   }
   if (value === null) return { faults: ['it is empty; write {} to decide nothing'] }
-  const checked = InstanceSettingsRequest.safeParse(value)
+  const checked = InstanceSettingsRequest.safeParse(value, reporting)
   return checked.success
     ? { document: decisionsAlone(checked.data) }
     : { faults: violationsOf(checked.error).map(faultLine) }

@@ -56,7 +56,7 @@ export async function settleSettings(installation: Installation): Promise<readon
 }
 
 /** Reads a file whole. Throws SettingsFileRefused: unreadable, too large, no YAML, or a document that breaks the schema. */
-export async function readSettingsFile(path: string): Promise<SettingsDocument> {
+async function readSettingsFile(path: string): Promise<SettingsDocument> {
   const parsed = parseSettings(await textOf(path))
   if ('faults' in parsed) throw new SettingsFileRefused(path, parsed.faults)
   return parsed.document

@@ -115,7 +115,7 @@ async function writeDecision(ctx: Ctx, name: string, decision: NewDecision | und
 const plain = (value: unknown): NewDecision => ({ value, locked: false, reason: null })
 
 /** The document's members by their names, e.g. `quotas.items`. */
-export function decisionsOf(document: SettingsDocument): ReadonlyMap<string, NewDecision> {
+function decisionsOf(document: SettingsDocument): ReadonlyMap<string, NewDecision> {
   const { sign_in, blocklist_file, ...groups } = document
   const decided: [string, NewDecision][] = []
   for (const [name, given] of Object.entries(sign_in ?? {}))

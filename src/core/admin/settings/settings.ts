@@ -100,7 +100,7 @@ export const readSettings = async (ctx: Ctx): Promise<Settings> => settingsOf(aw
 /** The sign-in switches in force, each with its lock, reason and setter. */
 export const readSwitches = async (ctx: Ctx): Promise<SwitchesInForce> => switchesOf(await readDecisions(ctx))
 
-export function settingsOf(decisions: Decisions): Settings {
+function settingsOf(decisions: Decisions): Settings {
   return {
     signIn: valuesOf(decisions, 'sign_in', signInDefaults),
     legal: valuesOf(decisions, 'legal', {

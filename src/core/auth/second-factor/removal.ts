@@ -6,7 +6,7 @@
  *
  * Spec: Index, Auth; docs/decisions/0054.
  */
-import { isAccount } from '../../actor.ts'
+import { type AccountActor, isAccount } from '../../actor.ts'
 import type { Ctx } from '../../context.ts'
 import { fold } from '../../fold.ts'
 import { tellAccount } from '../../mail/jobs.ts'
@@ -57,31 +57,46 @@ interface Target {
   readonly role: Role
 }
 
-/** Whose factor it is. Without a name it is the caller's own; another's takes an administrator of the same workspace. */
-async function findHolder(ctx: Ctx, body: Received<typeof ops.disableSecondFactor>['body']): Promise<Holder> {
-  const { actor } = ctx
-  if (isAccount(actor)) {
-    if (body.workspace !== undefined) refuseMember('/workspace', 'member.unknown')
-    if (body.account_id === undefined && body.email === undefined) return actor
-  } else if (body.account_id === undefined && body.workspace === undefined)
-    refuseMember('/workspace', 'member.required')
-  if (body.account_id !== undefined && body.email !== undefined)
-    refuseMember('/account_id', 'member.conflicts', { with: ['workspace', 'email'] })
+type Named = Received<typeof ops.disableSecondFactor>['body']
 
-  const target = await findTarget(ctx, isAccount(actor) ? actor.tenantId : undefined, body)
-  if (isAccount(actor) && target?.account_id !== actor.accountId) {
-    if (rankOf[actor.role] < rankOf.ADMIN) refuse('auth.role_required', { role: 'ADMIN' })
-    if (!actor.scopes.includes('workspace:admin')) refuse('auth.scope_required', { scope: 'workspace:admin' })
-    if (target && rankOf[target.role] > rankOf[actor.role]) refuse('auth.role_required', { role: target.role })
+/** Whose factor it is. Without a name it is the caller's own; another's takes an administrator of the same workspace. */
+async function findHolder(ctx: Ctx, body: Named): Promise<Holder> {
+  const { actor } = ctx
+  if (!isAccount(actor)) {
+    checkNames(body, 'at the database')
+    const target = await findTarget(ctx, undefined, body)
+    return target ? holderOf(target) : refuse('not_found')
   }
-  if (!target) refuse('not_found')
-  return { tenantId: target.tenant_id, accountId: target.account_id }
+  if (body.account_id === undefined && body.email === undefined && body.workspace === undefined) return actor
+  checkNames(body, 'in a workspace')
+  const target = await findTarget(ctx, actor.tenantId, body)
+  if (target?.account_id !== actor.accountId) demandAdministrator(actor, target)
+  return target ? holderOf(target) : refuse('not_found')
 }
+
+/** An account is named by its id alone, or by its address; at the database the address needs its workspace. Refuses request.invalid. */
+function checkNames({ account_id, workspace, email }: Named, where: 'at the database' | 'in a workspace'): void {
+  if (account_id !== undefined && (email !== undefined || workspace !== undefined))
+    refuseMember('/account_id', 'member.conflicts', { with: ['workspace', 'email'] })
+  if (account_id !== undefined) return
+  if (email === undefined) refuseMember('/email', 'member.required')
+  if (where === 'at the database' && workspace === undefined) refuseMember('/workspace', 'member.required')
+  if (where === 'in a workspace' && workspace !== undefined) refuseMember('/workspace', 'member.unknown')
+}
+
+/** Refuses auth.role_required, auth.scope_required; of nobody's account it asks no more than an administrator. */
+function demandAdministrator(actor: AccountActor, target: Target | undefined): void {
+  if (rankOf[actor.role] < rankOf.ADMIN) refuse('auth.role_required', { role: 'ADMIN' })
+  if (!actor.scopes.includes('workspace:admin')) refuse('auth.scope_required', { scope: 'workspace:admin' })
+  if (target && rankOf[target.role] > rankOf[actor.role]) refuse('auth.role_required', { role: target.role })
+}
+
+const holderOf = ({ tenant_id, account_id }: Target): Holder => ({ tenantId: tenant_id, accountId: account_id })
 
 async function findTarget(
   ctx: Ctx,
   tenantId: string | undefined,
-  { account_id, workspace, email }: Received<typeof ops.disableSecondFactor>['body'],
+  { account_id, workspace, email }: Named,
 ): Promise<Target | undefined> {
   const [found] = await ctx.tx<Target[]>`
     select a.tenant_id, a.id as account_id, m.role from account a

@@ -71,6 +71,8 @@ export async function refusalOfFactor(
   if (await isShown(ctx, holder, factor, given)) return undefined
 
   await countFailure(ctx, holder, purpose)
+  if ((await secondsLocked(ctx, holder, purpose)) > 0)
+    await ctx.audit('second_factor.locked', { subject: { kind: 'account', id: holder.accountId } })
   return new Problem('auth.second_factor_failed')
 }
 
