@@ -2,10 +2,11 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { identityProviderOperations } from '../../src/core/admin/identity-providers/contract.ts'
 import { type Release, readRelease } from '../../src/core/egress/guard.ts'
 import { mintToken } from '../../src/core/token.ts'
 import { type HostileProvider, hostileProvider } from '../support/hostile-provider.ts'
-import { workspace } from '../support/people.ts'
+import { person, workspace } from '../support/people.ts'
 import { databaseEnv, type Home, type Ran, temporaryHome } from '../support/svc.ts'
 import { ways as everyWay, type TwoWays, twoWays, type Way } from '../support/two-ways.ts'
 
@@ -153,6 +154,28 @@ describe.each(everyWay)('by %s', (way: Way) => {
   })
 })
 
+test('an OWNER switches one on and off for the workspace, and sees whom no provider would let in', async () => {
+  const tenantId = await workspace(ways.daemon, 'switching')
+  const owner = await person(ways.daemon, tenantId)
+  const admin = await person(ways.daemon, tenantId, { role: 'ADMIN' })
+  const { id } = await ways.call('recovery', identityProviderOperations.createIdentityProvider, {
+    body: { issuer: issuer.issuer, client_id: 'svc', display_name: 'Switched' },
+  })
+  const run = (token: string, ...args: string[]) =>
+    home.svc(['identity-providers', ...args], { env: { SVC_API_URL: ways.daemon.address, SVC_TOKEN: token } })
+  const on = await run(owner.token, 'switch', 'Switched', 'on')
+  expect([on.code, on.stderr]).toEqual([0, 'Switched is on for your workspace.\n'])
+  expect((await run(admin.token, 'switch', id, 'off')).code).toBe(4)
+  expect((await run(admin.token, 'accounts-without')).stdout).toContain('@people.example')
+  expect(JSON.parse((await run(owner.token, 'switch', id, 'off', '--json')).stdout)).toMatchObject({ offered: false })
+  expect((await run(owner.token, 'switch', 'Nobody', 'on')).code).toBe(3)
+  const atTheDatabase = await home.svc(['identity-providers', 'switch', id, 'on', ...reach('recovery').flags], {
+    env: reach('recovery').env(),
+  })
+  expect(atTheDatabase.code).not.toBe(0)
+  await ways.call('recovery', identityProviderOperations.removeIdentityProvider, { providerId: id })
+})
+
 test('docs/sign-in.md: its commands, in its order, do what it says', async () => {
   const page = readFileSync(new URL('../../docs/sign-in.md', import.meta.url), 'utf8')
   const commands = [...page.matchAll(/```sh\n([\s\S]*?)```/g)]
@@ -172,5 +195,5 @@ test('docs/sign-in.md: its commands, in its order, do what it says', async () =>
     { display_name: 'Acme SSO', allowed_email_domains: ['acme.example'], withdraw_at: null },
   ])
   const reasons = [...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, reason]) => reason)
-  expect(reasons).toEqual(['unreachable', 'timeout', 'too_large', 'metadata', 'issuer', 'refused'])
+  expect(reasons).toEqual(['unreachable', 'timeout', 'too_large', 'metadata', 'issuer'])
 })

@@ -48,6 +48,7 @@ export const sweepExpired = defineJob({
           tx`delete from failed_attempt where (tenant_id, id) in (select tenant_id, id from failed_attempt where at < now() - interval '1 day' limit ${batch})`,
           tx`delete from failed_sign_in where (tenant_id, id) in (select tenant_id, id from failed_sign_in where at < now() - interval '1 day' limit ${batch})`,
           tx`delete from password_reset where (tenant_id, id) in (select tenant_id, id from password_reset where expires_at < now() - interval '1 day' limit ${batch})`,
+          tx`delete from sign_in_flow where (tenant_id, id) in (select tenant_id, id from sign_in_flow where expires_at < now() limit ${batch})`,
           // Their tokens went first: a session with none left can neither be used nor be missed.
           tx`
             delete from session where (tenant_id, id) in (
@@ -64,9 +65,8 @@ export const sweepExpired = defineJob({
             and not exists (select from second_factor f where f.tenant_id = s.tenant_id and f.id = s.owner_id)`,
           tx`delete from blocked_slug where until < now()`,
           tx`delete from password_opening where until < now() - interval '1 day'`,
-          tx`delete from sign_in_flow where (tenant_id, id) in (select tenant_id, id from sign_in_flow where expires_at < now() limit ${batch})`,
         ])
-        return Math.max(...counts.slice(0, 8).map(({ count }) => count))
+        return Math.max(...counts.slice(0, 9).map(({ count }) => count))
       })
     }
   },

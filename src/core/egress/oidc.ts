@@ -60,7 +60,7 @@ export interface Brought {
 export type Claims = Readonly<Record<string, unknown>> & { readonly iss: string; readonly sub: string }
 
 /** The provider did not answer, or not as one. */
-export class OidcFailure extends Error {
+class OidcFailure extends Error {
   override readonly name = 'OidcFailure'
   readonly reason: OidcReason
   constructor(reason: OidcReason, cause?: unknown) {
@@ -68,7 +68,7 @@ export class OidcFailure extends Error {
     this.reason = reason
   }
 }
-export type OidcReason = 'unreachable' | 'timeout' | 'too_large' | 'issuer' | 'metadata' | 'refused'
+type OidcReason = 'unreachable' | 'timeout' | 'too_large' | 'issuer' | 'metadata' | 'refused'
 
 const answerBytes = 256 * 1024
 const metadataMs = 300_000

@@ -1,6 +1,7 @@
 /** Signing in through a real provider, end to end over the API: who comes in, as whom, and who does not. */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sweepExpired } from '../../../src/core/auth/jobs.ts'
 import { identityProviderOperations as admin } from '../../../src/core/admin/identity-providers/contract.ts'
 import { type Release, readRelease } from '../../../src/core/egress/guard.ts'
 import { fold } from '../../../src/core/fold.ts'
@@ -447,6 +448,15 @@ describe('a flow', () => {
     await ways.sql`update sign_in_flow set expires_at = now()`
     for (const token of [flow_token, `${flow_token.slice(0, -1)}x`, 'svcf_nothing', 'x'])
       expect((await finish(ways.daemon, { ...brought, flow_token: token })).json.code).toBe('auth.sign_in_failed')
+  })
+
+  test('is swept once it is over, and not before', async () => {
+    const [over, alive] = [await begun(), await begun()]
+    await ways.sql`update sign_in_flow set expires_at = now() - interval '1 second' where tenant_id = ${over.at.id}`
+    await sweepExpired.run(ways.installation, undefined)
+    const left = await ways.sql<{ tenant_id: string }[]>`
+      select tenant_id from sign_in_flow where tenant_id in (${over.at.id}, ${alive.at.id})`
+    expect(left).toEqual([{ tenant_id: alive.at.id }])
   })
 
   test('an unknown workspace, a provider it has not on, and one that nobody has answer alike', async () => {

@@ -39,7 +39,7 @@ export async function settleAndDiscover(
 }
 
 /** Refuses request.invalid, identity_provider.kind_mismatch. */
-export function settle({ providerPresets }: Config, body: Configuration): Settled {
+function settle({ providerPresets }: Config, body: Configuration): Settled {
   checkIssuer(body.issuer)
   const preset = presetOf(providerPresets, body.issuer)
   const kind = preset?.kind ?? 'GENERIC'
