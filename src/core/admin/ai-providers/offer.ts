@@ -10,6 +10,7 @@
 import type { Actor } from '../../actor.ts'
 import { apiKeyOf } from '../../ai/models.ts'
 import type { Ctx } from '../../context.ts'
+import type { Tx } from '../../database/transaction.ts'
 import { EgressRefused, portOf } from '../../egress/guard.ts'
 import { newId } from '../../id.ts'
 import type { Installation } from '../../installation.ts'
@@ -20,17 +21,20 @@ import { installationScope } from '../../sealing.ts'
 import { readSettings } from '../settings/settings.ts'
 import type { OfferedAiModel, OfferedAiModelConfiguration, aiProviderOperations as ops } from './contract.ts'
 
-const readModels = (ctx: Ctx, id?: string) => ctx.tx<OfferedAiModel[]>`
+/** Models as they are answered; `which` is what follows `where`. */
+const readModels = (ctx: Ctx, which: ReturnType<Tx['part']>) => ctx.tx<OfferedAiModel[]>`
   select id, display_name, processor, kind, base_url, completion_model, embedding_model, jurisdiction, created_at, updated_at, version,
          exists (select from sealed_value s where s.tenant_id = ${installationScope} and s.kind = 'ai.api_key' and s.owner_id = m.id) as has_api_key,
          (select count(c.tenant_id)::int from ai_choice c where c.model_id = m.id) as workspaces_on
-  from ai_model m where ${id === undefined ? ctx.tx.part`true` : ctx.tx.part`id = ${id}`} order by id limit 1000`
+  from ai_model m where ${which}`
 
 /** At most 1,000, oldest first. */
 export async function listAiProviders(ctx: Ctx): Promise<Answer<typeof ops.listAiProviders>> {
-  return { data: await readModels(ctx) }
+  return { data: await readModels(ctx, ctx.tx.part`true order by id limit 1000`) }
 }
 
+const readModel = async (ctx: Ctx, id: string) =>
+  (await readModels(ctx, ctx.tx.part`id = ${id}`))[0] ?? refuse('not_found')
 /** Looks the base URL up with no transaction open. Refuses egress.forbidden. */
 export async function vetBaseUrl(
   installation: Installation,
@@ -58,7 +62,7 @@ export async function offerAiProvider(
   await ctx.tx`insert into ai_model ${ctx.tx.rows({ id, ...columnsOf(body) }, 'id', 'display_name', 'processor', 'kind', 'base_url', 'completion_model', 'embedding_model', 'jurisdiction')}`
   if (body.api_key) await storeSealed(ctx, apiKeyOf(id), body.api_key)
   await ctx.journal('ai_provider.offered', null, evidenceOf(id, body))
-  return (await readModels(ctx, id))[0] ?? refuse('not_found')
+  return readModel(ctx, id)
 }
 
 /**
@@ -69,9 +73,7 @@ export async function replaceAiProvider(
   ctx: Ctx,
   { providerId, body }: Received<typeof ops.replaceAiProvider>,
 ): Promise<Answer<typeof ops.replaceAiProvider>> {
-  await lockModel(ctx, providerId)
-  const [model] = await readModels(ctx, providerId)
-  if (!model) refuse('not_found')
+  const model = await lockModel(ctx, providerId)
   ctx.unchanged(model.version)
   await checkConfirmed(ctx, body)
   const columns = columnsOf(body)
@@ -90,7 +92,7 @@ export async function replaceAiProvider(
   if (body.api_key) await storeSealed(ctx, apiKeyOf(providerId), body.api_key)
   else if (body.api_key === '') await removeSealed(ctx, apiKeyOf(providerId))
   await ctx.journal('ai_provider.replaced', null, evidenceOf(providerId, body, { members: moved }))
-  return (await readModels(ctx, providerId))[0] ?? refuse('not_found')
+  return readModel(ctx, providerId)
 }
 
 /** Removes a model and its key; choices of it stay, and answer nothing. Refuses not_found, precondition.failed. */
@@ -103,13 +105,12 @@ export async function removeAiProvider(ctx: Ctx, { providerId }: Received<typeof
   await ctx.journal('ai_provider.removed', null, evidenceOf(providerId, model))
 }
 
-type LockedModel = Pick<OfferedAiModel, 'version' | 'kind' | 'jurisdiction'>
-
-async function lockModel(ctx: Ctx, id: string): Promise<LockedModel> {
-  const [model] = await ctx.tx<
-    LockedModel[]
-  >`select version, kind, jurisdiction from ai_model where id = ${id} for update`
-  return model ?? refuse('not_found')
+/** Refuses not_found. */
+async function lockModel(ctx: Ctx, id: string): Promise<OfferedAiModel> {
+  const [locked] = await ctx.tx`select id from ai_model where id = ${id} for update`
+  if (!locked) refuse('not_found')
+  // In a statement of its own: the one that waits for the lock sees other tables as they were before it waited.
+  return readModel(ctx, id)
 }
 
 async function checkConfirmed(ctx: Ctx, { jurisdiction }: Pick<OfferedAiModelConfiguration, 'jurisdiction'>) {
