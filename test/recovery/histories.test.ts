@@ -1,6 +1,7 @@
 /**
  * Random histories of obligations, each rewound to a random point: after a reconciliation no
- * obligation is lost and none invented, and a second one finds nothing to do.
+ * obligation is lost and none invented, and a second one finds nothing to do. In half of them
+ * the host is lost with its ledger, and all is done from the copy at a backup target.
  *
  *     SVC_FAULTS=full vitest run test/recovery/histories.test.ts    1,000 histories instead of 100
  */
@@ -12,6 +13,10 @@ import { recoveryActor } from '../../src/core/actor.ts'
 import { addOperator, removeOperator } from '../../src/core/admin/operators/register.ts'
 import { repeatPurge } from '../../src/core/admin/tenants/purge.ts'
 import { revokeToken } from '../../src/core/auth/access-token.ts'
+import { operations } from '../../src/core/operations.ts'
+import { followOnce } from '../../src/core/recovery/follow-copies.ts'
+import { pulledFolder, pullLedgers } from '../../src/core/recovery/ledger-pull.ts'
+import { readTargets } from '../../src/core/recovery/ledger-targets.ts'
 import { planReconciliation, readLedgers } from '../../src/core/recovery/reconcile.ts'
 import { repeatSteps } from '../../src/core/recovery/repeat.ts'
 import { placeHold, releaseHold } from '../../src/core/retention/hold.ts'
@@ -41,6 +46,9 @@ beforeAll(async () => {
     const tokens = [1, 2].map(() => plantToken(own, { tenantId, accountId }, { scopes: ['workspace:read'] }))
     workspaces.push({ tenantId, accountId, tokens: (await Promise.all(tokens)).map(({ id }) => id) })
   }
+  await own.asRecovery(operations.createBackupTarget, {
+    body: { name: 'disk', kind: 'LOCAL', config: { path: 'disk' } },
+  })
   await keep(own.oracle, 'base')
 })
 afterAll(() => own.close())
@@ -188,33 +196,54 @@ async function check(final: Model, point: Model): Promise<void> {
   ).toEqual([])
 }
 
+/** As on a new host: the ledger is gone, and what lies at the target takes its place. */
+async function loseTheHost(): Promise<void> {
+  rmSync(own.installation.ledger.file, { force: true })
+  const [target] = await own.installation.transaction(actor, { readOnly: true }, readTargets)
+  await pullLedgers(own.installation, target!.open())
+}
+
+/** Nothing of the history before: neither here nor at the target. */
+function forget(): void {
+  const { ledger, config } = own.installation
+  for (const path of [ledger.file, pulledFolder(config), config.backupDir])
+    rmSync(path, { recursive: true, force: true })
+}
+
 test(`${histories} histories lose nothing and gain nothing`, async () => {
   let done = 0
   await fc.assert(
-    fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 12 }), fc.nat(12), async (acts, cut) => {
-      await takeBack(own.oracle, 'base')
-      rmSync(own.installation.ledger.file, { force: true })
-      const model: Model = { holds: new Map(), revoked: new Set(), operators: new Set(), purged: new Set() }
-      const at = cut % (acts.length + 1)
-      let point = copyOf(model)
-      for (const [index, one] of acts.entries()) {
-        if (index === at) {
+    fc.asyncProperty(
+      fc.array(act, { minLength: 1, maxLength: 12 }),
+      fc.nat(12),
+      fc.boolean(),
+      async (acts, cut, isLost) => {
+        await takeBack(own.oracle, 'base')
+        forget()
+        const model: Model = { holds: new Map(), revoked: new Set(), operators: new Set(), purged: new Set() }
+        const at = cut % (acts.length + 1)
+        let point = copyOf(model)
+        for (const [index, one] of acts.entries()) {
+          if (index === at) {
+            await keep(own.oracle, 'point')
+            point = copyOf(model)
+          }
+          await perform(one, model)
+        }
+        if (at === acts.length) {
           await keep(own.oracle, 'point')
           point = copyOf(model)
         }
-        await perform(one, model)
-      }
-      if (at === acts.length) {
-        await keep(own.oracle, 'point')
-        point = copyOf(model)
-      }
-      await takeBack(own.oracle, 'point')
+        await followOnce(own.installation) // as a daemon does a second later
+        await takeBack(own.oracle, 'point')
+        if (isLost) await loseTheHost()
 
-      done += (await reconcile()).done.length
-      await check(model, point)
-      expect((await reconcile()).done).toEqual([])
-      await check(model, point)
-    }),
+        done += (await reconcile()).done.length
+        await check(model, point)
+        expect((await reconcile()).done).toEqual([])
+        await check(model, point)
+      },
+    ),
     { numRuns: histories, endOnFailure: true },
   )
   expect(done, 'nothing had to be done again: the histories are too tame').toBeGreaterThan(histories)
@@ -222,7 +251,7 @@ test(`${histories} histories lose nothing and gain nothing`, async () => {
 
 test('what nobody knows to have happened protects, and neither gives nor destroys', async () => {
   await takeBack(own.oracle, 'base')
-  rmSync(own.installation.ledger.file, { force: true })
+  forget()
   const [one, two] = workspaces as [Workspace, Workspace, Workspace]
   const holdId = randomUUIDv7()
   // As a daemon leaves it that is killed between the ledger and the commit.
