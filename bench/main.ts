@@ -11,6 +11,7 @@
 import { cpus, loadavg } from 'node:os'
 import { coldStart } from './cold-start.ts'
 import { commandStart } from './command-start.ts'
+import { exporting } from './exporting.ts'
 import { layGround } from './ground.ts'
 import { provisioning } from './provisioning.ts'
 import { readPath } from './read-path.ts'
@@ -22,6 +23,7 @@ const parts = {
   provisioning: onGround(provisioning),
   start: onGround(commandStart),
   cold: coldStart,
+  export: onGround(exporting),
   scale,
 } satisfies Record<string, () => Promise<Line[]>>
 

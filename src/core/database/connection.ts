@@ -40,14 +40,20 @@ export interface SessionLimits {
 /** The rows of one statement, and what PostgreSQL called it. */
 export type Result = object[] & { readonly count: number; readonly command: string }
 
+/**
+ * Takes one row of a copy as the server sent it, its line feed included; the bytes are its own only
+ * during the call. A promise holds the server back until it is settled: what has arrived already comes all the same.
+ */
+export type TakeRow = (row: Uint8Array) => Promise<void> | undefined
+
 export interface Connection {
   readonly alive: boolean
   /** When it was opened, by performance.now(). */
   readonly openedAt: number
   /** Sends at once, behind what was sent before. Rejects when the connection is dead or dies; never throws. */
   send(statement: Statement): Promise<Result>
-  /** Starts a `copy … to stdout`; the stream fails when the connection dies. Nothing else may be sent until it has ended. */
-  copyOut(text: string): Promise<Readable>
+  /** Runs a `copy … to stdout`, row by row. Nothing else may be sent until it is over; where it rejects, the connection is good for nothing but end(). */
+  copyOut(text: string, take: TakeRow): Promise<void>
   /** Calls back once when the connection dies; `undefined` takes the listener away. */
   whenClosed(listener: ((reason: DatabaseUnavailable) => void) | undefined): void
   /** Says goodbye, or hangs up on what is under way. Never rejects. */
@@ -91,10 +97,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
 
   function send({ text, values, mode }: Statement): Promise<Result> {
     if (death) return rejected(death)
-    const bound = values.map((value) =>
-      value instanceof Json ? client.typed(value.text as never, jsonbTypeId) : value,
-    )
-    const query = client.unsafe(text, bound as never[], modes[mode])
+    const query = client.unsafe(text, bound(client, values), modes[mode])
     // The driver keeps an entry for every failed statement in a map that only grows. Not for
     // begin and commit, which hardly fail: this costs a microsecond.
     if (mode !== 'simple') Object.defineProperty(query, 'origin', { value: '' })
@@ -119,9 +122,12 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     },
     openedAt: performance.now(),
     send,
-    copyOut: async (text) => {
+    copyOut: async (text, take) => {
       if (death) throw death
-      return copiedOut(client, socket, underWay, text)
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      underWay.add(reject)
+      startCopy(client, socket, text, take, { resolve, reject })
+      await promise.finally(() => underWay.delete(reject))
     },
     whenClosed: (next) => {
       listener = next
@@ -140,6 +146,9 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
   }
   return connection
 }
+
+const bound = (client: postgres.Sql, values: Statement['values']) =>
+  values.map((value) => (value instanceof Json ? client.typed(value.text as never, jsonbTypeId) : value)) as never[]
 
 function sessionOptions(limits: SessionLimits): object {
   return {
@@ -165,35 +174,47 @@ function sessionOptions(limits: SessionLimits): object {
   }
 }
 
-async function copiedOut(
+/**
+ * The driver gives each row to a stream that it made; buffering and reading from it would cost
+ * as much as the rest of its work, so the rows are taken from it where they come in.
+ */
+function startCopy(
   client: postgres.Sql,
   socket: Socket,
-  underWay: Set<(reason: DatabaseUnavailable) => void>,
   text: string,
-): Promise<Readable> {
-  const stream = await new Promise<Readable>((resolve, reject) => {
-    underWay.add(reject)
-    const query = client.unsafe(text) as postgres.PendingQuery<never> & { resolve(stream: Readable): void }
-    const { resolve: handOut } = query
-    // Heard from the moment there is a stream: a failure may be in the same packet, before anybody can listen.
-    query.resolve = (opened) => {
-      query.resolve = handOut // called once more at the end, with a result
-      opened.on('error', () => {})
-      handOut(opened)
+  take: TakeRow,
+  { resolve, reject }: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>,
+): void {
+  let held: Promise<void> | undefined
+  const push = (row: Uint8Array | null): boolean => {
+    if (row === null) {
+      void Promise.resolve(held).then(resolve)
+      return true
     }
-    query
-      .readable()
-      .then(resolve, (error: unknown) => reject(translated(error)))
-      .finally(() => underWay.delete(reject))
-  })
-  const fail = (reason: DatabaseUnavailable) => void stream.destroy(reason)
-  underWay.add(fail)
-  stream.once('close', () => {
-    underWay.delete(fail)
-    // The driver pauses the socket for a slow reader, and leaves it so when the last rows were those that filled it.
-    socket.resume()
-  })
-  return stream
+    try {
+      const wait = take(row)
+      if (wait === undefined || wait === held) return held === undefined
+      held = wait
+      wait.then(() => {
+        if (held !== wait) return
+        held = undefined
+        socket.resume()
+      }, reject)
+    } catch (error) {
+      reject(error)
+    }
+    return false // the driver pauses its socket
+  }
+  const query = client.unsafe(text) as postgres.PendingQuery<never> & { resolve(stream: Readable): void }
+  const { resolve: handOut } = query
+  query.resolve = (opened) => {
+    query.resolve = handOut // called once more at the end, with a result
+    // Heard from the moment there is a stream: a failure may be in the same packet.
+    opened.on('error', (error) => reject(translated(error)))
+    Object.assign(opened, { push })
+    handOut(opened)
+  }
+  query.readable().catch((error: unknown) => reject(translated(error)))
 }
 
 /** Works the first time and throws ever after: this is what keeps the driver from reconnecting. */
