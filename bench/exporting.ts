@@ -22,12 +22,12 @@ export async function exporting(ground: Ground): Promise<Line[]> {
   const child = fork(join(import.meta.dirname, 'export-process.ts'), [JSON.stringify(settings)], {
     env: { ...process.env, ...ground.environment },
   })
-  const ask = async (what: 'export' | 'copy'): Promise<ExportFigures> => {
-    child.send(what)
-    const [figures] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [unknown]
-    if (typeof figures !== 'object') throw new Error(`the exporting process ended with ${figures}`)
-    return figures as ExportFigures
-  }
+  const ask = (what: 'export' | 'copy'): Promise<ExportFigures> =>
+    new Promise((resolve, reject) => {
+      child.removeAllListeners().once('message', (figures) => resolve(figures as ExportFigures))
+      child.once('exit', (code) => reject(new Error(`the exporting process ended with ${code}`)))
+      child.send(what)
+    })
   let grownBy = 0
   try {
     const compared = await compare(

@@ -4,6 +4,7 @@ import { endInvitation, sweepExpired } from './auth/jobs.ts'
 import { exportTenantJob } from './backup/export-job.ts'
 import { resumeJobs } from './backup/resume-jobs.ts'
 import type { Job } from './job.ts'
+import { sweepMailFolder } from './mail/folder.ts'
 import { sendMail, tellAdministrators } from './mail/jobs.ts'
 
 export const jobs: readonly Job[] = [
@@ -16,4 +17,5 @@ export const jobs: readonly Job[] = [
   resumeJobs as Job,
   tellAdministrators as Job,
   sendMail as Job,
+  sweepMailFolder as Job,
 ]

@@ -17,7 +17,7 @@ import { migrationNames } from '../database/migration-names.ts'
 import type { Tx } from '../database/transaction.ts'
 import { productVersion } from '../product.ts'
 import { fileNameOf, formatName, formatVersion, type Manifest, type ManifestFile } from './archive-format.ts'
-import { copyRows, countRows, LineWriter } from './copied-lines.ts'
+import { copyRows, countRows, LineWriter, type SpareBuffers } from './copied-lines.ts'
 import { type Entity, omittedTables, readEntities } from './entities.ts'
 
 export interface Writing {
@@ -31,7 +31,7 @@ export interface Writing {
 }
 
 /** What leaves the compressor at a time. */
-const packedBytes = 128 * 1024
+const packedBytes = 64 * 1024
 
 /** Writes every file but the manifest, which is answered: it is put at the target last. */
 export async function writeArchive(tx: Tx, writing: Writing): Promise<Manifest> {
@@ -45,9 +45,10 @@ export async function writeArchive(tx: Tx, writing: Writing): Promise<Manifest> 
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
 
   const files: ManifestFile[] = []
+  const spare: SpareBuffers = []
   let done = 0
   for (const entity of entities) {
-    const file = await writeEntity(tx, entity, writing, (rows) => {
+    const file = await writeEntity(tx, entity, writing, spare, (rows) => {
       done += rows
       writing.onRows(done, total)
     })
@@ -74,6 +75,7 @@ async function writeEntity(
   tx: Tx,
   entity: Entity,
   { tenantId, folder, signal }: Writing,
+  spare: SpareBuffers,
   onRows: (rows: number) => void,
 ): Promise<ManifestFile> {
   const name = fileNameOf(entity.name)
@@ -91,7 +93,7 @@ async function writeEntity(
     signal,
   })
   written.catch(() => {}) // heard below, once the copy has noticed as well
-  const lines = new LineWriter(entity.columns, (chunk, some) => {
+  const lines = new LineWriter(entity.columns, spare, (chunk, some) => {
     rows += some
     onRows(some)
     plain.passed(chunk)

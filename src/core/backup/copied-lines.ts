@@ -41,6 +41,11 @@ export function copyRows(tx: Tx, { table, owner, columns }: Entity, tenantId: st
 /** Large enough that a chunk is worth a trip to the compressor's thread. */
 const chunkBytes = 256 * 1024
 
+/** Buffers of chunkBytes that nobody uses at the moment; one list serves all of an archive's files. */
+export type SpareBuffers = Buffer[]
+
+const bufferFrom = (spare: SpareBuffers) => spare.pop() ?? Buffer.allocUnsafeSlow(chunkBytes)
+
 /** What lines are handed to, many at a time. The bytes are the buffer's own until the promise is settled. */
 export type TakeLines = (lines: Buffer, rows: number) => Promise<void>
 
@@ -51,21 +56,23 @@ export class LineWriter {
   private readonly columns: readonly { readonly before: Uint8Array; readonly write: Cell }[]
   private readonly roomOfNames: number
   private readonly take: TakeLines
-  private readonly spare: Buffer[] = []
-  private buffer: Buffer = Buffer.allocUnsafeSlow(chunkBytes)
+  private readonly spare: SpareBuffers
+  private buffer: Buffer
   private at = 0
   private rows = 0
   /** The last buffer that was handed on, until it is taken, and the one before it. */
   private under: Promise<void> | undefined
   private behind: Promise<void> | undefined
 
-  constructor(columns: Entity['columns'], take: TakeLines) {
+  constructor(columns: Entity['columns'], spare: SpareBuffers, take: TakeLines) {
     this.columns = columns.map(({ name, type }, at) => ({
       before: Buffer.from(`${at === 0 ? '{' : ','}${JSON.stringify(name)}:`),
       write: cellOf(type),
     }))
     this.roomOfNames = this.columns.reduce((sum, { before }) => sum + before.length + besideValue, 2)
     this.take = take
+    this.spare = spare
+    this.buffer = bufferFrom(spare)
   }
 
   /** Takes one row; a promise where two buffers are full, so that one is filled while another is compressed. */
@@ -84,6 +91,7 @@ export class LineWriter {
   async end(): Promise<void> {
     this.handOn()
     await this.under
+    this.spare.push(this.buffer)
   }
 
   private write(row: Uint8Array, out: Uint8Array, start: number): number {
@@ -118,7 +126,7 @@ export class LineWriter {
       },
       () => {}, // whoever is given the promise hears of it
     )
-    this.buffer = this.spare.pop() ?? Buffer.allocUnsafeSlow(chunkBytes)
+    this.buffer = bufferFrom(this.spare)
     this.at = 0
     this.rows = 0
   }

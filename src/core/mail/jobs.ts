@@ -19,6 +19,7 @@ import type { Installation } from '../installation.ts'
 import { defineJob } from '../job.ts'
 import { moment } from '../schema.ts'
 import { composeMail, type Notice, type Place, type Recipient } from './message.ts'
+import { mailFolderOf } from './settings.ts'
 import { noticeNames } from './templates.ts'
 import { deliver } from './transport.ts'
 
@@ -63,7 +64,8 @@ export const sendMail = defineJob({
     if (!found) return
     const told: Notice = { id: noticeId, name, at, asked: name === 'password_opened' ? found.asked : undefined }
     const { mail } = installation.config
-    await deliver(mail, composeMail(told, found.place, found.recipient, mail.from))
+    const own = { ...mail, folder: mailFolderOf(mail, tenantId) }
+    await deliver(own, composeMail(told, found.place, found.recipient, mail.from))
   },
 })
 

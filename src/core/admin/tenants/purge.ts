@@ -12,7 +12,7 @@
  *  - every batch locks the workspace's row, looks for holds once more, removes some rows and
  *    notes their count and hash: all in one short transaction, with no table lock above
  *    ROW EXCLUSIVE. Two processes never purge one workspace at the same time;
- *  - it ends in one transaction that finds every table, the queue and the media folder
+ *  - it ends in one transaction that finds every table, the queue and the folders
  *    empty, signs the certificate, blocks the slug and removes the row.
  *
  * Elsewhere: clocks that jump (purge-deadline.ts), tables (purge-tables.ts), the
@@ -28,6 +28,7 @@ import type { Config } from '../../config.ts'
 import { asInstallation, asPurgeOf, type Ctx } from '../../context.ts'
 import { failpoint } from '../../failpoint.ts'
 import { closeWorkspace, type Installation } from '../../installation.ts'
+import { mailFolderOf } from '../../mail/settings.ts'
 import { isHeld } from '../../retention/hold.ts'
 import { isRegisterKeptWithout, removeOperatorsOf } from '../operators/register.ts'
 import { certify } from './purge-certificate.ts'
@@ -99,8 +100,11 @@ export const findDuePurges = (installation: Installation): Promise<readonly { re
       order by purge_after`,
   )
 
-/** Where the workspace's media lie. */
-export const mediaFolderOf = ({ dataDir }: Config, tenantId: string) => join(dataDir, 'media', tenantId)
+/** What lies in files, by the place that a certificate names: media, and mails that were written and not sent. */
+export const foldersOf = ({ dataDir, mail }: Config, tenantId: string) => [
+  { place: 'media_folder', path: join(dataDir, 'media', tenantId) },
+  { place: 'mail_folder', path: mailFolderOf(mail, tenantId) },
+]
 
 interface Look {
   readonly id: string
@@ -176,7 +180,7 @@ async function carryOn(installation: Installation, tenantId: string): Promise<Pu
   }
 }
 
-/** Removes the rows of every table, the media and the queued jobs; answers what stopped it, if anything did. */
+/** Removes the rows of every table, the folders and the queued jobs; answers what stopped it, if anything did. */
 async function emptyPlaces(
   installation: Installation,
   tenantId: string,
@@ -193,7 +197,7 @@ async function emptyPlaces(
     if (stopped) return stopped
   }
   failpoint('purge.tables_empty')
-  await rm(mediaFolderOf(installation.config, tenantId), { recursive: true, force: true })
+  for (const { path } of foldersOf(installation.config, tenantId)) await rm(path, { recursive: true, force: true })
   failpoint('purge.media_removed')
   const stopped = await empty(installation, tenantId, jobsPlace, until, (ctx, size) => removeJobs(ctx, tenantId, size))
   failpoint('purge.jobs_removed')
@@ -322,7 +326,7 @@ async function isAnythingLeft(ctx: Ctx, tenantId: string): Promise<boolean> {
   const rows = await ctx.inWorkspace(tenantId, () => hasRows(ctx.tx, tenantId))
   const jobs = await countJobs(ctx, tenantId)
   await ctx.tx.switch(asInstallation)
-  return rows || jobs > 0 || existsSync(mediaFolderOf(ctx.config, tenantId))
+  return rows || jobs > 0 || foldersOf(ctx.config, tenantId).some(({ path }) => existsSync(path))
 }
 
 /** Keeps the slug out of use for a while, and answers until when. */
