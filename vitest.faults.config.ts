@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig, mergeConfig } from 'vitest/config'
+import { CampaignTable } from './test/support/campaign-table.ts'
 import base from './vitest.config.ts'
 
 /** The campaigns: the test files that have a longer form, run with their full counts. */
@@ -10,4 +11,7 @@ const campaigns = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((path) => readFileSync(path, 'utf8').includes('SVC_FAULTS'))
 
 const merged = mergeConfig(base, { test: { maxWorkers: 1, testTimeout: 1_800_000, hookTimeout: 120_000 } })
-export default defineConfig({ ...merged, test: { ...merged.test, include: campaigns } })
+export default defineConfig({
+  ...merged,
+  test: { ...merged.test, include: campaigns, reporters: ['default', new CampaignTable()] },
+})

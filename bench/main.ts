@@ -14,6 +14,7 @@ import { commandStart } from './command-start.ts'
 import { exporting } from './exporting.ts'
 import { layGround } from './ground.ts'
 import { provisioning } from './provisioning.ts'
+import { purging } from './purging.ts'
 import { readPath } from './read-path.ts'
 import { scale } from './scale.ts'
 import { drawn, type Line } from './table.ts'
@@ -24,6 +25,7 @@ const parts = {
   start: onGround(commandStart),
   cold: coldStart,
   export: onGround(exporting),
+  purge: onGround(purging),
   scale,
 } satisfies Record<string, () => Promise<Line[]>>
 

@@ -65,7 +65,7 @@ describe.each(everyWay)('by %s', (way: Way) => {
           '--region',
           'r',
           '--bucket',
-          'b',
+          'backups',
           '--access-key-id',
           'a',
           '--secret-stdin',

@@ -127,6 +127,8 @@ describe('a deletion', () => {
     expect(screen).toContain('leaving is pending deletion')
     expect([code, await stateOf()]).toEqual([0, 'PENDING_DELETION'])
     expect(screen).not.toContain(owner.password)
+    const back = await home.svc(['tenants', 'cancel-deletion', 'leaving'], { env: own })
+    expect([back.code, await stateOf()]).toEqual([0, 'ACTIVE'])
   })
 })
 

@@ -19,8 +19,8 @@ test('a target at the port that the daemon was given is refused; another one the
     const config = {
       endpoint: `http://127.0.0.1:${port}`,
       region: 'eu-1',
-      bucket: 'b',
-      access_key_id: 'a',
+      bucket: 'backups',
+      access_key_id: 'AKIA',
       secret_access_key: 's',
     }
     const { status, json } = await daemon.call('POST', '/api/v1/backup-targets', {

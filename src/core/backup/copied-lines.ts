@@ -116,6 +116,7 @@ export class LineWriter {
     const taken = this.take(buffer.subarray(0, this.at), this.rows).then(() => {
       if (buffer.length === chunkBytes) this.spare.push(buffer)
     })
+    taken.catch(() => {}) // the one before it may have failed first
     const under = earlier ? earlier.then(() => taken) : taken
     this.under = under
     this.behind = earlier

@@ -36,8 +36,6 @@ import { targetServing } from './target.ts'
 
 const system: SystemActor = { kind: 'SYSTEM', job: 'export_tenant' }
 const beatMs = 5_000
-/** Most files are small, and each waits for the target's disk or its answer. */
-const sentAtOnce = 4
 export const mostAttempts = 3
 
 /** Another worker has it now, or the workspace is gone. */
@@ -158,7 +156,8 @@ class Attempt {
     }
     const [first, ...others] = manifest.files
     if (first) await send(first) // makes the folder
-    await inLanes(sentAtOnce, others, send)
+    // Most are small, and each waits for the target's disk or its answer.
+    await inLanes(store.width, others, send)
     await this.checkArrived(store, path, manifest)
     const file = join(this.spool, manifestName)
     await writeFile(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx', mode: 0o600 })

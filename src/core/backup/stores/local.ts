@@ -37,6 +37,7 @@ export async function openLocal(backupDir: string, path: string): Promise<Store>
   })
   const root = await guarded(() => walk(base, path, { makes: true })).finally(() => base.handle.close())
   return {
+    width: 4,
     put: (to, file) => guarded(() => put(root, to, file)),
     get: (from) => guarded(() => get(root, from)),
     list: (folder) => list(root, folder),
