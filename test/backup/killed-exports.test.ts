@@ -34,6 +34,10 @@ beforeAll(async () => {
   await one.oracle`
     insert into label (tenant_id, id, container_id, name, name_fold, color_token, description)
     select ${tenantId}, gen_random_uuid(), ${hub?.['id']}, 'n', 'many' || n, 'red', md5(n::text) || md5((n + 1)::text) from generate_series(1, 60000) n`
+  for (const name of ['../../x', 'a/b', '/etc/passwd', 'x'.repeat(255), '\u0001\u001b[2J', '..'])
+    await one.oracle`
+      insert into label (tenant_id, id, container_id, name, name_fold, color_token)
+      values (${tenantId}, gen_random_uuid(), ${hub?.['id']}, ${name}, ${name}, 'red')`
 })
 afterAll(() => one.close())
 
@@ -66,6 +70,10 @@ const moments: readonly [string, (jobId: string) => Promise<boolean> | boolean][
 /** Every archive that has a manifest has all its files, to the byte. */
 function expectWholeArchives(): number {
   const whole = readdirSync(archives).filter((name) => existsSync(join(archives, name, 'manifest.json')))
+  // Whatever people call things, every file has a name of ours.
+  const files = filesIn(archives).filter((name) => name.includes('/'))
+  for (const name of files)
+    expect(name).toMatch(/^\d{8}T\d{6}Z-[0-9a-f-]{36}-\d+\/[a-z_]+\.(jsonl\.zst|json)(\.partial)?$/)
   for (const name of whole)
     expect(readArchive(join(archives, name)).entities.get('labels')?.length).toBeGreaterThan(60_000)
   return whole.length

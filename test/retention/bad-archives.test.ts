@@ -5,7 +5,16 @@
  */
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, unlinkSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,6 +42,9 @@ afterAll(async () => {
   await ways.close()
   rmSync(base, { recursive: true, force: true })
 })
+
+/** More of them with SVC_FAULTS=full. */
+const flips = process.env['SVC_FAULTS'] === 'full' ? 500 : 20
 
 const root = () => join(base, 'backups', 'target')
 const recoveryPoint = '2026-03-01T12:00:00.000Z'
@@ -212,6 +224,23 @@ describe.each(everyWay)('by %s', (way: Way) => {
     expect([refused.code, refused.params?.reason]).toEqual([code, reason])
     expect(await traces()).toEqual(before)
   })
+})
+
+test(`${flips} archives with one bit flipped place nothing`, async () => {
+  const made = makeArchive(root(), acme.id)
+  standard(made, twoHolds())
+  const whole = readFileSync(file(made))
+  const before = await traces()
+  for (let flip = 0; flip < flips; flip += 1) {
+    const spoiltBytes = Buffer.from(whole)
+    const at = Math.floor((flip * whole.length) / flips)
+    spoiltBytes[at] = spoiltBytes[at]! ^ (1 << (flip % 8))
+    writeFileSync(file(made), spoiltBytes)
+    const body = { recovery_point: recoveryPoint, archive: { target_id: targetId, path: made.path } }
+    const replacing = ways.call('recovery', tenantOperations.replaceLegalHolds, { tenantId: acme.id, body })
+    await expect(replacing, `byte ${at}`).rejects.toMatchObject({ code: 'archive.invalid' })
+  }
+  expect(await traces()).toEqual(before)
 })
 
 const canTrace = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0
