@@ -70,7 +70,7 @@ describe.each(everyWay)('by %s', (way: Way) => {
           'a',
           '--secret-stdin',
         ],
-        'egress',
+        'must not call that host',
       ],
     ] as const) {
       const refused = await run(['backup-targets', 'add', 'wrong', ...args], 'a-secret-that-nobody-sees\n')

@@ -186,8 +186,8 @@ const hostKey = `ssh-ed25519 ${Buffer.concat([Buffer.from([0, 0, 0, 11]), Buffer
 
 /** Targets with secrets in them; answers the ids. */
 async function addTargets({ token }: Said): Promise<string[]> {
-  const s3 = { endpoint: 'https://s3.example.invalid', region: 'eu-1', bucket: 'backups', access_key_id: 'AKIA' }
-  const sftp = { host: 'sftp.example.invalid', username: 'svc', host_key: hostKey, path: 'backups' }
+  const s3 = { endpoint: 'https://s3.example.org', region: 'eu-1', bucket: 'backups', access_key_id: 'AKIA' }
+  const sftp = { host: 'sftp.example.org', username: 'svc', host_key: hostKey, path: 'backups' }
   const ids: string[] = []
   for (const [kind, config] of [
     ['S3', { ...s3, secret_access_key: secret('S3 key') }],
@@ -305,7 +305,7 @@ async function failEverywhere({ token, email, tenantId }: Said, targets: readonl
       name: words('name that the table refuses'),
       kind: 'S3',
       config: {
-        endpoint: 'https://s3.example.invalid',
+        endpoint: 'https://s3.example.org',
         region: 'r',
         bucket: 'backups',
         access_key_id: 'AKIA',

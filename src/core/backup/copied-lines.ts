@@ -80,7 +80,10 @@ export class LineWriter {
     const needed = this.roomOfNames + roomFor(row, chunkBytes / 8)
     if (this.at + needed > this.buffer.length) {
       this.handOn()
-      if (needed > this.buffer.length) this.buffer = Buffer.allocUnsafeSlow(needed)
+      if (needed > chunkBytes) {
+        this.spare.push(this.buffer)
+        this.buffer = Buffer.allocUnsafeSlow(needed)
+      }
     }
     this.at = this.write(row, this.buffer, this.at)
     this.rows += 1
