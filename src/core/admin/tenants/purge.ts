@@ -23,6 +23,7 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { SystemActor } from '../../actor.ts'
 import type { Config } from '../../config.ts'
 import { asInstallation, asPurgeOf, type Ctx } from '../../context.ts'
@@ -204,11 +205,16 @@ async function emptyPlaces(
   return stopped
 }
 
-/** Rows of one transaction: few at first, then as many as take well below a tenth of a second; on a busy machine fewer. */
+/**
+ * Rows of one transaction: few at first, then as many as take some hundredths of a second; on a
+ * busy machine fewer. Between two of them it rests for as long as the last one took, so that
+ * whoever reads meanwhile finds the server at work for others half of the time at most.
+ */
 const firstBatch = 200
 const largestBatch = 2_000
-const shortMs = 40
-const longMs = 100
+const shortMs = 15
+const longMs = 40
+const longestRestMs = 100
 
 type Remove = (ctx: Ctx, size: number, range: KeyRange) => Promise<readonly Key[]>
 
@@ -235,7 +241,9 @@ async function empty(
     failpoint('purge.batch')
     walk.note(removed, size)
     if (performance.now() > until) return 'more'
-    size = nextSize(size, performance.now() - began)
+    const tookMs = performance.now() - began
+    if (removed.length === size) await pause(Math.min(tookMs, longestRestMs))
+    size = nextSize(size, tookMs)
   }
   known.delete(name)
   return undefined
