@@ -72,6 +72,18 @@ test.each([
   expect(pool.counts.discarded).toBe(discarded + 1)
 })
 
+test('a reader that fails at the last row fails the copy', async () => {
+  const reading = pool.transaction(as, async (tx) => {
+    let rows = 0
+    await tx.copyOut(everything, () => {
+      rows += 1
+      return rows === 25_000 ? Promise.reject(new Error('at the end')) : undefined
+    })
+  })
+  await expect(reading).rejects.toThrow('at the end')
+  expect(await works()).toBe(1)
+})
+
 test('a transaction whose copy failed is over, also for who swallows the failure', async () => {
   const swallowing = pool.transaction(as, async (tx) => {
     await tx.copyOut(everything, () => Promise.reject(new Error('enough'))).catch(() => {})

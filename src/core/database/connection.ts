@@ -188,7 +188,7 @@ function startCopy(
   let held: Promise<void> | undefined
   const push = (row: Uint8Array | null): boolean => {
     if (row === null) {
-      void Promise.resolve(held).then(resolve)
+      Promise.resolve(held).then(resolve, reject)
       return true
     }
     try {
