@@ -47,7 +47,7 @@ export type SpareBuffers = Buffer[]
 const bufferFrom = (spare: SpareBuffers) => spare.pop() ?? Buffer.allocUnsafeSlow(chunkBytes)
 
 /** What lines are handed to, many at a time. The bytes are the buffer's own until the promise is settled. */
-export type TakeLines = (lines: Buffer, rows: number) => Promise<void>
+type TakeLines = (lines: Buffer, rows: number) => Promise<void>
 
 /** Room beside a value: quotation marks, an offset's minutes, a boolean in full. */
 const besideValue = 8
