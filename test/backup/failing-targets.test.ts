@@ -4,7 +4,7 @@
  * once the target is well the next job succeeds. 4 rounds, one of each; 20 with SVC_FAULTS=full.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exportTenantJob } from '../../src/core/backup/export-job.ts'
@@ -18,6 +18,8 @@ let one: TestInstallation
 let tenantId: string
 let targetId: string
 let folder: string
+/** Of 4 KiB, that a whole archive's files take without its manifest. */
+let pagesOfFiles = 0
 
 beforeAll(async () => {
   one = await testInstallation()
@@ -38,6 +40,10 @@ beforeAll(async () => {
   await one.oracle`
     insert into audit_entry (tenant_id, id, action, actor_kind, via)
     select ${tenantId}, gen_random_uuid(), 'filler', 'SYSTEM', 'JOB' from generate_series(1, 10000)`
+  await exported()
+  for (const name of filesIn(folder).filter((name) => name.endsWith('.zst')))
+    pagesOfFiles += Math.ceil(statSync(join(folder, name)).size / 4096)
+  rmSync(folder, { recursive: true, force: true })
 })
 afterAll(() => one.close())
 
@@ -83,8 +89,9 @@ const faults: readonly { name: string; needsMount: boolean; fails: RegExp; run(r
     needsMount: true,
     fails: /^target\.full$/,
     async run(round) {
-      // Full in the first file, in a later one, and within its last bytes.
-      const unmount = mounted(folder, `size=${[16, 64, 200, 400, 800][round % 5]}k`)
+      // Full in the first file, in a later one, within the last bytes, and with room for all but the manifest.
+      const share = [0.02, 0.3, 0.6, 0.9, 1][round % 5]!
+      const unmount = mounted(folder, `size=${Math.max(4, Math.floor(share * pagesOfFiles) * 4)}k`)
       try {
         const job = await exported()
         expectWhole()
