@@ -1,13 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig, mergeConfig } from 'vitest/config'
+import { CampaignTable } from './test/support/campaign-table.ts'
 import base from './vitest.config.ts'
 
-/** The campaigns: the test files that have a longer form, run with their full counts. */
+/** The campaigns: those of test/faults, and every test file that has a longer form, run with their full counts. */
 const campaigns = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => join('test', name))
-  .filter((path) => readFileSync(path, 'utf8').includes('SVC_FAULTS'))
+  .filter((path) => path.startsWith(join('test', 'faults')) || readFileSync(path, 'utf8').includes('SVC_FAULTS'))
 
 const merged = mergeConfig(base, { test: { maxWorkers: 1, testTimeout: 1_800_000, hookTimeout: 120_000 } })
-export default defineConfig({ ...merged, test: { ...merged.test, include: campaigns } })
+export default defineConfig({
+  ...merged,
+  test: { ...merged.test, include: campaigns, reporters: ['default', new CampaignTable()] },
+})

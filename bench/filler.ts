@@ -1,6 +1,7 @@
 /**
- * Rows between the first hundred workspaces and the last: what provisioning would have
- * written, made by the database itself in one statement for each table, and analysed.
+ * Rows by the hundred thousand: what provisioning would have written between the first
+ * hundred workspaces and the last, and what people leave in one; made by the database itself
+ * in one statement for each table, and analysed.
  */
 import postgres from 'postgres'
 import { type DatabaseAddress, postgresOptions } from '../src/core/database/address.ts'
@@ -50,6 +51,34 @@ export async function lengthenJournal(superuser: DatabaseAddress, rows: number):
       select uuidv7(), 'tenant.suspended', 'RECOVERY', 'RECOVERY', gen_random_uuid(), 'filler', '{"os_user":"filler","host":"filler"}'
       from generate_series((select count(*) from journal) + 1, ${rows})`
     await sql`vacuum analyze journal`
+  })
+}
+
+const fillers = {
+  label: `
+    insert into label (tenant_id, id, container_id, name, name_fold, color_token)
+    select $1, gen_random_uuid(), $2, 'Label ' || n, 'label ' || n, 'red' from generate_series(1, $3::int) n`,
+  audit_entry: `
+    insert into audit_entry (tenant_id, id, action, actor_kind, via)
+    select $1, gen_random_uuid(), 'filler', 'SYSTEM', 'JOB' from generate_series(1, $3::int) where $2::uuid is not null`,
+  account: `
+    insert into account (tenant_id, id, kind, state)
+    select $1, gen_random_uuid(), 'SERVICE', 'ACTIVE' from generate_series(1, $3::int) where $2::uuid is not null`,
+  outbox_event: `
+    insert into outbox_event (tenant_id, id, type, body)
+    select $1, gen_random_uuid(), 'filler', repeat('x', 400) from generate_series(1, $3::int) where $2::uuid is not null`,
+} as const
+
+/** Adds rows to one workspace, as many to each of the tables. */
+export async function fillWorkspace(
+  superuser: DatabaseAddress,
+  { tenantId, collectionId }: { readonly tenantId: string; readonly collectionId: string },
+  tables: readonly (keyof typeof fillers)[],
+  rowsEach: number,
+): Promise<void> {
+  await asSuperuser(superuser, async (sql) => {
+    for (const table of tables) await sql.unsafe(fillers[table], [tenantId, collectionId, rowsEach])
+    await sql`vacuum analyze`
   })
 }
 

@@ -12,8 +12,10 @@ import { cpus, loadavg } from 'node:os'
 import { coldStart } from './cold-start.ts'
 import { commandStart } from './command-start.ts'
 import { encryption } from './encryption.ts'
+import { exporting } from './exporting.ts'
 import { layGround } from './ground.ts'
 import { provisioning } from './provisioning.ts'
+import { purging } from './purging.ts'
 import { readPath } from './read-path.ts'
 import { scale } from './scale.ts'
 import { drawn, type Line } from './table.ts'
@@ -23,6 +25,8 @@ const parts = {
   provisioning: onGround(provisioning),
   start: onGround(commandStart),
   cold: coldStart,
+  export: onGround(exporting),
+  purge: onGround(purging),
   scale,
   encryption,
 } satisfies Record<string, () => Promise<Line[]>>

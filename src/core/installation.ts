@@ -65,6 +65,8 @@ export interface Installation {
   snapshot<T>(tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T>
   /** The only way out of this process (egress/client.ts). */
   egress(): Promise<Egress>
+  /** Says where this process listens, which nothing that it is made to call may be: the port, where the configuration leaves it to the system. */
+  listensAt(port: number): void
   close(): Promise<void>
 }
 
@@ -106,6 +108,7 @@ export function installationOver(
   const writes = { count: 0 }
   let snapshots: Pool | undefined
   let egress: Promise<Egress> | undefined
+  const own = [...ownEndpoints(config, address)]
   const installation: Installation = {
     ...parts,
     identity,
@@ -121,10 +124,12 @@ export function installationOver(
 
     egress() {
       // undici takes 60 ms to load, which most commands need not pay.
-      egress ??= import('./egress/client.ts').then(({ openEgress }) =>
-        openEgress({ release: config.egress, own: ownEndpoints(config, address) }),
-      )
+      egress ??= import('./egress/client.ts').then(({ openEgress }) => openEgress({ release: config.egress, own }))
       return egress
+    },
+
+    listensAt(port) {
+      own.push({ host: config.host, port })
     },
 
     async transaction(

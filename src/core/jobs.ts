@@ -7,6 +7,7 @@ import { endInvitation, sweepExpired } from './auth/jobs.ts'
 import { exportTenantJob } from './backup/export-job.ts'
 import { resumeJobs } from './backup/resume-jobs.ts'
 import type { Job } from './job.ts'
+import { sweepMailFolder } from './mail/folder.ts'
 import { sendMail, tellAdministrators } from './mail/jobs.ts'
 
 export const jobs: readonly Job[] = [
@@ -24,4 +25,5 @@ export const jobs: readonly Job[] = [
   sendMail as Job,
   resealValues as Job,
   sendPasswordReset as Job,
+  sweepMailFolder as Job,
 ]

@@ -112,6 +112,7 @@ async function serve(
   }
   closing.push(() => closeServer(app))
   await app.listen({ host: config.host, port: config.port })
+  installation.listensAt((app.server.address() as AddressInfo).port)
   if (role !== 'api')
     log.info(config.mail.relay ? 'mail goes to the relay' : 'mail is written to a folder', { to: placeOf(config.mail) })
 

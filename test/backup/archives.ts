@@ -15,6 +15,8 @@ export interface Made {
   manifest: any
   /** Puts a file with its right description into the manifest; `text` are its lines. */
   add(entity: string, text: string): void
+  /** Puts other bytes in the place of a file, described rightly but for what `told` says of their contents. */
+  replace(entity: string, packed: Uint8Array, told: { readonly rows: number; readonly bytes: number }): void
   /** Writes the manifest as it stands. */
   finish(): void
 }
@@ -57,6 +59,12 @@ export function makeArchive(root: string, tenantId: string, jobId: string = cryp
         compressed_bytes: packed.length,
         compressed_sha256: sha256(packed),
       })
+    },
+    replace(entity, packed, told) {
+      writeFileSync(join(folder, `${entity}.jsonl.zst`), packed)
+      const at = manifest.files.findIndex((file) => (file as { entity: string }).entity === entity)
+      const sums = { compressed_bytes: packed.length, compressed_sha256: sha256(packed) }
+      manifest.files[at] = { ...(manifest.files[at] as object), ...told, ...sums }
     },
     finish() {
       writeFileSync(join(folder, 'manifest.json'), JSON.stringify(this.manifest))

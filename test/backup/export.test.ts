@@ -211,7 +211,7 @@ describe('an archive', () => {
     await one.oracle`update tenant set state = 'PENDING_DELETION', purge_after = now() + interval '30 days' where id = ${tenant.id}`
     expect((await exported(tenant.id)).state).toBe('SUCCEEDED')
     await one.oracle`update tenant set purge_started_at = now() where id = ${tenant.id}`
-    await expect(exported(tenant.id)).rejects.toThrow('admin.tenant_leaving')
+    await expect(exported(tenant.id)).rejects.toThrow('admin.tenant_deletion_underway')
   })
 })
 
@@ -257,6 +257,29 @@ describe('asking for one', () => {
         errors: [{ pointer: '/target_id', code: 'reference.unknown' }],
       })
     }
+  })
+})
+
+describe("a deletion's plan", () => {
+  test('names the archives that will still hold the data, and does not hold once there is another', async () => {
+    const { tenant } = await one.provision()
+    const plan = () => one.asRecovery(operations.getDeletionPlan, { tenantId: tenant.id })
+    const before = await plan()
+    expect(before.backups).toEqual([])
+    const first = await exported(tenant.id)
+    await one.asRecovery(operations.exportTenant, { tenantId: tenant.id, body: { target_id: targetId } }) // not made yet
+    const own = crypto.randomUUID()
+    await one.oracle`
+      insert into job (tenant_id, id, kind, state, finished_at, result)
+      values (${tenant.id}, ${crypto.randomUUID()}, 'TENANT_EXPORT', 'SUCCEEDED', '2020-01-01T00:00:00Z', ${one.oracle.json({ target_id: own, path: 'older' })}),
+             (${tenant.id}, ${crypto.randomUUID()}, 'TENANT_EXPORT', 'FAILED', now(), null)`
+    const after = await plan()
+    expect(after.backups).toEqual([
+      { target_id: targetId, target_name: 'disk', path: first.result?.path, created_at: first.finished_at },
+      { target_id: own, target_name: null, path: 'older', created_at: '2020-01-01T00:00:00.000Z' },
+    ])
+    expect(after.hash).not.toBe(before.hash)
+    expect((await plan()).hash).toBe(after.hash)
   })
 })
 

@@ -1,7 +1,9 @@
 /** Questions on a terminal: asked where something is missing, checked as the API checks, and declined without a trace. */
+import { randomUUIDv7 } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { mintToken } from '../../src/core/token.ts'
 import { type TestDaemon, testDaemon } from '../support/daemon.ts'
 import { type Home as Owner, person, setUp } from '../support/people.ts'
 import { type Home, temporaryHome, terminalColumns } from '../support/svc.ts'
@@ -21,6 +23,15 @@ beforeEach(() => {
   home = temporaryHome()
 })
 afterEach(() => home.remove())
+
+/** A token of an account that has a password, so that a command can prove it. */
+async function tokenOf({ tenantId, accountId }: Owner): Promise<string> {
+  const { token, hash, last4 } = mintToken('personal')
+  await daemon.db.sql`
+    insert into credential (tenant_id, id, account_id, kind, hash, last4, name, scopes, expires_at)
+    values (${tenantId}, ${randomUUIDv7()}, ${accountId}, 'PERSONAL', ${hash}, ${last4}, 'ops', 'admin:tenants workspace:read', now() + interval '1 day')`
+  return token
+}
 
 const slugs = async () => (await daemon.db.sql<{ slug: string }[]>`select slug from tenant`).map(({ slug }) => slug)
 const enter = '\r'
@@ -76,6 +87,48 @@ describe('what locks oneself out', () => {
     expect(code).toBe(1)
     expect(screen).toContain('this locks you out')
     expect(await daemon.db.sql`select state from tenant where slug = 'home'`).toEqual([{ state: 'ACTIVE' }])
+  })
+})
+
+describe('a deletion', () => {
+  const answers = (typed: string) =>
+    [
+      ['Type Leaving Ltd to go on', `${typed}${enter}`],
+      ['password once more', `${owner.password}${enter}`],
+    ] as const
+  const stateOf = async () => (await daemon.db.sql`select state from tenant where slug = 'leaving'`)[0]?.['state']
+
+  test('shows its plan and wants the display name typed; anything else does nothing', async () => {
+    const operator = await person(daemon, owner.tenantId, { operator: true })
+    const { token } = operator
+    const made = await daemon.call('POST', '/api/v1/admin/tenants', {
+      token,
+      body: { slug: 'leaving', display_name: 'Leaving Ltd', owner_email: 'ada@leaving.example' },
+    })
+    expect(made.status).toBe(201)
+    for (const typed of ['leaving', 'Leaving  Ltd', '']) {
+      const { code, screen } = await home.onTerminal(['tenants', 'delete', 'leaving'], answers(typed), env)
+      expect([code, await stateOf()]).toEqual([1, 'ACTIVE'])
+      expect(screen).toContain('Nothing was done.')
+      expect(screen).toMatch(/labels +4/)
+      expect(screen).toContain('This locks the people of leaving out at once')
+    }
+    const interrupted = await home.onTerminal(
+      ['tenants', 'delete', 'leaving'],
+      [['Type Leaving Ltd to go on', interrupt]],
+      env,
+    )
+    expect([interrupted.code, await stateOf()]).toEqual([1, 'ACTIVE'])
+  })
+
+  test('goes on once the name is typed exactly and the password proven', async () => {
+    const own = { ...env, SVC_TOKEN: await tokenOf(owner) }
+    const { code, screen } = await home.onTerminal(['tenants', 'delete', 'leaving'], answers('Leaving Ltd'), own)
+    expect(screen).toContain('leaving is pending deletion')
+    expect([code, await stateOf()]).toEqual([0, 'PENDING_DELETION'])
+    expect(screen).not.toContain(owner.password)
+    const back = await home.svc(['tenants', 'cancel-deletion', 'leaving'], { env: own })
+    expect([back.code, await stateOf()]).toEqual([0, 'ACTIVE'])
   })
 })
 

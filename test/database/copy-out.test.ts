@@ -33,7 +33,11 @@ test('answers every row that the role may see, and the connection serves on', as
       as,
       async (tx) => {
         let lines = 0
-        for await (const chunk of tx.copyOut(everything)) for (const byte of chunk) if (byte === 0x0a) lines += 1
+        await tx.copyOut(everything, (row) => {
+          expect(row.at(-1)).toBe(0x0a)
+          lines += 1
+          return undefined
+        })
         const [after] = await tx<{ count: number }[]>`select count(*)::int as count from thing`
         return [lines, after?.count]
       },
@@ -44,26 +48,85 @@ test('answers every row that the role may see, and the connection serves on', as
   expect(await works()).toBe(1)
 })
 
-test('a reader that stops half-way loses the connection, and nobody else gets it', async () => {
+const ignored = () => undefined
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('enough')
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('enough'))],
+])('a reader that %s half-way says why, loses the connection, and nobody else gets it', async (_, take) => {
   const { discarded } = pool.counts
-  await expect(
-    pool.transaction(as, async (tx) => {
-      for await (const _ of tx.copyOut(everything)) break
-      await tx`select 1`
-    }),
-  ).rejects.toThrow()
+  const reading = pool.transaction(as, async (tx) => {
+    let rows = 0
+    await tx.copyOut(everything, () => {
+      rows += 1
+      return rows === 100 ? take() : undefined
+    })
+  })
+  await expect(reading).rejects.toThrow('enough')
   expect(await works()).toBe(1)
   expect(pool.counts.discarded).toBe(discarded + 1)
 })
 
+test('a reader that fails at the last row fails the copy', async () => {
+  const reading = pool.transaction(as, async (tx) => {
+    let rows = 0
+    await tx.copyOut(everything, () => {
+      rows += 1
+      return rows === 25_000 ? Promise.reject(new Error('at the end')) : undefined
+    })
+  })
+  await expect(reading).rejects.toThrow('at the end')
+  expect(await works()).toBe(1)
+})
+
+test('a transaction whose copy failed is over, also for who swallows the failure', async () => {
+  const swallowing = pool.transaction(as, async (tx) => {
+    await tx.copyOut(everything, () => Promise.reject(new Error('enough'))).catch(() => {})
+    await tx`select 1`
+  })
+  await expect(swallowing).rejects.toThrow('the transaction is over')
+  expect(await works()).toBe(1)
+})
+
+test('a reader that is behind holds the server back', async () => {
+  let arrived = 0
+  let taken = 0
+  let most = 0
+  await pool.transaction(
+    as,
+    (tx) =>
+      tx.copyOut(everything, () => {
+        arrived += 1
+        if (arrived % 100 > 0) return undefined
+        most = Math.max(most, arrived - taken)
+        return new Promise((resolve) =>
+          setImmediate(() => {
+            taken = arrived
+            resolve()
+          }),
+        )
+      }),
+    { readOnly: true },
+  )
+  // A row is 1 kB, what the driver holds at a time 64 kB.
+  expect([arrived, most < 1000]).toEqual([25_000, true])
+})
+
 test('a backend that is terminated meanwhile ends the copy with DatabaseUnavailable', async () => {
   const copying = pool.transaction(as, async (tx) => {
-    let isFirst = true
-    for await (const _ of tx.copyOut(everything)) {
-      if (isFirst)
-        await db.sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'copying'`
-      isFirst = false
-    }
+    let terminating: Promise<void> | undefined
+    await tx.copyOut(everything, () => {
+      terminating ??=
+        db.sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'copying'`.then(
+          () => undefined,
+        )
+      return terminating
+    })
   })
   await expect(copying).rejects.toMatchObject({ name: 'DatabaseUnavailable' })
   expect(await works()).toBe(1)
@@ -71,9 +134,7 @@ test('a backend that is terminated meanwhile ends the copy with DatabaseUnavaila
 
 test('a statement that fails says why, and the connection serves on', async () => {
   await expect(
-    pool.transaction(as, async (tx) => {
-      for await (const _ of tx.copyOut('copy (select n / 0 from thing) to stdout'));
-    }),
+    pool.transaction(as, (tx) => tx.copyOut('copy (select n / 0 from thing) to stdout', ignored)),
   ).rejects.toMatchObject({ code: '22012' })
   expect(await works()).toBe(1)
 })
@@ -87,10 +148,6 @@ test('takes nothing but one copy of a select', async () => {
     'copy (delete from thing) to stdout',
     'copy (select 1; select 2) to stdout',
   ]) {
-    await expect(
-      pool.transaction(as, async (tx) => {
-        for await (const _ of tx.copyOut(text));
-      }),
-    ).rejects.toThrow('copyOut() takes one copy')
+    await expect(pool.transaction(as, (tx) => tx.copyOut(text, ignored))).rejects.toThrow('copyOut() takes one copy')
   }
 })

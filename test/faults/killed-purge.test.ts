@@ -3,10 +3,12 @@
  * evidence and its neighbours untouched. 2 workspaces each here, 20 with SVC_FAULTS=full.
  */
 import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pursuePurge } from '../../src/core/admin/tenants/purge.ts'
 import { failpoints } from '../../src/core/failpoint.ts'
+import { mailFolderOf } from '../../src/core/mail/settings.ts'
 import { retentionOperations } from '../../src/core/retention/contract.ts'
 import { urlOf } from '../support/daemon.ts'
 import {
@@ -77,6 +79,12 @@ async function killAndResume(death: string): Promise<void> {
     insert into audit_entry (tenant_id, id, action, actor_kind, via)
     select ${leaving.id}, gen_random_uuid(), 'filler', 'SYSTEM', 'JOB' from generate_series(1, 1000)`
   const had = await rowsOf(ways.sql, leaving.id)
+  const { dataDir, mail } = ways.daemon.config
+  const folders = [join(dataDir, 'media', leaving.id), mailFolderOf(mail, leaving.id)]
+  for (const folder of folders) {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'file'), 'bytes')
+  }
   await overdue(ways, leaving)
   const { said, signal } = await runPurge(leaving.id, death)
   expect([signal, said], 'it dies where it should').toEqual(['SIGKILL', ''])
@@ -84,6 +92,7 @@ async function killAndResume(death: string): Promise<void> {
   await resume(leaving.id)
 
   expect(await placesNaming(ways.sql, leaving.id)).toEqual(['journal', 'purge_certificate'])
+  expect(folders.filter((folder) => existsSync(folder))).toEqual([])
   const evidence = await ways.sql<{ action: string; params: { counts: Record<string, number> } }[]>`
     select action, params from journal where workspace_id = ${leaving.id} and action like 'tenant.purge%' order by action`
   expect(evidence.map(({ action }) => action)).toEqual(['tenant.purge_started', 'tenant.purged'])

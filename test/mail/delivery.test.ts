@@ -6,7 +6,7 @@ import PostalMime from 'postal-mime'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { JobGivenUp } from '../../src/core/job.ts'
 import type { Mail } from '../../src/core/mail/message.ts'
-import { type Relay, readRelay } from '../../src/core/mail/settings.ts'
+import { mailFolderOf, type Relay, readRelay } from '../../src/core/mail/settings.ts'
 import { deliver, tryRelay } from '../../src/core/mail/transport.ts'
 import { mailing } from '../support/mailing.ts'
 import { type SmtpRelay, smtpRelay } from '../support/smtp-relay.ts'
@@ -113,9 +113,10 @@ describe('without a relay', () => {
       const address = await house.account(id)
       await house.open(id)
       await expect.poll(() => house.states(id, 'send_mail'), { timeout: 20_000 }).toEqual(['completed'])
-      const written = readdirSync(house.test.installation.config.mail.folder)
+      const own = mailFolderOf(house.test.installation.config.mail, id)
+      const written = readdirSync(own)
       expect(written).toHaveLength(1)
-      const read = await PostalMime.parse(readFileSync(join(house.test.installation.config.mail.folder, written[0]!)))
+      const read = await PostalMime.parse(readFileSync(join(own, written[0]!)))
       expect(read.to?.[0]?.address).toBe(address)
       expect(read.subject).toBe('パスワードでのサインインが可能になりました: Acme')
     } finally {

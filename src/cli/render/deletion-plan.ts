@@ -14,6 +14,15 @@ export async function planned(plan: DeletionPlan): Promise<string> {
     ],
     'The workspace holds nothing.',
   )
+  const backups = await table(
+    plan.backups,
+    [
+      { head: 'ARCHIVE THAT STAYS', cell: ({ path }) => path, whole: true },
+      { head: 'TARGET', cell: ({ target_id, target_name }) => target_name ?? target_id },
+      { head: 'MADE', cell: ({ created_at }) => moment(created_at) },
+    ],
+    'No archive of it is known. Backups of the database keep its data until they are removed.',
+  )
   const facts = details([
     ['workspace', plan.slug],
     ['name', plan.display_name],
@@ -26,5 +35,5 @@ export async function planned(plan: DeletionPlan): Promise<string> {
     ['slug blocked for', `${plan.slug_blocked_days} days`],
     ['plan', plan.hash],
   ])
-  return `${facts}\n\n${counts}`
+  return `${facts}\n\n${counts}\n\n${backups}`
 }

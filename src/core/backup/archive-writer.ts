@@ -11,14 +11,13 @@
 import { createHash, type Hash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress } from 'node:zlib'
 import { migrationNames } from '../database/migration-names.ts'
 import type { Tx } from '../database/transaction.ts'
 import { productVersion } from '../product.ts'
 import { fileNameOf, formatName, formatVersion, type Manifest, type ManifestFile } from './archive-format.ts'
-import { countRows, linesOf } from './copied-lines.ts'
+import { copyRows, countRows, LineWriter, type SpareBuffers } from './copied-lines.ts'
 import { type Entity, omittedTables, readEntities } from './entities.ts'
 
 export interface Writing {
@@ -30,6 +29,9 @@ export interface Writing {
   readonly onRows: (done: number, total: number) => void
   readonly signal: AbortSignal
 }
+
+/** What leaves the compressor at a time. */
+const packedBytes = 64 * 1024
 
 /** Writes every file but the manifest, which is answered: it is put at the target last. */
 export async function writeArchive(tx: Tx, writing: Writing): Promise<Manifest> {
@@ -43,9 +45,10 @@ export async function writeArchive(tx: Tx, writing: Writing): Promise<Manifest> 
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
 
   const files: ManifestFile[] = []
+  const spare: SpareBuffers = []
   let done = 0
   for (const entity of entities) {
-    const file = await writeEntity(tx, entity, writing, (rows) => {
+    const file = await writeEntity(tx, entity, writing, spare, (rows) => {
       done += rows
       writing.onRows(done, total)
     })
@@ -72,29 +75,38 @@ async function writeEntity(
   tx: Tx,
   entity: Entity,
   { tenantId, folder, signal }: Writing,
+  spare: SpareBuffers,
   onRows: (rows: number) => void,
 ): Promise<ManifestFile> {
   const name = fileNameOf(entity.name)
   const plain = new Meter()
   const packed = new Meter()
   let rows = 0
-  async function* lines() {
-    for await (const some of linesOf(tx, entity, tenantId)) {
-      rows += some.rows
-      onRows(some.rows)
-      yield plain.passed(Buffer.from(some.text))
-    }
-  }
+  const packer = createZstdCompress({
+    chunkSize: packedBytes,
+    params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
+  })
   async function* measured(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) yield packed.passed(chunk)
   }
-  await pipeline(
-    Readable.from(lines(), { objectMode: false, highWaterMark: 1 }),
-    createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 } }),
-    measured,
-    createWriteStream(join(folder, name), { flags: 'wx', mode: 0o600 }),
-    { signal },
-  )
+  const written = pipeline(packer, measured, createWriteStream(join(folder, name), { flags: 'wx', mode: 0o600 }), {
+    signal,
+  })
+  written.catch(() => {}) // heard below, once the copy has noticed as well
+  const lines = new LineWriter(entity.columns, spare, (chunk, some) => {
+    rows += some
+    onRows(some)
+    plain.passed(chunk)
+    return new Promise((resolve, reject) => packer.write(chunk, (error) => (error ? reject(error) : resolve())))
+  })
+  try {
+    await copyRows(tx, entity, tenantId, lines.row)
+    await lines.end()
+    packer.end()
+  } catch (error) {
+    packer.destroy(error as Error)
+  }
+  await written // the first failure, whichever side it came from
   return {
     name,
     entity: entity.name,

@@ -28,7 +28,7 @@ import type { Installation } from '../installation.ts'
 import { defineJob } from '../job.ts'
 import type { JobProgress } from '../job-area/contract.ts'
 import { Problem } from '../problem.ts'
-import { archivePath, type Manifest, manifestName } from './archive-format.ts'
+import { archivePath, type Manifest, type ManifestFile, manifestName } from './archive-format.ts'
 import { writeArchive } from './archive-writer.ts'
 import { openStore } from './open-store.ts'
 import { type Store, StoreFailure } from './store.ts'
@@ -147,12 +147,17 @@ class Attempt {
     for (let earlier = 1; earlier <= this.claim.attempt; earlier += 1) await store.remove(this.pathOf(earlier))
     const total = manifest.files.reduce((sum, file) => sum + file.compressed_bytes, 0)
     let done = 0
-    for (const { name, compressed_bytes } of manifest.files) {
+    this.progress = { phase: 'SENDING', done, total }
+    const send = async ({ name, compressed_bytes }: ManifestFile) => {
       this.ended.signal.throwIfAborted()
-      this.progress = { phase: 'SENDING', done, total }
       await store.put(`${path}/${name}`, join(this.spool, name))
       done += compressed_bytes
+      this.progress = { phase: 'SENDING', done, total }
     }
+    const [first, ...others] = manifest.files
+    if (first) await send(first) // makes the folder
+    // Most are small, and each waits for the target's disk or its answer.
+    await inLanes(store.width, others, send)
     await this.checkArrived(store, path, manifest)
     const file = join(this.spool, manifestName)
     await writeFile(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
@@ -203,6 +208,18 @@ class Attempt {
         where tenant_id = ${tenantId} and id = ${jobId} and attempt = ${attempt} and state = 'RUNNING'`,
     )
   }
+}
+
+/** Works a list off, several at a time. Rejects with the first failure, once nothing is under way any more. */
+async function inLanes<T>(width: number, list: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const waiting = [...list]
+  const failures: unknown[] = []
+  const lane = async () => {
+    for (let next = waiting.shift(); next !== undefined && failures.length === 0; next = waiting.shift())
+      await work(next).catch((error: unknown) => failures.push(error))
+  }
+  await Promise.all(Array.from({ length: width }, lane))
+  if (failures.length > 0) throw failures[0]
 }
 
 function failureOf(error: unknown): string {

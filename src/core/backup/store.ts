@@ -43,6 +43,8 @@ export interface StoredFile {
 }
 
 export interface Store {
+  /** How many files may be put at a time. */
+  readonly width: number
   /** Puts a local file there whole, replacing one of that path. */
   put(path: string, file: string): Promise<void>
   /** Reads a file from its start; whoever stops early destroys the stream. */

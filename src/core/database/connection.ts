@@ -40,6 +40,12 @@ export interface SessionLimits {
 /** The rows of one statement, and what PostgreSQL called it. */
 export type Result = object[] & { readonly count: number; readonly command: string }
 
+/**
+ * Takes one row of a copy as the server sent it, its line feed included; the bytes are its own only
+ * during the call. A promise holds the server back until it is settled: what has arrived already comes all the same.
+ */
+export type TakeRow = (row: Uint8Array) => Promise<void> | undefined
+
 export interface Connection {
   readonly alive: boolean
   /** When it was opened, by performance.now(). */
@@ -49,8 +55,8 @@ export interface Connection {
    * `failed` makes of the error; never throws, and may be left unheard.
    */
   send(statement: Statement, failed?: (error: unknown) => unknown): Promise<Result>
-  /** Starts a `copy … to stdout`; the stream fails when the connection dies. Nothing else may be sent until it has ended. */
-  copyOut(text: string): Promise<Readable>
+  /** Runs a `copy … to stdout`, row by row. Nothing else may be sent until it is over; where it rejects, the connection is good for nothing but end(). */
+  copyOut(text: string, take: TakeRow): Promise<void>
   /** Calls back once when the connection dies; `undefined` takes the listener away. */
   whenClosed(listener: ((reason: DatabaseUnavailable) => void) | undefined): void
   /** Says goodbye, or hangs up on what is under way. Never rejects. */
@@ -108,9 +114,9 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     },
     openedAt: performance.now(),
     send,
-    copyOut: async (text) => {
+    copyOut: async (text, take) => {
       if (death) throw death
-      return copiedOut(client, socket, text)
+      await copiedOut(client, socket, text, take)
     },
     whenClosed: (next) => {
       listener = next
@@ -163,19 +169,44 @@ function sessionOptions(limits: SessionLimits): object {
   }
 }
 
-async function copiedOut(client: postgres.Sql, socket: Socket, text: string): Promise<Readable> {
-  const query = client.unsafe(text) as postgres.PendingQuery<never> & { resolve(stream: Readable): void }
-  const { resolve: handOut } = query
-  // Heard from the moment there is a stream: a failure may be in the same packet, before anybody can listen.
-  query.resolve = (opened) => {
-    query.resolve = handOut // called once more at the end, with a result
-    opened.on('error', () => {})
-    handOut(opened)
-  }
-  const stream = await query.readable().catch(throwTranslated)
-  // The driver pauses the socket for a slow reader, and leaves it so when the last rows were those that filled it.
-  stream.once('close', () => socket.resume())
-  return stream
+/**
+ * The driver gives each row to a stream that it made; buffering and reading from it would cost
+ * as much as the rest of its work, so the rows are taken from it where they come in.
+ */
+function copiedOut(client: postgres.Sql, socket: Socket, text: string, take: TakeRow): Promise<void> {
+  return new Promise((resolve, fail) => {
+    const reject = (error: unknown) => fail(translated(error))
+    let held: Promise<void> | undefined
+    const push = (row: Uint8Array | null): boolean => {
+      if (row === null) {
+        Promise.resolve(held).then(resolve, reject)
+        return true
+      }
+      try {
+        const wait = take(row)
+        if (wait === undefined || wait === held) return held === undefined
+        held = wait
+        wait.then(() => {
+          if (held !== wait) return
+          held = undefined
+          socket.resume()
+        }, reject)
+      } catch (error) {
+        reject(error)
+      }
+      return false // the driver pauses its socket
+    }
+    const query = client.unsafe(text) as postgres.PendingQuery<never> & { resolve(stream: Readable): void }
+    const { resolve: handOut } = query
+    query.resolve = (opened) => {
+      query.resolve = handOut // called once more at the end, with a result
+      // Heard from the moment there is a stream: a failure may be in the same packet.
+      opened.on('error', reject)
+      Object.assign(opened, { push })
+      handOut(opened)
+    }
+    query.readable().catch(reject)
+  })
 }
 
 /** Works the first time and throws ever after: this is what keeps the driver from reconnecting. */
@@ -202,10 +233,6 @@ async function hangUp(client: postgres.Sql, socket: Socket): Promise<void> {
   await client.end({ timeout: 0 }).catch(() => {})
   if (socket.closed) clearTimeout(deadline)
   else socket.once('close', () => clearTimeout(deadline))
-}
-
-function throwTranslated(error: unknown): never {
-  throw translated(error)
 }
 
 /** A text of several statements answers with a list of results. */

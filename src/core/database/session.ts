@@ -17,6 +17,8 @@ export class Session {
   readonly connection: Connection
   readonly readOnly: boolean
   over = false
+  /** It ended in the middle of a copy: not even a rollback can be sent. */
+  torn = false
   /** The first failure nobody has undone; it names the cause better than what follows it. */
   failure: unknown
   /** A statement was refused before it was sent. PostgreSQL does not know, so we must not commit. */

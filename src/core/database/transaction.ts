@@ -22,7 +22,7 @@
  * `begin`, the opening and the first statement leave in one packet when the work sends
  * that statement before it awaits anything else.
  */
-import type { Connection, Result } from './connection.ts'
+import type { Connection, Result, TakeRow } from './connection.ts'
 import { refuse, Session, TransactionOver } from './session.ts'
 import {
   checkedOpening,
@@ -35,8 +35,9 @@ import {
   textStatement,
   type Value,
 } from './statement.ts'
-import { type DatabaseUnavailable, translated } from './unavailable.ts'
+import type { DatabaseUnavailable } from './unavailable.ts'
 
+export type { TakeRow } from './connection.ts'
 export { TransactionOver } from './session.ts'
 
 export type Row = object
@@ -64,8 +65,8 @@ export interface Tx {
   text<T extends readonly Row[] = Row[]>(text: string, values?: readonly unknown[]): Promise<Rows<T>>
   /** Reads in batches of at most `size` rows through a cursor on the server, so memory stays constant. */
   batches<T extends Row = Row>(size: number): Template<AsyncIterable<T[]>>
-  /** The bytes of `copy (select …) to stdout` in PostgreSQL's text format; the text is the caller's, whole. Whoever stops early ends the connection. */
-  copyOut(text: string): AsyncIterable<Buffer>
+  /** Runs `copy (select …) to stdout` in PostgreSQL's text format, row by row; the text is the caller's, whole. Where it fails, the transaction is over and its connection ends. */
+  copyOut(text: string, take: TakeRow): Promise<void>
   /** Runs work that may fail without failing the transaction: a throw undoes its statements and is thrown on. Not for branches that run at the same time. */
   savepoint<T>(work: () => Promise<T>): Promise<T>
   /** Changes role and workspace until the end of the transaction; the same text as a transaction's opening. */
@@ -127,10 +128,11 @@ async function committed(session: Session, begun: Promise<Result>): Promise<void
 
 /** Leaves the connection without a transaction, or dead. */
 async function rolledBack(session: Session): Promise<void> {
-  const { connection, over, committing } = session
+  const { connection, over, committing, torn } = session
   session.over = true
   try {
-    if (committing)
+    if (torn) await connection.end()
+    else if (committing)
       await committing.catch(() => {}) // applied or not, it is over
     else if (!over && connection.alive) await connection.send({ text: 'rollback', values: [], mode: 'simple' })
   } catch {
@@ -160,7 +162,7 @@ function handle(session: Session): Tx {
       <T extends Row>(size: number) =>
       (strings: TemplateStringsArray, ...values: readonly Value[]) =>
         batches<T>(session, size, () => statementOf(strings, values)),
-    copyOut: (text: string) => copied(session, text),
+    copyOut: (text: string, take: TakeRow) => copied(session, text, take),
     savepoint: <T>(work: () => Promise<T>) => savepoint(session, work),
     switch: (opening: string) => send(() => ({ text: checkedOpening(opening), values: [], mode: 'simple' })),
   })
@@ -186,20 +188,17 @@ async function* batches<T>(session: Session, size: number, build: () => Statemen
   }
 }
 
-async function* copied(session: Session, text: string): AsyncGenerator<Buffer> {
+async function copied(session: Session, text: string, take: TakeRow): Promise<void> {
   if (!/^copy \(select [^;]+\) to stdout$/.test(text)) refuse('copyOut() takes one copy (select …) to stdout')
   if (session.over) throw new TransactionOver('the transaction is over')
-  let isOver = false
   try {
-    for await (const chunk of await session.connection.copyOut(text)) yield chunk as Buffer
-    isOver = true
+    await session.connection.copyOut(text, take)
   } catch (error) {
-    isOver = true
-    session.failure ??= translated(error)
+    session.failure ??= error
+    // The server may go on sending, and nobody would take it.
+    session.torn = true
+    session.over = true
     throw session.failure
-  } finally {
-    // The server would go on sending, and nobody would take it.
-    if (!isOver && session.connection.alive) await session.connection.end()
   }
 }
 

@@ -22,6 +22,7 @@ import { defineJob } from '../job.ts'
 import { moment } from '../schema.ts'
 import { kindOf, type MailName, mailNames } from './kinds.ts'
 import { composeMail, type Notice, type Place, type Recipient } from './message.ts'
+import { mailFolderOf } from './settings.ts'
 import { deliver } from './transport.ts'
 
 const notice = z.object({
@@ -64,10 +65,9 @@ export const sendMail = defineJob({
     const found = await readForMail(installation, tenantId, accountId, { id: noticeId, name })
     if (!found) return
     const { mail } = installation.config
-    await deliver(
-      mail,
-      composeMail({ id: noticeId, name, at, params: found.params }, found.place, found.recipient, mail.from),
-    )
+    const own = { ...mail, folder: mailFolderOf(mail, tenantId) }
+    const told: Notice = { id: noticeId, name, at, params: found.params }
+    await deliver(own, composeMail(told, found.place, found.recipient, mail.from))
   },
 })
 

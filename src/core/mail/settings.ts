@@ -10,6 +10,8 @@
  *
  * Spec: decisions 6, Process interface; docs/decisions/0050.
  */
+import { join } from 'node:path'
+
 export interface Relay {
   readonly host: string
   readonly port: number
@@ -93,6 +95,9 @@ export function readSender(text: string): Sender | Fault {
   if (!isMailable(address)) return { fault: 'must be an address, or: Name <address>' }
   return { name: named?.['name']?.trim().replace(/^"(.*)"$/, '$1') ?? 'svc', address }
 }
+
+/** Where a workspace's mails are written without a relay: they go with it. */
+export const mailFolderOf = ({ folder }: MailSettings, tenantId: string) => join(folder, tenantId)
 
 /** Where mail goes, for people; without the login. */
 export const placeOf = ({ relay, folder }: MailSettings) =>

@@ -47,6 +47,11 @@ const DeletionPlan = z
     queued_jobs: z.int(),
     operators: z.int().describe('accounts of the workspace in the operator register'),
     holds_in_force: z.array(uuid),
+    backups: z
+      .array(z.object({ target_id: uuid, target_name: z.string().nullable(), path: z.string(), created_at: moment }))
+      .describe(
+        'archives that exports wrote and that keep the data; the newest 1,000. Backups of the database are not known here',
+      ),
     slug_blocked_days: z.int(),
     hash: z.string().describe('changes when anything that a person would decide by does'),
   })

@@ -91,7 +91,14 @@ describe.each(everyWay)('the certificate, by %s', (way) => {
     const answer = await check()
     expect(answer).toMatchObject({ ok: true, findings: [] })
     expect(answer.scanned.map(({ place }) => place)).toEqual(
-      expect.arrayContaining([...Object.keys(workspaceTables), 'tenant', 'operator', 'queued_jobs', 'media_folder']),
+      expect.arrayContaining([
+        ...Object.keys(workspaceTables),
+        'tenant',
+        'operator',
+        'queued_jobs',
+        'media_folder',
+        'mail_folder',
+      ]),
     )
     expect(answer.scanned.every(({ left }) => left === 0)).toBe(true)
   })

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tenantOperations } from '../../../src/core/admin/tenants/contract.ts'
 import { purgeDue, purgeTenant } from '../../../src/core/admin/tenants/jobs.ts'
 import { pursuePurge } from '../../../src/core/admin/tenants/purge.ts'
+import { mailFolderOf } from '../../../src/core/mail/settings.ts'
 import { retentionOperations } from '../../../src/core/retention/contract.ts'
 import {
   fingerprintOf,
@@ -47,6 +48,9 @@ describe('what a purge leaves', () => {
     const media = join(ways.daemon.config.dataDir, 'media', leaving.id)
     mkdirSync(media, { recursive: true })
     writeFileSync(join(media, 'picture'), 'bytes')
+    const mails = mailFolderOf(ways.daemon.config.mail, leaving.id)
+    mkdirSync(mails, { recursive: true })
+    writeFileSync(join(mails, 'notice.account.eml'), 'To: Ada')
     const had = await rowsOf(ways.sql, leaving.id)
     expect(
       Object.entries(had).filter(([, count]) => count === 0),
@@ -62,7 +66,7 @@ describe('what a purge leaves', () => {
     expect(await placesNaming(ways.sql, leaving.ownerId)).toEqual([])
     expect(await placesNaming(ways.sql, leaving.slug)).toEqual(['blocked_slug', 'journal', 'purge_certificate'])
     expect(await placesNaming(ways.sql, leaving.displayName)).toEqual([])
-    expect(existsSync(media)).toBe(false)
+    expect([existsSync(media), existsSync(mails)]).toEqual([false, false])
     expect(await fingerprintOf(ways.sql, neighbour.id)).toBe(before)
     const entries = await ways.sql<
       { action: string; params: { counts?: object } }[]

@@ -272,13 +272,13 @@ export const tenantOperations = defineOperations('admin', {
     body: z.strictObject({ target_id: uuid.describe('a backup target') }).meta({ id: 'TenantExportRequest' }),
     success: { status: 202, answer: JobRef, location: (answer: { job_id: string }) => `/jobs/${answer.job_id}` },
     needs: operator,
-    refuses: ['admin.tenant_leaving', 'quota.exceeded'],
+    refuses: ['admin.tenant_deletion_underway', 'quota.exceeded'],
     idempotent: true,
     recovery: 'allowed',
     assumed: [
       "a target serves where it is the installation's or the workspace's own; any other is 422 at /target_id",
       'export_jobs counts what is queued and what runs',
-      'once a purge has begun it is refused with admin.tenant_leaving: the archive would be torn',
+      'once a purge has begun it is refused with admin.tenant_deletion_underway: the archive would be torn',
     ],
   },
   changeTenantQuotas: {

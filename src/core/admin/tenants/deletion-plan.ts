@@ -2,7 +2,7 @@
  * The plan of a deletion: what would go, and a hash of all that a person decides by.
  *
  * The hash covers who the workspace is, its state, what its people made, who of them is an
- * operator and which holds are in force. It leaves out what moves by itself (the deadline,
+ * operator, which holds are in force and which archives stay behind. It leaves out what moves by itself (the deadline,
  * the trail, events, sessions, counters), or no plan could ever be applied.
  *
  * Spec: Plans before destruction.
@@ -13,6 +13,7 @@ import { writeJson } from '../../json.ts'
 import type { Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
 import type { DeletionPlan, retentionOperations as ops } from '../../retention/contract.ts'
+import { installationScope } from '../../sealing.ts'
 import { workspaceTables } from '../../tables.ts'
 import { graceDays } from './deletion.ts'
 import { countJobs } from './purge-queue.ts'
@@ -39,6 +40,7 @@ export async function getDeletionPlan(
   const holds = await ctx.tx<{ id: string }[]>`
     select id from legal_hold where tenant_id = ${tenantId} and released_at is null order by id`
   const rows = await ctx.inWorkspace(tenantId, () => countRows(ctx.tx, tenantId))
+  const backups = await findBackups(ctx, tenantId)
   const queuedJobs = await countJobs(ctx, tenantId)
   await ctx.tx.switch(asInstallation)
 
@@ -49,6 +51,7 @@ export async function getDeletionPlan(
     state: tenant.state,
     operators: tenant.operators,
     holds_in_force: holds.map(({ id }) => id),
+    backups,
   }
   const made = [...rows].filter(([table]) => isMadeByPeople(table))
   return {
@@ -64,6 +67,22 @@ export async function getDeletionPlan(
       .slice(0, 16),
   }
 }
+
+/** More than anybody reads; the newest come first. */
+const mostBackups = 1000
+
+/**
+ * The archives that exports of this workspace wrote, as their jobs tell: nobody is called for a
+ * plan. A target of the workspace's own, and one that was removed, is named by its id alone:
+ * its archives are still there.
+ */
+const findBackups = (ctx: Ctx, tenantId: string): Promise<DeletionPlan['backups']> =>
+  ctx.tx<DeletionPlan['backups']>`
+    select j.result ->> 'target_id' as target_id, t.name as target_name, j.result ->> 'path' as path, j.finished_at as created_at
+    from job j
+    left join backup_target t on t.tenant_id = ${installationScope} and t.id::text = j.result ->> 'target_id'
+    where j.tenant_id = ${tenantId} and j.kind = 'TENANT_EXPORT' and j.state = 'SUCCEEDED'
+    order by j.finished_at desc, j.id limit ${mostBackups}`
 
 const exportOf = (table: string) => workspaceTables[table]?.export
 

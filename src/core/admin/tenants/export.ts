@@ -23,7 +23,7 @@ interface TenantRow {
   readonly ceiling: number | bigint | null
 }
 
-/** Refuses not_found, admin.tenant_leaving, request.invalid for a target that does not serve it, quota.exceeded. */
+/** Refuses not_found, admin.tenant_deletion_underway, request.invalid for a target that does not serve it, quota.exceeded. */
 export async function exportTenant(
   ctx: Ctx,
   { tenantId, body }: Received<typeof ops.exportTenant>,
@@ -34,7 +34,7 @@ export async function exportTenant(
            (select ceiling from tenant_quota q where q.tenant_id = t.id and q.quota = 'export_jobs') as ceiling
     from tenant t where id = ${tenantId} for update`
   if (!tenant) refuse('not_found')
-  if (tenant.purge_started_at !== null) refuse('admin.tenant_leaving')
+  if (tenant.purge_started_at !== null) refuse('admin.tenant_deletion_underway')
   if (!(await serves(ctx, tenantId, body.target_id))) refuseMember('/target_id', 'reference.unknown')
   await checkQuota(ctx, tenantId, tenant.ceiling)
 

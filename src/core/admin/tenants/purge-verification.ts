@@ -1,14 +1,14 @@
 /**
  * Looks again, long after a purge: is the certificate genuine, and is really nothing left?
  *
- * The scan is the purge's own (every table of the catalog, the queue, the media folder) and
+ * The scan is the purge's own (every table of the catalog, the queue, the folders) and
  * the installation's tables beside it. Spec: decisions 4; Purge certificate.
  */
 import { existsSync } from 'node:fs'
 import { asInstallation, type Ctx } from '../../context.ts'
 import type { Answer, Received } from '../../operation.ts'
 import type { retentionOperations as ops } from '../../retention/contract.ts'
-import { mediaFolderOf } from './purge.ts'
+import { foldersOf } from './purge.ts'
 import { readCertificate, signatureFault } from './purge-certificate.ts'
 import { countJobs, jobsPlace } from './purge-queue.ts'
 import { countRows, readPurgeTables } from './purge-tables.ts'
@@ -51,11 +51,10 @@ async function scan(ctx: Ctx, tenantId: string): Promise<Scanned[]> {
   const rows = await ctx.inWorkspace(tenantId, () => countRows(ctx.tx, tenantId))
   const jobs = await countJobs(ctx, tenantId)
   await ctx.tx.switch(asInstallation)
-  const media = existsSync(mediaFolderOf(ctx.config, tenantId)) ? 1 : 0
   return [
     ...own,
     ...[...rows].map(([place, left]) => ({ place, left })),
     { place: jobsPlace, left: jobs },
-    { place: 'media_folder', left: media },
+    ...foldersOf(ctx.config, tenantId).map(({ place, path }) => ({ place, left: existsSync(path) ? 1 : 0 })),
   ]
 }

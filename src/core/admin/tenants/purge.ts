@@ -12,7 +12,7 @@
  *  - every batch locks the workspace's row, looks for holds once more, removes some rows and
  *    notes their count and hash: all in one short transaction, with no table lock above
  *    ROW EXCLUSIVE. Two processes never purge one workspace at the same time;
- *  - it ends in one transaction that finds every table, the queue and the media folder
+ *  - it ends in one transaction that finds every table, the queue and the folders
  *    empty, signs the certificate, blocks the slug and removes the row.
  *
  * Elsewhere: clocks that jump (purge-deadline.ts), tables (purge-tables.ts), the
@@ -23,11 +23,13 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { SystemActor } from '../../actor.ts'
 import type { Config } from '../../config.ts'
 import { asInstallation, asPurgeOf, type Ctx } from '../../context.ts'
 import { failpoint } from '../../failpoint.ts'
 import { closeWorkspace, type Installation } from '../../installation.ts'
+import { mailFolderOf } from '../../mail/settings.ts'
 import { isHeld } from '../../retention/hold.ts'
 import { isRegisterKeptWithout, removeOperatorsOf } from '../operators/register.ts'
 import { certify } from './purge-certificate.ts'
@@ -99,8 +101,11 @@ export const findDuePurges = (installation: Installation): Promise<readonly { re
       order by purge_after`,
   )
 
-/** Where the workspace's media lie. */
-export const mediaFolderOf = ({ dataDir }: Config, tenantId: string) => join(dataDir, 'media', tenantId)
+/** What lies in files, by the place that a certificate names: media, and mails that were written and not sent. */
+export const foldersOf = ({ dataDir, mail }: Config, tenantId: string) => [
+  { place: 'media_folder', path: join(dataDir, 'media', tenantId) },
+  { place: 'mail_folder', path: mailFolderOf(mail, tenantId) },
+]
 
 interface Look {
   readonly id: string
@@ -176,7 +181,7 @@ async function carryOn(installation: Installation, tenantId: string): Promise<Pu
   }
 }
 
-/** Removes the rows of every table, the media and the queued jobs; answers what stopped it, if anything did. */
+/** Removes the rows of every table, the folders and the queued jobs; answers what stopped it, if anything did. */
 async function emptyPlaces(
   installation: Installation,
   tenantId: string,
@@ -193,18 +198,23 @@ async function emptyPlaces(
     if (stopped) return stopped
   }
   failpoint('purge.tables_empty')
-  await rm(mediaFolderOf(installation.config, tenantId), { recursive: true, force: true })
+  for (const { path } of foldersOf(installation.config, tenantId)) await rm(path, { recursive: true, force: true })
   failpoint('purge.media_removed')
   const stopped = await empty(installation, tenantId, jobsPlace, until, (ctx, size) => removeJobs(ctx, tenantId, size))
   failpoint('purge.jobs_removed')
   return stopped
 }
 
-/** Rows of one transaction: few at first, then as many as take well below a tenth of a second; on a busy machine fewer. */
+/**
+ * Rows of one transaction: few at first, then as many as take some hundredths of a second; on a
+ * busy machine fewer. Between two of them it rests for as long as the last one took, so that
+ * whoever reads meanwhile finds the server at work for others half of the time at most.
+ */
 const firstBatch = 200
 const largestBatch = 2_000
-const shortMs = 40
-const longMs = 100
+const shortMs = 15
+const longMs = 40
+const longestRestMs = 100
 
 type Remove = (ctx: Ctx, size: number, range: KeyRange) => Promise<readonly Key[]>
 
@@ -231,7 +241,9 @@ async function empty(
     failpoint('purge.batch')
     walk.note(removed, size)
     if (performance.now() > until) return 'more'
-    size = nextSize(size, performance.now() - began)
+    const tookMs = performance.now() - began
+    if (removed.length === size) await pause(Math.min(tookMs, longestRestMs))
+    size = nextSize(size, tookMs)
   }
   known.delete(name)
   return undefined
@@ -322,7 +334,7 @@ async function isAnythingLeft(ctx: Ctx, tenantId: string): Promise<boolean> {
   const rows = await ctx.inWorkspace(tenantId, () => hasRows(ctx.tx, tenantId))
   const jobs = await countJobs(ctx, tenantId)
   await ctx.tx.switch(asInstallation)
-  return rows || jobs > 0 || existsSync(mediaFolderOf(ctx.config, tenantId))
+  return rows || jobs > 0 || foldersOf(ctx.config, tenantId).some(({ path }) => existsSync(path))
 }
 
 /** Keeps the slug out of use for a while, and answers until when. */

@@ -9,11 +9,10 @@
  *
  * Spec: decisions 4, A backup target; T-25, T-26.
  */
-import { createReadStream, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { constants, type FileHandle, mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { isRelativePath } from '../config.ts'
 import { type Store, type StoredFile, StoreFailure, storeFailure } from '../store.ts'
 
@@ -38,6 +37,7 @@ export async function openLocal(backupDir: string, path: string): Promise<Store>
   })
   const root = await guarded(() => walk(base, path, { makes: true })).finally(() => base.handle.close())
   return {
+    width: 4,
     put: (to, file) => guarded(() => put(root, to, file)),
     get: (from) => guarded(() => get(root, from)),
     list: (folder) => list(root, folder),
@@ -103,9 +103,7 @@ const put = (root: Folder, path: string, file: string) =>
     await unlink(aside).catch(() => {})
     const target = await open(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
     try {
-      await pipeline(createReadStream(file), async (chunks: AsyncIterable<Buffer>) => {
-        for await (const chunk of chunks) await writeWhole(target, chunk)
-      })
+      await copyWhole(file, target)
       await target.sync()
     } catch (error) {
       await unlink(aside).catch(() => {})
@@ -117,8 +115,19 @@ const put = (root: Folder, path: string, file: string) =>
     await folder.handle.sync()
   })
 
-async function writeWhole(target: FileHandle, chunk: Buffer): Promise<void> {
-  for (let at = 0; at < chunk.length; ) at += (await target.write(chunk, at)).bytesWritten
+/** Through one buffer, so that no file takes more memory than another. */
+async function copyWhole(file: string, target: FileHandle): Promise<void> {
+  const source = await open(file, O_RDONLY)
+  const buffer = Buffer.allocUnsafeSlow(256 * 1024)
+  try {
+    for (;;) {
+      const { bytesRead } = await source.read(buffer)
+      if (bytesRead === 0) return
+      for (let at = 0; at < bytesRead; ) at += (await target.write(buffer, at, bytesRead - at)).bytesWritten
+    }
+  } finally {
+    await source.close()
+  }
 }
 
 const get = (root: Folder, path: string): Promise<Readable> =>

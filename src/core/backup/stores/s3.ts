@@ -27,6 +27,7 @@ export async function openS3(egress: Egress, { config, secrets }: OpenedTarget):
     if (!(await client.listObjectsPaged('/', prefix, 1))) throw new StoreFailure('missing')
   })
   return {
+    width: 2, // each holds a part in memory
     put: (path, file) => guarded(() => put(client, `${prefix}${path}`, file)),
     get: (path) => guarded(() => get(client, `${prefix}${path}`)),
     list: (folder) => list(client, prefix, folder),

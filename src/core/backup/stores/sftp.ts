@@ -41,6 +41,7 @@ export async function openSftp(egress: Egress, { config, secrets }: OpenedTarget
     return `${root}/${path}`
   }
   return {
+    width: 1, // the client's calls share one set of listeners
     put: (path, file) => guarded('full', () => put(client, at(path), file)),
     get: (path) => guarded('failed', () => get(client, at(path))),
     list: (folder) => list(client, at(folder), folder),

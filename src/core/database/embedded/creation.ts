@@ -29,6 +29,7 @@ const settings = {
   log_line_prefix: '%m [%p] %a ',
   log_statement: 'none',
   log_min_error_statement: 'panic', // a failing statement's text may hold what people wrote
+  log_error_verbosity: 'terse', // and so may the detail of a violated constraint
 }
 
 const unfinished = 'cluster.unfinished-'

@@ -1,0 +1,89 @@
+/**
+ * The process whose exports are measured (exporting.ts): asked for `export` or `copy` by its
+ * parent, it does that once and answers how fast it was. Settings are the first argument.
+ */
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { recoveryActor } from '../src/core/actor.ts'
+import { tenantOperations } from '../src/core/admin/tenants/contract.ts'
+import { backupOperations } from '../src/core/backup/contract.ts'
+import { readEntities } from '../src/core/backup/entities.ts'
+import { exportTenantJob } from '../src/core/backup/export-job.ts'
+import { bootInstallation } from '../src/core/boot.ts'
+import { readConfig } from '../src/core/config.ts'
+import { type DatabaseAddress, postgresOptions } from '../src/core/database/address.ts'
+import { jobOperations } from '../src/core/job-area/contract.ts'
+import { performForAnswer } from '../src/core/perform.ts'
+
+export interface ExportSettings {
+  readonly tenantId: string
+  readonly superuser: DatabaseAddress
+}
+
+export interface ExportFigures {
+  readonly rowsPerSecond: number
+  /** Resident, at its highest since the process was ready. */
+  readonly megabytesGrown: number
+}
+
+const { tenantId, superuser } = JSON.parse(process.argv[2]!) as ExportSettings
+const config = readConfig()
+const booted = await bootInstallation(config, { works: false, applicationName: 'svc bench export' })
+const { installation } = booted
+const actor = recoveryActor()
+const target = await performForAnswer(installation, backupOperations.createBackupTarget, actor, {
+  body: { name: 'disk', kind: 'LOCAL', config: { path: 'archives' } },
+})
+const bare = postgres({ ...postgresOptions(superuser), max: 1, onnotice: () => undefined })
+const entities = (await installation.snapshot(tenantId, readEntities)).map(({ table, owner, columns }) => {
+  const from = `from ${table} where ${owner} = '${tenantId}'`
+  const names = columns.map(({ name }) => name).join(', ')
+  return { copy: `copy (select ${names} ${from}) to stdout`, count: `select count(*)::int as count ${from}` }
+})
+let rowsThere = 0
+for (const { count } of entities) rowsThere += (await bare.unsafe<{ count: number }[]>(count))[0]!.count
+
+/** Asks for an archive and writes it; answers how many rows it holds. */
+async function exportOnce(): Promise<number> {
+  const { job_id } = await performForAnswer(installation, tenantOperations.exportTenant, actor, {
+    tenantId,
+    body: { target_id: target.id },
+  })
+  await exportTenantJob.run(installation, { tenantId, jobId: job_id })
+  const job = await performForAnswer(installation, jobOperations.getJob, actor, { jobId: job_id })
+  if (!job.result) throw new Error(`the export ended as ${job.state}: ${job.failure}`)
+  const manifest = join(config.backupDir, 'archives', job.result.path, 'manifest.json')
+  const { files } = JSON.parse(await readFile(manifest, 'utf8')) as { files: { rows: number }[] }
+  return files.reduce((sum, file) => sum + file.rows, 0)
+}
+
+/** Copies the same rows out, and lets them go. */
+async function copyOnce(): Promise<number> {
+  for (const { copy } of entities) for await (const _ of await bare.unsafe(copy).readable());
+  return rowsThere
+}
+
+/** In MB, of this process: what it holds, or the most it held since that was asked to start anew. */
+async function resident(mark: 'VmRSS' | 'VmHWM'): Promise<number> {
+  const [, kilobytes] = new RegExp(`^${mark}:\\s+(\\d+)`, 'm').exec(await readFile('/proc/self/status', 'utf8')) ?? []
+  return Number(kilobytes) / 1024
+}
+
+const atFirst = await resident('VmRSS')
+
+process.on('message', async (what: 'export' | 'copy') => {
+  await writeFile('/proc/self/clear_refs', '5') // the highest mark begins here
+  const began = performance.now()
+  const rows = await (what === 'export' ? exportOnce() : copyOnce())
+  const seconds = (performance.now() - began) / 1000
+  await rm(join(config.backupDir, 'archives'), { recursive: true, force: true })
+  process.send!({
+    rowsPerSecond: rows / seconds,
+    megabytesGrown: (await resident('VmHWM')) - atFirst,
+  } satisfies ExportFigures)
+})
+process.once('disconnect', async () => {
+  await bare.end()
+  await booted.close()
+})

@@ -1,0 +1,50 @@
+/**
+ * Exporting a workspace of 1,000,000 rows: the whole job, from the snapshot to the manifest at
+ * a LOCAL target, against a bare `copy … to stdout` of the same columns of the same rows, past
+ * row-level security, that nobody keeps. Both run in a process of their own (export-process.ts),
+ * whose memory is counted from before the first export to its highest mark.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { ExportFigures, ExportSettings } from './export-process.ts'
+import { fillWorkspace } from './filler.ts'
+import type { Ground } from './ground.ts'
+import { compare } from './rounds.ts'
+import { ceilingLine, type Line, ratioLine } from './table.ts'
+
+const rows = 1_000_000
+const rounds = 5
+
+export async function exporting(ground: Ground): Promise<Line[]> {
+  await fillWorkspace(ground.superuser, ground, ['label', 'audit_entry', 'account', 'account'], rows / 4)
+  const settings: ExportSettings = { tenantId: ground.tenantId, superuser: ground.superuser }
+  const child = fork(join(import.meta.dirname, 'export-process.ts'), [JSON.stringify(settings)], {
+    env: { ...process.env, ...ground.environment },
+  })
+  const ask = (what: 'export' | 'copy'): Promise<ExportFigures> =>
+    new Promise((resolve, reject) => {
+      child.removeAllListeners().once('message', (figures) => resolve(figures as ExportFigures))
+      child.once('exit', (code) => reject(new Error(`the exporting process ended with ${code}`)))
+      child.send(what)
+    })
+  let grownBy = 0
+  try {
+    const compared = await compare(
+      async () => {
+        const { rowsPerSecond, megabytesGrown } = await ask('export')
+        grownBy = Math.max(grownBy, megabytesGrown)
+        return rowsPerSecond
+      },
+      async () => (await ask('copy')).rowsPerSecond,
+      rounds,
+    )
+    return [
+      ratioLine(`exporting ${rows} rows, against copying them out`, { ...compared, unit: '/s' }, 'at least', 0.5),
+      ceilingLine(`exporting ${rows} rows ${rounds + 1} times: memory grown by`, grownBy, 'MB', 64),
+    ]
+  } finally {
+    if (child.connected) child.disconnect()
+    if (child.exitCode === null) await once(child, 'exit')
+  }
+}

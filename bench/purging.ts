@@ -1,0 +1,125 @@
+/**
+ * Purging a workspace of 1,000,000 rows: how long its longest transaction is, which locks it
+ * takes, and what a neighbour's reads through a daemon cost meanwhile. The purge runs in this
+ * process, the daemon in its own; the neighbour reads at a steady pace, so that a slow answer
+ * is not made up for by fewer of them.
+ */
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import postgres from 'postgres'
+import { recoveryActor } from '../src/core/actor.ts'
+import { tenantOperations } from '../src/core/admin/tenants/contract.ts'
+import { repeatPurge } from '../src/core/admin/tenants/purge.ts'
+import { postgresOptions } from '../src/core/database/address.ts'
+import { performForAnswer } from '../src/core/perform.ts'
+import { fillWorkspace } from './filler.ts'
+import type { Ground } from './ground.ts'
+import { startServer } from './processes.ts'
+import { ceilingLine, type Line, ratioLine } from './table.ts'
+
+const rows = 1_000_000
+const idleMs = 20_000
+/** Between two reads of the neighbour: about 100 a second. */
+const beatMs = 10
+const allowed = ['AccessShareLock', 'RowShareLock', 'RowExclusiveLock']
+
+export async function purging(ground: Ground): Promise<Line[]> {
+  const leaving = await leavingWorkspace(ground)
+  const daemon = await startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], ground.environment)
+  try {
+    const read = () => readBuckets(daemon.address, ground)
+    await readUntil(pause(3_000), read) // the daemon's first requests are slower
+    const idle = await readUntil(pause(idleMs), read)
+    const watched = watch(ground)
+    const meanwhile = await readUntil(purged(ground, leaving), read)
+    const { longestMs, modes } = await watched.stop()
+    return [
+      ceilingLine(`purging ${rows} rows: the longest transaction`, longestMs, 'ms', 500),
+      ceilingLine(
+        `purging ${rows} rows: table locks stronger than ROW EXCLUSIVE (${[...modes].join(', ')})`,
+        [...modes].filter((mode) => !allowed.includes(mode)).length,
+        'kinds',
+        0,
+      ),
+      ratioLine(
+        `a neighbour's reads meanwhile, p99 of ${meanwhile.length}, against idle`,
+        { ours: p99(meanwhile), bare: p99(idle), unit: 'ms' },
+        'at most',
+        2,
+      ),
+    ]
+  } finally {
+    await daemon.stop()
+  }
+}
+
+async function leavingWorkspace({ installation, superuser }: Ground): Promise<string> {
+  const made = await performForAnswer(installation, tenantOperations.provisionTenant, recoveryActor(), {
+    body: { slug: 'leaving', display_name: 'Leaving', owner_email: 'owner@leaving.example.org' },
+  })
+  const workspace = { tenantId: made.tenant.id, collectionId: made.collection_id }
+  await fillWorkspace(superuser, workspace, ['audit_entry', 'outbox_event', 'label', 'account'], rows / 4)
+  await performForAnswer(installation, tenantOperations.deleteTenant, recoveryActor(), {
+    tenantId: made.tenant.id,
+    body: { confirmation: 'Leaving' },
+  })
+  return made.tenant.id
+}
+
+/** Purges at once, as a recovery repeats one: only the wait is left out. */
+async function purged({ installation }: Ground, tenantId: string): Promise<void> {
+  const outcome = await repeatPurge(installation, tenantId)
+  if (outcome !== 'purged') throw new Error(`the purge ended as ${outcome}`)
+}
+
+async function readBuckets(address: string, { collectionId, token }: Ground): Promise<void> {
+  const answer = await fetch(`${address}/api/v1/containers/${collectionId}/buckets`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  await answer.arrayBuffer()
+  if (answer.status !== 200) throw new Error(`a read was answered with ${answer.status}`)
+}
+
+/** Reads at each beat, whether the read before it has been answered or not; answers how long each took, in ms. */
+async function readUntil(over: Promise<unknown>, read: () => Promise<void>): Promise<number[]> {
+  const took: Promise<number>[] = []
+  const timed = async () => {
+    const began = performance.now()
+    await read()
+    return performance.now() - began
+  }
+  const beat = setInterval(() => took.push(timed()), beatMs)
+  await over.finally(() => clearInterval(beat))
+  return Promise.all(took)
+}
+
+function p99(figures: readonly number[]): number {
+  const sorted = [...figures].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length * 0.99)] ?? 0
+}
+
+/** Looks from outside at the transactions of this process, every few milliseconds. */
+function watch({ superuser }: Ground): { stop(): Promise<{ longestMs: number; modes: ReadonlySet<string> }> } {
+  const sql = postgres({ ...postgresOptions(superuser), max: 1, onnotice: () => undefined })
+  const modes = new Set<string>()
+  let longestMs = 0
+  let isOver = false
+  const looking = (async () => {
+    for (; !isOver; await pause(5))
+      for (const { mode, age_ms } of await sql<{ mode: string | null; age_ms: number }[]>`
+        select l.mode, extract(epoch from clock_timestamp() - a.xact_start)::float8 * 1000 as age_ms
+        from pg_stat_activity a left join pg_locks l on l.pid = a.pid and l.locktype = 'relation'
+        where a.application_name = 'svc bench' and a.xact_start is not null`) {
+        if (mode) modes.add(mode)
+        longestMs = Math.max(longestMs, age_ms)
+      }
+  })()
+  return {
+    async stop() {
+      isOver = true
+      await looking
+      await sql.end()
+      return { longestMs, modes }
+    },
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * What `npm run test:faults` prints at its end: one table, a line for each test of each
+ * campaign, with its counts, as its name says them, what came of it and how long it took.
+ */
+import Table from 'cli-table3'
+import type { Reporter, TestCase, TestModule } from 'vitest/node'
+
+const results = { passed: 'passed', failed: 'FAILED', skipped: 'skipped', pending: 'NOT RUN' } as const
+
+/** `text` is where it goes; standard output, where it is not given. */
+export class CampaignTable implements Reporter {
+  private readonly write: (text: string) => void
+
+  constructor(write: (text: string) => void = (text) => void process.stdout.write(text)) {
+    this.write = write
+  }
+
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const table = new Table({
+      head: ['campaign', 'test', 'result', 'seconds'],
+      colAligns: ['left', 'left', 'left', 'right'],
+      colWidths: [null, 90, null, null],
+      wordWrap: true,
+      style: { head: [], border: [] },
+    })
+    let failed = 0
+    let passed = 0
+    for (const module of modules) {
+      const tests = [...module.children.allTests()]
+      // A file that broke before its first test is a campaign that was not held.
+      if (tests.length === 0) table.push([module.relativeModuleId, '', 'NOT RUN', ''])
+      if (tests.length === 0) failed += 1
+      for (const one of tests) {
+        const { state } = one.result()
+        if (state === 'passed') passed += 1
+        else failed += 1
+        table.push([module.relativeModuleId, one.fullName, results[state], secondsOf(one)])
+      }
+    }
+    this.write(`\n${table.toString()}\n${modules.length} campaigns: ${passed} passed, ${failed} failed or not run\n`)
+  }
+}
+
+const secondsOf = (one: TestCase) => ((one.diagnostic()?.duration ?? 0) / 1000).toFixed(1)
