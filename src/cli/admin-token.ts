@@ -1,6 +1,6 @@
 /** The token of a profile that operator commands are made with: a session never reaches the installation. */
 import { hostname } from 'node:os'
-import { tokenOperations } from '../core/auth/contract.ts'
+import { tokenOperations } from '../core/auth/token-contract.ts'
 import type { Answer } from '../core/operation.ts'
 import type { Caller } from './caller.ts'
 import { type Codes, withSecondFactor } from './second-factor-input.ts'

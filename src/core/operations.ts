@@ -9,16 +9,10 @@ import { settingsOperations } from './admin/settings/contract.ts'
 import { tenantOperations } from './admin/tenants/contract.ts'
 import { aiOperations } from './ai/contract.ts'
 import { auditOperations } from './audit/contract.ts'
-import {
-  invitationOperations,
-  passwordOperations,
-  serviceAccountOperations,
-  sessionOperations,
-  setUpOperations,
-  tokenOperations,
-} from './auth/contract.ts'
+import { invitationOperations, passwordOperations, sessionOperations, setUpOperations } from './auth/contract.ts'
 import { providerOperations, providerSignInOperations } from './auth/providers/contract.ts'
 import { secondFactorOperations } from './auth/second-factor/contract.ts'
+import { serviceAccountOperations, tokenOperations } from './auth/token-contract.ts'
 import { backupOperations } from './backup/contract.ts'
 import { containerOperations } from './containers/contract.ts'
 import { identityOperations } from './identity/contract.ts'

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Flags } from '@oclif/core'
-import { sessionOperations, tokenOperations } from '../../core/auth/contract.ts'
+import { sessionOperations } from '../../core/auth/contract.ts'
+import { tokenOperations } from '../../core/auth/token-contract.ts'
 import { loadEnvironment } from '../../core/environment.ts'
 import { identityOperations } from '../../core/identity/contract.ts'
 import type { Answer } from '../../core/operation.ts'

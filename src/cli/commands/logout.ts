@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core'
-import { sessionOperations, tokenOperations } from '../../core/auth/contract.ts'
+import { sessionOperations } from '../../core/auth/contract.ts'
+import { tokenOperations } from '../../core/auth/token-contract.ts'
 import { Problem } from '../../core/problem.ts'
 import { apiCaller } from '../api-caller.ts'
 import { BaseCommand } from '../base-command.ts'

@@ -18,8 +18,8 @@ import { lastId, pageOfRows, pageStart } from '../page.ts'
 import { refuse, refuseMember } from '../problem.ts'
 import { rankOf, type Scope } from '../schema.ts'
 import { mintToken, type TokenKind } from '../token.ts'
-import { type tokenOperations as ops, stepUpForAdminScope } from './contract.ts'
 import { account } from './session.ts'
+import { type tokenOperations as ops, stepUpForAdminScope } from './token-contract.ts'
 
 interface TokenRow {
   readonly id: string

@@ -6,8 +6,8 @@ import { firstId, pageOfRows, pageStart } from '../page.ts'
 import { refuse } from '../problem.ts'
 import { type Role, rankOf } from '../schema.ts'
 import { checkScopes, writeToken } from './access-token.ts'
-import type { serviceAccountOperations as ops } from './contract.ts'
 import { account } from './session.ts'
+import type { serviceAccountOperations as ops } from './token-contract.ts'
 
 const list = { operation: 'listServiceAccounts' }
 

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import { tokenOperations } from '../../../core/auth/contract.ts'
+import { tokenOperations } from '../../../core/auth/token-contract.ts'
 import { type Scope, scopes } from '../../../core/schema.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { details } from '../../render/details.ts'

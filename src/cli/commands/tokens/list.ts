@@ -1,4 +1,4 @@
-import { tokenOperations } from '../../../core/auth/contract.ts'
+import { tokenOperations } from '../../../core/auth/token-contract.ts'
 import type { Answer } from '../../../core/operation.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { pagesOf } from '../../caller.ts'
