@@ -126,7 +126,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
       if (death) throw death
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       underWay.add(reject)
-      startCopy(client, socket, text, take, { resolve, reject })
+      startCopy(client, text, take, { resolve, reject })
       await promise.finally(() => underWay.delete(reject))
     },
     whenClosed: (next) => {
@@ -180,11 +180,11 @@ function sessionOptions(limits: SessionLimits): object {
  */
 function startCopy(
   client: postgres.Sql,
-  socket: Socket,
   text: string,
   take: TakeRow,
   { resolve, reject }: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>,
 ): void {
+  let stream: Readable | undefined
   let held: Promise<void> | undefined
   const push = (row: Uint8Array | null): boolean => {
     if (row === null) {
@@ -198,7 +198,7 @@ function startCopy(
       wait.then(() => {
         if (held !== wait) return
         held = undefined
-        socket.resume()
+        stream?._read(0) // the driver resumes its socket, which over TLS is not ours
       }, reject)
     } catch (error) {
       reject(error)
@@ -211,7 +211,7 @@ function startCopy(
     query.resolve = handOut // called once more at the end, with a result
     // Heard from the moment there is a stream: a failure may be in the same packet.
     opened.on('error', (error) => reject(translated(error)))
-    Object.assign(opened, { push })
+    stream = Object.assign(opened, { push })
     handOut(opened)
   }
   query.readable().catch((error: unknown) => reject(translated(error)))
