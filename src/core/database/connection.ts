@@ -116,7 +116,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     send,
     copyOut: async (text, take) => {
       if (death) throw death
-      await copiedOut(client, socket, text, take)
+      await copiedOut(client, text, take)
     },
     whenClosed: (next) => {
       listener = next
@@ -173,9 +173,10 @@ function sessionOptions(limits: SessionLimits): object {
  * The driver gives each row to a stream that it made; buffering and reading from it would cost
  * as much as the rest of its work, so the rows are taken from it where they come in.
  */
-function copiedOut(client: postgres.Sql, socket: Socket, text: string, take: TakeRow): Promise<void> {
+function copiedOut(client: postgres.Sql, text: string, take: TakeRow): Promise<void> {
   return new Promise((resolve, fail) => {
     const reject = (error: unknown) => fail(translated(error))
+    let stream: Readable | undefined
     let held: Promise<void> | undefined
     const push = (row: Uint8Array | null): boolean => {
       if (row === null) {
@@ -189,7 +190,7 @@ function copiedOut(client: postgres.Sql, socket: Socket, text: string, take: Tak
         wait.then(() => {
           if (held !== wait) return
           held = undefined
-          socket.resume()
+          stream?._read(0) // the driver resumes its socket, which over TLS is not ours
         }, reject)
       } catch (error) {
         reject(error)
@@ -202,7 +203,7 @@ function copiedOut(client: postgres.Sql, socket: Socket, text: string, take: Tak
       query.resolve = handOut // called once more at the end, with a result
       // Heard from the moment there is a stream: a failure may be in the same packet.
       opened.on('error', reject)
-      Object.assign(opened, { push })
+      stream = Object.assign(opened, { push })
       handOut(opened)
     }
     query.readable().catch(reject)
