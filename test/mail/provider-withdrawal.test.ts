@@ -56,9 +56,8 @@ test('the administrators of each workspace that has it on, each in the language 
     providerId,
     body: { withdraw_at: new Date().toISOString(), confirm_count: 2 },
   })
-  await expect.poll(() => relay.takenBy(ada).map(({ mail }) => mail.subject), patience).toEqual([
-    'Signing in with Acme <SSO> ends: Acme',
-    'Signing in with Acme <SSO> has ended: Acme',
-  ])
+  await expect
+    .poll(() => relay.takenBy(ada).map(({ mail }) => mail.subject), patience)
+    .toEqual(['Signing in with Acme <SSO> ends: Acme', 'Signing in with Acme <SSO> has ended: Acme'])
   expect(untold.flatMap((address) => relay.takenBy(address))).toEqual([])
 })

@@ -1,8 +1,8 @@
 /** Signing in through a real provider, end to end over the API: who comes in, as whom, and who does not. */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sweepExpired } from '../../../src/core/auth/jobs.ts'
 import { identityProviderOperations as admin } from '../../../src/core/admin/identity-providers/contract.ts'
+import { sweepExpired } from '../../../src/core/auth/jobs.ts'
 import { type Release, readRelease } from '../../../src/core/egress/guard.ts'
 import { fold } from '../../../src/core/fold.ts'
 import { operations } from '../../../src/core/operations.ts'
