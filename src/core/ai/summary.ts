@@ -102,7 +102,7 @@ async function readLabels(ctx: Ctx, tenantId: string, containerId: string): Prom
 const lineLength = 1000
 
 /** The sections as text, each line on one line; what does not fit is left out from the end. */
-export function outline(parts: readonly Section[]): string {
+function outline(parts: readonly Section[]): string {
   const lines = parts
     .filter((part) => part.lines.length > 0)
     .flatMap(({ title, lines }) => [
