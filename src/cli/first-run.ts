@@ -3,10 +3,12 @@ import { createServer } from 'node:net'
 import { recoveryActor } from '../core/actor.ts'
 import { setUpOperations } from '../core/auth/contract.ts'
 import type { Booted } from '../core/boot.ts'
+import { Problem, type Violation } from '../core/problem.ts'
 import { receive } from '../core/validation.ts'
 import { mintAdminToken } from './admin-token.ts'
 import { apiCaller } from './api-caller.ts'
 import { profileCredentials } from './credentials.ts'
+import { faultsOfNewPassword } from './new-password.ts'
 import { profileNameFor } from './profile-name.ts'
 import { type Profile, type ProfileSession, saveProfile } from './profiles.ts'
 import { codesFrom } from './second-factor-input.ts'
@@ -20,8 +22,23 @@ export interface DoneSetUp {
 }
 
 /** The body is checked before a database is made for it. Refuses request.invalid. */
-export const checkAnswers = (answers: SetUpAnswers) =>
-  receive(setUpOperations.setUpInstallation, { body: { set_up_token: unused, ...answers } })
+export function checkAnswers(answers: SetUpAnswers): void {
+  const errors = [
+    ...faultsOfBody(answers),
+    ...faultsOfNewPassword(answers.owner.password).map((fault) => ({ pointer: '/owner/password', ...fault })),
+  ]
+  if (errors.length > 0) throw new Problem('request.invalid', {}, { errors })
+}
+
+function faultsOfBody(answers: SetUpAnswers): readonly Violation[] {
+  try {
+    receive(setUpOperations.setUpInstallation, { body: { set_up_token: unused, ...answers } })
+    return []
+  } catch (error) {
+    if (error instanceof Problem) return error.errors ?? []
+    throw error
+  }
+}
 
 /** At the database no set-up token is asked for. */
 const unused = 'unused'

@@ -2,6 +2,7 @@
 import { Flags } from '@oclif/core'
 import { setUpOperations } from '../core/auth/contract.ts'
 import { Failure } from './failure.ts'
+import { checkNewPassword } from './new-password.ts'
 import { askPassword, askText, isInteractive } from './prompts.ts'
 import { checkOf } from './schema-check.ts'
 import { passwordFlags, readSecret } from './secret-input.ts'
@@ -54,7 +55,7 @@ function refuseMissing(flags: SetUpFlags, password: string | undefined): void {
 }
 
 async function askNewPassword(): Promise<string> {
-  const password = await askPassword('A password (at least 12 characters):', checkOf(ownerSchema, 'password'))
+  const password = await askPassword('A password (at least 12 characters):', checkNewPassword)
   await askPassword('The same again:', (again) => again === password || 'It differs from the first.')
   return password
 }

@@ -125,7 +125,8 @@ describe('an invited owner', () => {
 
     const short = await redeem('bo', 'short')
     expect(short).toMatchObject({ code: 2, stdout: '' })
-    expect(short.stderr).toContain('The password must have at least 12 characters.')
+    expect(short.stderr).toContain('/password  must have at least 12 characters')
+    expect(short.stderr).toContain('/password  is one of those that everybody tries first')
 
     expect(await redeem('bo', password)).toMatchObject({ code: 0 })
     const file = join(home.config, 'svc', 'profiles', 'bo.json')
