@@ -20,6 +20,9 @@ const OwnAccount = z
       display_name: z.string(),
       default_locale: z.string(),
       default_time_zone: z.string(),
+      locked_switches: z
+        .array(z.object({ name: z.string(), reason: z.string().nullable(), set_by: uuid.nullable(), set_at: moment }))
+        .describe('of signing in, which the operators of the installation decided for every workspace'),
       week_start: z.enum(weekStarts).describe('of the installation: no workspace has one of its own yet'),
     }),
     second_factor: SecondFactor.nullable(),

@@ -169,7 +169,10 @@ describe.each(modes)('by %s', (mode) => {
 
 describe('what is in force', () => {
   test('where nothing is decided, the product’s own', async () => {
-    expect(await inForce()).toEqual({
+    const { switches, ...values } = await inForce()
+    for (const { source, locked } of Object.values(switches))
+      expect({ source, locked }).toEqual({ source: 'PRODUCT', locked: false })
+    expect(values).toEqual({
       signIn: signInDefaults,
       legal: { terms_url: null, privacy_url: null, imprint_url: null, accessibility_url: null, terms_version: null },
       localisation: localisationDefaults,
@@ -196,6 +199,18 @@ describe('what is in force', () => {
       set_at: expect.stringMatching(/Z$/),
     })
     expect(switches.managed_accounts).toMatchObject({ value: true, source: 'PRODUCT', locked: false, set_by: null })
+  })
+
+  test('a lock shows to every workspace, with its reason and who set it', async () => {
+    await who.api.call(replaceSettings, { body: everything })
+    for (const owner of [await joinedWorkspace(own), await joinedWorkspace(own)]) {
+      const { workspace } = await who.as(owner.session.access_token).call(operations.getOwnAccount)
+      const set = { set_by: who.operator.accountId, set_at: expect.stringMatching(/Z$/) }
+      expect(workspace.locked_switches).toEqual([
+        { name: 'password_enabled', reason: 'nobody may switch passwords off', ...set },
+        { name: 'mfa_required_for', reason: null, ...set },
+      ])
+    }
   })
 
   test('a new workspace starts with the installation’s locale and zone, unless it is given its own', async () => {

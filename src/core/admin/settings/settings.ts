@@ -39,6 +39,8 @@ export type Decisions = ReadonlyMap<string, Decision>
 /** What counts in every workspace that has decided nothing itself. */
 export interface Settings {
   readonly signIn: SignInValues
+  /** The same switches, each with its lock, reason and setter. */
+  readonly switches: SwitchesInForce
   readonly legal: {
     readonly terms_url: string | null
     readonly privacy_url: string | null
@@ -103,6 +105,7 @@ export const readSwitches = async (ctx: Ctx): Promise<SwitchesInForce> => switch
 function settingsOf(decisions: Decisions): Settings {
   return {
     signIn: valuesOf(decisions, 'sign_in', signInDefaults),
+    switches: switchesOf(decisions),
     legal: valuesOf(decisions, 'legal', {
       terms_url: null,
       privacy_url: null,
