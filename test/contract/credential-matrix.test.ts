@@ -95,9 +95,9 @@ const ask = (operation: Operation, bearer: string | undefined) =>
         }),
   })
 
-/** When a credential was last used is noted behind the answer, also for one that lacks something else. */
+/** When a credential was last used is noted behind the answer, also for one that lacks something else; a daemon notes how far it is. */
 const unnoted = (contents: Map<string, string[]>) =>
-  new Map([...contents].filter(([name]) => !/\.(credential|session|request_rate)$|^pgboss\./.test(name)))
+  new Map([...contents].filter(([name]) => !/\.(credential|session|request_rate|daemon_witness)$|^pgboss\./.test(name)))
 
 test('there are ten kinds, and every operation below /admin is among the operations', () => {
   expect(kinds).toHaveLength(10)
