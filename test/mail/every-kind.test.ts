@@ -78,31 +78,35 @@ describe('what brings them about', () => {
   const arrived = (person: Person, name: (typeof mailNames)[number]) =>
     expect.poll(() => subjects(person.email), patience).toContain(english(name, `Workspace ${person.slug}`))
 
-  test('a second factor: switched on, a recovery code used, new codes, switched off', async () => {
-    const ada = await joinedWorkspace(house.test)
-    const asAda = who.as(ada.session.access_token)
-    const app = await enroll(who, ada)
-    await arrived(ada, 'second_factor_on')
+  test(
+    'a second factor: switched on, a recovery code used, new codes, switched off',
+    async () => {
+      const ada = await joinedWorkspace(house.test)
+      const asAda = who.as(ada.session.access_token)
+      const app = await enroll(who, ada)
+      await arrived(ada, 'second_factor_on')
 
-    const prove = async (shown: object) =>
-      (await asAda.call(operations.stepUp, { body: { password, ...shown } })).step_up_token
-    const byRecovery = await prove({ recovery_code: app.codes[0] })
-    await arrived(ada, 'recovery_code_used')
-    await asAda.call(operations.regenerateRecoveryCodes, { stepUp: byRecovery })
-    await arrived(ada, 'recovery_codes_made')
-    await forget(house.test)
-    await asAda.call(operations.disableSecondFactor, {
-      body: {},
-      stepUp: await prove({ totp: codeAt(app.secret) }),
-    })
-    await arrived(ada, 'second_factor_off')
+      const prove = async (shown: object) =>
+        (await asAda.call(operations.stepUp, { body: { password, ...shown } })).step_up_token
+      const byRecovery = await prove({ recovery_code: app.codes[0] })
+      await arrived(ada, 'recovery_code_used')
+      await asAda.call(operations.regenerateRecoveryCodes, { stepUp: byRecovery })
+      await arrived(ada, 'recovery_codes_made')
+      await forget(house.test)
+      await asAda.call(operations.disableSecondFactor, {
+        body: {},
+        stepUp: await prove({ totp: codeAt(app.secret) }),
+      })
+      await arrived(ada, 'second_factor_off')
 
-    const all = relay
-      .takenBy(ada.email)
-      .map(({ raw }) => raw)
-      .join()
-    for (const secret of [app.secret, ...app.codes]) expect(all).not.toContain(secret)
-  }, longest)
+      const all = relay
+        .takenBy(ada.email)
+        .map(({ raw }) => raw)
+        .join()
+      for (const secret of [app.secret, ...app.codes]) expect(all).not.toContain(secret)
+    },
+    longest,
+  )
 
   test('a wrong code that is refused brings no mail, nor does an enrolment that was not confirmed', async () => {
     const ada = await joinedWorkspace(house.test)

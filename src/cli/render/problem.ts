@@ -84,6 +84,7 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'password.uppercase': () => 'must have an upper-case letter',
   'password.digit': () => 'must have a digit',
   'password.symbol': () => 'must have a character that is no letter and no digit',
+  'password.used_before': () => 'must not be one that the account had before',
   'password.common': () => 'is one of those that everybody tries first',
   'password.context': () => 'is made of a name or an address of the account or the workspace',
   'slug.reserved': () => 'is reserved by the product; choose another one',

@@ -11,29 +11,18 @@ import type { identityOperations as ops } from './contract.ts'
 
 type OwnAccount = Answer<typeof ops.getOwnAccount>
 
-<<<<<<< HEAD
 interface OwnRow
   extends Omit<OwnAccount, 'is_operator' | 'workspace' | 'terms' | 'second_factor' | 'second_factor_demanded'> {
-  readonly workspace: Omit<OwnAccount['workspace'], 'week_start'>
-=======
-interface OwnRow extends Omit<OwnAccount, 'is_operator' | 'workspace' | 'terms'> {
   readonly workspace: Omit<OwnAccount['workspace'], 'week_start' | 'locked_switches'>
->>>>>>> settings
   readonly terms_version: string | null
   readonly terms_agreed_at: string | null
 }
 
 export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
-<<<<<<< HEAD
   const actor = account(ctx)
   const { tenantId, accountId, isOperator } = actor
-  const { legal, localisation } = await readSettings(ctx)
-  const [row] = await ctx.tx<OwnRow[]>`
-=======
-  const { tenantId, accountId, isOperator } = account(ctx)
   const { legal, localisation, switches } = await readSettings(ctx)
-  const [row] = await ctx.tx.last<OwnRow[]>`
->>>>>>> settings
+  const [row] = await ctx.tx<OwnRow[]>`
     select a.id, a.kind, a.state, a.email, a.display_name, m.role, a.created_at, a.version, a.terms_version, a.terms_agreed_at,
            json_build_object('id', t.id, 'slug', t.slug, 'display_name', t.display_name,
                              'default_locale', t.default_locale, 'default_time_zone', t.default_time_zone) as workspace
@@ -45,13 +34,9 @@ export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
   return {
     ...row,
     is_operator: isOperator,
-<<<<<<< HEAD
     second_factor: (await readFactor(ctx, actor)) ?? null,
     second_factor_demanded: await isFactorDemanded(ctx, actor),
-    workspace: { ...row.workspace, week_start: localisation.week_start },
-=======
     workspace: { ...row.workspace, week_start: localisation.week_start, locked_switches: locksOf(switches) },
->>>>>>> settings
     terms: termsOf(legal, row),
   }
 }
