@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tenantOperations } from '../../../src/core/admin/tenants/contract.ts'
 import { purgeDue, purgeTenant } from '../../../src/core/admin/tenants/jobs.ts'
-import { pursuePurge } from '../../../src/core/admin/tenants/purge.ts'
+import { type PurgeOutcome, pursuePurge } from '../../../src/core/admin/tenants/purge.ts'
 import { mailFolderOf } from '../../../src/core/mail/settings.ts'
 import { retentionOperations } from '../../../src/core/retention/contract.ts'
 import {
@@ -36,7 +36,13 @@ const hold = (id: string) =>
 async function purge(id: string): Promise<void> {
   expect(await pursue(id)).toBe('settling')
   ways.clock.pass(hour)
-  expect(await pursue(id)).toBe('purged')
+  expect(await carriedOn(id)).toBe('purged')
+}
+
+/** A try that ran out of its seconds is followed by another, as the job does it. */
+async function carriedOn(id: string): Promise<PurgeOutcome> {
+  const outcome = await pursue(id)
+  return outcome === 'more' ? carriedOn(id) : outcome
 }
 
 describe('what a purge leaves', () => {
@@ -287,7 +293,7 @@ describe('what stands in its way', () => {
       await tx`select 1 from tenant where id = ${leaving.id} for update`
       expect(await pursue(leaving.id)).toBe('busy')
     })
-    const outcomes = await Promise.all([pursue(leaving.id), pursue(leaving.id)])
+    const outcomes = await Promise.all([carriedOn(leaving.id), carriedOn(leaving.id)])
     expect(outcomes).toContain('purged')
   })
 
