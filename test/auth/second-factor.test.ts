@@ -251,8 +251,10 @@ describe('step-up', () => {
           Array.from({ length: crowd }, () => asAda().call(operations.regenerateRecoveryCodes, { stepUp })),
         ),
       )
-      expect(outcomes.filter((code) => code === 'passed')).toHaveLength(1)
-      expect(outcomes.filter((code) => code === 'auth.step_up_required')).toHaveLength(crowd - 1)
+      // A pool that is too busy answers 503 and has looked at nothing; every other call is told that the proof is spent.
+      const looked = outcomes.filter((code) => code !== 'service.unavailable')
+      expect(looked.filter((code) => code === 'passed')).toHaveLength(1)
+      expect(looked.filter((code) => code === 'auth.step_up_required')).toHaveLength(looked.length - 1)
     }
   }, 240_000)
 
