@@ -14,7 +14,9 @@ export default class EncryptionStatus extends CallerCommand {
   async run(): Promise<unknown> {
     const { flags } = await this.parse(EncryptionStatus)
     const caller = await this.open(flags)
-    const keyring = flags.watch ? await followReseal(caller, { works: false }) : await caller.call(encryptionOperations.getEncryption, {})
+    const keyring = flags.watch
+      ? await followReseal(caller, { works: false })
+      : await caller.call(encryptionOperations.getEncryption, {})
     await this.show(() => keyringTable(keyring))
     endOfReseal(keyring, this.tell)
     return keyring
