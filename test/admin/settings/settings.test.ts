@@ -35,7 +35,7 @@ const everything = {
     password_enabled: { value: true, locked: true, reason: 'nobody may switch passwords off' },
     password_min_length: { value: 14, locked: false, reason: null },
     methods: { value: ['PROVIDER' as const, 'PASSWORD' as const], locked: false, reason: null },
-    mfa_required_for: { value: 'ADMINS' as const, locked: true, reason: null },
+    mfa_required_for: { value: 'NONE' as const, locked: true, reason: null },
   },
   legal: { terms_url: 'https://example.org/terms', terms_version: '2026-11' },
   localisation: { locale: 'de-AT', time_zone: 'Europe/Vienna', week_start: 'SUNDAY' as const },
