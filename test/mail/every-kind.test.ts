@@ -47,23 +47,29 @@ const tell = (tenantId: string, accountId: string, name: (typeof mailNames)[numb
 
 describe('in every language', () => {
   const readers = new Map<string, string>()
+  /** All of them in one language, and two in every other: what the rest says is message.test.ts's to hold. */
+  const kindsIn = (language: string) => {
+    const at = languages.findIndex((one) => one === language)
+    return at === 0 ? mailNames : mailNames.filter((_, index) => index % 6 === at % 6)
+  }
   beforeAll(async () => {
     for (const language of languages) {
       const tenantId = await house.workspace({ locale: language, displayName: 'Acme' })
       const address = await house.account(tenantId)
       readers.set(language, address)
-      for (const name of mailNames) await tell(tenantId, address.split('@')[0] ?? '', name)
+      for (const name of kindsIn(language)) await tell(tenantId, address.split('@')[0] ?? '', name)
     }
   }, longest)
 
   test.each(languages)(
-    '%s: every kind arrives, with a subject, a text and an HTML part of its own',
+    '%s: what is told arrives, with a subject, a text and an HTML part of its own',
     async (language) => {
       const address = readers.get(language) ?? ''
-      await expect.poll(() => relay.takenBy(address).length, patience).toBe(mailNames.length)
+      const { length } = kindsIn(language)
+      await expect.poll(() => relay.takenBy(address).length, patience).toBe(length)
       const mails = relay.takenBy(address)
-      expect(new Set(mails.map(({ mail }) => mail.subject)).size).toBe(mailNames.length)
-      expect(new Set(mails.map(({ mail }) => mail.messageId)).size).toBe(mailNames.length)
+      expect(new Set(mails.map(({ mail }) => mail.subject)).size).toBe(length)
+      expect(new Set(mails.map(({ mail }) => mail.messageId)).size).toBe(length)
       for (const { mail } of mails) {
         expect(mail.text?.length).toBeGreaterThan(50)
         expect(mail.html).toContain(`<html lang="${language}">`)

@@ -66,6 +66,7 @@ describe('while the gate is closed', () => {
     const { ownerId, id } = await furnished(ways, slug)
     const secret = 'correct horse battery staple'
     await ways.sql`update account set state = 'ACTIVE', password_hash = ${await hashPassword(secret)} where id = ${ownerId}`
+    await ways.sql`delete from second_factor where tenant_id = ${id}`
     const body = { workspace: slug, email: `owner@${slug}.example`, password: secret }
     const session = await ways.installation.transaction({ kind: 'SYSTEM', job: 'test' }, { tenantId: id }, (ctx) =>
       startSession(ctx, id, ownerId),

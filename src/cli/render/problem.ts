@@ -80,6 +80,7 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'reference.unknown': () => 'names nothing that is there',
   'provider.public': () => 'must be INVITED_ONLY: anybody can have an account at that provider',
   'provider.no_directories': () => 'is known of no directory at that provider; name domains',
+  'file.unusable': () => 'names a file that cannot be read',
   'password.lowercase': () => 'must have a lower-case letter',
   'password.uppercase': () => 'must have an upper-case letter',
   'password.digit': () => 'must have a digit',

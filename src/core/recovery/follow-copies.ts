@@ -59,7 +59,7 @@ export function followWithCopies(
   }
 }
 
-/** Brings every target all that is on the disk; answers which of them failed, and why. */
+/** Brings every target all that is on the disk; answers the ids of those that failed, and why. */
 export async function followOnce(installation: Installation): Promise<Readonly<Record<string, string>>> {
   const targets = await installation.transaction(
     { kind: 'SYSTEM', job: 'ledger_copies' },
@@ -67,7 +67,7 @@ export async function followOnce(installation: Installation): Promise<Readonly<R
     readTargets,
   )
   const failures = await installation.copies.follow(targets)
-  return Object.fromEntries(failures.map(({ name, reason }) => [name, reason]))
+  return Object.fromEntries(failures.map(({ id, reason }) => [id, reason]))
 }
 
 const sizeOf = (file: string) =>

@@ -34,7 +34,8 @@ export interface LedgerCopies {
 }
 
 export interface CopyFailure {
-  readonly name: string
+  /** Of the target; its name is somebody's words and belongs into no log. */
+  readonly id: string
   readonly reason: FailureReason
 }
 
@@ -66,7 +67,7 @@ export function openLedgerCopies(of: () => Installation): LedgerCopies {
         await holderOf(target).tidy(target)
         return []
       } catch (error) {
-        return [{ name: target.name, reason: storeFailure(error).reason }]
+        return [{ id: target.id, reason: storeFailure(error).reason }]
       }
     })
     return (await Promise.all(failures)).flat()
