@@ -5,7 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/cluster.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // Of two processors: a file waits for daemons and queues as much as it works.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     disableConsoleIntercept: true,
