@@ -17,8 +17,17 @@ export function makeFolder(folder: string, mode: number): string | undefined {
     const above = dirname(folder)
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || above === folder) throw error
     const highest = makeFolder(above, mode)
-    mkdirSync(folder, { mode })
+    makeOne(folder, mode)
     return highest ?? folder
+  }
+}
+
+/** Somebody else may make the same one at the same time. */
+function makeOne(folder: string, mode: number): void {
+  try {
+    mkdirSync(folder, { mode })
+  } catch (error) {
+    if (!isFolder(folder)) throw error
   }
 }
 

@@ -9,8 +9,8 @@ import { type OwnCluster, ownCluster } from './own-cluster.ts'
 import { clean, into, type Load, makeWorkspaces, startLoad, verdict, watchProcess } from './two-workspaces.ts'
 
 const full = process.env['SVC_FAULTS'] === 'full'
-const terminations = full ? 2_000 : 150
-const timeouts = full ? 300 : 20
+const terminations = full ? 2_000 : 80
+const timeouts = full ? 300 : 10
 /** Only for a drill that went wrong; the short form takes about six seconds for each. */
 const patienceMs = full ? 600_000 : 60_000
 const applicationName = 'svc-drill'

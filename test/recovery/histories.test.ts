@@ -3,7 +3,7 @@
  * obligation is lost and none invented, and a second one finds nothing to do. In half of them
  * the host is lost with its ledger, and all is done from the copy at a backup target.
  *
- *     SVC_FAULTS=full vitest run test/recovery/histories.test.ts    1,000 histories instead of 100
+ *     SVC_FAULTS=full vitest run test/recovery/histories.test.ts    1,000 histories instead of 50
  */
 import { randomUUIDv7 } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -24,7 +24,7 @@ import { joinedWorkspace, plantToken } from '../support/accounts.ts'
 import { type TestInstallation, testInstallation } from '../support/installation.ts'
 import { keep, takeBack } from '../support/rewinding.ts'
 
-const histories = process.env['SVC_FAULTS'] === 'full' ? 1000 : 100
+const histories = process.env['SVC_FAULTS'] === 'full' ? 1000 : 50
 const actor = recoveryActor()
 
 interface Workspace {

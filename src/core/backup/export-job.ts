@@ -19,11 +19,12 @@
  *
  * Spec: Admin: workspaces, rule 4; T-25, F-08.
  */
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { SystemActor } from '../actor.ts'
 import { DatabaseUnavailable } from '../database/unavailable.ts'
+import { makeFolder } from '../folder.ts'
 import type { Installation } from '../installation.ts'
 import { defineJob } from '../job.ts'
 import type { JobProgress } from '../job-area/contract.ts'
@@ -108,7 +109,7 @@ class Attempt {
       // Before the database is asked for anything: a target that cannot be reached costs nothing else.
       store = await openStore(installation, target)
       await rm(spool, { recursive: true, force: true })
-      await mkdir(spool, { recursive: true, mode: 0o700 })
+      makeFolder(spool, 0o700)
       const manifest = await this.read()
       await this.send(store, manifest)
     } catch (error) {

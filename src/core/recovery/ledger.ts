@@ -21,10 +21,11 @@
  * obligation ledger; docs/decisions/0041.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { constants, type FileHandle, mkdir, open, readFile } from 'node:fs/promises'
+import { constants, type FileHandle, open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { makeLockFile, takeTurn } from '../database/embedded/locks.ts'
+import { makeFolder } from '../folder.ts'
 import type { Keyring } from '../keyring.ts'
 import { decrypt, encrypt, lengthPrefixed } from '../sealing.ts'
 import { Note, Obligation } from './obligation.ts'
@@ -82,7 +83,7 @@ export const ledgerPurposes = [purpose, reasonPurpose]
 /** A ledger at a path; the file is made with its first line. `installationId` is asked for then. */
 export function openLedger(file: string, ring: Keyring, installationId: () => string): Ledger {
   const write = async (acts: readonly (Obligation | Note)[], isDurable: boolean): Promise<number[]> => {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(file), 0o700)
     await makeLockFile(`${file}.turn`)
     const turn = await takeTurn(`${file}.turn`, () => {})
     try {

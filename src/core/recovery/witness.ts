@@ -17,10 +17,11 @@
  * machine that took the data folder back with the database. Ours: Rewind detection;
  * docs/decisions/0042.
  */
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
+import { makeFolder } from '../folder.ts'
 import { newId } from '../id.ts'
 import type { Installation } from '../installation.ts'
 import { closeGate, lookAtGate } from './gate.ts'
@@ -178,7 +179,7 @@ const isThere = (path: string) =>
 /** In one step that outlives a power cut. */
 async function replace(path: string, said: Witness): Promise<void> {
   const draft = `${path}.draft`
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path), 0o700)
   const file = await open(draft, 'w', 0o600)
   try {
     await file.writeFile(`${JSON.stringify(said)}\n`)

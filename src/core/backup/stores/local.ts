@@ -13,6 +13,7 @@ import { existsSync } from 'node:fs'
 import { constants, type FileHandle, mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { makeFolder } from '../../folder.ts'
 import { isRelativePath } from '../config.ts'
 import { type Store, type StoredFile, StoreFailure, storeFailure } from '../store.ts'
 
@@ -32,7 +33,7 @@ const inside = ({ handle, path }: Folder, name: string) =>
 /** Opens the target's folder, which is made where it is missing. Throws StoreFailure. */
 export async function openLocal(backupDir: string, path: string): Promise<Store> {
   const base = await guarded(async () => {
-    await mkdir(backupDir, { recursive: true, mode: 0o700 })
+    makeFolder(backupDir, 0o700)
     return { handle: await open(backupDir, O_RDONLY | O_DIRECTORY), path: backupDir }
   })
   const root = await guarded(() => walk(base, path, { makes: true })).finally(() => base.handle.close())
