@@ -242,7 +242,6 @@ class TransactionContext implements Ctx {
 
   /** Role, work, and the old role with whatever comes next. A role that could not be taken fails the transaction. */
   private async acting<T>(id: string | undefined, work: () => Promise<T>): Promise<T> {
-    if (id === this.tenantId) return work()
     const before = this.tenantId
     this.tenantId = id
     const entered = this.take()

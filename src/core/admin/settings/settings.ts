@@ -105,7 +105,10 @@ export const readSwitches = async (ctx: Ctx): Promise<SwitchesInForce> => switch
 function settingsOf(decisions: Decisions): Settings {
   return {
     signIn: valuesOf(decisions, 'sign_in', signInDefaults),
-    switches: switchesOf(decisions),
+    // Asked for by few, and made of every switch.
+    get switches() {
+      return switchesOf(decisions)
+    },
     legal: valuesOf(decisions, 'legal', {
       terms_url: null,
       privacy_url: null,
