@@ -25,6 +25,7 @@ import { listJournal } from './admin/journal/journal.ts'
 import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
 import { getOverview } from './admin/overview/overview.ts'
 import { getSettings, prepareReplacement, replaceSettings } from './admin/settings/replacement.ts'
+import { readLocalisation } from './admin/settings/settings.ts'
 import { cancelTenantDeletion, deleteTenant } from './admin/tenants/deletion.ts'
 import { getDeletionPlan } from './admin/tenants/deletion-plan.ts'
 import { exportTenant } from './admin/tenants/export.ts'
@@ -88,13 +89,19 @@ interface Prepared<O, P> {
   readonly prepare: (installation: Installation, actor: Actor, received: Received<O>) => Promise<P>
   readonly rule: (ctx: Ctx, received: Received<O>, prepared: P) => Answered<O>
 }
+/** A rule with a question that depends on nothing: it travels in the transaction's first packet, beside the key's. */
+interface Asking<O, P> {
+  readonly ask: (ctx: Ctx) => Promise<P>
+  readonly rule: (ctx: Ctx, received: Received<O>, told: P) => Answered<O>
+}
 // biome-ignore lint/suspicious/noExplicitAny: what `prepare` hands on concerns only its own rule; `withWork` checks the pair
-type Handler<O> = Rule<O> | Prepared<O, any>
+type Handler<O> = Rule<O> | Prepared<O, any> | Asking<O, any>
 
 const withWork = <O, P>(prepare: Prepared<O, P>['prepare'], rule: Prepared<O, P>['rule']): Prepared<O, P> => ({
   prepare,
   rule,
 })
+const asking = <O, P>(ask: Asking<O, P>['ask'], rule: Asking<O, P>['rule']): Asking<O, P> => ({ ask, rule })
 
 export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> } = {
   listProblems,
@@ -139,7 +146,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   listBuckets,
   listLabels,
   listTenants,
-  provisionTenant,
+  provisionTenant: asking(readLocalisation, provisionTenant),
   suspendTenant,
   resumeTenant,
   deleteTenant,

@@ -33,6 +33,8 @@ export type { Request } from './request.ts'
 interface Handler {
   /** What takes long and needs no transaction; its result is the rule's third argument. */
   readonly prepare?: (installation: Installation, actor: Actor, received: unknown) => Promise<unknown>
+  /** What depends on nothing, asked in the transaction's first packet; its answer is the rule's third argument. */
+  readonly ask?: (ctx: Ctx) => Promise<unknown>
   readonly rule: (ctx: Ctx, received: unknown, prepared: unknown) => Promise<unknown>
 }
 
@@ -58,14 +60,15 @@ export async function perform(
   if ('mode' in operation.needs && operation.needs.mode === 'multi' && installation.config.mode === 'single')
     refuse('admin.multi_mode_required')
 
-  const { prepare, rule } = handlerOf(operation)
+  const { prepare, ask, rule } = handlerOf(operation)
   const prepared = await prepare?.(installation, actor, received)
-  const answerOf = async (ctx: Ctx) => written(operation, await rule(ctx, received, prepared).catch(asProblem))
-  const answer = await installation.transaction(actor, transactionFor(operation, actor, ifMatch), (ctx) =>
-    key === undefined
-      ? answerOf(ctx)
-      : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), () => answerOf(ctx)),
-  )
+  const answer = await installation.transaction(actor, transactionFor(operation, actor, ifMatch), (ctx) => {
+    const told = ask?.(ctx)
+    told?.catch(() => {}) // the rule hears of it, if it comes to the rule
+    const work = async () =>
+      written(operation, await rule(ctx, received, told ? await told : prepared).catch(asProblem))
+    return key === undefined ? work() : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), work)
+  })
   const refusal = storedRefusal(answer)
   const replayed = 'replayed' in answer && answer.replayed === true
   if (refusal) throw replayed ? refusal.withHeaders(replayedHeader) : refusal

@@ -7,6 +7,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Actor } from '../actor.ts'
+import { readLocalisation } from '../admin/settings/settings.ts'
 import { createWorkspace, newTenant, refuseBlockedSlug } from '../admin/tenants/provision.ts'
 import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
@@ -48,7 +49,7 @@ export async function setUpInstallation(
 ): Promise<Answer<typeof ops.setUpInstallation>> {
   const [row] = await ctx.tx<InstallationRow[]>`select set_up_at, set_up_token_hash from installation for update`
   checkToken(ctx, row, body.set_up_token)
-  const tenant = await newTenant(ctx, body.workspace, '/workspace')
+  const tenant = await newTenant(ctx, body.workspace, await readLocalisation(ctx), '/workspace')
   await refuseBlockedSlug(ctx, tenant.slug)
   const accountId = newId()
 

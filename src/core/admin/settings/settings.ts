@@ -99,6 +99,14 @@ export async function readDecisions(ctx: Ctx): Promise<Decisions> {
 /** The settings in force. May be read in any transaction, the workspace's own included. */
 export const readSettings = async (ctx: Ctx): Promise<Settings> => settingsOf(await readDecisions(ctx))
 
+/** What new workspaces are given. For a transaction that acts as the installation: asked without a change of role, it can travel with whatever is sent beside it. */
+export async function readLocalisation({ tx }: Ctx): Promise<Settings['localisation']> {
+  const rows = await tx<{ name: string; value: unknown }[]>`
+    select name, value from setting where name like 'localisation.%'`
+  const decided = Object.fromEntries(rows.map(({ name, value }) => [name.slice('localisation.'.length), value]))
+  return { ...localisationDefaults, ...decided }
+}
+
 /** The sign-in switches in force, each with its lock, reason and setter. */
 export const readSwitches = async (ctx: Ctx): Promise<SwitchesInForce> => switchesOf(await readDecisions(ctx))
 

@@ -18,7 +18,7 @@ import { knownLocale, knownTimeZone } from '../../locale.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse, refuseMember } from '../../problem.ts'
 import { type MintedToken, mintToken } from '../../token.ts'
-import { readSettings } from '../settings/settings.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { tenantOperations as ops } from './contract.ts'
 import { readTenant } from './list.ts'
 import { labelColors, starterFor } from './starter.ts'
@@ -47,12 +47,13 @@ export interface Board {
   readonly collectionId: string
 }
 
-/** Provisions a workspace. Refuses request.invalid, admin.slug_taken, admin.multi_mode_required. */
+/** Provisions a workspace, in the installation's localisation where the body names none. Refuses request.invalid, admin.slug_taken, admin.multi_mode_required. */
 export async function provisionTenant(
   ctx: Ctx,
   { body }: Received<typeof ops.provisionTenant>,
+  localisation: Settings['localisation'],
 ): Promise<Answer<typeof ops.provisionTenant>> {
-  const tenant = await newTenant(ctx, body)
+  const tenant = await newTenant(ctx, body, localisation)
   const owner = {
     accountId: newId(),
     email: body.owner_email,
@@ -104,10 +105,10 @@ export async function newTenant(
     default_locale?: string | null | undefined
     default_time_zone?: string | null | undefined
   },
+  localisation: Settings['localisation'],
   pointer = '',
 ): Promise<NewTenant> {
   if (reservedSlugs.has(asked.slug)) refuseMember(`${pointer}/slug`, 'slug.reserved')
-  const { localisation } = await readSettings(ctx)
   const locale = knownLocale(asked.default_locale ?? localisation.locale, `${pointer}/default_locale`)
   const timeZone = knownTimeZone(asked.default_time_zone ?? localisation.time_zone, `${pointer}/default_time_zone`)
 
