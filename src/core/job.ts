@@ -17,8 +17,10 @@ export interface Job<Payload extends z.ZodType = z.ZodType> {
   readonly retryDelaySeconds?: number
   /** What the doubling ends at. */
   readonly longestRetryDelaySeconds?: number
-  /** How many of them one worker runs at the same time; absent: whole batches of what takes moments. */
+  /** How many of them one worker runs at the same time; 20 where absent. */
   readonly atOnce?: number
+  /** Taken one by one, so that none waits until others that were fetched with it are done. */
+  readonly takesLong?: true
   /** How long one may take before the queue gives it up; 900 s where absent. */
   readonly longestSeconds?: number
   /** Runs by itself at these times (cron, UTC), with an empty payload. */

@@ -21,7 +21,7 @@ export interface Worker {
   close(): Promise<void>
 }
 
-const batchSize = 20
+const usualAtOnce = 20
 const pollingSeconds = 1
 /** How long a job is put off while the gate is closed. */
 const heldSeconds = 30
@@ -30,8 +30,11 @@ export async function startWorker(installation: Installation, jobs: readonly Job
   const boss = await installation.queue.boss()
   const keptByGate = behindGate(installation)
   for (const job of jobs) {
-    // What takes long is taken one by one: a batch is fetched anew only when all of it is done.
-    const taking = job.atOnce === undefined ? { batchSize } : { batchSize: 1, localConcurrency: job.atOnce }
+    const { atOnce = usualAtOnce } = job
+    // A batch is fetched anew only when all of it is done; after a full one at once, so that many wait no second each.
+    const taking = job.takesLong
+      ? { batchSize: 1, localConcurrency: atOnce }
+      : { batchSize: atOnce, burstWhenBatchFull: true }
     await boss.work(
       job.name,
       { ...taking, pollingIntervalSeconds: pollingSeconds, perJobResults: true },

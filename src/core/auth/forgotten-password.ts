@@ -58,7 +58,8 @@ export const sendPasswordReset = defineJob({
   retryLimit: 6,
   retryDelaySeconds: 30,
   longestRetryDelaySeconds: 900,
-  atOnce: 2,
+  // As many connections as a relay lets one sender have.
+  atOnce: 5,
   async run(installation, { tenantId, accountId }) {
     const made = await installation.transaction(sender, { tenantId }, (ctx) => mintReset(ctx, tenantId, accountId))
     if (!made) return

@@ -58,6 +58,7 @@ export const exportTenantJob = defineJob({
   // The row decides what is run again (resume-jobs.ts), not the queue.
   retryLimit: 0,
   atOnce: 2,
+  takesLong: true,
   longestSeconds: 23 * 3600,
   async run(installation, { tenantId, jobId }) {
     const claim = await claimJob(installation, tenantId, jobId)

@@ -60,7 +60,8 @@ export const sendMail = defineJob({
   retryLimit: 16,
   retryDelaySeconds: 30,
   longestRetryDelaySeconds: 7200,
-  atOnce: 2,
+  // As many connections as a relay lets one sender have.
+  atOnce: 5,
   async run(installation, { tenantId, noticeId, accountId, name, at }) {
     const found = await readForMail(installation, tenantId, accountId, { id: noticeId, name })
     if (!found) return

@@ -19,6 +19,7 @@ export const resealValues = defineJob({
   payload: z.object({}).nullish(),
   retryLimit: 0,
   atOnce: 2,
+  takesLong: true,
   cron: '* * * * *',
   async run(installation) {
     if (atWork.has(installation)) return
