@@ -72,7 +72,8 @@ async function daemonOver(db: TestDatabase, config: Config, options: TestDaemonO
   const { role = 'api', log = silentLog } = options
   const daemon = await startDaemon(config, role, log)
   const port = Number(new URL(daemon.address).port)
-  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  // Kept for a second only: at five the daemon closes them, maybe just when the next request is on its way.
+  const agent = new Agent({ keepAlive: true, maxSockets: 64, agentKeepAliveTimeoutBuffer: 4_000 })
   return {
     address: daemon.address,
     port,
