@@ -32,7 +32,9 @@ export const makeCurrent = (path: string, id: string): Keyring =>
 /** Takes a key out of the file; what is derived from it for these purposes stays, so that what nobody writes anew can still be verified. */
 export function retireKey(path: string, id: string, purposes: readonly string[]): Keyring {
   const ring = readKeyring(path)
-  const kept = Object.fromEntries(purposes.map((purpose) => [purpose, ring.derive(id, purpose).toString('base64url')]))
+  const kept = Object.fromEntries(
+    purposes.map((purpose) => [purpose, ring.derive(id, purpose).export().toString('base64url')]),
+  )
   return change(path, ({ keys: { [id]: _, ...keys }, ...content }) => ({
     ...content,
     keys,

@@ -14,7 +14,7 @@
  * Elsewhere: changing the file (keyring-file.ts), holding a ring against the database
  * (ring-check.ts). Spec: decisions 4, Keyring; 6, SVC_KEYRING_FILE.
  */
-import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
@@ -42,8 +42,8 @@ export interface Keyring {
   has(id: string): boolean
   /** Whether `derive` has a key for this purpose: of a key of the ring, or of a retired one whose evidence stays. */
   serves(id: string, purpose: string): boolean
-  /** A 32-byte key for one purpose, e.g. `svc/wrap/v1`. Throws on an id the ring lacks. */
-  derive(id: string, purpose: string): Buffer
+  /** A key of 32 bytes for one purpose, e.g. `svc/wrap/v1`: an object, which no log prints and which the cipher need not be told anew each time. Throws on an id the ring lacks. */
+  derive(id: string, purpose: string): KeyObject
   /** Eight bytes that tell whether two rings mean the same key by one id, without telling the key. */
   checkValue(id: string): Buffer
 }
@@ -152,7 +152,7 @@ function keyringOf(content: string, path: string): Keyring {
     if (!secret) throw new Error(`the ring holds no key "${id}"`)
     return secret
   }
-  const derived = new Map<string, Buffer>(evidence)
+  const derived = new Map<string, KeyObject>(evidence)
   return {
     path,
     current,
@@ -161,7 +161,7 @@ function keyringOf(content: string, path: string): Keyring {
     serves: (id, purpose) => secrets.has(id) || evidence.has(`${id} ${purpose}`),
     derive: (id, purpose) => {
       const name = `${id} ${purpose}`
-      const known = derived.get(name) ?? Buffer.from(hkdfSync('sha256', secretOf(id), '', purpose, 32))
+      const known = derived.get(name) ?? createSecretKey(Buffer.from(hkdfSync('sha256', secretOf(id), '', purpose, 32)))
       derived.set(name, known)
       return known
     },
@@ -187,8 +187,8 @@ function evidenceOf(
   retired: Record<string, unknown>,
   secrets: ReadonlyMap<string, Buffer>,
   fault: Fault,
-): ReadonlyMap<string, Buffer> {
-  const evidence = new Map<string, Buffer>()
+): ReadonlyMap<string, KeyObject> {
+  const evidence = new Map<string, KeyObject>()
   for (const [id, purposes] of Object.entries(retired)) {
     if (!keyId.test(id) || typeof purposes !== 'object' || purposes === null)
       throw fault('has a retired key that is not whole')
@@ -196,7 +196,7 @@ function evidenceOf(
     for (const [purpose, encoded] of Object.entries(purposes)) {
       const bytes = bytesOf(encoded)
       if (!bytes) throw fault(`has a retired key "${id}" that is not whole`)
-      evidence.set(`${id} ${purpose}`, bytes)
+      evidence.set(`${id} ${purpose}`, createSecretKey(bytes))
     }
   }
   return evidence

@@ -139,7 +139,7 @@ const spki = Buffer.from('302a300506032b6570032100', 'hex')
 
 const signingKey = (ring: Keyring, keyId: string) =>
   createPrivateKey({
-    key: Buffer.concat([pkcs8, ring.derive(keyId, certificatePurpose)]),
+    key: Buffer.concat([pkcs8, ring.derive(keyId, certificatePurpose).export()]),
     format: 'der',
     type: 'pkcs8',
   })
