@@ -6,6 +6,7 @@ import { request } from '../support/callers.ts'
 import { decide, decideNothing } from '../support/deciding.ts'
 import { password } from '../support/installation.ts'
 import { type Mailing, mailing } from '../support/mailing.ts'
+import { meeting } from '../support/meeting.ts'
 import { type SmtpRelay, smtpRelay } from '../support/smtp-relay.ts'
 
 const { forgetPassword, resetPassword, signIn, getOwnAccount, redeemInvitation } = operations
@@ -74,15 +75,21 @@ describe('the link of the mail', () => {
     await decideNothing(house.test)
   })
 
-  test('of 10 uses at once one succeeds', async () => {
+  test('of 8 uses that meet one succeeds', async () => {
     const owner = await joinedWorkspace(house.test)
     const token = await mailed(owner)
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, n) =>
-        request(who.daemon.url, resetPassword, { body: { token, password: `a good password, number ${n}` } }),
-      ),
+    const answers = await meeting(
+      house.test.oracle,
+      (sql) => sql`select 1 from password_reset where account_id = ${owner.accountId} for update`,
+      8,
+      () =>
+        Promise.all(
+          Array.from({ length: 8 }, (_, n) =>
+            request(who.daemon.url, resetPassword, { body: { token, password: `a good password, number ${n}` } }),
+          ),
+        ),
     )
-    expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array.from({ length: 9 }, () => 410)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(7).fill(410)])
   })
 
   test('serves no more once another mail has gone, or an hour has passed', async () => {

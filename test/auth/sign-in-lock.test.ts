@@ -7,6 +7,7 @@ import { type Callers, callers, joinedWorkspace, type Person } from '../support/
 import { request } from '../support/callers.ts'
 import { decide, decideNothing } from '../support/deciding.ts'
 import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { meeting } from '../support/meeting.ts'
 
 const { signIn } = operations
 
@@ -122,6 +123,17 @@ describe('the lock', () => {
       expect(statuses.filter((status) => status === 429)).toHaveLength(30 - attempts)
       expect(await counted()).toHaveLength(attempts)
     }
+  })
+
+  test('also when all guesses have been looked at before the first one is counted', async () => {
+    await decide(own, { sign_in: { password_lockout_attempts: { value: 5 } } })
+    const answers = await meeting(
+      own.oracle,
+      (sql) => sql`lock table failed_sign_in in exclusive mode`,
+      8,
+      () => Promise.all(Array.from({ length: 8 }, (_, n) => ask(`guess number ${n}`))),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(5).fill(401), ...Array(3).fill(429)])
   })
 
   test('nothing is written into a workspace that is leaving', async () => {

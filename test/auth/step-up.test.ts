@@ -1,6 +1,5 @@
 /** Step-up: one proof, one call. Spec: Authentication, 4; decisions 2, Step-up; threats T-07, T-08. */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { AccountActor } from '../../src/core/actor.ts'
 import { spendStepUp } from '../../src/core/auth/step-up.ts'
@@ -9,6 +8,7 @@ import { operations } from '../../src/core/operations.ts'
 import { mintToken } from '../../src/core/token.ts'
 import { type Callers, callers, joinedWorkspace, type Person, plantToken } from '../support/accounts.ts'
 import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { meeting } from '../support/meeting.ts'
 
 const { stepUp, createToken, createServiceAccount, revokeToken, signIn, signOut } = operations
 
@@ -215,21 +215,13 @@ describe('failures', () => {
   })
 
   test('also when all have looked at the password before the first one is counted', async () => {
-    const held = Promise.withResolvers<void>()
-    const locked = Promise.withResolvers<void>()
-    const holding = own.oracle.begin(async (sql) => {
-      await sql`select 1 from account where id = ${owner.accountId} for update`
-      locked.resolve()
-      await held.promise
-    })
-    await locked.promise
-    const trying = Promise.allSettled(Array.from({ length: 7 }, wrong))
-    const waiting = () =>
-      own.oracle`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    while ((await waiting()).length < 7) await pause(5)
-    held.resolve()
-    await holding
-    const codes = (await trying).map((outcome) =>
+    const outcomes = await meeting(
+      own.oracle,
+      (sql) => sql`select 1 from account where id = ${owner.accountId} for update`,
+      7,
+      () => Promise.allSettled(Array.from({ length: 7 }, wrong)),
+    )
+    const codes = outcomes.map((outcome) =>
       outcome.status === 'rejected' ? (outcome.reason as { code: string }).code : 'passed',
     )
     expect(codes.sort()).toEqual([...Array(5).fill('auth.sign_in_failed'), ...Array(2).fill('auth.step_up_locked')])
