@@ -66,7 +66,8 @@ const standard: Spoil = (made, holds) => {
 }
 const file = (made: Made) => join(made.folder, 'legal_holds.jsonl.zst')
 
-const spoilt: readonly (readonly [string, string, string | undefined, Spoil])[] = [
+type Case = readonly [string, string, string | undefined, Spoil]
+const spoilt: readonly Case[] = [
   [
     'truncated',
     'archive.invalid',
@@ -107,6 +108,26 @@ const spoilt: readonly (readonly [string, string, string | undefined, Spoil])[] 
       const theirs = makeArchive(root(), randomUUID())
       standard(theirs, holds)
       return theirs.path
+    },
+  ],
+  [
+    "at another workspace's path, though it says that it is ours",
+    'archive.invalid',
+    'other_workspace',
+    (made, holds) => {
+      const theirs = makeArchive(root(), randomUUID())
+      theirs.manifest.tenant.id = made.tenantId
+      standard(theirs, holds)
+      return theirs.path
+    },
+  ],
+  [
+    "at our path, though it says that it is another's",
+    'archive.invalid',
+    'other_workspace',
+    (made, holds) => {
+      made.manifest.tenant.id = randomUUID()
+      return standard(made, holds)
     },
   ],
   [
@@ -156,6 +177,30 @@ const spoilt: readonly (readonly [string, string, string | undefined, Spoil])[] 
       return undefined
     },
   ],
+  [
+    'that unpacks to more than it says',
+    'archive.invalid',
+    'too_long',
+    (made) => {
+      made.add('legal_holds', '')
+      made.replace('legal_holds', zstdCompressSync(Buffer.alloc(1 << 24, 'x')), { rows: 1, bytes: 1000 })
+      made.finish()
+      return undefined
+    },
+  ],
+  ...['../../../../etc/passwd', 'accounts.jsonl.zst'].map(
+    (name): Case => [
+      `whose manifest says that the holds are in ${name}`,
+      'archive.invalid',
+      'file_name',
+      (made, holds) => {
+        made.add('legal_holds', holds)
+        made.manifest.files[0].name = name
+        made.finish()
+        return undefined
+      },
+    ],
+  ),
   [
     'above its folder',
     'archive.path_refused',

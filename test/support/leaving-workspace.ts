@@ -31,9 +31,12 @@ export async function furnished(ways: TwoWays, slug = `w${randomBytes(5).toStrin
   return found
 }
 
-async function furnish(ways: TwoWays, furnished: Furnished): Promise<void> {
-  await furnishWaysIn(ways, furnished)
-  const { sql, installation } = ways
+/** Puts a row into every table that provisioning leaves empty. */
+export async function furnish(
+  { sql, installation }: Pick<TwoWays, 'sql' | 'installation'>,
+  furnished: Pick<Furnished, 'id' | 'ownerId'>,
+): Promise<void> {
+  await furnishWaysIn(sql, furnished)
   const { id, ownerId } = furnished
   const session = randomUUIDv7()
   const record = randomUUIDv7()
@@ -73,7 +76,7 @@ async function furnish(ways: TwoWays, furnished: Furnished): Promise<void> {
 }
 
 /** A provider of its own that is on, an account connected to it, a group and a second factor. */
-async function furnishWaysIn({ sql }: TwoWays, { id, ownerId }: Furnished): Promise<void> {
+async function furnishWaysIn(sql: Sql, { id, ownerId }: Pick<Furnished, 'id' | 'ownerId'>): Promise<void> {
   const [provider, group] = [randomUUIDv7(), randomUUIDv7()]
   await sql.begin(async (tx) => {
     await tx`
