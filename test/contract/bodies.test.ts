@@ -51,6 +51,8 @@ const values: readonly [type: string, json: string][] = [
   ['null', 'null'],
 ]
 
+const isFull = process.env['SVC_FAULTS'] === 'full'
+
 const takes = (types: ReadonlySet<string>, type: string) =>
   types.has(type) || (type === 'number' && types.has('integer'))
 
@@ -58,8 +60,10 @@ describe('T-28: nothing is coerced', () => {
   test.each(named)('%s', async (_, { operation, sample, nodes }) => {
     const before = await state()
     let tried = 0
-    for (const { path, types } of nodes) {
-      for (const [, json] of values.filter(([type]) => !takes(types, type))) {
+    for (const [node, { path, types }] of nodes.entries()) {
+      // In the short form each member takes another third of the values.
+      const others = values.filter(([type], at) => !takes(types, type) && (isFull || (at + node) % 3 === 0))
+      for (const [, json] of others) {
         const marked = JSON.stringify(withValue(sample, path, '\u0001here'))
         const body = marked.replace('"\\u0001here"', json)
         const answer = await sendBody(daemon, operation, body, as())
@@ -69,7 +73,7 @@ describe('T-28: nothing is coerced', () => {
         tried += 1
       }
     }
-    expect(tried).toBeGreaterThanOrEqual(nodes.length * 10)
+    expect(tried).toBeGreaterThanOrEqual(nodes.length * (isFull ? 10 : 2))
     expect(await state()).toEqual(before)
   })
 
@@ -95,16 +99,19 @@ describe('T-34: no member is taken that is not declared', () => {
     expect(names.size).toBeGreaterThan(60)
     const before = await state()
     for (const { path, schema } of nodes.filter(({ types }) => types.has('object'))) {
-      for (const name of [...names, 'tenant_id', 'is_enforced_from_file', 'toString', 'hasOwnProperty'].filter(
+      const unknown = [...names, 'tenant_id', 'is_enforced_from_file', 'toString', 'hasOwnProperty'].filter(
         (name) => !(name in (schema.properties ?? {})),
-      )) {
-        const { status, json } = await sendBody(daemon, operation, withValue(sample, [...path, name], 'x'), as())
-        const pointer = pointerOf([...path, name])
-        expect([pointer, status, json.errors]).toEqual([
-          pointer,
-          422,
-          expect.arrayContaining([{ pointer, code: 'member.unknown', params: {} }]),
-        ])
+      )
+      // In the long form each by itself; otherwise together, where each is named as well.
+      for (const together of isFull ? unknown.map((name) => [name]) : [unknown]) {
+        const body = together.reduce((whole, name) => withValue(whole, [...path, name], 'x') as typeof sample, sample)
+        const { status, json } = await sendBody(daemon, operation, body, as())
+        const told = together.map((name) => ({
+          pointer: pointerOf([...path, name]),
+          code: 'member.unknown',
+          params: {},
+        }))
+        expect([status, json.errors]).toEqual([422, expect.arrayContaining(told)])
       }
     }
     expect(await state()).toEqual(before)

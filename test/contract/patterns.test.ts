@@ -14,10 +14,10 @@ const patience = 20_000
 const mebibyte = 1_048_576
 
 /** Runs a pattern in a place of its own, where it can be stopped. */
-function ends(pattern: string, text: string): boolean {
+function ends(pattern: string, text: string, timeout = patience): boolean {
   const context = createContext({ pattern, text })
   try {
-    runInContext('new RegExp(pattern, "u").test(text)', context, { timeout: patience })
+    runInContext('new RegExp(pattern, "u").test(text)', context, { timeout })
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false
@@ -51,8 +51,8 @@ const patterns = [...patternsIn(openApiDocument(every))]
 describe('the patterns of the schemas', () => {
   test('are found at all, and one that goes astray is', () => {
     expect(patterns.length).toBeGreaterThan(2)
-    expect(ends('^([a-z0-9]+-?)+$', `${'a'.repeat(40)}!`)).toBe(false)
-  }, 60_000)
+    expect(ends('^([a-z0-9]+-?)+$', `${'a'.repeat(40)}!`, 1_000)).toBe(false)
+  })
 
   test.each(patterns)(
     '%s ends',
