@@ -84,9 +84,18 @@ export function lengthPrefixed(...texts: readonly string[]): Buffer {
   return joined
 }
 
+/** Asking for twelve random bytes costs more than the encryption: they are fetched for many values at a time, and each is taken once. */
+let nonces = Buffer.alloc(0)
+function nextNonce(): Buffer {
+  if (nonces.length === 0) nonces = randomBytes(256 * nonceBytes)
+  const nonce = nonces.subarray(0, nonceBytes)
+  nonces = nonces.subarray(nonceBytes)
+  return nonce
+}
+
 /** AES-256-GCM with a random nonce: `0x01 | nonce | ciphertext | tag`. A key that is bytes would be made an object at each call, which costs four times the rest. */
 export function encrypt(key: KeyObject, plaintext: Buffer, context: Buffer): Buffer {
-  const nonce = randomBytes(nonceBytes)
+  const nonce = nextNonce()
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes }).setAAD(context)
   return Buffer.concat([format, nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()])
 }

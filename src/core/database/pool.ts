@@ -41,6 +41,8 @@ export interface PoolCounts {
   readonly waiting: number
   /** Connections that died or were given up since the pool was opened. */
   readonly discarded: number
+  /** How often a connection was lent since then. */
+  readonly lent: number
 }
 
 export interface Pool {
@@ -112,6 +114,7 @@ class Connections {
   private readonly tarn: Tarn<Connection>
   private running = 0
   private discarded = 0
+  private lent = 0
   private notBefore = 0
   private closing: PromiseWithResolvers<void> | undefined
 
@@ -138,9 +141,9 @@ class Connections {
   }
 
   get counts(): PoolCounts {
-    const { tarn, discarded, options } = this
+    const { tarn, discarded, lent, options } = this
     const waiting = this.waiting.length + tarn.numPendingAcquires() + tarn.numPendingValidations()
-    return { size: options.size, free: tarn.numFree(), used: tarn.numUsed(), waiting, discarded }
+    return { size: options.size, free: tarn.numFree(), used: tarn.numUsed(), waiting, discarded, lent }
   }
 
   async lend<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
@@ -151,6 +154,7 @@ class Connections {
     this.running += 1
     try {
       const connection = await this.acquire()
+      this.lent += 1
       try {
         return await use(connection)
       } finally {

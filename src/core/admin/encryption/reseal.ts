@@ -23,8 +23,9 @@
  *
  * Spec: Admin: encryption keyring; T-20, F-17; docs/decisions/0061.
  */
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises'
 import type { Ctx } from '../../context.ts'
+import type { Pool } from '../../database/pool.ts'
 import { failpoint } from '../../failpoint.ts'
 import type { Installation } from '../../installation.ts'
 import { Problem } from '../../problem.ts'
@@ -36,8 +37,8 @@ const system = { kind: 'SYSTEM', job: 'reseal' } as const
 
 /** Values of one transaction. Larger ones are no faster, and hold the others up for longer. */
 const sliceSize = 500
-/** Values between two pauses for whoever else this process serves: less than a millisecond. */
-const atOnce = 25
+/** Values between two breaths for whoever else this process serves: less than a millisecond. */
+const atOnce = 50
 
 interface Walk {
   readonly tenant_id: string
@@ -49,22 +50,58 @@ interface Walk {
 
 /** While one slice is with the database, the other one is with us. */
 const lanes = 2
+/** Values of a slice while this process serves others as well: a few milliseconds. */
+const politeSize = 150
+/** How long they are thought of after the last of their transactions. */
+const politeMs = 1_000
+const longestRestMs = 200
 
 /**
  * Works slices off until none is left that nobody else has in hand, or the moment has come.
+ * While this process serves others as well, it is one lane of small slices that rests for as
+ * long as the last one took: they find the server at work for it half of the time at most.
  * Answers whether none is left. Throws where this ring lacks the current key.
  */
 export async function resealUntil(installation: Installation, deadlineMs: number): Promise<boolean> {
-  const lane = async () => {
-    while (performance.now() < deadlineMs) if (!(await resealSlice(installation))) return true
+  const others = othersOf(installation.pool)
+  const lane = async (_: unknown, number: number) => {
+    while (performance.now() < deadlineMs) {
+      if (others.arePresent() && number > 0) {
+        await pause(longestRestMs)
+        continue
+      }
+      const began = performance.now()
+      others.discount()
+      if (!(await resealSlice(installation, others.arePresent() ? politeSize : sliceSize))) return true
+      if (others.arePresent()) await pause(Math.min(performance.now() - began, longestRestMs))
+    }
     return false
   }
   const ended = await Promise.all(Array.from({ length: lanes }, lane))
   return ended.every((isDone) => isDone)
 }
 
+/** Whether the pool has lent connections to anybody but us, just now; each of ours is discounted before it is asked for. */
+function othersOf(pool: Pool) {
+  let ours = pool.counts.lent
+  let seenAt = Number.NEGATIVE_INFINITY
+  return {
+    discount() {
+      ours += 1
+    },
+    arePresent() {
+      const { lent } = pool.counts
+      if (lent > ours) {
+        seenAt = performance.now()
+        ours = lent
+      }
+      return performance.now() - seenAt < politeMs
+    },
+  }
+}
+
 /** One slice of a scope that nobody else has in hand; answers false when there is none. */
-export function resealSlice(installation: Installation): Promise<boolean> {
+export function resealSlice(installation: Installation, size = sliceSize): Promise<boolean> {
   return installation.transaction(system, {}, async (ctx) => {
     const [[found], target] = await Promise.all([
       ctx.tx<Walk[]>`
@@ -74,7 +111,7 @@ export function resealSlice(installation: Installation): Promise<boolean> {
     ])
     if (!found) return false
     const walk = found.target_key_id === target ? found : { ...found, ...beginning }
-    const slice = await ctx.inWorkspace(walk.tenant_id, () => rewrapSlice(ctx, walk, target))
+    const slice = await ctx.inWorkspace(walk.tenant_id, () => rewrapSlice(ctx, walk, target, size))
     failpoint('reseal.rewrapped')
     await ctx.tx`
       update reseal set
@@ -110,12 +147,12 @@ interface Rewrapped {
   readonly after: string[]
 }
 
-async function rewrapSlice(ctx: Ctx, walk: Walk, target: string) {
+async function rewrapSlice(ctx: Ctx, walk: Walk, target: string, size: number) {
   const { tenant_id: tenantId } = walk
   const rows = await ctx.tx<ValueRow[]>`
     select kind, owner_id, key_id, case when key_id <> ${target} then wrap end as wrap from sealed_value
     where tenant_id = ${tenantId} and (kind, owner_id) > (${walk.at_kind}, ${walk.at_owner_id})
-    order by kind, owner_id limit ${sliceSize}`
+    order by kind, owner_id limit ${size}`
   failpoint('reseal.read')
   const { kinds, failed } = await rewrapped(ctx, tenantId, rows, target)
   for (const [kind, values] of kinds) await replace(ctx, tenantId, kind, values, target)
@@ -124,7 +161,7 @@ async function rewrapSlice(ctx: Ctx, walk: Walk, target: string) {
     at_kind: last?.kind ?? walk.at_kind,
     at_owner_id: last?.owner_id ?? walk.at_owner_id,
     failed,
-    isLast: rows.length < sliceSize,
+    isLast: rows.length < size,
   }
 }
 
