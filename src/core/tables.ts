@@ -38,6 +38,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   tenant_quota: { purge: 20, export: 'quotas' },
   outbox_event: { purge: 20, export: { omitted: 'messages to other systems; the trail has the history' } },
   audit_entry: { purge: 20, export: 'audit_entries' },
+  custom_field: { purge: 30, export: 'custom_fields' },
   label: { purge: 30, export: 'labels' },
   bucket: { purge: 30, export: 'buckets' },
   container: { purge: 40, export: 'containers' },
