@@ -13,6 +13,7 @@
  */
 
 import { providerProblems } from './auth/providers/problems.ts'
+import { containerProblems } from './containers/problems.ts'
 
 interface ProblemRow {
   readonly status: number
@@ -131,6 +132,7 @@ export const problems = {
     remedy: 'An operator can find out more: `svc ai-providers test ID`; docs/ai.md says what the reasons mean.',
   },
 
+  ...containerProblems,
   ...providerProblems,
   'auth.unauthenticated': { status: 401, says: 'No valid token.', remedy: '`svc login`, or set SVC_TOKEN.' },
   'auth.scope_required': {

@@ -52,7 +52,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   credential: { purge: 60, export: { omitted: 'credentials' } },
   session: { purge: 70, export: { omitted: 'credentials' } },
   invitation: { purge: 70, export: { omitted: 'credentials' } },
-  membership: { purge: 70, export: 'memberships' },
+  membership: { purge: 35, export: 'memberships' },
   // Last: until then a hold that a recovery puts back stops the purge.
   legal_hold: { purge: 90, export: 'legal_holds' },
   account: { purge: 80, export: 'accounts', withheld: ['password_hash'] },
