@@ -5,9 +5,9 @@
 --           container. No two items of a bucket have one place: the index of the order is unique.
 -- Used by   src/core/items/**; src/core/structure/** counts and moves the entries of a bucket.
 -- Locks     SHARE ROW EXCLUSIVE on container, bucket, label and account for foreign keys; ACCESS EXCLUSIVE on bucket
---           for a unique constraint, SHARE on audit_entry for an index: both are built while they are held.
+--           while a unique constraint of it is built.
 -- Old code  the release before this one runs against it unharmed: only additions.
--- Undo      drop the tables, the constraint bucket_of_container and the index audit_entry_by_subject; items are lost.
+-- Undo      drop the tables, and the constraint bucket_of_container; items are lost.
 
 alter table bucket add constraint bucket_of_container unique (tenant_id, container_id, id);
 
@@ -77,8 +77,6 @@ create table item_tally (
   items bigint not null check (items >= 0),
   primary key (tenant_id)
 );
-
-create index audit_entry_by_subject on audit_entry (tenant_id, subject_id, id); -- what became of one thing, in order
 
 do $$
 declare

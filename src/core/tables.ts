@@ -43,6 +43,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   item_member: { purge: 20, export: 'item_members' },
   item_field_value: { purge: 20, export: 'item_field_values' },
   item: { purge: 25, export: 'items' },
+  custom_field: { purge: 30, export: 'custom_fields' },
   label: { purge: 30, export: 'labels' },
   bucket: { purge: 30, export: 'buckets' },
   container: { purge: 40, export: 'containers' },

@@ -72,6 +72,7 @@ const tables: Readonly<Record<string, string>> = {
   groups: 'account_group',
   group_members: 'group_member',
   containers: 'container',
+  custom_fields: 'custom_field',
   labels: 'label',
   buckets: 'bucket',
   items: 'item',

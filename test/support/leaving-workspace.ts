@@ -58,6 +58,9 @@ async function furnish(ways: TwoWays, furnished: Furnished): Promise<void> {
     await tx`
       insert into sealed_value (tenant_id, kind, owner_id, key_id, wrap, ciphertext)
       values (${id}, ${place.kind}, ${record}, ${key_id}, ${wrap}, ${ciphertext})`
+    await tx`
+      insert into custom_field (tenant_id, id, key, kind, is_required, applies_to)
+      values (${id}, ${randomUUIDv7()}, 'estimate', 'NUMBER', false, '["TASK"]')`
     await tx`insert into tenant_quota (tenant_id, quota, ceiling) values (${id}, 'items', 5)`
     await tx`insert into request_rate (tenant_id, paid_until) values (${id}, now())`
     await tx`insert into password_opening (tenant_id, until, requester, reason) values (${id}, now() + interval '1 hour', 'Ada', 'lost')`
