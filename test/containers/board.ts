@@ -42,7 +42,10 @@ export async function openBoard(): Promise<Board> {
     return json as Container
   }
   let count = 0
-  const nextName = () => `c${(count += 1)}`
+  const nextName = () => {
+    count += 1
+    return `c${count}`
+  }
   return {
     daemon,
     tenantId,

@@ -39,7 +39,12 @@ describe('who sees what', () => {
   test('everybody with a role on the workspace sees an open container, a guest none', async () => {
     const hub = await board.hub()
     const inside = await board.collection(hub)
-    for (const role of roles) expect([role, await sees(board.people[role], hub), await sees(board.people[role], inside)]).toEqual([role, true, true])
+    for (const role of roles)
+      expect([role, await sees(board.people[role], hub), await sees(board.people[role], inside)]).toEqual([
+        role,
+        true,
+        true,
+      ])
     const guest = await board.guest()
     expect((await board.ask('GET /containers', undefined, { as: guest })).json.code).toBe('auth.unauthenticated')
   })
@@ -100,7 +105,12 @@ describe('who sees what', () => {
 
   test('positions are 0..n-1 among the siblings that are seen, and a hidden one keeps its place', async () => {
     const hub = await board.hub()
-    for (const [name, is_private] of [['a', false], ['hidden', true], ['b', false], ['c', false]] as const)
+    for (const [name, is_private] of [
+      ['a', false],
+      ['hidden', true],
+      ['b', false],
+      ['c', false],
+    ] as const)
       await board.collection(hub, { name, is_private })
     expect(await board.order(hub)).toEqual(['a', 'hidden', 'b', 'c'])
     expect(await board.order(hub, board.people.MEMBER)).toEqual(['a', 'b', 'c'])
@@ -110,7 +120,11 @@ describe('who sees what', () => {
     expect(one.json.position).toBe(2)
     await board.ask(`POST /containers/${c!.id}:reorder`, { before_container_id: b!.id }, { as: board.people.MEMBER })
     expect(await board.order(hub)).toEqual(['a', 'hidden', 'c', 'b'])
-    const beside = await board.ask(`POST /containers/${c!.id}:reorder`, { before_container_id: hidden!.id }, { as: board.people.MEMBER })
+    const beside = await board.ask(
+      `POST /containers/${c!.id}:reorder`,
+      { before_container_id: hidden!.id },
+      { as: board.people.MEMBER },
+    )
     expect([beside.status, beside.json.errors[0].code]).toEqual([422, 'reference.unknown'])
   })
 })
@@ -126,18 +140,21 @@ describe('roles in a container', () => {
     [(id) => [`DELETE /containers/${id}`, undefined], 'ADMIN'],
   ]
 
-  test.each(['the container', 'its hub'])('a membership of %s counts above a lower role on the workspace', async (place) => {
-    for (const [requestFor, least] of needed)
-      for (const role of roles) {
-        const hub = await board.hub()
-        const { id } = await board.collection(hub)
-        await board.grant(place === 'its hub' ? hub : { id }, board.people.VIEWER, role)
-        const [request, body] = requestFor(id)
-        const { status, json } = await board.ask(request, body, { as: board.people.VIEWER })
-        if (rankOf[role] >= rankOf[least]) expect([request, role, status < 300]).toEqual([request, role, true])
-        else expect([request, role, status, json.params]).toEqual([request, role, 403, { role: least }])
-      }
-  })
+  test.each(['the container', 'its hub'])(
+    'a membership of %s counts above a lower role on the workspace',
+    async (place) => {
+      for (const [requestFor, least] of needed)
+        for (const role of roles) {
+          const hub = await board.hub()
+          const { id } = await board.collection(hub)
+          await board.grant(place === 'its hub' ? hub : { id }, board.people.VIEWER, role)
+          const [request, body] = requestFor(id)
+          const { status, json } = await board.ask(request, body, { as: board.people.VIEWER })
+          if (rankOf[role] >= rankOf[least]) expect([request, role, status < 300]).toEqual([request, role, true])
+          else expect([request, role, status, json.params]).toEqual([request, role, 403, { role: least }])
+        }
+    },
+  )
 
   test('one container’s role is none in another', async () => {
     const [mine, other] = [await board.hub(), await board.hub()]
@@ -150,8 +167,14 @@ describe('roles in a container', () => {
     })
     const hub = await board.ask('POST /containers', { kind: 'HUB', name: 'x' }, { as: guest })
     expect([hub.status, hub.json.code]).toEqual([403, 'auth.role_required'])
-    expect((await board.ask('POST /containers', { kind: 'COLLECTION', name: 'x', parent_id: other.id }, { as: guest })).json.code).toBe('auth.role_required')
-    expect((await board.ask('POST /containers', { kind: 'COLLECTION', name: 'x', parent_id: mine.id }, { as: guest })).status).toBe(201)
+    expect(
+      (await board.ask('POST /containers', { kind: 'COLLECTION', name: 'x', parent_id: other.id }, { as: guest })).json
+        .code,
+    ).toBe('auth.role_required')
+    expect(
+      (await board.ask('POST /containers', { kind: 'COLLECTION', name: 'x', parent_id: mine.id }, { as: guest }))
+        .status,
+    ).toBe(201)
   })
 
   test('a guest is served nothing that is the workspace’s', async () => {
@@ -178,11 +201,15 @@ describe('roles in a container', () => {
   test('private hubs of MEMBERs are the installation’s to switch off; an ADMIN may still make one', async () => {
     await board.daemon.db.sql`insert into setting (name, value) values ('sign_in.private_hubs', 'false')`
     try {
-      const create = (as: Person) =>
-        board.ask('POST /containers', { kind: 'HUB', name: 'x', is_private: true }, { as })
-      expect((await create(board.people.MEMBER)).json).toMatchObject({ code: 'auth.role_required', params: { role: 'ADMIN' } })
+      const create = (as: Person) => board.ask('POST /containers', { kind: 'HUB', name: 'x', is_private: true }, { as })
+      expect((await create(board.people.MEMBER)).json).toMatchObject({
+        code: 'auth.role_required',
+        params: { role: 'ADMIN' },
+      })
       expect((await create(board.people.ADMIN)).status).toBe(201)
-      expect((await board.ask('POST /containers', { kind: 'HUB', name: 'x' }, { as: board.people.MEMBER })).status).toBe(201)
+      expect(
+        (await board.ask('POST /containers', { kind: 'HUB', name: 'x' }, { as: board.people.MEMBER })).status,
+      ).toBe(201)
     } finally {
       await board.daemon.db.sql`delete from setting where name = 'sign_in.private_hubs'`
     }

@@ -18,8 +18,15 @@ beforeEach(async () => {
 
 const unknown = randomUUID()
 const grant = (who: Person, role: Role, container: { readonly id: string } | null = null, as?: Person) =>
-  board.ask('POST /memberships', { account_id: who.accountId, role, container_id: container?.id ?? null }, as ? { as } : {})
-const memberships = async (who: Person, as?: Person): Promise<{ id: string; role: Role; container_id: string | null }[]> =>
+  board.ask(
+    'POST /memberships',
+    { account_id: who.accountId, role, container_id: container?.id ?? null },
+    as ? { as } : {},
+  )
+const memberships = async (
+  who: Person,
+  as?: Person,
+): Promise<{ id: string; role: Role; container_id: string | null }[]> =>
   (await board.ask(`GET /memberships?account_id=${who.accountId}`, undefined, as ? { as } : {})).json.data
 const remove = (id: string, as?: Person) => board.ask(`DELETE /memberships/${id}`, undefined, as ? { as } : {})
 const newcomer = (role: Role = 'MEMBER') => person(board.daemon, board.tenantId, { role })
@@ -78,7 +85,10 @@ describe('granting', () => {
       const elsewhere = await newcomer('VIEWER')
       await board.grant(hub, elsewhere, mine)
       await board.grant(await board.hub(), elsewhere, 'OWNER')
-      expect((await grant(who, 'VIEWER', hub, elsewhere)).json).toMatchObject({ code: 'auth.role_required', params: { role: 'ADMIN' } })
+      expect((await grant(who, 'VIEWER', hub, elsewhere)).json).toMatchObject({
+        code: 'auth.role_required',
+        params: { role: 'ADMIN' },
+      })
       expect((await grant(who, 'VIEWER', null, elsewhere)).json.code).toBe('auth.role_required')
     }
   })
@@ -86,9 +96,15 @@ describe('granting', () => {
   test('nobody touches a role above his own', async () => {
     const above = await newcomer('OWNER')
     const by = await newcomer('ADMIN')
-    expect((await grant(above, 'VIEWER', null, by)).json).toMatchObject({ code: 'auth.role_required', params: { role: 'OWNER' } })
+    expect((await grant(above, 'VIEWER', null, by)).json).toMatchObject({
+      code: 'auth.role_required',
+      params: { role: 'OWNER' },
+    })
     const [membership] = await memberships(above)
-    expect((await remove(membership!.id, by)).json).toMatchObject({ code: 'auth.role_required', params: { role: 'OWNER' } })
+    expect((await remove(membership!.id, by)).json).toMatchObject({
+      code: 'auth.role_required',
+      params: { role: 'OWNER' },
+    })
     expect((await memberships(above))[0]!.role).toBe('OWNER')
   })
 
@@ -100,12 +116,19 @@ describe('granting', () => {
     const hidden = await board.hub({ is_private: true })
     const before = await board.traces()
     const answers = async (bodies: object[]) =>
-      (await Promise.all(bodies.map((body) => board.ask('POST /memberships', { role: 'VIEWER', ...body }, { as: board.people.ADMIN })))).map(bare)
+      (
+        await Promise.all(
+          bodies.map((body) => board.ask('POST /memberships', { role: 'VIEWER', ...body }, { as: board.people.ADMIN })),
+        )
+      ).map(bare)
     const [ofStranger, ofNobody] = await answers([{ account_id: stranger.accountId }, { account_id: unknown }])
     expect(ofStranger).toBe(ofNobody)
     expect(ofStranger).toContain('"pointer":"/account_id","code":"reference.unknown"')
     const account_id = board.people.VIEWER.accountId
-    const [ofHidden, ofNone] = await answers([{ account_id, container_id: hidden.id }, { account_id, container_id: unknown }])
+    const [ofHidden, ofNone] = await answers([
+      { account_id, container_id: hidden.id },
+      { account_id, container_id: unknown },
+    ])
     expect(ofHidden).toBe(ofNone)
     expect(ofHidden).toContain('"pointer":"/container_id","code":"reference.unknown"')
     expect(await board.traces()).toBe(before)
@@ -117,7 +140,9 @@ describe('granting', () => {
     await grant(who, 'ADMIN', hub)
     await remove(json.id)
     const { sql } = board.daemon.db
-    expect(await sql`select action, params from audit_entry where subject_id = ${json.id} order by at, id`).toMatchObject([
+    expect(
+      await sql`select action, params from audit_entry where subject_id = ${json.id} order by at, id`,
+    ).toMatchObject([
       { action: 'membership.granted', params: { account_id: who.accountId, container_id: hub.id, role: 'VIEWER' } },
       { action: 'membership.changed', params: { role: 'ADMIN', from: 'VIEWER' } },
       { action: 'membership.removed', params: { role: 'ADMIN' } },
@@ -167,7 +192,9 @@ describe('removing', () => {
     const [onWorkspace] = (await memberships(who)).filter(({ container_id }) => container_id === null)
     expect((await remove(onWorkspace!.id)).status).toBe(204)
     expect(await memberships(who)).toEqual([])
-    expect((await board.ask(`GET /containers/${own.id}`, undefined, { as: who })).json.code).toBe('auth.unauthenticated')
+    expect((await board.ask(`GET /containers/${own.id}`, undefined, { as: who })).json.code).toBe(
+      'auth.unauthenticated',
+    )
     expect((await board.ask(`GET /containers/${own.id}`)).status).toBe(200)
   })
 
