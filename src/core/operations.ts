@@ -18,6 +18,7 @@ import { containerOperations } from './containers/contract.ts'
 import { identityOperations } from './identity/contract.ts'
 import { itemOperations } from './items/contract.ts'
 import { jobOperations } from './job-area/contract.ts'
+import { membershipOperations } from './memberships/contract.ts'
 import { metaOperations } from './meta/contract.ts'
 import { retentionOperations } from './retention/contract.ts'
 import { bucketOperations, labelOperations } from './structure/contract.ts'
@@ -34,6 +35,7 @@ export const operations = {
   ...providerSignInOperations,
   ...providerOperations,
   ...identityOperations,
+  ...membershipOperations,
   ...containerOperations,
   ...bucketOperations,
   ...labelOperations,
