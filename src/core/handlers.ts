@@ -83,6 +83,7 @@ import { listContainers } from './containers/list.ts'
 import type { Ctx } from './context.ts'
 import { getOwnAccount } from './identity/own-account.ts'
 import type { Installation } from './installation.ts'
+import { listItemActivity } from './items/activity.ts'
 import { deleteItem, getItem, updateItem } from './items/change.ts'
 import { completeItem, reopenItem } from './items/completion.ts'
 import { createItem } from './items/creation.ts'
@@ -181,6 +182,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   addItemLabel,
   removeItemLabel,
   setItemField,
+  listItemActivity,
   listTenants,
   provisionTenant,
   suspendTenant,
