@@ -77,8 +77,14 @@ import type { Answer, Received } from './operation.ts'
 import type { OperationId, Operations } from './operations.ts'
 import type { Problem } from './problem.ts'
 import { getHold, listHolds, placeHold, releaseHold } from './retention/hold.ts'
+import { createBucket, updateBucket } from './structure/buckets/change.ts'
+import { deleteBucket } from './structure/buckets/deletion.ts'
 import { listBuckets } from './structure/buckets/list.ts'
+import { reorderBucket } from './structure/buckets/order.ts'
+import { createCustomField, deleteCustomField, updateCustomField } from './structure/custom-fields/definition.ts'
+import { listCustomFields } from './structure/custom-fields/list.ts'
 import { listLabels } from './structure/labels/list.ts'
+import { createLabel, deleteLabel, restoreLabel, updateLabel } from './structure/labels/vocabulary.ts'
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a rule that answers nothing is an async function without a return
 type Answered<O> = Promise<Answer<O> | (Answer<O> extends undefined ? void : never) | Problem>
@@ -137,7 +143,19 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   getOwnAccount,
   listContainers,
   listBuckets,
+  createBucket,
+  updateBucket,
+  deleteBucket,
+  reorderBucket,
   listLabels,
+  createLabel,
+  updateLabel,
+  deleteLabel,
+  restoreLabel,
+  listCustomFields,
+  createCustomField,
+  updateCustomField,
+  deleteCustomField,
   listTenants,
   provisionTenant,
   suspendTenant,

@@ -20,6 +20,7 @@ import { jobOperations } from './job-area/contract.ts'
 import { metaOperations } from './meta/contract.ts'
 import { retentionOperations } from './retention/contract.ts'
 import { bucketOperations, labelOperations } from './structure/contract.ts'
+import { customFieldOperations } from './structure/custom-fields/contract.ts'
 
 export const operations = {
   ...metaOperations,
@@ -36,6 +37,7 @@ export const operations = {
   ...containerOperations,
   ...bucketOperations,
   ...labelOperations,
+  ...customFieldOperations,
   ...tenantOperations,
   ...retentionOperations,
   ...operatorOperations,
