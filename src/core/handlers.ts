@@ -39,6 +39,7 @@ import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
 import { chooseAiModel, listAiModels, unchooseAiModel } from './ai/models.ts'
 import { summarizeContainer, tellSummary } from './ai/summary.ts'
 import { explainSignIn } from './audit/sign-in-explanation.ts'
+import { listAuditEntries } from './audit/trail.ts'
 import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
 import { changePassword, prepareNewPassword } from './auth/change-password.ts'
 import { checkPassword, forgetPassword, hashForReset, prepareCheck, resetPassword } from './auth/forgotten-password.ts'
@@ -67,11 +68,23 @@ import { agreeToTerms } from './auth/terms.ts'
 import { listBackups, readBackups } from './backup/listing.ts'
 import { probeTarget, testBackupTarget } from './backup/probe.ts'
 import { createBackupTarget, deleteBackupTarget, listBackupTargets, vetNewTarget } from './backup/target.ts'
+import {
+  archiveContainer,
+  deleteContainer,
+  getContainer,
+  moveContainer,
+  reorderContainer,
+  restoreContainer,
+  unarchiveContainer,
+  updateContainer,
+} from './containers/change.ts'
+import { createContainer } from './containers/creation.ts'
 import { listContainers } from './containers/list.ts'
 import type { Ctx } from './context.ts'
 import { getOwnAccount } from './identity/own-account.ts'
 import type { Installation } from './installation.ts'
 import { getJob } from './job-area/show.ts'
+import { grantMembership, listMemberships, removeMembership } from './memberships/membership.ts'
 import { listProblems } from './meta/problems.ts'
 import type { Answer, Received } from './operation.ts'
 import type { OperationId, Operations } from './operations.ts'
@@ -141,7 +154,19 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   listPresets,
   listAccountsWithoutProvider,
   getOwnAccount,
+  listMemberships,
+  grantMembership,
+  removeMembership,
   listContainers,
+  createContainer,
+  getContainer,
+  updateContainer,
+  deleteContainer,
+  moveContainer,
+  reorderContainer,
+  archiveContainer,
+  unarchiveContainer,
+  restoreContainer,
   listBuckets,
   createBucket,
   updateBucket,
@@ -196,6 +221,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   testBackupTarget: withWork(probeTarget, testBackupTarget),
   listBackups: withWork(readBackups, listBackups),
   exportTenant,
+  listAuditEntries,
   explainSignIn,
   getJob,
   listAiProviders,

@@ -17,6 +17,7 @@ import { backupOperations } from './backup/contract.ts'
 import { containerOperations } from './containers/contract.ts'
 import { identityOperations } from './identity/contract.ts'
 import { jobOperations } from './job-area/contract.ts'
+import { membershipOperations } from './memberships/contract.ts'
 import { metaOperations } from './meta/contract.ts'
 import { retentionOperations } from './retention/contract.ts'
 import { bucketOperations, labelOperations } from './structure/contract.ts'
@@ -34,6 +35,7 @@ export const operations = {
   ...providerSignInOperations,
   ...providerOperations,
   ...identityOperations,
+  ...membershipOperations,
   ...containerOperations,
   ...bucketOperations,
   ...labelOperations,

@@ -71,8 +71,13 @@ function readPath(rank: string): number[] {
 const digitsBehind = (head: string) =>
   head >= 'a' ? head.charCodeAt(0) - 'a'.charCodeAt(0) + 1 : 'Z'.charCodeAt(0) - head.charCodeAt(0) + 1
 
-/** The least number, counted from zero, that is written with so many digits. */
-const firstOf = (count: number): number => (count <= 1 ? 0 : firstOf(count - 1) + base ** (count - 1))
+/** By the count of digits, the least number, counted from zero, that is written with so many. */
+const first: readonly number[] = Array.from({ length: mostDigits + 2 }).reduce<number[]>(
+  (sums, _, count) => [...sums, count <= 1 ? 0 : (sums[count - 1] ?? 0) + base ** (count - 1)],
+  [],
+)
+
+const firstOf = (count: number) => first[count] ?? Number.POSITIVE_INFINITY
 
 function written(value: number): string {
   const isBelow = value < 0
