@@ -33,6 +33,7 @@ export async function furnished(ways: TwoWays, slug = `w${randomBytes(5).toStrin
 
 async function furnish(ways: TwoWays, furnished: Furnished): Promise<void> {
   await furnishWaysIn(ways, furnished)
+  await furnishItems(ways, furnished)
   const { sql, installation } = ways
   const { id, ownerId } = furnished
   const session = randomUUIDv7()
@@ -95,6 +96,22 @@ async function furnishWaysIn({ sql }: TwoWays, { id, ownerId }: Furnished): Prom
       insert into second_factor (tenant_id, id, account_id, confirmed_at, last_step)
       values (${id}, ${randomUUIDv7()}, ${ownerId}, now(), 1)`
     await tx`insert into recovery_code (tenant_id, id, account_id, hash) values (${id}, ${randomUUIDv7()}, ${ownerId}, ${randomBytes(32)})`
+  })
+}
+
+/** An item in a bucket with a label, somebody's, with a value; and one that was deleted. */
+async function furnishItems({ sql }: TwoWays, { id, ownerId, collectionId }: Furnished): Promise<void> {
+  const [item, deleted] = [randomUUIDv7(), randomUUIDv7()]
+  await sql.begin(async (tx) => {
+    await tx`
+      insert into item (tenant_id, id, container_id, bucket_id, type, title, rank, created_by, deleted_at)
+      select ${id}, made.id::uuid, ${collectionId}, b.id, 'TASK', 'An item', 'a0', ${ownerId}, made.deleted_at
+      from bucket b, (values (${item}, null), (${deleted}, now())) made (id, deleted_at)
+      where b.tenant_id = ${id} and b.container_id = ${collectionId} and b.rank = 'a0'`
+    await tx`insert into item_label (tenant_id, item_id, label_id) select ${id}, ${item}, id from label where tenant_id = ${id}`
+    await tx`insert into item_member (tenant_id, item_id, account_id) values (${id}, ${item}, ${ownerId})`
+    await tx`insert into item_field_value (tenant_id, item_id, field_id, value) values (${id}, ${item}, ${randomUUIDv7()}, '3')`
+    await tx`insert into item_tally (tenant_id, items) values (${id}, 1)`
   })
 }
 
