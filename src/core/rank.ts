@@ -43,16 +43,18 @@ export function rankBetween(left: string | null, right: string | null): string {
 
 /** The path between two; an empty left end is before everything, no right end behind everything. */
 function pathBetween(left: readonly number[], right: readonly number[] | undefined): readonly number[] {
-  const [here, ...deeper] = left
-  if (right === undefined) return here === undefined ? [0] : [here + stride]
-  const [there = 0, ...beyond] = right
-  if (here === undefined) return [there - stride]
-  if (here === there) return [here, ...pathBetween(deeper, beyond)]
-  if (there - here > 1) return [Math.floor((here + there) / 2)]
+  if (right === undefined) return [behind(left[0])]
+  const level = right.findIndex((number, at) => number !== left[at])
+  const shared = right.slice(0, level)
+  const [here, there = 0] = [left[level], right[level]]
+  if (here === undefined) return [...shared, there - stride]
+  if (there - here > 1) return [...shared, Math.floor((here + there) / 2)]
   // No number is left between them. What continues the right one comes behind its beginning.
-  if (beyond.length > 0) return [there]
-  return [here, ...pathBetween(deeper, undefined)]
+  if (right.length > level + 1) return [...shared, there]
+  return [...shared, here, behind(left[level + 1])]
 }
+
+const behind = (number: number | undefined) => (number === undefined ? 0 : number + stride)
 
 function readPath(rank: string): number[] {
   const path: number[] = []
@@ -72,9 +74,9 @@ const digitsBehind = (head: string) =>
   head >= 'a' ? head.charCodeAt(0) - 'a'.charCodeAt(0) + 1 : 'Z'.charCodeAt(0) - head.charCodeAt(0) + 1
 
 /** By the count of digits, the least number, counted from zero, that is written with so many. */
-const first: readonly number[] = Array.from({ length: mostDigits + 2 }).reduce<number[]>(
-  (sums, _, count) => [...sums, count <= 1 ? 0 : (sums[count - 1] ?? 0) + base ** (count - 1)],
-  [],
+const first: readonly number[] = Array.from(
+  { length: mostDigits + 2 },
+  (_, count) => (base ** Math.max(count, 1) - base) / (base - 1),
 )
 
 const firstOf = (count: number) => first[count] ?? Number.POSITIVE_INFINITY

@@ -42,15 +42,17 @@ export async function openBoard(): Promise<Board> {
     return json as Container
   }
   let count = 0
-  const nextName = () => `c${(count += 1)}`
+  const nextName = () => {
+    count += 1
+    return `c${count}`
+  }
   return {
     daemon,
     tenantId,
     people,
     ask,
     hub: (members, as) => made({ kind: 'HUB', name: nextName(), ...members }, as),
-    collection: ({ id }, members, as) =>
-      made({ kind: 'COLLECTION', parent_id: id, name: nextName(), ...members }, as),
+    collection: ({ id }, members, as) => made({ kind: 'COLLECTION', parent_id: id, name: nextName(), ...members }, as),
     async guest() {
       const who = await person(daemon, tenantId)
       await sql`delete from membership where tenant_id = ${tenantId} and account_id = ${who.accountId}`
@@ -63,7 +65,11 @@ export async function openBoard(): Promise<Board> {
         on conflict on constraint membership_once do update set role = ${role}`
     },
     async order(hub, as) {
-      const { json } = await ask(`GET /containers?size=200${hub ? `&parent_id=${hub.id}` : '&kind=HUB'}`, undefined, as ? { as } : {})
+      const { json } = await ask(
+        `GET /containers?size=200${hub ? `&parent_id=${hub.id}` : '&kind=HUB'}`,
+        undefined,
+        as ? { as } : {},
+      )
       const found = json.data as Container[]
       const sorted = [...found].sort((a, b) => a.position - b.position)
       if (sorted.some(({ position }, at) => position !== at)) throw new Error('positions are no 0..n-1')

@@ -49,7 +49,11 @@ describe('creating', () => {
   test.each([
     ['a collection without a hub', () => ({ kind: 'COLLECTION', name: 'x' }), '/parent_id member.required'],
     ['a hub in a hub', (hub: string) => ({ kind: 'HUB', name: 'x', parent_id: hub }), '/parent_id value.not_taken'],
-    ['a hub that is unknown', () => ({ kind: 'COLLECTION', name: 'x', parent_id: unknown }), '/parent_id reference.unknown'],
+    [
+      'a hub that is unknown',
+      () => ({ kind: 'COLLECTION', name: 'x', parent_id: unknown }),
+      '/parent_id reference.unknown',
+    ],
     [
       'a collection in a collection',
       (_: string, inside: string) => ({ kind: 'COLLECTION', name: 'x', parent_id: inside }),
@@ -82,10 +86,13 @@ describe('creating', () => {
     expect(await board.traces()).toBe(before)
   })
 
-  test.each([1, 120])('a name of %i characters as people count them is taken, and answered as it was sent', async (n) => {
-    const name = '🧑'.repeat(n)
-    expect((await board.hub({ name })).name).toBe(name)
-  })
+  test.each([1, 120])(
+    'a name of %i characters as people count them is taken, and answered as it was sent',
+    async (n) => {
+      const name = '🧑'.repeat(n)
+      expect((await board.hub({ name })).name).toBe(name)
+    },
+  )
 
   test('twice under one Idempotency-Key is once', async () => {
     const headers = { 'idempotency-key': randomUUID() }
@@ -173,22 +180,27 @@ describe('If-Match', () => {
     ['DELETE', '', undefined],
   ] as const
 
-  test.each(writes)('%s %s under a stale tag is 412 with the current one, and writes nothing', async (method, action, body) => {
-    const hub = await board.hub()
-    const { id } = await board.collection(hub)
-    await board.collection(hub)
-    await board.ask(`PATCH /containers/${id}`, { name: 'moved on' })
-    const elsewhere = await board.hub()
-    const sent = body === 'elsewhere' ? { parent_id: elsewhere.id } : body
-    const before = await board.traces()
-    for (const tag of ['"1"', 'W/"2"', '"3", "1"']) {
-      const answer = await board.ask(`${method} /containers/${id}${action}`, sent, { headers: { 'if-match': tag } })
-      expect([answer.status, answer.json.params]).toEqual([412, { current_etag: '"2"' }])
-    }
-    expect(await board.traces()).toBe(before)
-    const served = await board.ask(`${method} /containers/${id}${action}`, sent, { headers: { 'if-match': '"1", "2"' } })
-    expect(served.status).toBeLessThan(300)
-  })
+  test.each(writes)(
+    '%s %s under a stale tag is 412 with the current one, and writes nothing',
+    async (method, action, body) => {
+      const hub = await board.hub()
+      const { id } = await board.collection(hub)
+      await board.collection(hub)
+      await board.ask(`PATCH /containers/${id}`, { name: 'moved on' })
+      const elsewhere = await board.hub()
+      const sent = body === 'elsewhere' ? { parent_id: elsewhere.id } : body
+      const before = await board.traces()
+      for (const tag of ['"1"', 'W/"2"', '"3", "1"']) {
+        const answer = await board.ask(`${method} /containers/${id}${action}`, sent, { headers: { 'if-match': tag } })
+        expect([answer.status, answer.json.params]).toEqual([412, { current_etag: '"2"' }])
+      }
+      expect(await board.traces()).toBe(before)
+      const served = await board.ask(`${method} /containers/${id}${action}`, sent, {
+        headers: { 'if-match': '"1", "2"' },
+      })
+      expect(served.status).toBeLessThan(300)
+    },
+  )
 
   test('of twenty writers with one tag exactly one is served', async () => {
     const hub = await board.hub()
@@ -216,16 +228,16 @@ describe('the order', () => {
     const hub = await board.hub()
     const made = new Map<string, string>()
     for (const name of ['a', 'b', 'c', 'd']) made.set(name, (await board.collection(hub, { name })).id)
-    const before = async (name: string, neighbour?: string | null) => {
+    const reordered = async (name: string, neighbour?: string | null) => {
       const { json } = await board.ask(`POST /containers/${made.get(name)}:reorder`, {
         ...(neighbour === undefined ? {} : { before_container_id: neighbour && made.get(neighbour) }),
       })
       return [json.position, ...(await board.order(hub))]
     }
-    expect(await before('d', 'b')).toEqual([1, 'a', 'd', 'b', 'c'])
-    expect(await before('a')).toEqual([3, 'd', 'b', 'c', 'a'])
-    expect(await before('c', 'd')).toEqual([0, 'c', 'd', 'b', 'a'])
-    expect(await before('d', null)).toEqual([3, 'c', 'b', 'a', 'd'])
+    expect(await reordered('d', 'b')).toEqual([1, 'a', 'd', 'b', 'c'])
+    expect(await reordered('a')).toEqual([3, 'd', 'b', 'c', 'a'])
+    expect(await reordered('c', 'd')).toEqual([0, 'c', 'd', 'b', 'a'])
+    expect(await reordered('d', null)).toEqual([3, 'c', 'b', 'a', 'd'])
   })
 
   test('a reorder writes one row of positions, whatever stands beside it', async () => {
@@ -233,7 +245,9 @@ describe('the order', () => {
     const made = []
     for (let n = 0; n < 12; n += 1) made.push(await board.collection(hub))
     const ranks = () =>
-      board.daemon.db.sql<{ id: string; rank: string }[]>`select id, rank from container where parent_id = ${hub.id} order by id`
+      board.daemon.db.sql<
+        { id: string; rank: string }[]
+      >`select id, rank from container where parent_id = ${hub.id} order by id`
     const before = await ranks()
     await board.ask(`POST /containers/${made[9]!.id}:reorder`, { before_container_id: made[2]!.id })
     const moved = (await ranks()).filter(({ rank }, at) => rank !== before[at]!.rank)
