@@ -6,7 +6,8 @@
 --           The two names are unique by the digest of their fold: 120 characters may fold to 2,160, which is
 --           more than an index takes.
 -- Used by   src/core/structure/**.
--- Locks     ACCESS EXCLUSIVE on bucket and label while an index of each is made: some seconds at a million rows.
+-- Locks     ACCESS EXCLUSIVE on bucket and label while an index of each is made (some seconds at a million rows),
+--           SHARE ROW EXCLUSIVE on item_field_value while its values are looked through.
 -- Old code  the release before this one shows deleted labels, and makes none.
 -- Undo      drop the table and the columns, and make the constraints of 0004 again; definitions are lost.
 
@@ -36,6 +37,9 @@ alter table custom_field force row level security;
 create policy one_workspace on custom_field to svc_tenant
   using (tenant_id = (select current_tenant())) with check (tenant_id = (select current_tenant()));
 grant select, insert, update, delete on custom_field to svc_tenant;
+
+-- A definition is never removed but with its workspace: values outlive what shows them.
+alter table item_field_value add foreign key (tenant_id, field_id) references custom_field (tenant_id, id);
 
 alter table label add column deleted_at timestamptz;
 alter table label drop constraint label_name_taken;

@@ -32,6 +32,7 @@ export const eventNames = {
   'work.bucket.created': 'a bucket was created',
   'work.bucket.changed': 'the name, limit, colour or doneness of a bucket was changed',
   'work.bucket.reordered': 'a bucket was moved among those of its container',
+  'work.bucket.emptied': 'entries of a bucket moved out of it, ahead of its deletion',
   'work.bucket.deleted': 'a bucket was deleted, and its entries moved out of it',
   'work.label.created': 'a label was created',
   'work.label.changed': 'the name, colour or description of a label was changed',

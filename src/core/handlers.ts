@@ -82,7 +82,7 @@ import { createContainer } from './containers/creation.ts'
 import { listContainers } from './containers/list.ts'
 import type { Ctx } from './context.ts'
 import { getOwnAccount } from './identity/own-account.ts'
-import type { Installation } from './installation.ts'
+import type { Installation, RunAsRule } from './installation.ts'
 import { getJob } from './job-area/show.ts'
 import { grantMembership, listMemberships, removeMembership } from './memberships/membership.ts'
 import { listProblems } from './meta/problems.ts'
@@ -91,7 +91,7 @@ import type { OperationId, Operations } from './operations.ts'
 import type { Problem } from './problem.ts'
 import { getHold, listHolds, placeHold, releaseHold } from './retention/hold.ts'
 import { createBucket, updateBucket } from './structure/buckets/change.ts'
-import { deleteBucket } from './structure/buckets/deletion.ts'
+import { deleteBucket, moveOut } from './structure/buckets/deletion.ts'
 import { listBuckets } from './structure/buckets/list.ts'
 import { reorderBucket } from './structure/buckets/order.ts'
 import { createCustomField, deleteCustomField, updateCustomField } from './structure/custom-fields/definition.ts'
@@ -102,9 +102,9 @@ import { createLabel, deleteLabel, restoreLabel, updateLabel } from './structure
 // biome-ignore lint/suspicious/noConfusingVoidType: a rule that answers nothing is an async function without a return
 type Answered<O> = Promise<Answer<O> | (Answer<O> extends undefined ? void : never) | Problem>
 type Rule<O> = (ctx: Ctx, received: Received<O>) => Answered<O>
-/** A rule with work before it that takes long and needs no transaction. */
+/** A rule with work before it that takes long and needs no transaction, or several. */
 interface Prepared<O, P> {
-  readonly prepare: (installation: Installation, actor: Actor, received: Received<O>) => Promise<P>
+  readonly prepare: (installation: Installation, actor: Actor, received: Received<O>, run: RunAsRule) => Promise<P>
   readonly rule: (ctx: Ctx, received: Received<O>, prepared: P) => Answered<O>
 }
 // biome-ignore lint/suspicious/noExplicitAny: what `prepare` hands on concerns only its own rule; `withWork` checks the pair
@@ -170,7 +170,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   listBuckets,
   createBucket,
   updateBucket,
-  deleteBucket,
+  deleteBucket: withWork((_installation, _actor, deletion, run) => moveOut(deletion, run), deleteBucket),
   reorderBucket,
   listLabels,
   createLabel,

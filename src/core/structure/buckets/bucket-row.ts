@@ -25,13 +25,20 @@ export interface BucketRow {
 }
 
 /**
- * The bucket, for a change of it: items may still come in meanwhile, for their foreign key leaves
- * the row alone. Refuses not_found, precondition.failed.
+ * The bucket, for a change of it; or for its deletion, and then nothing comes into it until the
+ * commit. Refuses not_found, precondition.failed.
  */
-export async function lockBucket(ctx: Ctx, containerId: string, bucketId: string): Promise<BucketRow> {
-  const [row] = await ctx.tx<BucketRow[]>`
+export async function lockBucket(
+  ctx: Ctx,
+  containerId: string,
+  bucketId: string,
+  against: 'changes' | 'changes and entries' = 'changes',
+): Promise<BucketRow> {
+  const { tx } = ctx
+  const [row] = await tx<BucketRow[]>`
     select id, name, rank, wip_limit, is_done_bucket, color_token, version from bucket
-    where tenant_id = ${account(ctx).tenantId} and container_id = ${containerId} and id = ${bucketId} for no key update`
+    where tenant_id = ${account(ctx).tenantId} and container_id = ${containerId} and id = ${bucketId}
+    ${against === 'changes' ? tx.part`for no key update` : tx.part`for update`}`
   if (!row) refuse('not_found')
   ctx.unchanged(row.version)
   return row
@@ -42,9 +49,13 @@ export function readBuckets(ctx: Ctx, containerId: string): Promise<Bucket[]> {
   const { tenantId } = account(ctx)
   return ctx.tx<Bucket[]>`
     select b.id, b.container_id, b.name, (row_number() over (order by b.rank, b.id))::int - 1 as position, b.wip_limit,
-           false as over_limit, b.is_done_bucket, b.color_token,
-           0 as item_count, b.created_at, b.updated_at, b.version
+           coalesce(held.items > b.wip_limit, false) as over_limit, b.is_done_bucket, b.color_token,
+           coalesce(held.items, 0) as item_count, b.created_at, b.updated_at, b.version
     from bucket b
+    left join (
+      select i.bucket_id, count(*)::int as items from item i
+      where i.tenant_id = ${tenantId} and i.container_id = ${containerId} and i.deleted_at is null group by i.bucket_id
+    ) held on held.bucket_id = b.id
     where b.tenant_id = ${tenantId} and b.container_id = ${containerId}
     order by b.rank, b.id`
 }
