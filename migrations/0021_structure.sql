@@ -1,14 +1,14 @@
--- 0021  Structure that can be changed: custom fields, labels that come back, buckets whose entries move out.
+-- 0021  Structure that can be changed: custom fields, and labels that come back.
 --
 -- Why       A deleted label leaves the vocabulary and its items are not rewritten, so that it can be put back; a
---           deleted field keeps its values, and another one may take its key; a deleted bucket stays as a
---           forwarding address until the last of its entries has moved (decision 0111). So names and keys are
---           unique among what is not deleted.
+--           deleted field keeps its values, and another one may take its key. So names and keys are unique among
+--           what is not deleted. A deleted bucket is gone: nothing refers to it (decision 0111).
 --           The two names are unique by the digest of their fold: 120 characters may fold to 2,160, which is
 --           more than an index takes.
 -- Used by   src/core/structure/**.
--- Locks     ACCESS EXCLUSIVE on bucket and label while an index of each is made: some seconds at a million rows.
--- Old code  the release before this one shows deleted labels and forwarding buckets; it makes none.
+-- Locks     ACCESS EXCLUSIVE on bucket and label while an index of each is made (some seconds at a million rows),
+--           SHARE ROW EXCLUSIVE on item_field_value while its values are looked through.
+-- Old code  the release before this one shows deleted labels, and makes none.
 -- Undo      drop the table and the columns, and make the constraints of 0004 again; definitions are lost.
 
 create table custom_field (
@@ -38,14 +38,12 @@ create policy one_workspace on custom_field to svc_tenant
   using (tenant_id = (select current_tenant())) with check (tenant_id = (select current_tenant()));
 grant select, insert, update, delete on custom_field to svc_tenant;
 
+-- A definition is never removed but with its workspace: values outlive what shows them.
+alter table item_field_value add foreign key (tenant_id, field_id) references custom_field (tenant_id, id);
+
 alter table label add column deleted_at timestamptz;
 alter table label drop constraint label_name_taken;
 create unique index label_name_taken on label (tenant_id, container_id, md5(name_fold)) where deleted_at is null;
 
--- Where the entries of a deleted bucket belong since: another bucket of the container, or none (null). Entries move
--- there in batches; the row goes with the last of them.
-alter table bucket add column deleted_at timestamptz, add column successor_id uuid,
-  add constraint bucket_successor check (successor_id is null or deleted_at is not null);
 alter table bucket drop constraint bucket_name_taken;
-create unique index bucket_name_taken on bucket (tenant_id, container_id, md5(name_fold)) where deleted_at is null;
-create index bucket_forwarding on bucket (tenant_id, successor_id) where deleted_at is not null;
+create unique index bucket_name_taken on bucket (tenant_id, container_id, md5(name_fold));

@@ -22,6 +22,7 @@ import { membershipOperations } from './memberships/contract.ts'
 import { metaOperations } from './meta/contract.ts'
 import { retentionOperations } from './retention/contract.ts'
 import { bucketOperations, labelOperations } from './structure/contract.ts'
+import { customFieldOperations } from './structure/custom-fields/contract.ts'
 
 export const operations = {
   ...metaOperations,
@@ -39,6 +40,7 @@ export const operations = {
   ...containerOperations,
   ...bucketOperations,
   ...labelOperations,
+  ...customFieldOperations,
   ...itemOperations,
   ...tenantOperations,
   ...retentionOperations,

@@ -34,7 +34,7 @@ export interface ItemRow {
 
 /** The columns of an answer, of the item `i`. Every list is of few rows, so each asks for its own. */
 export const representation = ({ tx }: Ctx): Part => tx.part`
-  i.id, i.container_id, ${bucketOf(tx)} as bucket_id, i.type, i.title, i.description, i.state, i.rank as position,
+  i.id, i.container_id, i.bucket_id, i.type, i.title, i.description, i.state, i.rank as position,
   coalesce((
     select jsonb_agg(l.label_id order by l.label_id) from item_label l
     join label v on v.tenant_id = l.tenant_id and v.id = l.label_id
@@ -53,11 +53,6 @@ export const representation = ({ tx }: Ctx): Part => tx.part`
         where s.tenant_id = f.tenant_id and s.collection_id = i.container_id and s.key = f.key and s.deleted_at is null))
   ), '{}'::jsonb) as custom_fields,
   i.due_at, i.completed_at, i.created_at, i.created_by, i.updated_at, i.version`
-
-/** A deleted bucket forwards what has not left it yet. */
-const bucketOf = (tx: Ctx['tx']): Part => tx.part`(
-  select case when b.deleted_at is null then b.id else b.successor_id end from bucket b
-  where b.tenant_id = i.tenant_id and b.id = i.bucket_id)`
 
 /** The item, when the caller sees it; the last statement of a transaction that only reads. Refuses not_found. */
 export async function visibleItem(ctx: Ctx, itemId: string): Promise<Item> {

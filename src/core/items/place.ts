@@ -89,7 +89,7 @@ export async function bucketFor(
   if (bucketId === undefined) return leftmostBucket(ctx, containerId)
   const [bucket] = await ctx.tx`
     select 1 from bucket b where b.tenant_id = ${account(ctx).tenantId} and b.container_id = ${containerId} and b.id = ${bucketId}
-      and b.deleted_at is null for share`
+    for share`
   return bucket ? bucketId : refuseMember('/bucket_id', 'reference.unknown')
 }
 
@@ -100,7 +100,7 @@ export async function leftmostBucket(ctx: Ctx, containerId: string, isDone?: boo
   const ofKind = isDone === undefined ? tx.part`` : tx.part`and b.is_done_bucket = ${isDone}`
   const look = () => tx<{ id: string }[]>`
     select b.id from bucket b
-    where b.tenant_id = ${tenantId} and b.container_id = ${containerId} and b.deleted_at is null ${ofKind}
+    where b.tenant_id = ${tenantId} and b.container_id = ${containerId} ${ofKind}
     order by b.rank limit 1 for share`
   const [bucket] = await look()
   if (bucket) return bucket.id
@@ -113,6 +113,6 @@ export async function leftmostBucket(ctx: Ctx, containerId: string, isDone?: boo
 export async function isDoneBucket(ctx: Ctx, bucketId: string | null): Promise<boolean> {
   if (bucketId === null) return false
   const [bucket] = await ctx.tx<{ is_done_bucket: boolean }[]>`
-    select is_done_bucket from bucket where tenant_id = ${account(ctx).tenantId} and id = ${bucketId} and deleted_at is null`
+    select is_done_bucket from bucket where tenant_id = ${account(ctx).tenantId} and id = ${bucketId}`
   return bucket?.is_done_bucket ?? false
 }
