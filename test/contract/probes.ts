@@ -89,22 +89,25 @@ export async function idsOf(sql: Sql, tenantId: string, narrowed = ''): Promise<
   return ids
 }
 
+/** What a member or parameter is about, where its name does not say it. */
+const about: Readonly<Record<string, string>> = {
+  parent: 'container',
+  collection: 'container',
+  subject: 'container',
+  actor: 'account',
+}
+
 /** What a place is about: `container` for `containerId`, `before_container_id` and `collection_id`. */
-export function kindOf({ path }: Place): string {
-  const name = path.at(-1) ?? ''
-  const [, bare = name] = /^(?:before_|parent_)?(\w+?)(?:_ids?|Id|s)?$/.exec(name) ?? []
-  return (
-    (
-      { collection: 'container', parent: 'container', subject: 'container', actor: 'account' } as Record<string, string>
-    )[bare] ?? bare
-  )
+export function kindOf({ path }: Pick<Place, 'path'>): string {
+  const bare = (path.at(-1) ?? '').replace(/_ids?$|Id$/, '').replace(/^before_|^newcomer_/, '')
+  return about[bare] ?? bare
 }
 
 /** Sends the operation with `id` at the place, and at the other places of its path what is the caller's own. */
 export function probe(daemon: TestDaemon, place: Place, id: string, token: string, own: Ids): Promise<Answered> {
   const { operation, where, path } = place
   const url = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    where === 'path' && name === path[0] ? id : (own.get(kindOf({ ...place, path: [name] }))?.[0] ?? wordFor(name)),
+    where === 'path' && name === path[0] ? id : (own.get(kindOf({ path: [name] }))?.[0] ?? wordFor(name)),
   )
   const query = where === 'query' ? `?${path[0]}=${id}` : ''
   const sample = writables.find((candidate) => candidate.operation.id === operation.id)?.sample
@@ -126,7 +129,7 @@ const wordFor = (name: string) => (name.endsWith('Id') ? '0190c9d2-7a3b-7cde-8f0
 function ownBody(place: Place, sample: unknown, own: Ids): unknown {
   const writable = writables.find(({ operation }) => operation.id === place.operation.id)
   return uuidNodes(place.operation).reduce<unknown>((body, path) => {
-    const id = own.get(kindOf({ ...place, path }))?.[0]
+    const id = own.get(kindOf({ path }))?.[0]
     if (id === undefined) return body
     const isList = writable?.nodes.find((node) => node.path === path)?.types.has('array')
     return withValue(body, path, isList ? [id] : id)
