@@ -3,8 +3,7 @@
 const bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 
 /** A bar for each number, the tallest for the largest; what is more than nothing never looks like nothing. */
-export function sparkline(numbers: readonly (number | bigint)[]): string {
-  const values = numbers.map(Number)
+export function sparkline(values: readonly number[]): string {
   const largest = Math.max(...values, 0)
   return values
     .map((value) => (value <= 0 ? bars[0] : bars[Math.max(1, Math.round((value / largest) * (bars.length - 1)))]))

@@ -7,7 +7,7 @@ import { findWorkspace } from '../../workspaces.ts'
 
 type Counted = TenantStatistics['entities'][number]
 
-const sum = (numbers: readonly (number | bigint)[]) => numbers.reduce<bigint>((all, one) => all + BigInt(one), 0n)
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
 
 const columns = (days: number): readonly Column<Counted>[] => [
   { head: 'ENTITY', cell: ({ entity }) => entity, whole: true },

@@ -14,7 +14,7 @@ const TenantStatistics = z
         rows: int64,
         bytes: int64.describe('of the rows as they are stored, without indexes'),
         new_per_day: z
-          .array(int64)
+          .array(z.int())
           .nullable()
           .describe('by when a row that is still there came; null where no row says'),
       }),

@@ -46,10 +46,12 @@ export async function getTenantStatistics(
       entity,
       rows: sizes.get(table)?.rows ?? 0,
       bytes: sizes.get(table)?.bytes ?? 0,
-      new_per_day: since === undefined ? null : (growth.get(table) ?? Array.from({ length: days }, () => 0)),
+      new_per_day: since === undefined ? null : (growth.get(table) ?? none()),
     })),
   }
 }
+
+const none = () => Array.from({ length: days }, () => 0)
 
 interface SizeRow {
   readonly name: string
@@ -67,25 +69,23 @@ async function readSizes(tx: Tx, tenantId: string): Promise<ReadonlyMap<string, 
   return new Map(rows.map((row) => [row.name, row]))
 }
 
-async function readGrowth(tx: Tx, tenantId: string): Promise<ReadonlyMap<string, readonly (number | bigint)[]>> {
+async function readGrowth(tx: Tx, tenantId: string): Promise<ReadonlyMap<string, number[]>> {
   const today = "date_trunc('day', now(), 'UTC')"
   const each = counted.flatMap(({ table, since }) =>
     since === undefined
       ? []
       : [
-          `select '${table}' as name, (extract(epoch from ${today} - date_trunc('day', "${since}", 'UTC')) / 86400)::int as days_ago, count(*) as rows
+          `select '${table}' as name, (extract(epoch from ${today} - date_trunc('day', "${since}", 'UTC')) / 86400)::int as days_ago, count(*)::int as rows
            from "${table}" where tenant_id = $1 and "${since}" >= ${today} - interval '${days - 1} days' group by 2`,
         ],
   )
-  const rows = await tx.text<{ name: string; days_ago: number; rows: number | bigint }[]>(each.join(' union all '), [
-    tenantId,
-  ])
-  const growth = new Map<string, (number | bigint)[]>()
+  const rows = await tx.text<{ name: string; days_ago: number; rows: number }[]>(each.join(' union all '), [tenantId])
+  const growth = new Map<string, number[]>()
   for (const { name, days_ago, rows: count } of rows) {
-    const perDay = growth.get(name) ?? Array.from<number | bigint>({ length: days }).fill(0)
+    const perDay = growth.get(name) ?? none()
     // A clock that fell back leaves rows of tomorrow; they came today.
     const at = days - 1 - Math.max(0, days_ago)
-    perDay[at] = BigInt(perDay[at] ?? 0) + BigInt(count)
+    perDay[at] = (perDay[at] ?? 0) + count
     growth.set(name, perDay)
   }
   return growth
