@@ -83,6 +83,13 @@ import { listContainers } from './containers/list.ts'
 import type { Ctx } from './context.ts'
 import { getOwnAccount } from './identity/own-account.ts'
 import type { Installation, RunAsRule } from './installation.ts'
+import { deleteItem, getItem, updateItem } from './items/change.ts'
+import { completeItem, reopenItem } from './items/completion.ts'
+import { createItem } from './items/creation.ts'
+import { setItemField } from './items/field-values.ts'
+import { addItemLabel, removeItemLabel } from './items/labels.ts'
+import { listItems } from './items/list.ts'
+import { moveItem } from './items/move.ts'
 import { getJob } from './job-area/show.ts'
 import { grantMembership, listMemberships, removeMembership } from './memberships/membership.ts'
 import { listProblems } from './meta/problems.ts'
@@ -181,6 +188,17 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   createCustomField,
   updateCustomField,
   deleteCustomField,
+  listItems,
+  createItem,
+  getItem,
+  updateItem,
+  deleteItem,
+  moveItem,
+  completeItem,
+  reopenItem,
+  addItemLabel,
+  removeItemLabel,
+  setItemField,
   listTenants,
   provisionTenant,
   suspendTenant,

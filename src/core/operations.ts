@@ -16,6 +16,7 @@ import { serviceAccountOperations, tokenOperations } from './auth/token-contract
 import { backupOperations } from './backup/contract.ts'
 import { containerOperations } from './containers/contract.ts'
 import { identityOperations } from './identity/contract.ts'
+import { itemOperations } from './items/contract.ts'
 import { jobOperations } from './job-area/contract.ts'
 import { membershipOperations } from './memberships/contract.ts'
 import { metaOperations } from './meta/contract.ts'
@@ -40,6 +41,7 @@ export const operations = {
   ...bucketOperations,
   ...labelOperations,
   ...customFieldOperations,
+  ...itemOperations,
   ...tenantOperations,
   ...retentionOperations,
   ...operatorOperations,

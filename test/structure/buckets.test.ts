@@ -21,8 +21,7 @@ const fresh = async (...names: string[]) => {
   return bucketsNamed(board.owner, containerId, names)
 }
 const call: Board['owner']['call'] = (operation, ...sent) => board.owner.call(operation, ...sent)
-const refused = <O extends Operation>(operation: O, ...sent: SentArgs<O>) =>
-  refusalOf(board.owner, operation, ...sent)
+const refused = <O extends Operation>(operation: O, ...sent: SentArgs<O>) => refusalOf(board.owner, operation, ...sent)
 
 describe('creating', () => {
   test('answers 201 with the whole bucket, its ETag and where it is', async () => {
