@@ -83,6 +83,7 @@ import { listContainers } from './containers/list.ts'
 import type { Ctx } from './context.ts'
 import { getOwnAccount } from './identity/own-account.ts'
 import type { Installation, RunAsRule } from './installation.ts'
+import { listItemActivity } from './items/activity.ts'
 import { deleteItem, getItem, updateItem } from './items/change.ts'
 import { completeItem, reopenItem } from './items/completion.ts'
 import { createItem } from './items/creation.ts'
@@ -199,6 +200,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   addItemLabel,
   removeItemLabel,
   setItemField,
+  listItemActivity,
   listTenants,
   provisionTenant,
   suspendTenant,

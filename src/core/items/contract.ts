@@ -1,5 +1,6 @@
 /** Items: the entries of a board. Spec: Index, Items; decisions 2 (item types) and 3. */
 import { z } from 'zod'
+import { AuditEntry } from '../audit/contract.ts'
 import { itemType } from '../item-types.ts'
 import { defineOperations } from '../operation.ts'
 import { moment, pageOf, paging, text, uuid, version } from '../schema.ts'
@@ -213,5 +214,18 @@ export const itemOperations = defineOperations('items', {
       "a key that is not defined for the item's container and type is not_found",
       'a required field cannot be cleared',
     ],
+  },
+  listItemActivity: {
+    method: 'GET',
+    path: '/items/{itemId}/activity',
+    summary: 'What became of an item, newest first',
+    spec,
+    params,
+    query: z.strictObject(paging(200, 50)),
+    success: { status: 200, answer: pageOf(AuditEntry) },
+    needs: reading,
+    refuses: ['cursor.invalid'],
+    recovery,
+    assumed: ["its entries of the workspace's trail: who did what and when, never the content (decision 0109)"],
   },
 })
