@@ -83,7 +83,15 @@ import { createContainer } from './containers/creation.ts'
 import { listContainers } from './containers/list.ts'
 import type { Ctx } from './context.ts'
 import { getOwnAccount } from './identity/own-account.ts'
-import type { Installation } from './installation.ts'
+import type { Installation, RunAsRule } from './installation.ts'
+import { listItemActivity } from './items/activity.ts'
+import { deleteItem, getItem, updateItem } from './items/change.ts'
+import { completeItem, reopenItem } from './items/completion.ts'
+import { createItem } from './items/creation.ts'
+import { setItemField } from './items/field-values.ts'
+import { addItemLabel, removeItemLabel } from './items/labels.ts'
+import { listItems } from './items/list.ts'
+import { moveItem } from './items/move.ts'
 import { getJob } from './job-area/show.ts'
 import { grantMembership, listMemberships, removeMembership } from './memberships/membership.ts'
 import { listProblems } from './meta/problems.ts'
@@ -91,15 +99,21 @@ import type { Answer, Received } from './operation.ts'
 import type { OperationId, Operations } from './operations.ts'
 import type { Problem } from './problem.ts'
 import { getHold, listHolds, placeHold, releaseHold } from './retention/hold.ts'
+import { createBucket, updateBucket } from './structure/buckets/change.ts'
+import { deleteBucket, moveOut } from './structure/buckets/deletion.ts'
 import { listBuckets } from './structure/buckets/list.ts'
+import { reorderBucket } from './structure/buckets/order.ts'
+import { createCustomField, deleteCustomField, updateCustomField } from './structure/custom-fields/definition.ts'
+import { listCustomFields } from './structure/custom-fields/list.ts'
 import { listLabels } from './structure/labels/list.ts'
+import { createLabel, deleteLabel, restoreLabel, updateLabel } from './structure/labels/vocabulary.ts'
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a rule that answers nothing is an async function without a return
 type Answered<O> = Promise<Answer<O> | (Answer<O> extends undefined ? void : never) | Problem>
 type Rule<O> = (ctx: Ctx, received: Received<O>) => Answered<O>
-/** A rule with work before it that takes long and needs no transaction. */
+/** A rule with work before it that takes long and needs no transaction, or several. */
 interface Prepared<O, P> {
-  readonly prepare: (installation: Installation, actor: Actor, received: Received<O>) => Promise<P>
+  readonly prepare: (installation: Installation, actor: Actor, received: Received<O>, run: RunAsRule) => Promise<P>
   readonly rule: (ctx: Ctx, received: Received<O>, prepared: P) => Answered<O>
 }
 // biome-ignore lint/suspicious/noExplicitAny: what `prepare` hands on concerns only its own rule; `withWork` checks the pair
@@ -163,7 +177,31 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   unarchiveContainer,
   restoreContainer,
   listBuckets,
+  createBucket,
+  updateBucket,
+  deleteBucket: withWork((_installation, _actor, deletion, run) => moveOut(deletion, run), deleteBucket),
+  reorderBucket,
   listLabels,
+  createLabel,
+  updateLabel,
+  deleteLabel,
+  restoreLabel,
+  listCustomFields,
+  createCustomField,
+  updateCustomField,
+  deleteCustomField,
+  listItems,
+  createItem,
+  getItem,
+  updateItem,
+  deleteItem,
+  moveItem,
+  completeItem,
+  reopenItem,
+  addItemLabel,
+  removeItemLabel,
+  setItemField,
+  listItemActivity,
   listTenants,
   provisionTenant,
   suspendTenant,

@@ -17,11 +17,13 @@ import { serviceAccountOperations, tokenOperations } from './auth/token-contract
 import { backupOperations } from './backup/contract.ts'
 import { containerOperations } from './containers/contract.ts'
 import { identityOperations } from './identity/contract.ts'
+import { itemOperations } from './items/contract.ts'
 import { jobOperations } from './job-area/contract.ts'
 import { membershipOperations } from './memberships/contract.ts'
 import { metaOperations } from './meta/contract.ts'
 import { retentionOperations } from './retention/contract.ts'
 import { bucketOperations, labelOperations } from './structure/contract.ts'
+import { customFieldOperations } from './structure/custom-fields/contract.ts'
 
 export const operations = {
   ...metaOperations,
@@ -39,6 +41,8 @@ export const operations = {
   ...containerOperations,
   ...bucketOperations,
   ...labelOperations,
+  ...customFieldOperations,
+  ...itemOperations,
   ...tenantOperations,
   ...retentionOperations,
   ...operatorOperations,

@@ -20,7 +20,7 @@ import {
   type StoredAnswer,
   storedRefusal,
 } from './idempotency.ts'
-import { type Installation, workspaceOf } from './installation.ts'
+import { type Installation, type RunAsRule, workspaceOf } from './installation.ts'
 import { readJson, writeJson } from './json.ts'
 import { type Answer, isRead, needsStepUp, type Operation, type Sent } from './operation.ts'
 import { Problem, problemOf, refuse } from './problem.ts'
@@ -31,8 +31,8 @@ import { receive } from './validation.ts'
 export type { Request } from './request.ts'
 
 interface Handler {
-  /** What takes long and needs no transaction; its result is the rule's third argument. */
-  readonly prepare?: (installation: Installation, actor: Actor, received: unknown) => Promise<unknown>
+  /** What takes long and needs no transaction, or several; its result is the rule's third argument. */
+  readonly prepare?: (installation: Installation, actor: Actor, received: unknown, run: RunAsRule) => Promise<unknown>
   readonly rule: (ctx: Ctx, received: unknown, prepared: unknown) => Promise<unknown>
 }
 
@@ -59,9 +59,12 @@ export async function perform(
     refuse('admin.multi_mode_required')
 
   const { prepare, rule } = handlerOf(operation)
-  const prepared = await prepare?.(installation, actor, received)
+  const options = transactionFor(operation, actor, ifMatch)
+  const prepared = await prepare?.(installation, actor, received, (work) =>
+    installation.transaction(actor, options, (ctx) => work(ctx).catch(asProblem)),
+  )
   const answerOf = async (ctx: Ctx) => written(operation, await rule(ctx, received, prepared).catch(asProblem))
-  const answer = await installation.transaction(actor, transactionFor(operation, actor, ifMatch), (ctx) =>
+  const answer = await installation.transaction(actor, options, (ctx) =>
     key === undefined
       ? answerOf(ctx)
       : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), () => answerOf(ctx)),

@@ -14,6 +14,7 @@
 
 import { providerProblems } from './auth/providers/problems.ts'
 import { containerProblems } from './containers/problems.ts'
+import { structureProblems } from './structure/problems.ts'
 
 interface ProblemRow {
   readonly status: number
@@ -133,6 +134,7 @@ export const problems = {
   },
 
   ...containerProblems,
+  ...structureProblems,
   ...providerProblems,
   'auth.unauthenticated': { status: 401, says: 'No valid token.', remedy: '`svc login`, or set SVC_TOKEN.' },
   'auth.scope_required': {

@@ -79,7 +79,7 @@ const SignInExplanation = z
   .meta({ id: 'SignInExplanation' })
 export type SignInExplanation = z.output<typeof SignInExplanation>
 
-const AuditEntry = z
+export const AuditEntry = z
   .object({
     id: uuid,
     at: moment,

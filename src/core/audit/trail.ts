@@ -17,12 +17,19 @@ interface EntryRow extends AuditEntry {
 }
 
 /** Refuses cursor.invalid. */
-export async function listAuditEntries(
+export const listAuditEntries = (
   ctx: Ctx,
   { cursor, size, ...filters }: Received<typeof ops.listAuditEntries>,
-): Promise<Answer<typeof ops.listAuditEntries>> {
+): Promise<TrailPage> => pageOfTrail(ctx, 'listAuditEntries', filters, { cursor, size })
+
+/** A page of the list `operation`; the last statement of its transaction. Refuses cursor.invalid. */
+export async function pageOfTrail(
+  ctx: Ctx,
+  operation: string,
+  filters: Filters,
+  { cursor, size }: { readonly cursor?: string | undefined; readonly size: number },
+): Promise<TrailPage> {
   const { tenantId } = account(ctx)
-  const operation = 'listAuditEntries'
   const [at = 'infinity', id = lastId] = cursor === undefined ? [] : ctx.cursor.read(operation, filters, cursor)
   const rows = await ctx.tx.last<EntryRow[]>`
     select id, at, at::text as exact, action,
@@ -39,6 +46,7 @@ export async function listAuditEntries(
   return { data, next_cursor }
 }
 
+type TrailPage = Answer<typeof ops.listAuditEntries>
 type Filters = Omit<Received<typeof ops.listAuditEntries>, 'cursor' | 'size'>
 
 function narrowed({ tx }: Ctx, { from, until, action, subject_id, actor_id }: Filters) {

@@ -17,7 +17,7 @@ import type { AccountActor } from '../actor.ts'
 import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Part } from '../database/statement.ts'
-import { refuse } from '../problem.ts'
+import { refuse, refuseMember } from '../problem.ts'
 import { type Role, rankOf } from '../schema.ts'
 
 /** A container as a rule needs it: its row, what its hub makes of it, and the caller's role in it. */
@@ -68,6 +68,24 @@ export async function writableContainer(ctx: Ctx, containerId: string, role: Rol
   const container = alive(await findContainer(ctx, containerId, 'share'))
   demandRole(container, role)
   if (container.is_archived) refuse('container.archived')
+  return container
+}
+
+/**
+ * The same for a container that a body names. Refuses request.invalid at the pointer where the caller does not see it,
+ * auth.role_required, container.archived.
+ */
+export async function referencedContainer(
+  ctx: Ctx,
+  containerId: string,
+  role: Role,
+  pointer: string,
+): Promise<ContainerRow> {
+  const container = await findContainer(ctx, containerId, 'share')
+  if (!container || isGone(container)) refuseMember(pointer, 'reference.unknown')
+  demandRole(container, role)
+  if (container.is_archived)
+    refuse('container.archived', undefined, { errors: [{ pointer, code: 'container.archived', params: {} }] })
   return container
 }
 
