@@ -25,6 +25,7 @@ import { listJournal } from './admin/journal/journal.ts'
 import { addOperator, listOperators, removeOperator } from './admin/operators/register.ts'
 import { getOverview } from './admin/overview/overview.ts'
 import { getSettings, prepareReplacement, replaceSettings } from './admin/settings/replacement.ts'
+import { getTenantStatistics } from './admin/statistics/statistics.ts'
 import { cancelTenantDeletion, deleteTenant } from './admin/tenants/deletion.ts'
 import { getDeletionPlan } from './admin/tenants/deletion-plan.ts'
 import { exportTenant } from './admin/tenants/export.ts'
@@ -232,6 +233,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   getSettings,
   replaceSettings: withWork(prepareReplacement, replaceSettings),
   getOverview,
+  getTenantStatistics,
   listJournal,
   getEncryption,
   resealEncryption,

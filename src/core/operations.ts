@@ -6,6 +6,7 @@ import { journalOperations } from './admin/journal/contract.ts'
 import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
 import { settingsOperations } from './admin/settings/contract.ts'
+import { statisticsOperations } from './admin/statistics/contract.ts'
 import { tenantOperations } from './admin/tenants/contract.ts'
 import { aiOperations } from './ai/contract.ts'
 import { auditOperations } from './audit/contract.ts'
@@ -49,6 +50,7 @@ export const operations = {
   ...withdrawalPlanOperations,
   ...settingsOperations,
   ...overviewOperations,
+  ...statisticsOperations,
   ...journalOperations,
   ...aiProviderOperations,
   ...aiOperations,

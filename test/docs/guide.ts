@@ -65,11 +65,19 @@ function filled(text: string, known: Known): string {
 
 function differences(answered: Answered, shown: Message, known: Known): string[] {
   const status = Number(shown.first.slice(0, 3))
-  const found = answered.status === status ? [] : [`answered ${answered.status} ${answered.text}, shown ${status}`]
-  for (const [name, value] of shown.headers)
-    found.push(...compared(`header ${name}`, String(answered.headers[name]), value, known))
-  if (shown.body === undefined) return answered.text === '' ? found : [...found, `answered a body: ${answered.text}`]
-  return [...found, ...compared('body', answered.json, shapeOf(shown.body), known)]
+  return [
+    ...(answered.status === status ? [] : [`answered ${answered.status} ${answered.text}, shown ${status}`]),
+    ...bodyDifferences(answered, shown.body, known),
+    // Behind the body, whose ids they may name.
+    ...shown.headers.flatMap(([name, value]) =>
+      compared(`header ${name}`, String(answered.headers[name]), value, known),
+    ),
+  ]
+}
+
+function bodyDifferences({ text, json }: Answered, shown: string | undefined, known: Known): string[] {
+  if (shown === undefined) return text === '' ? [] : [`answered a body: ${text}`]
+  return compared('body', json, shapeOf(shown), known)
 }
 
 const more = '…'

@@ -9,6 +9,7 @@ import type postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recorded } from '../../bench/recording.ts'
 import type { AccountActor } from '../../src/core/actor.ts'
+import { asTenant } from '../../src/core/context.ts'
 import { checkedOpening, type Statement } from '../../src/core/database/statement.ts'
 import type { Tx } from '../../src/core/database/transaction.ts'
 import type { Installation } from '../../src/core/installation.ts'
@@ -27,6 +28,7 @@ const shortTable = 1_000
 
 interface Plan {
   readonly 'Node Type': string
+  readonly 'Index Name'?: string
   readonly 'Relation Name'?: string
   readonly Plans?: readonly Plan[]
 }
@@ -60,6 +62,13 @@ beforeAll(async () => {
   await own.oracle`
     insert into job (tenant_id, id, kind) select ${one!.tenant_id}, case n when 1 then ${collectionId}::uuid else gen_random_uuid() end, 'TENANT_EXPORT' from generate_series(1, 5000) n`
   await own.oracle`analyze job`
+  await own.oracle`
+    insert into audit_entry (tenant_id, id, at, action, actor_kind, actor_account_id, via, subject_kind, subject_id)
+    select ${one!.tenant_id}, gen_random_uuid(), now() - n * interval '1 minute', 'action-' || n % 100, 'ACCOUNT',
+           case n % 100 when 7 then ${one!.account_id}::uuid else gen_random_uuid() end, 'API', 'thing',
+           case n % 100 when 8 then ${collectionId}::uuid else gen_random_uuid() end
+    from generate_series(1, 20000) n`
+  await own.oracle`analyze audit_entry`
   actor = {
     kind: 'ACCOUNT',
     accountId: one!.account_id,
@@ -135,6 +144,12 @@ function readWhole(plan: Plan): string[] {
   return [...here, ...(plan.Plans ?? []).flatMap(readWhole)]
 }
 
+/** The nodes of a plan from the top, with the indexes that they read. */
+const nodesOf = (plan: Plan): string[] => [
+  [plan['Node Type'], plan['Index Name']].filter(Boolean).join(' '),
+  ...(plan.Plans ?? []).flatMap(nodesOf),
+]
+
 /** Explains what work sends, statement by statement, each as whom it was sent by. */
 async function explained(work: (installation: Installation) => Promise<unknown>): Promise<string[]> {
   const statements = await recorded(own.installation, work)
@@ -171,6 +186,11 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listTenants', () => size],
   ['listTenants', () => ({ query: { size: '50', slug: 'plan-77' } })],
   ['listContainers', () => ({})],
+  ['listContainers', () => ({ query: { parent_id: collectionId, kind: 'COLLECTION', state: 'ARCHIVED' } })],
+  ['getContainer', () => ({ params: { containerId: collectionId } })],
+  ['listMemberships', () => size],
+  ['listMemberships', () => ({ query: { account_id: actor.accountId, container_id: collectionId } })],
+  ['listAuditEntries', () => size],
   ['listBuckets', () => ({ params: { containerId: collectionId } })],
   ['listLabels', () => ({ params: { containerId: collectionId } })],
   ['listItems', () => size],
@@ -207,6 +227,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
 const others: readonly OperationId[] = [
   'getOverview', // counts every workspace and account
   'getEncryption', // counts every sealed value, by an index alone (bench/encryption.ts)
+  'getTenantStatistics', // counts all that a workspace has
   'getDeletionPlan', // counts all that a workspace has, and its jobs in the queue
   'verifyPurgeCertificate', // looks everywhere
   'listProblems', // asks the database nothing
@@ -225,6 +246,27 @@ describe('reads by an index', () => {
     const operation: Operation = operations[id]
     expect(await explained((installation) => perform(installation, operation, actor, request()))).toEqual([])
   })
+
+  test.each([
+    ['nothing', 'audit_entry_in_order', () => ({})],
+    ['from and until', 'audit_entry_in_order', () => ({ from: '2020-01-01T00:00:00Z', until: '2040-01-01T00:00:00Z' })],
+    ['action', 'audit_entry_by_action', () => ({ action: 'action-9' })],
+    ['subject_id', 'audit_entry_by_subject', () => ({ subject_id: collectionId })],
+    ['actor_id', 'audit_entry_by_actor', () => ({ actor_id: actor.accountId })],
+  ] as const)(
+    'a page of the trail by %s is read in its order: no sort, and no entry besides',
+    async (_, index, query) => {
+      const list: Operation = operations.listAuditEntries
+      const statements = await recorded(own.installation, (installation) =>
+        perform(installation, list, actor, { query: { ...query(), size: '50' } }),
+      )
+      const statement = statements.find(({ mode }) => mode !== 'simple')!
+      const [plan] = await own.installation.pool.transaction(asTenant(actor.tenantId), (tx) => plansOf(tx, statement), {
+        readOnly: true,
+      })
+      expect(nodesOf(plan!).filter((node) => node !== 'Result')).toEqual(['Limit', expect.stringMatching(`^Index (Only )?Scan.* ${index}$`)])
+    },
+  )
 
   test('the look-up of a token', async () => {
     const headers = { authorization: `Bearer ${token}` }

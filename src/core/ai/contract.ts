@@ -64,7 +64,7 @@ export const aiOperations = defineOperations('ai', {
     spec: 'Index, Suggestions and AI; Quota semantics (ai_tokens_per_day)',
     params: z.strictObject({ containerId: uuid }),
     success: { status: 200, answer: Summary },
-    needs: { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER' },
+    needs: { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER', within: 'container' },
     refuses: ['ai.no_model', 'ai.model_failed', 'quota.exceeded', 'secret.unavailable'],
     recovery,
     assumed: [

@@ -50,9 +50,14 @@ interface FoundRow extends Omit<ContainerRow, 'role'> {
 /** What the container's row is locked with: against changes of it, or against everybody who would write in it. */
 type Lock = 'share' | 'no key update'
 
-/** The container, for reading. Refuses not_found: unknown, another workspace's, deleted, or not visible to the caller. */
-export async function visibleContainer(ctx: Ctx, containerId: string): Promise<ContainerRow> {
-  return alive(await findContainer(ctx, containerId))
+/**
+ * The container, for reading. Refuses not_found: unknown, another workspace's, deleted, or not
+ * visible to the caller; auth.role_required where his role in it is lower.
+ */
+export async function visibleContainer(ctx: Ctx, containerId: string, role: Role = 'VIEWER'): Promise<ContainerRow> {
+  const container = alive(await findContainer(ctx, containerId))
+  demandRole(container, role)
+  return container
 }
 
 /**

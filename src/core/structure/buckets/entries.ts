@@ -11,14 +11,8 @@
  */
 import { account } from '../../auth/session.ts'
 import type { Ctx } from '../../context.ts'
+import { holdPlaces } from '../../items/place.ts'
 import { rankBetween } from '../../rank.ts'
-
-/** Lock class of the places of a bucket. */
-const placesLock = 7307
-
-/** Holds the places of a bucket, or of the items in no bucket (null), until the commit. */
-const holdPlaces = (ctx: Ctx, containerId: string, bucketId: string | null) =>
-  ctx.tx`select pg_advisory_xact_lock(${placesLock}, hashtext(${account(ctx).tenantId + containerId + (bucketId ?? '')}))`
 
 /** Entries that move in one transaction: some 50 ms of work, in which they are locked. */
 export const portionSize = 1_000
