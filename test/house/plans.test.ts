@@ -246,7 +246,10 @@ describe('reads by an index', () => {
       const [plan] = await own.installation.pool.transaction(asTenant(actor.tenantId), (tx) => plansOf(tx, statement), {
         readOnly: true,
       })
-      expect(nodesOf(plan!).filter((node) => node !== 'Result')).toEqual(['Limit', expect.stringMatching(`^Index (Only )?Scan.* ${index}$`)])
+      expect(nodesOf(plan!).filter((node) => node !== 'Result')).toEqual([
+        'Limit',
+        expect.stringMatching(`^Index (Only )?Scan.* ${index}$`),
+      ])
     },
   )
 
