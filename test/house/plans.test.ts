@@ -38,6 +38,8 @@ let actor: AccountActor
 let token: string
 let collectionId: string
 let holdId: string
+let bucketId: string
+let labelId: string
 const providerId = randomUUIDv7()
 let long: ReadonlySet<string>
 
@@ -52,6 +54,10 @@ beforeAll(async () => {
   collectionId = one!.container_id
   const [hold] = await own.oracle<{ id: string }[]>`select id from legal_hold where tenant_id = ${one!.tenant_id}`
   holdId = hold!.id
+  const [bucket] = await own.oracle<{ id: string }[]>`select id from bucket where tenant_id = ${one!.tenant_id}`
+  bucketId = bucket!.id
+  const [label] = await own.oracle<{ id: string }[]>`select id from label where tenant_id = ${one!.tenant_id}`
+  labelId = label!.id
   // Jobs by the thousand, of which one goes by the id that the request has.
   await own.oracle`
     insert into job (tenant_id, id, kind) select ${one!.tenant_id}, case n when 1 then ${collectionId}::uuid else gen_random_uuid() end, 'TENANT_EXPORT' from generate_series(1, 5000) n`
@@ -103,6 +109,10 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
     await sql`insert into container (tenant_id, id, kind, name, rank) select tenant_id, id, 'HUB', 'Home', 'a0' from made`
     await sql`insert into bucket (tenant_id, id, container_id, name, name_fold, rank) select tenant_id, uuidv7(), id, 'To do', 'to do', 'a0' from made`
     await sql`insert into label (tenant_id, id, container_id, name, name_fold, color_token) select tenant_id, uuidv7(), id, 'Idea', 'idea', 'red' from made`
+    await sql`
+      insert into item (tenant_id, id, container_id, type, title, rank, created_by)
+      select tenant_id, id, id, 'TASK', 'Plan', 'a0', account_id from made`
+    await sql`insert into item_label (tenant_id, item_id, label_id) select tenant_id, id, id from made`
     await sql`
       insert into identity_provider (tenant_id, id, issuer, client_id, kind, provisioning, position, allowed_email_domains, allowed_directories)
       select tenant_id, id, 'https://sso.example', 'svc', 'GENERIC', 'ANY', 0, '[]'::jsonb, '[]'::jsonb from made
@@ -183,6 +193,14 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listAuditEntries', () => size],
   ['listBuckets', () => ({ params: { containerId: collectionId } })],
   ['listLabels', () => ({ params: { containerId: collectionId } })],
+  ['listItems', () => size],
+  ['listItems', () => ({ query: { ...size.query, state: 'OPEN' } })],
+  ['listItems', () => ({ query: { ...size.query, container_id: collectionId } })],
+  ['listItems', () => ({ query: { ...size.query, container_id: collectionId, state: 'DONE' } })],
+  ['listItems', () => ({ query: { ...size.query, bucket_id: bucketId } })],
+  ['listItems', () => ({ query: { ...size.query, label_id: labelId, state: 'OPEN' } })],
+  ['getItem', () => ({ params: { itemId: collectionId } })],
+  ['listItemActivity', () => ({ params: { itemId: collectionId } })],
   ['listSessions', () => ({})],
   ['listTokens', () => ({})],
   ['listServiceAccounts', () => ({})],
