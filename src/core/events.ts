@@ -23,6 +23,7 @@ export const eventNames = {
   'lifecycle.hold.replaced': 'a legal hold was put back in force after a recovery',
   'work.container.created': 'a hub or a collection was created',
   'work.container.changed': 'the name or the description of a container was changed',
+  'work.container.privacy_changed': 'a container was hidden or opened',
   'work.container.reordered': 'a container was moved among its siblings',
   'work.container.moved': 'a collection was moved to another hub',
   'work.container.archived': 'a container was archived',

@@ -194,6 +194,7 @@ describe('If-Match', () => {
     ['PATCH', '', { name: 'other' }],
     ['POST', ':reorder', {}],
     ['POST', ':move', 'elsewhere'],
+    ['PUT', '/privacy', { is_private: true }],
     ['POST', ':archive', undefined],
     ['POST', ':unarchive', undefined],
     ['POST', ':restore', undefined],
