@@ -7,7 +7,7 @@ const kind = z.enum(['HUB', 'COLLECTION'])
 const name = text(1, 120)
 const description = text(0, 10_000)
 
-const Container = z
+export const Container = z
   .object({
     id: uuid,
     kind,
