@@ -149,7 +149,10 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
     (tx) => tx.last<CredentialRow[]>`
       select c.tenant_id, c.id, c.account_id, c.session_id, c.kind, c.scopes,
              c.last_used_at is null or c.last_used_at < now() - interval '1 minute' as is_unseen,
-             t.state, t.slug, a.kind as account_kind, m.role, g.container_rank, o.account_id is not null as is_operator, q.ceiling,
+             t.state, t.slug, a.kind as account_kind, m.role,
+             (select max(case e.role when 'OWNER' then 50 when 'ADMIN' then 40 when 'MEMBER' then 30 when 'COMMENTER' then 20 else 10 end)
+              from membership e where e.tenant_id = c.tenant_id and e.account_id = c.account_id and e.container_id is not null) as container_rank,
+             o.account_id is not null as is_operator, q.ceiling,
              (select value::text::bigint from setting where name = 'quotas.api_requests_per_minute') as decided_ceiling,
              i.epoch, i.gated_at is not null as is_gated,
              a.password_hash is not null as has_password, f.id is null as lacks_factor, d.value #>> '{}' as factor_demanded_of
@@ -157,9 +160,6 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
       cross join installation i
       join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
       left join membership m on m.tenant_id = c.tenant_id and m.account_id = c.account_id and m.container_id is null
-      cross join lateral (
-        select max(case e.role when 'OWNER' then 50 when 'ADMIN' then 40 when 'MEMBER' then 30 when 'COMMENTER' then 20 else 10 end) as container_rank
-        from membership e where e.tenant_id = c.tenant_id and e.account_id = c.account_id and e.container_id is not null) g
       join tenant t on t.id = c.tenant_id
       left join session s on s.tenant_id = c.tenant_id and s.id = c.session_id
       left join operator o on o.account_id = c.account_id
@@ -167,11 +167,11 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
       left join setting d on d.name = 'sign_in.mfa_required_for'
       left join tenant_quota q on q.tenant_id = c.tenant_id and q.quota = 'api_requests_per_minute'
       where c.hash = ${hash} and c.kind in ('PERSONAL', 'SERVICE', 'SESSION')
-        and (m.role is not null or g.container_rank is not null)
         and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`,
     { readOnly: true },
   )
-  return row
+  // Somebody without any role is nobody here any more.
+  return row && row.role === null && row.container_rank === null ? undefined : row
 }
 
 /** A workspace's subdomain serves its own tokens only; every other host serves all. */

@@ -34,7 +34,9 @@ describe.each(modes)('by %s', (mode) => {
     for (let n = 0; n < 9; n += 1) await plantLabel(other.tenant.id, other.collection_id, 0)
 
     const answer = await who[mode].call(getTenantStatistics, { tenantId })
-    const entities = Object.values(workspaceTables).flatMap(({ export: entity }) => (typeof entity === 'string' ? [entity] : []))
+    const entities = Object.values(workspaceTables).flatMap(({ export: entity }) =>
+      typeof entity === 'string' ? [entity] : [],
+    )
     expect(answer.entities.map(({ entity }) => entity).sort()).toEqual(entities.sort())
     const labels = answer.entities.find(({ entity }) => entity === 'labels')!
     expect(labels.rows).toBe(4 + 7)

@@ -92,13 +92,13 @@ const bare = ({ status, text }: Answered, id: string) =>
 /** What a refusal leaves behind on purpose: counted failures, after which the answer is another one. */
 const forgetFailures = () => ways.sql`delete from failed_attempt where tenant_id = ${mine.id}`
 
-async function answersAlike(place: Place, id: string, token: string): Promise<void> {
+async function answersAlike(place: Place, id: string, who: Person): Promise<void> {
   probes += 1
   const random = randomUUID()
   if (place.operation.area === 'auth') await forgetFailures()
-  const unknown = await probe(ways.daemon, place, random, token, own)
+  const unknown = await probe(ways.daemon, place, random, who, own)
   if (place.operation.area === 'auth') await forgetFailures()
-  const asked = await probe(ways.daemon, place, id, token, own)
+  const asked = await probe(ways.daemon, place, id, who, own)
   const where = `${nameOf(place)} = ${id}`
   expect([where, bare(asked, id)]).toEqual([where, bare(unknown, random)])
   expect([where, asked.status < 500, asked.text.includes('canary')]).toEqual([where, true, false])
@@ -130,9 +130,9 @@ describe('another workspace', () => {
   })
 
   test.each(named)('%s', async (_, place) => {
-    for (const id of idsFor(place, foreign, isFull)) await answersAlike(place, id, owner.token)
+    for (const id of idsFor(place, foreign, isFull)) await answersAlike(place, id, owner)
     // The same as somebody who may do less: what comes first must not tell either.
-    if (isFull) for (const id of idsFor(place, foreign, false)) await answersAlike(place, id, admin.token)
+    if (isFull) for (const id of idsFor(place, foreign, false)) await answersAlike(place, id, admin)
   })
 
   test('has every row that it had, and no further one', async () => {
@@ -167,7 +167,7 @@ describe('a private container of one’s own workspace', () => {
 
   test.each(ofContainers)('%s', async (_, place) => {
     const kinds = isFull ? [...hidden.keys()] : [kindOf(place)]
-    for (const id of kinds.flatMap((kind) => hidden.get(kind) ?? [])) await answersAlike(place, id, admin.token)
+    for (const id of kinds.flatMap((kind) => hidden.get(kind) ?? [])) await answersAlike(place, id, admin)
   })
 
   test('is as it was', async () => {
@@ -183,13 +183,13 @@ describe('an id that is none', () => {
     const [id = randomUUID()] = idsFor(place, foreign, false)
     for (const spelt of [id.toUpperCase(), `urn:uuid:${id}`, `{${id}}`, id.replaceAll('-', '')]) {
       probes += 1
-      const { status, json } = await probe(ways.daemon, place, encodeURI(spelt), owner.token, own)
+      const { status, json } = await probe(ways.daemon, place, encodeURI(spelt), owner, own)
       // Whoever is not let in is told that before his body is read; what cannot stand in a path is no path of ours.
       const refused = { body: [401, 403, 422], query: [400, 403], path: [400, 404, 405] }[place.where]
       expect([nameOf(place), spelt, status]).toEqual([nameOf(place), spelt, expect.toBeOneOf(refused)])
       expect(json.code).not.toBe('internal')
     }
-    await answersAlike(place, '00000000-0000-0000-0000-000000000000', owner.token)
+    await answersAlike(place, '00000000-0000-0000-0000-000000000000', owner)
   })
 })
 

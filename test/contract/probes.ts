@@ -4,12 +4,15 @@
  * Nothing here is written per operation: the places come from the declarations, the ids from every
  * table that has some. An operation or a table that is added is probed without another line.
  */
+import { randomUUIDv7 } from 'node:crypto'
 import type { Sql } from 'postgres'
-import type { Operation } from '../../src/core/operation.ts'
+import { needsStepUp, type Operation } from '../../src/core/operation.ts'
 import { operations } from '../../src/core/operations.ts'
+import { mintToken } from '../../src/core/token.ts'
 import { type JsonSchema, openSchemas } from '../../src/daemon/openapi-schemas.ts'
 import { withValue, writables } from '../support/bodies.ts'
 import type { Answered, TestDaemon } from '../support/daemon.ts'
+import type { Person } from '../support/people.ts'
 
 export interface Place {
   readonly operation: Operation
@@ -104,7 +107,7 @@ export function kindOf({ path }: Pick<Place, 'path'>): string {
 }
 
 /** Sends the operation with `id` at the place, and at the other places of its path what is the caller's own. */
-export function probe(daemon: TestDaemon, place: Place, id: string, token: string, own: Ids): Promise<Answered> {
+export async function probe(daemon: TestDaemon, place: Place, id: string, who: Person, own: Ids): Promise<Answered> {
   const { operation, where, path } = place
   const url = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     where === 'path' && name === path[0] ? id : (own.get(kindOf({ path: [name] }))?.[0] ?? wordFor(name)),
@@ -117,9 +120,19 @@ export function probe(daemon: TestDaemon, place: Place, id: string, token: strin
   const value = node?.types.has('array') ? [id] : id
   const body = where === 'body' ? withValue(ownBody(place, sample, own), path, value) : sample
   return daemon.call(operation.method, `/api/v1${url}${query}`, {
-    token,
+    token: who.token,
     ...(body === undefined ? {} : { body }),
+    ...(needsStepUp(operation, body) ? { headers: { 'x-service-step-up': await proofOf(daemon, who) } } : {}),
   })
+}
+
+/** A proof that serves any operation, so that a probe gets as far as its rule. */
+async function proofOf({ db: { sql } }: TestDaemon, { tenantId, accountId, credentialId }: Person): Promise<string> {
+  const { token, hash } = mintToken('stepUp')
+  await sql`
+    insert into step_up (tenant_id, id, account_id, bearer_id, hash, expires_at)
+    values (${tenantId}, ${randomUUIDv7()}, ${accountId}, ${credentialId}, ${hash}, now() + interval '5 minutes')`
+  return token
 }
 
 /** Names in a path that are no ids. */

@@ -35,7 +35,7 @@ async function furnish(ways: TwoWays, furnished: Furnished): Promise<void> {
   await furnishWaysIn(ways, furnished)
   await furnishItems(ways, furnished)
   const { sql, installation } = ways
-  const { id, ownerId } = furnished
+  const { id, ownerId, collectionId } = furnished
   const session = randomUUIDv7()
   const record = randomUUIDv7()
   const place = { tenantId: id, kind: 'idempotency.answer', ownerId: record } as const
@@ -48,6 +48,7 @@ async function furnish(ways: TwoWays, furnished: Furnished): Promise<void> {
     await tx`
       insert into step_up (tenant_id, id, account_id, bearer_id, hash, expires_at)
       values (${id}, ${randomUUIDv7()}, ${ownerId}, ${session}, ${randomBytes(32)}, now())`
+    await tx`insert into membership (tenant_id, id, account_id, container_id, role) values (${id}, ${randomUUIDv7()}, ${ownerId}, ${collectionId}, 'VIEWER')`
     await tx`insert into failed_sign_in (tenant_id, id, subject) values (${id}, ${randomUUIDv7()}, '\\x00')`
     await tx`insert into password_reset (tenant_id, id, account_id, expires_at) values (${id}, ${randomUUIDv7()}, ${ownerId}, now())`
     await tx`insert into password_history (tenant_id, id, account_id, password_hash) values (${id}, ${randomUUIDv7()}, ${ownerId}, 'x')`

@@ -15,19 +15,19 @@ export async function listContainers(ctx: Ctx, query: Query): Promise<Answer<typ
   const list = { operation: 'listContainers', filters: { kind, parent_id, state } }
   const { tenantId } = account(ctx)
   const after = pageStart(ctx, list, cursor)
-  const rows = await ctx.tx.last<Container[]>`
-    with seen as (
+  const { tx } = ctx
+  const rows = await tx.last<Container[]>`
+    select id, kind, parent_id, name, description, position, is_private, archived_at, deleted_at, created_at, updated_at, version
+    from (
       select c.*, h.archived_at as hub_archived_at,
              c.deleted_at is null and h.deleted_at is null as is_there,
              count(*) filter (where c.deleted_at is null) over (partition by c.parent_id order by c.rank)::int
                - (c.deleted_at is null)::int as position
       from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-      where c.tenant_id = ${tenantId} and ${isSeen(ctx)})
-    select id, kind, parent_id, name, description, position, is_private, archived_at, deleted_at, created_at, updated_at, version
-    from seen
+      where c.tenant_id = ${tenantId} and ${isSeen(ctx)}) seen
     where id > ${after ?? firstId}::uuid and ${inState(ctx, state)}
-      and (${kind ?? null}::text is null or kind = ${kind ?? null})
-      and (${parent_id ?? null}::uuid is null or parent_id = ${parent_id ?? null}::uuid)
+      ${kind === undefined ? tx.part`` : tx.part`and kind = ${kind}`}
+      ${parent_id === undefined ? tx.part`` : tx.part`and parent_id = ${parent_id}`}
     order by id limit ${size + 1}`
   return pageOfRows(ctx, list, rows, size)
 }

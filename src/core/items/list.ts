@@ -38,23 +38,34 @@ export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof o
 
 /** The containers that the filters name, themselves or by what is in them: all of them at once. Refuses not_found. */
 async function containersOf(ctx: Ctx, { container_id, bucket_id, label_id }: Filters): Promise<string[]> {
+  const { tenantId } = account(ctx)
+  const { part } = ctx.tx
   const named: string[] = []
   if (container_id !== undefined) named.push((await visibleContainer(ctx, container_id)).id)
-  if (bucket_id !== undefined) named.push(await containerOf(ctx, ctx.tx.part`bucket`, bucket_id))
-  if (label_id !== undefined) named.push(await containerOf(ctx, ctx.tx.part`label`, label_id))
+  if (bucket_id !== undefined)
+    named.push(
+      await seenContainer(
+        ctx,
+        part`select container_id from bucket where tenant_id = ${tenantId} and id = ${bucket_id}`,
+      ),
+    )
+  if (label_id !== undefined)
+    named.push(
+      await seenContainer(
+        ctx,
+        part`select container_id from label where tenant_id = ${tenantId} and id = ${label_id} and deleted_at is null`,
+      ),
+    )
   return [...new Set(named)]
 }
 
-/** The container of a bucket or a label. Refuses not_found. */
-async function containerOf(ctx: Ctx, table: Part, id: string): Promise<string> {
+/** The container that a statement finds the id of, when the caller sees it. Refuses not_found. */
+async function seenContainer(ctx: Ctx, idOf: Part): Promise<string> {
   const { tenantId } = account(ctx)
-  const [row] = await ctx.tx<{ container_id: string }[]>`
-    select o.container_id from ${table} o
-    join container c on c.tenant_id = o.tenant_id and c.id = o.container_id
-    left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-    where o.tenant_id = ${tenantId} and o.id = ${id} and o.deleted_at is null
-      and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}`
-  return row?.container_id ?? refuse('not_found')
+  const [row] = await ctx.tx<{ id: string }[]>`
+    select c.id from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+    where c.tenant_id = ${tenantId} and c.id = (${idOf}) and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}`
+  return row?.id ?? refuse('not_found')
 }
 
 /** The filters as a `from … where`. Without a bucket a label drives it: its index is in the order of items. */

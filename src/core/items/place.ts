@@ -88,7 +88,8 @@ export async function bucketFor(
   if (bucketId === null) return null
   if (bucketId === undefined) return leftmostBucket(ctx, containerId)
   const [bucket] = await ctx.tx`
-    select 1 from bucket b where b.tenant_id = ${account(ctx).tenantId} and b.container_id = ${containerId} and b.id = ${bucketId} for share`
+    select 1 from bucket b where b.tenant_id = ${account(ctx).tenantId} and b.container_id = ${containerId} and b.id = ${bucketId}
+    for share`
   return bucket ? bucketId : refuseMember('/bucket_id', 'reference.unknown')
 }
 

@@ -33,11 +33,12 @@ export async function listMemberships(
   const list = { operation: 'listMemberships', filters: { account_id, container_id } }
   const { tenantId, isGuest } = account(ctx)
   const after = pageStart(ctx, list, cursor)
-  const rows = await ctx.tx.last<Membership[]>`
+  const { tx } = ctx
+  const rows = await tx.last<Membership[]>`
     select m.id, m.account_id, m.container_id, m.role, m.created_at, m.updated_at, m.version from membership m
     where m.tenant_id = ${tenantId} and m.id > ${after ?? firstId}::uuid
-      and (${account_id ?? null}::uuid is null or m.account_id = ${account_id ?? null}::uuid)
-      and (${container_id ?? null}::uuid is null or m.container_id = ${container_id ?? null}::uuid)
+      ${account_id === undefined ? tx.part`` : tx.part`and m.account_id = ${account_id}`}
+      ${container_id === undefined ? tx.part`` : tx.part`and m.container_id = ${container_id}`}
       and ((m.container_id is null and not ${isGuest === true}) or m.container_id in (${visibleContainerIds(ctx)}))
     order by m.id limit ${size + 1}`
   return pageOfRows(ctx, list, rows, size)
