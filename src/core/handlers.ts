@@ -81,6 +81,7 @@ import {
 } from './containers/change.ts'
 import { createContainer } from './containers/creation.ts'
 import { listContainers } from './containers/list.ts'
+import { setContainerPrivacy } from './containers/privacy.ts'
 import type { Ctx } from './context.ts'
 import { getOwnAccount } from './identity/own-account.ts'
 import type { Installation, RunAsRule } from './installation.ts'
@@ -170,6 +171,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   createContainer,
   getContainer,
   updateContainer,
+  setContainerPrivacy,
   deleteContainer,
   moveContainer,
   reorderContainer,

@@ -109,6 +109,7 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
     await sql`insert into container (tenant_id, id, kind, name, rank) select tenant_id, id, 'HUB', 'Home', 'a0' from made`
     await sql`insert into bucket (tenant_id, id, container_id, name, name_fold, rank) select tenant_id, uuidv7(), id, 'To do', 'to do', 'a0' from made`
     await sql`insert into label (tenant_id, id, container_id, name, name_fold, color_token) select tenant_id, uuidv7(), id, 'Idea', 'idea', 'red' from made`
+    await sql`insert into custom_field (tenant_id, id, key, kind, is_required, applies_to) select tenant_id, id, 'plan', 'TEXT', false, '["TASK"]'::jsonb from made`
     await sql`
       insert into item (tenant_id, id, container_id, type, title, rank, created_by)
       select tenant_id, id, id, 'TASK', 'Plan', 'a0', account_id from made`
@@ -192,6 +193,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listMemberships', () => ({ query: { account_id: actor.accountId, container_id: collectionId } })],
   ['listAuditEntries', () => size],
   ['listBuckets', () => ({ params: { containerId: collectionId } })],
+  ['listCustomFields', () => ({})],
   ['listLabels', () => ({ params: { containerId: collectionId } })],
   ['listItems', () => size],
   ['listItems', () => ({ query: { ...size.query, state: 'OPEN' } })],

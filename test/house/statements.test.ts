@@ -130,6 +130,7 @@ const knownSources = new Set([
   'pg_attribute',
   'pg_constraint',
   'unnest',
+  'jsonb_to_recordset',
 ])
 
 describe('statements', () => {

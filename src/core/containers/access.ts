@@ -89,10 +89,18 @@ export async function referencedContainer(
   return container
 }
 
-/** The container, for changing the container itself; whoever writes in it waits. Refuses not_found, auth.role_required. */
-export async function changeableContainer(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
+/** The container, for changing the container itself; whoever writes in it waits. Refuses not_found, auth.role_required, precondition.failed. */
+export async function lockUnchanged(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
   const container = alive(await findContainer(ctx, containerId, 'no key update'))
   demandRole(container, role)
+  ctx.unchanged(container.version)
+  return container
+}
+
+/** The same, for a change that an archived one does not take. Refuses container.archived as well. */
+export async function lockWritable(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
+  const container = await lockUnchanged(ctx, containerId, role)
+  if (container.is_archived) refuse('container.archived')
   return container
 }
 
