@@ -14,7 +14,10 @@ export interface AccountActor {
   readonly bearerId: string
   readonly sessionId: string | null
   readonly scopes: readonly Scope[]
+  /** On the workspace; the least one for a guest, whom it serves nothing. */
   readonly role: Role
+  /** Has no role on the workspace, but in containers (containers/access.ts). */
+  readonly isGuest?: boolean
   readonly isOperator: boolean
   /** The installation's epoch when the credential was read; a change in another one is refused (recovery/gate.ts). */
   readonly epoch?: string

@@ -26,6 +26,7 @@ import { addOperator, listOperators, removeOperator } from './admin/operators/re
 import { getOverview } from './admin/overview/overview.ts'
 import { getSettings, prepareReplacement, replaceSettings } from './admin/settings/replacement.ts'
 import { readLocalisation } from './admin/settings/settings.ts'
+import { getTenantStatistics } from './admin/statistics/statistics.ts'
 import { cancelTenantDeletion, deleteTenant } from './admin/tenants/deletion.ts'
 import { getDeletionPlan } from './admin/tenants/deletion-plan.ts'
 import { exportTenant } from './admin/tenants/export.ts'
@@ -37,9 +38,11 @@ import { getPurgeCertificate, listPurgeCertificates } from './admin/tenants/purg
 import { verifyPurgeCertificate } from './admin/tenants/purge-verification.ts'
 import { changeTenantQuotas } from './admin/tenants/quotas.ts'
 import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
+import { summarizeItem, tellItemSummary } from './ai/item-summary.ts'
 import { chooseAiModel, listAiModels, unchooseAiModel } from './ai/models.ts'
 import { summarizeContainer, tellSummary } from './ai/summary.ts'
 import { explainSignIn } from './audit/sign-in-explanation.ts'
+import { listAuditEntries } from './audit/trail.ts'
 import { createToken, listTokens, revokeToken } from './auth/access-token.ts'
 import { changePassword, prepareNewPassword } from './auth/change-password.ts'
 import { checkPassword, forgetPassword, hashForReset, prepareCheck, resetPassword } from './auth/forgotten-password.ts'
@@ -68,25 +71,52 @@ import { agreeToTerms } from './auth/terms.ts'
 import { listBackups, readBackups } from './backup/listing.ts'
 import { probeTarget, testBackupTarget } from './backup/probe.ts'
 import { createBackupTarget, deleteBackupTarget, listBackupTargets, vetNewTarget } from './backup/target.ts'
+import {
+  archiveContainer,
+  deleteContainer,
+  getContainer,
+  moveContainer,
+  reorderContainer,
+  restoreContainer,
+  unarchiveContainer,
+  updateContainer,
+} from './containers/change.ts'
+import { createContainer } from './containers/creation.ts'
 import { listContainers } from './containers/list.ts'
+import { setContainerPrivacy } from './containers/privacy.ts'
 import type { Ctx } from './context.ts'
 import { getOwnAccount } from './identity/own-account.ts'
-import type { Installation } from './installation.ts'
+import type { Installation, RunAsRule } from './installation.ts'
+import { listItemActivity } from './items/activity.ts'
+import { deleteItem, getItem, updateItem } from './items/change.ts'
+import { completeItem, reopenItem } from './items/completion.ts'
+import { createItem } from './items/creation.ts'
+import { setItemField } from './items/field-values.ts'
+import { addItemLabel, removeItemLabel } from './items/labels.ts'
+import { listItems } from './items/list.ts'
+import { moveItem } from './items/move.ts'
 import { getJob } from './job-area/show.ts'
+import { grantMembership, listMemberships, removeMembership } from './memberships/membership.ts'
 import { listProblems } from './meta/problems.ts'
 import type { Answer, Received } from './operation.ts'
 import type { OperationId, Operations } from './operations.ts'
 import type { Problem } from './problem.ts'
 import { getHold, listHolds, placeHold, releaseHold } from './retention/hold.ts'
+import { createBucket, updateBucket } from './structure/buckets/change.ts'
+import { deleteBucket, moveOut } from './structure/buckets/deletion.ts'
 import { listBuckets } from './structure/buckets/list.ts'
+import { reorderBucket } from './structure/buckets/order.ts'
+import { createCustomField, deleteCustomField, updateCustomField } from './structure/custom-fields/definition.ts'
+import { listCustomFields } from './structure/custom-fields/list.ts'
 import { listLabels } from './structure/labels/list.ts'
+import { createLabel, deleteLabel, restoreLabel, updateLabel } from './structure/labels/vocabulary.ts'
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a rule that answers nothing is an async function without a return
 type Answered<O> = Promise<Answer<O> | (Answer<O> extends undefined ? void : never) | Problem>
 type Rule<O> = (ctx: Ctx, received: Received<O>) => Answered<O>
-/** A rule with work before it that takes long and needs no transaction. */
+/** A rule with work before it that takes long and needs no transaction, or several. */
 interface Prepared<O, P> {
-  readonly prepare: (installation: Installation, actor: Actor, received: Received<O>) => Promise<P>
+  readonly prepare: (installation: Installation, actor: Actor, received: Received<O>, run: RunAsRule) => Promise<P>
   readonly rule: (ctx: Ctx, received: Received<O>, prepared: P) => Answered<O>
 }
 /** A rule with a question that depends on nothing: it travels in the transaction's first packet, beside the key's. */
@@ -142,9 +172,46 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   listPresets,
   listAccountsWithoutProvider,
   getOwnAccount,
+  listMemberships,
+  grantMembership,
+  removeMembership,
   listContainers,
+  createContainer,
+  getContainer,
+  updateContainer,
+  setContainerPrivacy,
+  deleteContainer,
+  moveContainer,
+  reorderContainer,
+  archiveContainer,
+  unarchiveContainer,
+  restoreContainer,
   listBuckets,
+  createBucket,
+  updateBucket,
+  deleteBucket: withWork((_installation, _actor, deletion, run) => moveOut(deletion, run), deleteBucket),
+  reorderBucket,
   listLabels,
+  createLabel,
+  updateLabel,
+  deleteLabel,
+  restoreLabel,
+  listCustomFields,
+  createCustomField,
+  updateCustomField,
+  deleteCustomField,
+  listItems,
+  createItem,
+  getItem,
+  updateItem,
+  deleteItem,
+  moveItem,
+  completeItem,
+  reopenItem,
+  addItemLabel,
+  removeItemLabel,
+  setItemField,
+  listItemActivity,
   listTenants,
   provisionTenant: asking(readLocalisation, provisionTenant),
   suspendTenant,
@@ -176,6 +243,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   getSettings,
   replaceSettings: withWork(prepareReplacement, replaceSettings),
   getOverview,
+  getTenantStatistics,
   listJournal,
   getEncryption,
   resealEncryption,
@@ -185,6 +253,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   testBackupTarget: withWork(probeTarget, testBackupTarget),
   listBackups: withWork(readBackups, listBackups),
   exportTenant,
+  listAuditEntries,
   explainSignIn,
   getJob,
   listAiProviders,
@@ -196,4 +265,5 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   chooseAiModel,
   unchooseAiModel,
   summarizeContainer: withWork(tellSummary, summarizeContainer),
+  summarizeItem: withWork(tellItemSummary, summarizeItem),
 }

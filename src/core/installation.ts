@@ -45,6 +45,9 @@ export interface Identity {
   epoch: string
 }
 
+/** Runs work in a transaction such as the rule of the request gets, with its If-Match; may be asked for again and again. */
+export type RunAsRule = <T>(work: (ctx: Ctx) => Promise<T>) => Promise<T>
+
 export interface Installation {
   readonly config: Config
   readonly ring: Keyring

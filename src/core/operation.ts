@@ -24,8 +24,17 @@ export type Needs =
       /** Served also while a second factor is demanded that the account has not: what it takes to get one. */
       readonly withoutSecondFactor?: true
     }
-  /** The workspace's own people. */
-  | { readonly caller: 'workspace'; readonly scope: Scope; readonly role: Role; readonly stepUp?: StepUp }
+  /**
+   * The workspace's own people. `within`: the role is asked for in the container that the call is about, so the
+   * gate lets everybody in who has it anywhere, and the rule asks again (containers/access.ts).
+   */
+  | {
+      readonly caller: 'workspace'
+      readonly scope: Scope
+      readonly role: Role
+      readonly within?: 'container'
+      readonly stepUp?: StepUp
+    }
   /**
    * A workspace's people act for their workspace; a credential that carries `admin:tenants`
    * acts for the installation, and its bearer must be in the register.

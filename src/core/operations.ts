@@ -6,6 +6,7 @@ import { journalOperations } from './admin/journal/contract.ts'
 import { operatorOperations } from './admin/operators/contract.ts'
 import { overviewOperations } from './admin/overview/contract.ts'
 import { settingsOperations } from './admin/settings/contract.ts'
+import { statisticsOperations } from './admin/statistics/contract.ts'
 import { tenantOperations } from './admin/tenants/contract.ts'
 import { aiOperations } from './ai/contract.ts'
 import { auditOperations } from './audit/contract.ts'
@@ -16,10 +17,13 @@ import { serviceAccountOperations, tokenOperations } from './auth/token-contract
 import { backupOperations } from './backup/contract.ts'
 import { containerOperations } from './containers/contract.ts'
 import { identityOperations } from './identity/contract.ts'
+import { itemOperations } from './items/contract.ts'
 import { jobOperations } from './job-area/contract.ts'
+import { membershipOperations } from './memberships/contract.ts'
 import { metaOperations } from './meta/contract.ts'
 import { retentionOperations } from './retention/contract.ts'
 import { bucketOperations, labelOperations } from './structure/contract.ts'
+import { customFieldOperations } from './structure/custom-fields/contract.ts'
 
 export const operations = {
   ...metaOperations,
@@ -33,9 +37,12 @@ export const operations = {
   ...providerSignInOperations,
   ...providerOperations,
   ...identityOperations,
+  ...membershipOperations,
   ...containerOperations,
   ...bucketOperations,
   ...labelOperations,
+  ...customFieldOperations,
+  ...itemOperations,
   ...tenantOperations,
   ...retentionOperations,
   ...operatorOperations,
@@ -43,6 +50,7 @@ export const operations = {
   ...withdrawalPlanOperations,
   ...settingsOperations,
   ...overviewOperations,
+  ...statisticsOperations,
   ...journalOperations,
   ...aiProviderOperations,
   ...aiOperations,

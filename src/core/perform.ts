@@ -20,7 +20,7 @@ import {
   type StoredAnswer,
   storedRefusal,
 } from './idempotency.ts'
-import { type Installation, workspaceOf } from './installation.ts'
+import { type Installation, type RunAsRule, workspaceOf } from './installation.ts'
 import { readJson, writeJson } from './json.ts'
 import { type Answer, isRead, needsStepUp, type Operation, type Sent } from './operation.ts'
 import { Problem, problemOf, refuse } from './problem.ts'
@@ -31,8 +31,8 @@ import { receive } from './validation.ts'
 export type { Request } from './request.ts'
 
 interface Handler {
-  /** What takes long and needs no transaction; its result is the rule's third argument. */
-  readonly prepare?: (installation: Installation, actor: Actor, received: unknown) => Promise<unknown>
+  /** What takes long and needs no transaction, or several; its result is the rule's third argument. */
+  readonly prepare?: (installation: Installation, actor: Actor, received: unknown, run: RunAsRule) => Promise<unknown>
   /** What depends on nothing, asked in the transaction's first packet; its answer is the rule's third argument. */
   readonly ask?: (ctx: Ctx) => Promise<unknown>
   readonly rule: (ctx: Ctx, received: unknown, prepared: unknown) => Promise<unknown>
@@ -61,8 +61,11 @@ export async function perform(
     refuse('admin.multi_mode_required')
 
   const { prepare, ask, rule } = handlerOf(operation)
-  const prepared = await prepare?.(installation, actor, received)
-  const answer = await installation.transaction(actor, transactionFor(operation, actor, ifMatch), (ctx) => {
+  const options = transactionFor(operation, actor, ifMatch)
+  const prepared = await prepare?.(installation, actor, received, (work) =>
+    installation.transaction(actor, options, (ctx) => work(ctx).catch(asProblem)),
+  )
+  const answer = await installation.transaction(actor, options, (ctx) => {
     const told = ask?.(ctx)
     told?.catch(() => {}) // the rule hears of it, if it comes to the rule
     const work = async () =>

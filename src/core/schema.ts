@@ -74,15 +74,18 @@ export const listOf = <Row extends z.ZodType>(row: Row) => z.object({ data: z.ar
 export const pageOf = <Row extends z.ZodType>(row: Row) =>
   z.object({ data: z.array(row), next_cursor: z.string().nullable() })
 
+/** A cursor holds a position, and that may be a rank of a thousand characters, encrypted. */
+export const longestCursor = 2048
+
 /** Query members of a paged list; `size` above `maximum` is refused (400). */
 export const paging = (maximum: number, size: number) => ({
-  cursor: z.string().max(512).optional(),
+  cursor: z.string().max(longestCursor).optional(),
   size: count(1, maximum).default(size),
 })
 
 /** Query members of a list that is whole unless a page is asked for. */
 export const optionalPaging = (maximum: number) => ({
-  cursor: z.string().max(512).optional(),
+  cursor: z.string().max(longestCursor).optional(),
   size: count(1, maximum).optional(),
 })
 

@@ -10,6 +10,8 @@ interface WorkspaceTable {
   readonly purge: number
   /** The entity its rows become in an archive, or why they are in none. */
   readonly export: string | { readonly omitted: string }
+  /** The column that says when a row came, where one does: what its growth is counted by. */
+  readonly since?: string
   /** Columns that no archive holds: `tenant_id`, which the manifest names once, and these. */
   readonly withheld?: readonly string[]
 }
@@ -27,20 +29,26 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
     export: { omitted: 'ways to sign in at this installation; their secrets are sealed' },
   },
   connected_identity: { purge: 50, export: { omitted: 'credentials' } },
-  group_member: { purge: 50, export: 'group_members' },
-  account_group: { purge: 60, export: 'groups' },
+  group_member: { purge: 50, export: 'group_members', since: 'added_at' },
+  account_group: { purge: 60, export: 'groups', since: 'created_at' },
   ai_choice: { purge: 20, export: { omitted: 'which of the models that this installation offers is on' } },
   ai_usage: { purge: 20, export: { omitted: 'a count of the last days' } },
-  automation_rule: { purge: 30, export: 'automation_rules' },
+  automation_rule: { purge: 30, export: 'automation_rules', since: 'created_at' },
   job: { purge: 20, export: { omitted: 'work under way' } },
   reseal: { purge: 20, export: { omitted: 'work under way' } },
   backup_target: { purge: 20, export: { omitted: 'places of this installation; their credentials are secrets' } },
   tenant_quota: { purge: 20, export: 'quotas' },
   outbox_event: { purge: 20, export: { omitted: 'messages to other systems; the trail has the history' } },
-  audit_entry: { purge: 20, export: 'audit_entries' },
-  label: { purge: 30, export: 'labels' },
-  bucket: { purge: 30, export: 'buckets' },
-  container: { purge: 40, export: 'containers' },
+  audit_entry: { purge: 20, export: 'audit_entries', since: 'at' },
+  item_tally: { purge: 20, export: { omitted: 'a count; whoever imports counts again' } },
+  item_label: { purge: 20, export: 'item_labels' },
+  item_member: { purge: 20, export: 'item_members' },
+  item_field_value: { purge: 20, export: 'item_field_values' },
+  item: { purge: 25, export: 'items', since: 'created_at' },
+  custom_field: { purge: 30, export: 'custom_fields', since: 'created_at' },
+  label: { purge: 30, export: 'labels', since: 'created_at' },
+  bucket: { purge: 30, export: 'buckets', since: 'created_at' },
+  container: { purge: 40, export: 'containers', since: 'created_at' },
   failed_sign_in: { purge: 50, export: { omitted: 'a counter of the last minutes' } },
   password_reset: { purge: 50, export: { omitted: 'credentials' } },
   password_history: { purge: 50, export: { omitted: 'credentials' } },
@@ -51,10 +59,10 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   credential: { purge: 60, export: { omitted: 'credentials' } },
   session: { purge: 70, export: { omitted: 'credentials' } },
   invitation: { purge: 70, export: { omitted: 'credentials' } },
-  membership: { purge: 70, export: 'memberships' },
+  membership: { purge: 35, export: 'memberships', since: 'created_at' },
   // Last: until then a hold that a recovery puts back stops the purge.
-  legal_hold: { purge: 90, export: 'legal_holds' },
-  account: { purge: 80, export: 'accounts', withheld: ['password_hash'] },
+  legal_hold: { purge: 90, export: 'legal_holds', since: 'placed_at' },
+  account: { purge: 80, export: 'accounts', since: 'created_at', withheld: ['password_hash'] },
 }
 
 /** Tables of the installation itself, and why they hold no workspace's content. */

@@ -42,7 +42,10 @@ interface CredentialRow {
   readonly state: 'ACTIVE' | 'SUSPENDED' | 'PENDING_DELETION'
   readonly slug: string
   readonly account_kind: 'PERSON' | 'SERVICE'
-  readonly role: Role
+  /** On the workspace; null for a guest. */
+  readonly role: Role | null
+  /** The rank of the highest role in any container; null where there is none. */
+  readonly container_rank: number | null
   readonly is_operator: boolean
   readonly ceiling: number | bigint | null
   readonly decided_ceiling: number | bigint | null
@@ -71,7 +74,7 @@ export function openGate(installation: Installation, rate: Rate): Gate {
       if (row.is_gated && !isServedWhileGated(needs, actor)) refuseRecovering()
       if (row.state !== 'ACTIVE') refuse('tenant_suspended')
 
-      await authorize(installation, needs, actor)
+      await authorize(installation, needs, actor, row.container_rank ?? 0)
       if (
         row.lacks_factor &&
         isMeant(demandedOf(row.factor_demanded_of), { ...actor, hasPassword: row.has_password }) &&
@@ -90,13 +93,18 @@ export function openGate(installation: Installation, rate: Rate): Gate {
   }
 }
 
-async function authorize(installation: Installation, needs: Needs, actor: AccountActor): Promise<void> {
+async function authorize(
+  installation: Installation,
+  needs: Needs,
+  actor: AccountActor,
+  containerRank: number,
+): Promise<void> {
   switch (needs.caller) {
     case 'anyone':
     case 'account':
       return
     case 'workspace':
-      return demandPlace(actor, needs)
+      return demandPlace(actor, needs, needs.within === 'container' ? containerRank : 0)
     case 'workspace or operator':
       if (actsForInstallation(actor)) {
         if (!actor.isOperator) refuse('admin.operator_required')
@@ -112,9 +120,14 @@ async function authorize(installation: Installation, needs: Needs, actor: Accoun
   }
 }
 
-function demandPlace(actor: AccountActor, { scope, role }: { readonly scope: Scope; readonly role: Role }): void {
+/** `elsewhere`: the rank of a role in a container, where the operation asks for one there. */
+function demandPlace(
+  actor: AccountActor,
+  { scope, role }: { readonly scope: Scope; readonly role: Role },
+  elsewhere = 0,
+): void {
   demandScope(actor, scope)
-  if (rankOf[actor.role] < rankOf[role]) refuse('auth.role_required', { role })
+  if (Math.max(actor.isGuest ? 0 : rankOf[actor.role], elsewhere) < rankOf[role]) refuse('auth.role_required', { role })
 }
 
 function demandScope(actor: AccountActor, scope: Scope): void {
@@ -136,14 +149,17 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
     (tx) => tx.last<CredentialRow[]>`
       select c.tenant_id, c.id, c.account_id, c.session_id, c.kind, c.scopes,
              c.last_used_at is null or c.last_used_at < now() - interval '1 minute' as is_unseen,
-             t.state, t.slug, a.kind as account_kind, m.role, o.account_id is not null as is_operator, q.ceiling,
+             t.state, t.slug, a.kind as account_kind, m.role,
+             (select max(case e.role when 'OWNER' then 50 when 'ADMIN' then 40 when 'MEMBER' then 30 when 'COMMENTER' then 20 else 10 end)
+              from membership e where e.tenant_id = c.tenant_id and e.account_id = c.account_id and e.container_id is not null) as container_rank,
+             o.account_id is not null as is_operator, q.ceiling,
              (select value::text::bigint from setting where name = 'quotas.api_requests_per_minute') as decided_ceiling,
              i.epoch, i.gated_at is not null as is_gated,
              a.password_hash is not null as has_password, f.id is null as lacks_factor, d.value #>> '{}' as factor_demanded_of
       from credential c
       cross join installation i
       join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
-      join membership m on m.tenant_id = c.tenant_id and m.account_id = c.account_id
+      left join membership m on m.tenant_id = c.tenant_id and m.account_id = c.account_id and m.container_id is null
       join tenant t on t.id = c.tenant_id
       left join session s on s.tenant_id = c.tenant_id and s.id = c.session_id
       left join operator o on o.account_id = c.account_id
@@ -154,7 +170,8 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
         and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`,
     { readOnly: true },
   )
-  return row
+  // Somebody without any role is nobody here any more; but who is an operator is not a workspace's to say.
+  return row && row.role === null && row.container_rank === null && !row.is_operator ? undefined : row
 }
 
 /** A workspace's subdomain serves its own tokens only; every other host serves all. */
@@ -181,7 +198,8 @@ const actorOf = (row: CredentialRow): AccountActor => ({
   bearerId: row.session_id ?? row.id,
   sessionId: row.session_id,
   scopes: row.scopes.split(' ') as Scope[],
-  role: row.role,
+  role: row.role ?? 'VIEWER',
+  isGuest: row.role === null,
   isOperator: row.is_operator,
   epoch: row.epoch,
 })

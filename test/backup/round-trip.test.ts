@@ -111,7 +111,7 @@ async function change(sql: postgres.Sql, tenantId: string, containers: string[])
       await sql`insert into automation_rule (tenant_id, id, name, enabled) values (${tenantId}, ${id}, ${name}, ${upTo(2) === 1})`
       return
     default:
-      await sql`delete from label where tenant_id = ${tenantId} and id in (select id from label where tenant_id = ${tenantId} order by id limit 2 for update skip locked)`
+      await sql`delete from label where tenant_id = ${tenantId} and id in (select id from label l where tenant_id = ${tenantId} and not exists (select from item_label i where i.tenant_id = l.tenant_id and i.label_id = l.id) order by id limit 2 for update skip locked)`
   }
 }
 
@@ -150,8 +150,9 @@ async function exportedDuringWrites(tenantId: string, containers: string[]) {
 test(`${workspaces} workspaces come back as they were at their moment`, async () => {
   const seen = new Set<string>()
   for (let round = 0; round < workspaces; round += 1) {
-    const { tenant, owner } = await one.provision()
-    await furnish({ sql: one.oracle, installation: one.installation }, { id: tenant.id, ownerId: owner.account_id })
+    const { tenant, owner, collection_id: collectionId } = await one.provision()
+    const bare = { id: tenant.id, ownerId: owner.account_id, collectionId }
+    await furnish({ sql: one.oracle, installation: one.installation }, bare)
     const containers = (
       await one.oracle<{ id: string }[]>`select id from container where tenant_id = ${tenant.id}`
     ).map(({ id }) => id)

@@ -111,6 +111,18 @@ describe.each(['api', 'database'] as const)('by the %s', (way) => {
     expect(shown.stdout).toMatch(/media_bytes +10737418240 +0 +PRODUCT/)
   })
 
+  test('what a workspace has is told in numbers and bars', async () => {
+    const { code, stdout } = await run('tenants', 'stats', slug)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^ENTITY +ROWS +SIZE +LAST 30 DAYS +NEW$/m)
+    expect(stdout).toMatch(/^containers +2 +[0-9]+ B +▁{29}█ +2$/m)
+    const [row] = await daemon.db.sql<{ id: string }[]>`select id from tenant where slug = ${slug}`
+    const { json } = await daemon.call('GET', `/api/v1/admin/tenants/${row?.id}/statistics`, { token })
+    const told = JSON.parse((await run('tenants', 'stats', slug, '--json')).stdout)
+    expect({ ...told, counted_at: '' }).toEqual({ ...json, counted_at: '' })
+    expect(await run('tenants', 'stats', 'nobody')).toMatchObject({ code: 3, stdout: '' })
+  })
+
   test('the journal names who did it', async () => {
     const { stdout } = await run('journal', '--size', '5')
     expect(stdout).toContain(way === 'api' ? 'by ACCOUNT ' : 'by RECOVERY ')

@@ -8,6 +8,7 @@ import { journalLine } from '../../src/cli/render/journal.ts'
 import { day, moment } from '../../src/cli/render/moment.ts'
 import { printable } from '../../src/cli/render/printable.ts'
 import { problemLines, ruleInWords } from '../../src/cli/render/problem.ts'
+import { sizeInWords, sparkline } from '../../src/cli/render/sparkline.ts'
 import { type Column, table } from '../../src/cli/render/table.ts'
 import { Problem, type ProblemCode, problems } from '../../src/core/problem.ts'
 
@@ -154,4 +155,24 @@ test('a journal line says when, what, where, by whom and why', () => {
     params: { os_user: 'root', host: 'db-1', reason: 'a\nb' },
   })
   expect(line).toMatch(/tenant\.suspended {2,}acme {2,}by RECOVERY root@db-1 {2}reason=a\\u000ab$/)
+})
+
+describe('numbers', () => {
+  test.each([
+    [[], ''],
+    [[0, 0], '▁▁'],
+    [[0, 1, 1000], '▁▂█'],
+    [[1, 2, 3, 4, 5, 6, 7], '▂▃▄▅▆▇█'],
+    [[1e18, 0], '█▁'],
+  ])('%j as bars', (numbers, bars) => expect(sparkline(numbers)).toBe(bars))
+
+  test.each([
+    [0, '0 B'],
+    [1023, '1023 B'],
+    [1024, '1.0 KiB'],
+    [1536, '1.5 KiB'],
+    [10_240, '10 KiB'],
+    [5n * 1024n ** 4n, '5.0 TiB'],
+    [5_000_000_000_000_000n, '4547 TiB'],
+  ])('%s bytes as %s', (bytes, words) => expect(sizeInWords(bytes)).toBe(words))
 })

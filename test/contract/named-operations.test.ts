@@ -19,6 +19,8 @@ const ours: Readonly<Record<string, string>> = {
   'GET /ai/models': 'what a workspace sees of the models offered',
   'POST /ai/models/{modelId}:choose': 'its switch',
   'POST /ai/models/{modelId}:unchoose': 'the way back',
+  'POST /containers/{containerId}/labels/{labelId}:restore': 'what makes the deletion of a label undoable',
+  'GET /admin/tenants/{tenantId}/statistics': 'what `svc tenants stats` asks',
   'POST /admin/ai-providers/{providerId}:test': 'what `svc ai-providers test` asks',
 }
 const served: readonly Operation[] = Object.values(operations)

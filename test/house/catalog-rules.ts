@@ -44,6 +44,7 @@ const openToInstallation: Readonly<Record<string, string>> = {
   sign_in_flow: 'who comes back from a provider is known by his flow alone',
   ai_choice: 'operators see how many workspaces use a model',
   ai_usage: 'operators see what a workspace has used of a ceiling',
+  item_tally: 'operators see what a workspace has used of a ceiling',
 }
 
 /** A purge removes a workspace whole; of the journal nothing is ever removed. */

@@ -58,7 +58,7 @@ const rules: readonly Rule[] = [
       isContract(from) &&
       !isTypeOnly &&
       !isContract(to) &&
-      !['zod', 'src/core/operation.ts', 'src/core/schema.ts'].includes(to),
+      !['zod', 'src/core/operation.ts', 'src/core/schema.ts', 'src/core/item-types.ts'].includes(to),
     offence: on('src/core/admin/tenants/contract.ts', 'src/core/context.ts'),
   },
   {

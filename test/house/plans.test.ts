@@ -9,6 +9,7 @@ import type postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recorded } from '../../bench/recording.ts'
 import type { AccountActor } from '../../src/core/actor.ts'
+import { asTenant } from '../../src/core/context.ts'
 import { checkedOpening, type Statement } from '../../src/core/database/statement.ts'
 import type { Tx } from '../../src/core/database/transaction.ts'
 import type { Installation } from '../../src/core/installation.ts'
@@ -27,6 +28,7 @@ const shortTable = 1_000
 
 interface Plan {
   readonly 'Node Type': string
+  readonly 'Index Name'?: string
   readonly 'Relation Name'?: string
   readonly Plans?: readonly Plan[]
 }
@@ -36,6 +38,8 @@ let actor: AccountActor
 let token: string
 let collectionId: string
 let holdId: string
+let bucketId: string
+let labelId: string
 const providerId = randomUUIDv7()
 let long: ReadonlySet<string>
 
@@ -50,10 +54,21 @@ beforeAll(async () => {
   collectionId = one!.container_id
   const [hold] = await own.oracle<{ id: string }[]>`select id from legal_hold where tenant_id = ${one!.tenant_id}`
   holdId = hold!.id
+  const [bucket] = await own.oracle<{ id: string }[]>`select id from bucket where tenant_id = ${one!.tenant_id}`
+  bucketId = bucket!.id
+  const [label] = await own.oracle<{ id: string }[]>`select id from label where tenant_id = ${one!.tenant_id}`
+  labelId = label!.id
   // Jobs by the thousand, of which one goes by the id that the request has.
   await own.oracle`
     insert into job (tenant_id, id, kind) select ${one!.tenant_id}, case n when 1 then ${collectionId}::uuid else gen_random_uuid() end, 'TENANT_EXPORT' from generate_series(1, 5000) n`
   await own.oracle`analyze job`
+  await own.oracle`
+    insert into audit_entry (tenant_id, id, at, action, actor_kind, actor_account_id, via, subject_kind, subject_id)
+    select ${one!.tenant_id}, gen_random_uuid(), now() - n * interval '1 minute', 'action-' || n % 100, 'ACCOUNT',
+           case n % 100 when 7 then ${one!.account_id}::uuid else gen_random_uuid() end, 'API', 'thing',
+           case n % 100 when 8 then ${collectionId}::uuid else gen_random_uuid() end
+    from generate_series(1, 20000) n`
+  await own.oracle`analyze audit_entry`
   actor = {
     kind: 'ACCOUNT',
     accountId: one!.account_id,
@@ -94,6 +109,11 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
     await sql`insert into container (tenant_id, id, kind, name, rank) select tenant_id, id, 'HUB', 'Home', 'a0' from made`
     await sql`insert into bucket (tenant_id, id, container_id, name, name_fold, rank) select tenant_id, uuidv7(), id, 'To do', 'to do', 'a0' from made`
     await sql`insert into label (tenant_id, id, container_id, name, name_fold, color_token) select tenant_id, uuidv7(), id, 'Idea', 'idea', 'red' from made`
+    await sql`insert into custom_field (tenant_id, id, key, kind, is_required, applies_to) select tenant_id, id, 'plan', 'TEXT', false, '["TASK"]'::jsonb from made`
+    await sql`
+      insert into item (tenant_id, id, container_id, type, title, rank, created_by)
+      select tenant_id, id, id, 'TASK', 'Plan', 'a0', account_id from made`
+    await sql`insert into item_label (tenant_id, item_id, label_id) select tenant_id, id, id from made`
     await sql`
       insert into identity_provider (tenant_id, id, issuer, client_id, kind, provisioning, position, allowed_email_domains, allowed_directories)
       select tenant_id, id, 'https://sso.example', 'svc', 'GENERIC', 'ANY', 0, '[]'::jsonb, '[]'::jsonb from made
@@ -124,6 +144,12 @@ function readWhole(plan: Plan): string[] {
   const here = plan['Node Type'] === 'Seq Scan' && table !== undefined && long.has(table) ? [table] : []
   return [...here, ...(plan.Plans ?? []).flatMap(readWhole)]
 }
+
+/** The nodes of a plan from the top, with the indexes that they read. */
+const nodesOf = (plan: Plan): string[] => [
+  [plan['Node Type'], plan['Index Name']].filter(Boolean).join(' '),
+  ...(plan.Plans ?? []).flatMap(nodesOf),
+]
 
 /** Explains what work sends, statement by statement, each as whom it was sent by. */
 async function explained(work: (installation: Installation) => Promise<unknown>): Promise<string[]> {
@@ -161,8 +187,22 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listTenants', () => size],
   ['listTenants', () => ({ query: { size: '50', slug: 'plan-77' } })],
   ['listContainers', () => ({})],
+  ['listContainers', () => ({ query: { parent_id: collectionId, kind: 'COLLECTION', state: 'ARCHIVED' } })],
+  ['getContainer', () => ({ params: { containerId: collectionId } })],
+  ['listMemberships', () => size],
+  ['listMemberships', () => ({ query: { account_id: actor.accountId, container_id: collectionId } })],
+  ['listAuditEntries', () => size],
   ['listBuckets', () => ({ params: { containerId: collectionId } })],
+  ['listCustomFields', () => ({})],
   ['listLabels', () => ({ params: { containerId: collectionId } })],
+  ['listItems', () => size],
+  ['listItems', () => ({ query: { ...size.query, state: 'OPEN' } })],
+  ['listItems', () => ({ query: { ...size.query, container_id: collectionId } })],
+  ['listItems', () => ({ query: { ...size.query, container_id: collectionId, state: 'DONE' } })],
+  ['listItems', () => ({ query: { ...size.query, bucket_id: bucketId } })],
+  ['listItems', () => ({ query: { ...size.query, label_id: labelId, state: 'OPEN' } })],
+  ['getItem', () => ({ params: { itemId: collectionId } })],
+  ['listItemActivity', () => ({ params: { itemId: collectionId } })],
   ['listSessions', () => ({})],
   ['listTokens', () => ({})],
   ['listServiceAccounts', () => ({})],
@@ -189,6 +229,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
 const others: readonly OperationId[] = [
   'getOverview', // counts every workspace and account
   'getEncryption', // counts every sealed value, by an index alone (bench/encryption.ts)
+  'getTenantStatistics', // counts all that a workspace has
   'getDeletionPlan', // counts all that a workspace has, and its jobs in the queue
   'verifyPurgeCertificate', // looks everywhere
   'listProblems', // asks the database nothing
@@ -207,6 +248,30 @@ describe('reads by an index', () => {
     const operation: Operation = operations[id]
     expect(await explained((installation) => perform(installation, operation, actor, request()))).toEqual([])
   })
+
+  test.each([
+    ['nothing', 'audit_entry_in_order', () => ({})],
+    ['from and until', 'audit_entry_in_order', () => ({ from: '2020-01-01T00:00:00Z', until: '2040-01-01T00:00:00Z' })],
+    ['action', 'audit_entry_by_action', () => ({ action: 'action-9' })],
+    ['subject_id', 'audit_entry_by_subject', () => ({ subject_id: collectionId })],
+    ['actor_id', 'audit_entry_by_actor', () => ({ actor_id: actor.accountId })],
+  ] as const)(
+    'a page of the trail by %s is read in its order: no sort, and no entry besides',
+    async (_, index, query) => {
+      const list: Operation = operations.listAuditEntries
+      const statements = await recorded(own.installation, (installation) =>
+        perform(installation, list, actor, { query: { ...query(), size: '50' } }),
+      )
+      const statement = statements.find(({ mode }) => mode !== 'simple')!
+      const [plan] = await own.installation.pool.transaction(asTenant(actor.tenantId), (tx) => plansOf(tx, statement), {
+        readOnly: true,
+      })
+      expect(nodesOf(plan!).filter((node) => node !== 'Result')).toEqual([
+        'Limit',
+        expect.stringMatching(`^Index (Only )?Scan.* ${index}$`),
+      ])
+    },
+  )
 
   test('the look-up of a token', async () => {
     const headers = { authorization: `Bearer ${token}` }

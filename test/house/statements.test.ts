@@ -29,7 +29,7 @@ const statementsOf = ({ path, text }: SourceFile): Statement[] =>
 
 const statements = sourceFiles('src').flatMap(statementsOf)
 const touched = ({ text }: Statement) =>
-  [...text.matchAll(/(?<!\bdo |\bfor |distinct )\b(?:from|join|into|update|using)\s+([a-z_]+)/g)].map(
+  [...text.matchAll(/(?<!\bdo |\bfor |\bkey |distinct )\b(?:from|join|into|update|using)\s+([a-z_]+)/g)].map(
     ([, table = '']) => table,
   )
 const touchesWorkspaces = (statement: Statement) => touched(statement).some((table) => table in workspaceTables)
@@ -130,6 +130,7 @@ const knownSources = new Set([
   'pg_attribute',
   'pg_constraint',
   'unnest',
+  'jsonb_to_recordset',
 ])
 
 describe('statements', () => {

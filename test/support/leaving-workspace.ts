@@ -34,10 +34,10 @@ export async function furnished(ways: TwoWays, slug = `w${randomBytes(5).toStrin
 /** Puts a row into every table that provisioning leaves empty. */
 export async function furnish(
   { sql, installation }: Pick<TwoWays, 'sql' | 'installation'>,
-  furnished: Pick<Furnished, 'id' | 'ownerId'>,
+  furnished: Pick<Furnished, 'id' | 'ownerId' | 'collectionId'>,
 ): Promise<void> {
   await furnishWaysIn(sql, furnished)
-  const { id, ownerId } = furnished
+  const { id, ownerId, collectionId } = furnished
   const session = randomUUIDv7()
   const record = randomUUIDv7()
   const place = { tenantId: id, kind: 'idempotency.answer', ownerId: record } as const
@@ -50,6 +50,7 @@ export async function furnish(
     await tx`
       insert into step_up (tenant_id, id, account_id, bearer_id, hash, expires_at)
       values (${id}, ${randomUUIDv7()}, ${ownerId}, ${session}, ${randomBytes(32)}, now())`
+    await tx`insert into membership (tenant_id, id, account_id, container_id, role) values (${id}, ${randomUUIDv7()}, ${ownerId}, ${collectionId}, 'VIEWER')`
     await tx`insert into failed_sign_in (tenant_id, id, subject) values (${id}, ${randomUUIDv7()}, '\\x00')`
     await tx`insert into password_reset (tenant_id, id, account_id, expires_at) values (${id}, ${randomUUIDv7()}, ${ownerId}, now())`
     await tx`insert into password_history (tenant_id, id, account_id, password_hash) values (${id}, ${randomUUIDv7()}, ${ownerId}, 'x')`
@@ -60,6 +61,9 @@ export async function furnish(
     await tx`
       insert into sealed_value (tenant_id, kind, owner_id, key_id, wrap, ciphertext)
       values (${id}, ${place.kind}, ${record}, ${key_id}, ${wrap}, ${ciphertext})`
+    await tx`
+      insert into custom_field (tenant_id, id, key, kind, is_required, applies_to)
+      values (${id}, ${randomUUIDv7()}, 'estimate', 'NUMBER', false, '["TASK"]')`
     await tx`insert into tenant_quota (tenant_id, quota, ceiling) values (${id}, 'items', 5)`
     await tx`insert into request_rate (tenant_id, paid_until) values (${id}, now())`
     await tx`insert into password_opening (tenant_id, until, requester, reason) values (${id}, now() + interval '1 hour', 'Ada', 'lost')`
@@ -73,6 +77,7 @@ export async function furnish(
       insert into legal_hold (tenant_id, id, scope_kind, reason, placed_by, released_at, released_by)
       values (${id}, ${randomUUIDv7()}, 'TENANT', 'over', ${ownerId}, now(), ${ownerId})`
   })
+  await furnishItems(sql, furnished)
 }
 
 /** A provider of its own that is on, an account connected to it, a group and a second factor. */
@@ -95,6 +100,25 @@ async function furnishWaysIn(sql: Sql, { id, ownerId }: Pick<Furnished, 'id' | '
       insert into second_factor (tenant_id, id, account_id, confirmed_at, last_step)
       values (${id}, ${randomUUIDv7()}, ${ownerId}, now(), 1)`
     await tx`insert into recovery_code (tenant_id, id, account_id, hash) values (${id}, ${randomUUIDv7()}, ${ownerId}, ${randomBytes(32)})`
+  })
+}
+
+/** An item in a bucket with a label, somebody's, with a value; and one that was deleted. */
+async function furnishItems(
+  sql: Sql,
+  { id, ownerId, collectionId }: Pick<Furnished, 'id' | 'ownerId' | 'collectionId'>,
+): Promise<void> {
+  const [item, deleted] = [randomUUIDv7(), randomUUIDv7()]
+  await sql.begin(async (tx) => {
+    await tx`
+      insert into item (tenant_id, id, container_id, bucket_id, type, title, rank, created_by, deleted_at)
+      select ${id}, made.id::uuid, ${collectionId}, b.id, 'TASK', 'An item', 'a0', ${ownerId}, made.deleted_at
+      from bucket b, (values (${item}, null), (${deleted}, now())) made (id, deleted_at)
+      where b.tenant_id = ${id} and b.container_id = ${collectionId} and b.rank = 'a0'`
+    await tx`insert into item_label (tenant_id, item_id, label_id) select ${id}, ${item}, id from label where tenant_id = ${id}`
+    await tx`insert into item_member (tenant_id, item_id, account_id) values (${id}, ${item}, ${ownerId})`
+    await tx`insert into item_field_value (tenant_id, item_id, field_id, value) select ${id}, ${item}, id, '3' from custom_field where tenant_id = ${id}`
+    await tx`insert into item_tally (tenant_id, items) values (${id}, 1)`
   })
 }
 

@@ -78,6 +78,8 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'member.conflicts': ({ with: others }) =>
     `cannot be given together with ${Array.isArray(others) ? others.map(shown).join(' and ') : shown(others)}`,
   'reference.unknown': () => 'names nothing that is there',
+  'reference.itself': () => 'must not name the thing itself',
+  'value.not_taken': () => 'is not taken for a thing of this kind',
   'provider.public': () => 'must be INVITED_ONLY: anybody can have an account at that provider',
   'provider.no_directories': () => 'is known of no directory at that provider; name domains',
   'file.unusable': () => 'names a file that cannot be read',

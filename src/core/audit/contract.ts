@@ -1,7 +1,7 @@
-/** What operators look into. Spec: the area is named only; the explanation of signing in is ours. */
+/** The workspace's trail, and what operators look into. Spec: the area is named only; what is in it is ours. */
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
-import { moment, role, slug, text, uuid } from '../schema.ts'
+import { moment, pageOf, paging, role, slug, text, uuid } from '../schema.ts'
 
 /** Of a provider: what would come of a sign-in through it, as far as that can be known before it has spoken. */
 const providerReasons = [
@@ -79,7 +79,42 @@ const SignInExplanation = z
   .meta({ id: 'SignInExplanation' })
 export type SignInExplanation = z.output<typeof SignInExplanation>
 
+export const AuditEntry = z
+  .object({
+    id: uuid,
+    at: moment,
+    action: z.string(),
+    actor: z.object({
+      kind: z.enum(['ACCOUNT', 'SERVICE', 'RECOVERY', 'SYSTEM']),
+      account_id: uuid.nullable(),
+      via: z.enum(['API', 'RECOVERY', 'JOB']),
+    }),
+    subject: z.object({ kind: z.string(), id: uuid }).nullable(),
+    params: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'AuditEntry' })
+export type AuditEntry = z.output<typeof AuditEntry>
+
 export const auditOperations = defineOperations('audit', {
+  listAuditEntries: {
+    method: 'GET',
+    path: '/audit',
+    summary: "The workspace's trail, newest first",
+    spec: 'ours',
+    query: z.strictObject({
+      from: moment.optional().describe('the moment itself counts'),
+      until: moment.optional().describe('the moment itself does not count'),
+      action: text(1, 120).optional().describe('exactly, e.g. `container.created`'),
+      subject_id: uuid.optional().describe('what it was done to'),
+      actor_id: uuid.optional().describe('the account that did it'),
+      ...paging(200, 50),
+    }),
+    success: { status: 200, answer: pageOf(AuditEntry) },
+    needs: { caller: 'workspace', scope: 'workspace:read', role: 'ADMIN' },
+    refuses: ['cursor.invalid'],
+    recovery: { refused: "the trail is the workspace's own; the installation's record is the journal" },
+    assumed: ['entries hold ids, counts and moments, so they tell of private containers too, and never their content'],
+  },
   explainSignIn: {
     method: 'POST',
     path: '/audit/sign-in:explain',

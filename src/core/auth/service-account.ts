@@ -18,9 +18,11 @@ export async function listServiceAccounts(
 ): Promise<Answer<typeof ops.listServiceAccounts>> {
   const { tenantId } = account(ctx)
   const after = pageStart(ctx, list, cursor)
-  const rows = await ctx.tx.last<{ id: string; account_id: string; name: string; role: Role; created_at: string }[]>`
+  const rows = await ctx.tx.last<
+    { id: string; account_id: string; name: string; role: Role | null; created_at: string }[]
+  >`
     select a.id, a.id as account_id, a.display_name as name, m.role, a.created_at from account a
-    join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
+    left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
     where a.tenant_id = ${tenantId} and a.kind = 'SERVICE' and a.id > ${after ?? firstId}::uuid
     order by a.id limit ${size + 1}`
   return pageOfRows(ctx, list, rows, size)

@@ -18,7 +18,7 @@ const MintedAccessToken = z
   .object({ ...tokenMembers, token: z.string().describe('shown this one time only') })
   .meta({ id: 'MintedAccessToken' })
 
-const serviceAccountMembers = { account_id: uuid, name: z.string(), role, created_at: moment }
+const serviceAccountMembers = { account_id: uuid, name: z.string(), role: role.nullable(), created_at: moment }
 const ServiceAccount = z.object(serviceAccountMembers).meta({ id: 'ServiceAccount' })
 
 /** Minting a token that reaches the installation takes a step-up; any other does not. */

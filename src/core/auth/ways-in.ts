@@ -87,11 +87,11 @@ export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise
     () => ctx.tx<SignInRow[]>`
       select t.id as tenant_id, t.state as workspace_state, o.until as opened_until, a.id as account_id, a.state, a.password_hash,
              date_part('epoch', now() - coalesce(a.password_changed_at, a.created_at)) / 86400 as password_age_days,
-             m.role, r.account_id is not null as is_operator, now() as now
+             coalesce(m.role, 'VIEWER') as role, r.account_id is not null as is_operator, now() as now
       from tenant t
       left join password_opening o on o.tenant_id = t.id and o.opened_at <= now() and now() < o.until
       left join account a on a.tenant_id = t.id and a.email_fold = ${fold(email)}
-      left join membership m on m.tenant_id = t.id and m.account_id = a.id
+      left join membership m on m.tenant_id = t.id and m.account_id = a.id and m.container_id is null
       left join operator r on r.account_id = a.id
       where t.slug = ${slug}`,
   )

@@ -1,25 +1,46 @@
-/** Lists the workspace's hubs and collections. Spec: Index, Containers; decisions 3. */
+/** Lists the hubs and collections that the caller sees. Spec: Index, Containers; decisions 3. */
 import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
+import type { Part } from '../database/statement.ts'
 import type { Answer, Received } from '../operation.ts'
 import { firstId, pageOfRows, pageStart } from '../page.ts'
+import { isSeen } from './access.ts'
 import type { Container, containerOperations as ops } from './contract.ts'
 
-const list = { operation: 'listContainers' }
+type Query = Received<typeof ops.listContainers>
 
-/** Oldest first; `position` is 0..n-1 among the siblings. Refuses cursor.invalid. */
-export async function listContainers(
-  ctx: Ctx,
-  { cursor, size }: Received<typeof ops.listContainers>,
-): Promise<Answer<typeof ops.listContainers>> {
+/** Oldest first; positions are counted before the filters, so they are the same in every list. Refuses cursor.invalid. */
+export async function listContainers(ctx: Ctx, query: Query): Promise<Answer<typeof ops.listContainers>> {
+  const { kind, parent_id, state, cursor, size } = query
+  const list = { operation: 'listContainers', filters: { kind, parent_id, state } }
   const { tenantId } = account(ctx)
   const after = pageStart(ctx, list, cursor)
-  const rows = await ctx.tx.last<Container[]>`
-    select c.id, c.kind, c.parent_id, c.name, c.description, c.is_private, c.archived_at, c.deleted_at, c.created_at, c.updated_at, c.version,
-           (select count(*)::int from container s
-            where s.tenant_id = ${tenantId} and s.parent_id is not distinct from c.parent_id and s.rank < c.rank and s.deleted_at is null) as position
-    from container c
-    where c.tenant_id = ${tenantId} and c.deleted_at is null and c.id > ${after ?? firstId}::uuid
-    order by c.id limit ${size + 1}`
+  const { tx } = ctx
+  const rows = await tx.last<Container[]>`
+    select id, kind, parent_id, name, description, position, is_private, archived_at, deleted_at, created_at, updated_at, version
+    from (
+      select c.*, h.archived_at as hub_archived_at,
+             c.deleted_at is null and h.deleted_at is null as is_there,
+             count(*) filter (where c.deleted_at is null) over (partition by c.parent_id order by c.rank)::int
+               - (c.deleted_at is null)::int as position
+      from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+      where c.tenant_id = ${tenantId} and ${isSeen(ctx)}) seen
+    where id > ${after ?? firstId}::uuid and ${inState(ctx, state)}
+      ${kind === undefined ? tx.part`` : tx.part`and kind = ${kind}`}
+      ${parent_id === undefined ? tx.part`` : tx.part`and parent_id = ${parent_id}`}
+    order by id limit ${size + 1}`
   return pageOfRows(ctx, list, rows, size)
+}
+
+function inState({ tx }: Ctx, state: Query['state']): Part {
+  switch (state) {
+    case undefined:
+      return tx.part`is_there`
+    case 'ACTIVE':
+      return tx.part`is_there and archived_at is null and hub_archived_at is null`
+    case 'ARCHIVED':
+      return tx.part`is_there and (archived_at is not null or hub_archived_at is not null)`
+    case 'DELETED':
+      return tx.part`deleted_at is not null`
+  }
 }

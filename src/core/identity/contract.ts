@@ -12,7 +12,7 @@ const OwnAccount = z
     state: z.enum(['INVITED', 'ACTIVE', 'DISABLED']),
     email: z.string().nullable(),
     display_name: z.string().nullable(),
-    role,
+    role: role.nullable().describe('on the workspace; null: a guest, who has a role in containers alone'),
     is_operator: z.boolean(),
     workspace: z.object({
       id: uuid,

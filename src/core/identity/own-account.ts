@@ -27,7 +27,7 @@ export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
            json_build_object('id', t.id, 'slug', t.slug, 'display_name', t.display_name,
                              'default_locale', t.default_locale, 'default_time_zone', t.default_time_zone) as workspace
     from account a
-    join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
+    left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
     join tenant t on t.id = a.tenant_id
     where a.tenant_id = ${tenantId} and a.id = ${accountId}`
   if (!row) refuse('not_found')

@@ -42,7 +42,7 @@ export const tellAdministrators = defineJob({
     const { tenantId } = payload
     await installation.transaction({ kind: 'SYSTEM', job: 'tell_administrators' }, { tenantId }, async (ctx) => {
       const administrators = await ctx.tx<{ account_id: string }[]>`
-        select a.id as account_id from account a join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
+        select a.id as account_id from account a join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
         where a.tenant_id = ${tenantId} and m.role in ('OWNER', 'ADMIN') and a.state = 'ACTIVE' and a.email is not null
         order by a.id`
       for (const { account_id } of administrators) await ctx.enqueue(sendMail, { ...payload, accountId: account_id })
@@ -101,7 +101,7 @@ async function readForMail(
   return installation.transaction(sender, { tenantId, readOnly: true }, async ({ tx }) => {
     const [[person], [place], [entry]] = await Promise.all([
       tx<{ email: string; display_name: string | null }[]>`
-        select a.email, a.display_name from account a join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
+        select a.email, a.display_name from account a left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
         where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null
         and (not ${isForAdministrators} or m.role in ('OWNER', 'ADMIN'))`,
       tx<Place[]>`select display_name, default_locale, default_time_zone from tenant where id = ${tenantId}`,

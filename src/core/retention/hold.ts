@@ -140,7 +140,7 @@ export function scopeIdOf(tenantId: string, { kind, id }: HoldScope, pointer: st
   return null
 }
 
-/** Whether the target is there, in the workspace in force. Items come with their area: until then none is. */
+/** Whether the target is there, in the workspace in force; what was deleted and can come back is. */
 export async function isPresent(
   ctx: Ctx,
   tenantId: string,
@@ -155,7 +155,7 @@ export async function isPresent(
     case 'ACCOUNT':
       return (await ctx.tx`select 1 from account where tenant_id = ${tenantId} and id = ${id}`).length === 1
     case 'ITEM':
-      return false
+      return (await ctx.tx`select 1 from item where tenant_id = ${tenantId} and id = ${id}`).length === 1
   }
 }
 

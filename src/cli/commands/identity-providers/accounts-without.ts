@@ -9,7 +9,7 @@ type Row = Answer<typeof providerOperations.listAccountsWithoutProvider>['data']
 const columns: readonly Column<Row>[] = [
   { head: 'ADDRESS', cell: ({ email }) => email, whole: true },
   { head: 'NAME', cell: ({ display_name }) => display_name ?? '' },
-  { head: 'ROLE', cell: ({ role }) => role, whole: true },
+  { head: 'ROLE', cell: ({ role }) => role ?? 'guest', whole: true },
   { head: 'PASSWORD', cell: ({ has_password }) => (has_password ? 'yes' : 'no') },
 ]
 

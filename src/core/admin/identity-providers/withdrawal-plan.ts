@@ -92,8 +92,8 @@ const planWorkspace = (
 
 async function readStranded({ tx }: Ctx, tenantId: string, others: readonly string[], servesPassword: boolean) {
   return tx<StrandedRow[]>`
-    select a.id as account_id, a.email, m.role, count(*) over ()::int as count
-    from account a join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
+    select a.id as account_id, a.email, coalesce(m.role, 'GUEST') as role, count(*) over ()::int as count
+    from account a left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
     where a.tenant_id = ${tenantId} and a.kind = 'PERSON' and a.state = 'ACTIVE'
       and not (${servesPassword} and a.password_hash is not null)
       and not exists (select from connected_identity c where c.tenant_id = a.tenant_id and c.account_id = a.id

@@ -1,6 +1,7 @@
 /** Ceilings of one workspace. Spec: Admin: workspaces, rule 5; Quota semantics; decisions 4. */
 import { tokensOfToday } from '../../ai/token-budget.ts'
 import type { Ctx } from '../../context.ts'
+import { countedItems } from '../../items/tally.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
 import { ceilingOf, resolveQuotas } from '../../quotas.ts'
@@ -56,13 +57,14 @@ async function writeOverride(ctx: Ctx, tenantId: string, name: QuotaName, ceilin
 
 /**
  * What is counted so far: the calls of the running minute, of which each pays for its share of 60 s ahead, the
- * exports under way, and the tokens of the running day. Nothing else that a ceiling names exists yet.
+ * exports under way, the items, and the tokens of the running day. Nothing else that a ceiling names exists yet.
  */
 async function readUse(ctx: Ctx, tenantId: string, rate: Integer): Promise<Partial<Record<QuotaName, Integer>>> {
   const [paid] = await ctx.tx<{ minutes: number }[]>`
     select greatest(0, extract(epoch from paid_until - now()) / 60)::float8 as minutes from request_rate where tenant_id = ${tenantId}`
   return {
     api_requests_per_minute: shareOf(rate, paid?.minutes ?? 0),
+    items: (await countedItems(ctx, tenantId)) ?? 0,
     export_jobs: await openExports(ctx, tenantId),
     ai_tokens_per_day: await tokensOfToday(ctx, tenantId),
   }

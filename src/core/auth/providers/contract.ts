@@ -182,7 +182,7 @@ export const providerOperations = defineOperations('auth', {
             id: uuid,
             email: z.string(),
             display_name: z.string().nullable(),
-            role,
+            role: role.nullable(),
             has_password: z.boolean(),
           })
           .meta({ id: 'AccountWithoutProvider' }),

@@ -13,7 +13,7 @@ interface PersonRow {
   readonly id: string
   readonly email: string
   readonly display_name: string | null
-  readonly role: Role
+  readonly role: Role | null
   readonly has_password: boolean
 }
 
@@ -28,7 +28,7 @@ export async function listAccountsWithoutProvider(
   const inForce = (await providersInForce(ctx, tenantId)).map(({ id }) => id)
   const rows = await tx<PersonRow[]>`
     select a.id, a.email, a.display_name, m.role, a.password_hash is not null as has_password
-    from account a join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
+    from account a left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
     where a.tenant_id = ${tenantId} and a.id > ${after ?? firstId}::uuid and a.kind = 'PERSON' and a.state = 'ACTIVE'
       and not exists (select from connected_identity c where c.tenant_id = a.tenant_id and c.account_id = a.id
                       and c.provider_id in ${tx.list(inForce)})

@@ -54,7 +54,7 @@ async function remove(ctx: Ctx, holder: Holder): Promise<void> {
 interface Target {
   readonly tenant_id: string
   readonly account_id: string
-  readonly role: Role
+  readonly role: Role | null
 }
 
 type Named = Received<typeof ops.disableSecondFactor>['body']
@@ -88,7 +88,7 @@ function checkNames({ account_id, workspace, email }: Named, where: 'at the data
 function demandAdministrator(actor: AccountActor, target: Target | undefined): void {
   if (rankOf[actor.role] < rankOf.ADMIN) refuse('auth.role_required', { role: 'ADMIN' })
   if (!actor.scopes.includes('workspace:admin')) refuse('auth.scope_required', { scope: 'workspace:admin' })
-  if (target && rankOf[target.role] > rankOf[actor.role]) refuse('auth.role_required', { role: target.role })
+  if (target?.role && rankOf[target.role] > rankOf[actor.role]) refuse('auth.role_required', { role: target.role })
 }
 
 const holderOf = ({ tenant_id, account_id }: Target): Holder => ({ tenantId: tenant_id, accountId: account_id })
@@ -100,7 +100,7 @@ async function findTarget(
 ): Promise<Target | undefined> {
   const [found] = await ctx.tx<Target[]>`
     select a.tenant_id, a.id as account_id, m.role from account a
-    join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
+    left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
     join tenant t on t.id = a.tenant_id
     where (${tenantId ?? null}::uuid is null or a.tenant_id = ${tenantId ?? null}::uuid)
       and (${account_id ?? null}::uuid is null or a.id = ${account_id ?? null}::uuid)
@@ -109,6 +109,11 @@ async function findTarget(
     limit 1`
   return found
 }
+
+const eventOf = {
+  removed: 'identity.second_factor.removed',
+  recovery_codes_made: 'identity.second_factor.recovery_codes_made',
+} as const
 
 /** The trail, the event and the mail to the account itself, also where somebody else did it. */
 async function tell(
@@ -119,7 +124,7 @@ async function tell(
   const what = name === 'second_factor_off' ? 'removed' : 'recovery_codes_made'
   const noticeId = await ctx.audit(`second_factor.${what}`, { subject: { kind: 'account', id: accountId } })
   await ctx.emit({
-    name: `identity.second_factor.${what}`,
+    name: eventOf[what],
     subject: `/accounts/${accountId}`,
     data: { account_id: accountId },
   })

@@ -1,0 +1,23 @@
+/** Refusals of containers, of their order and of memberships; part of the one table (problem.ts). */
+export const containerProblems = {
+  'order.exhausted': {
+    status: 409,
+    says: 'There is no room left between those two neighbours.',
+    remedy: 'Move one of them to an end first, and back.',
+  },
+  'container.archived': {
+    status: 409,
+    says: 'The container, or the hub that holds it, is archived: it is read only.',
+    remedy: 'Unarchive it first.',
+  },
+  'container.parent_deleted': {
+    status: 409,
+    says: 'The hub that held the collection is deleted.',
+    remedy: 'Restore the hub first.',
+  },
+  'membership.last_owner': {
+    status: 409,
+    says: 'The last OWNER of the workspace cannot be removed or given another role.',
+    remedy: 'Make somebody else an OWNER first.',
+  },
+} as const

@@ -1,0 +1,97 @@
+/**
+ * The list of items.
+ *
+ * With a bucket it is the bucket's own order, otherwise the order of creation. Either way a page
+ * begins behind a key, never behind a count: an item that stays where it is is on exactly one page,
+ * however many others are moved, and no page costs more than another. Each combination of filters
+ * reads by an index in its order (migration 0020).
+ *
+ * Spec: Index, Items; decisions 1 (Lists) and 3; docs/decisions/0105.
+ */
+import { account } from '../auth/session.ts'
+import { isSeen, visibleContainer, visibleContainerIds } from '../containers/access.ts'
+import type { Ctx } from '../context.ts'
+import type { Part } from '../database/statement.ts'
+import type { Answer, Received } from '../operation.ts'
+import { firstId } from '../page.ts'
+import { refuse } from '../problem.ts'
+import type { Item, itemOperations as ops } from './contract.ts'
+import { representation } from './item.ts'
+
+type Query = Received<typeof ops.listItems>
+type Filters = Omit<Query, 'cursor' | 'size'>
+
+/** Refuses cursor.invalid, not_found for a filter that names what the caller does not see. */
+export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof ops.listItems>> {
+  const { cursor, size, ...filters } = query
+  const after = cursor === undefined ? undefined : ctx.cursor.read('listItems', filters, cursor)[0]
+  const containerIds = await containersOf(ctx, filters)
+  const rows = await ctx.tx.last<Item[]>`
+    select ${representation(ctx)} ${narrowed(ctx, filters, containerIds)} ${behind(ctx, filters, after)} limit ${size + 1}`
+
+  const data = rows.slice(0, size)
+  const last = data.at(-1)
+  const key = filters.bucket_id === undefined ? last?.id : last?.position
+  const next_cursor = rows.length > size && key !== undefined ? ctx.cursor.write('listItems', filters, [key]) : null
+  return { data, next_cursor }
+}
+
+/** The containers that the filters name, themselves or by what is in them: all of them at once. Refuses not_found. */
+async function containersOf(ctx: Ctx, { container_id, bucket_id, label_id }: Filters): Promise<string[]> {
+  const { tenantId } = account(ctx)
+  const { part } = ctx.tx
+  const named: string[] = []
+  if (container_id !== undefined) named.push((await visibleContainer(ctx, container_id)).id)
+  if (bucket_id !== undefined)
+    named.push(
+      await seenContainer(
+        ctx,
+        part`select container_id from bucket where tenant_id = ${tenantId} and id = ${bucket_id}`,
+      ),
+    )
+  if (label_id !== undefined)
+    named.push(
+      await seenContainer(
+        ctx,
+        part`select container_id from label where tenant_id = ${tenantId} and id = ${label_id} and deleted_at is null`,
+      ),
+    )
+  return [...new Set(named)]
+}
+
+/** The container that a statement finds the id of, when the caller sees it. Refuses not_found. */
+async function seenContainer(ctx: Ctx, idOf: Part): Promise<string> {
+  const { tenantId } = account(ctx)
+  const [row] = await ctx.tx<{ id: string }[]>`
+    select c.id from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+    where c.tenant_id = ${tenantId} and c.id = (${idOf}) and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}`
+  return row?.id ?? refuse('not_found')
+}
+
+/** The filters as a `from … where`. Without a bucket a label drives it: its index is in the order of items. */
+function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, containerIds: readonly string[]): Part {
+  const { tenantId } = account(ctx)
+  const { tx } = ctx
+  const isByLabel = label_id !== undefined && bucket_id === undefined
+  const labelled = tx.part`item_label x where x.tenant_id = ${tenantId} and x.label_id = ${label_id ?? null}`
+  const conditions = [
+    containerIds.length === 0
+      ? tx.part`i.container_id in (${visibleContainerIds(ctx)})`
+      : // Two that name different containers have nothing in common.
+        containerIds.map((id) => tx.part`i.container_id = ${id}`).reduce((all, one) => tx.part`${all} and ${one}`),
+    ...(bucket_id === undefined ? [] : [tx.part`i.bucket_id = ${bucket_id}`]),
+    ...(label_id === undefined || isByLabel ? [] : [tx.part`exists (select from ${labelled} and x.item_id = i.id)`]),
+    ...(state === undefined ? [] : [tx.part`i.state = ${state}`]),
+  ]
+  const from = isByLabel
+    ? tx.part`from item_label x join item i on i.tenant_id = x.tenant_id and i.id = x.item_id
+        where x.tenant_id = ${tenantId} and x.label_id = ${label_id} and i.deleted_at is null`
+    : tx.part`from item i where i.tenant_id = ${tenantId} and i.deleted_at is null`
+  return conditions.reduce((all, one) => tx.part`${all} and ${one}`, from)
+}
+
+function behind({ tx }: Ctx, { bucket_id, label_id }: Filters, after: string | undefined): Part {
+  if (bucket_id !== undefined) return tx.part`and i.rank > ${after ?? ''} order by i.rank`
+  if (label_id !== undefined) return tx.part`and x.item_id > ${after ?? firstId}::uuid order by x.item_id`
+  return tx.part`and i.id > ${after ?? firstId}::uuid order by i.id`
+}

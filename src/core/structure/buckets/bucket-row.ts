@@ -1,0 +1,100 @@
+/**
+ * A bucket as it is locked, answered and recorded.
+ *
+ * `position`, `item_count` and `over_limit` are read off the board each time and stand in no
+ * row: so reordering writes one row, and a version tells of the bucket's own members alone.
+ *
+ * Locks are taken in this order: the container (containers/access.ts), the order of its buckets
+ * (order.ts), a bucket, its entries. Spec: Structure: buckets; decisions 3.
+ */
+import { account } from '../../auth/session.ts'
+import type { Ctx } from '../../context.ts'
+import type { EventName, NewEvent } from '../../events.ts'
+import { refuse } from '../../problem.ts'
+import type { Bucket } from '../contract.ts'
+
+/** What of a bucket is stored. */
+export interface BucketRow {
+  readonly id: string
+  readonly name: string
+  readonly rank: string
+  readonly wip_limit: number | null
+  readonly is_done_bucket: boolean
+  readonly color_token: string | null
+  readonly version: number
+}
+
+/**
+ * The bucket, for a change of it; or for its deletion, and then nothing comes into it until the
+ * commit. Refuses not_found, precondition.failed.
+ */
+export async function lockBucket(
+  ctx: Ctx,
+  containerId: string,
+  bucketId: string,
+  against: 'changes' | 'changes and entries' = 'changes',
+): Promise<BucketRow> {
+  const { tx } = ctx
+  const [row] = await tx<BucketRow[]>`
+    select id, name, rank, wip_limit, is_done_bucket, color_token, version from bucket
+    where tenant_id = ${account(ctx).tenantId} and container_id = ${containerId} and id = ${bucketId}
+    ${against === 'changes' ? tx.part`for no key update` : tx.part`for update`}`
+  if (!row) refuse('not_found')
+  ctx.unchanged(row.version)
+  return row
+}
+
+/** The buckets of a container from the left, at most as many as it may have. */
+export function readBuckets(ctx: Ctx, containerId: string): Promise<Bucket[]> {
+  const { tenantId } = account(ctx)
+  return ctx.tx<Bucket[]>`
+    select b.id, b.container_id, b.name, (row_number() over (order by b.rank, b.id))::int - 1 as position, b.wip_limit,
+           coalesce(held.items > b.wip_limit, false) as over_limit, b.is_done_bucket, b.color_token,
+           coalesce(held.items, 0) as item_count, b.created_at, b.updated_at, b.version
+    from bucket b
+    left join (
+      select i.bucket_id, count(*)::int as items from item i
+      where i.tenant_id = ${tenantId} and i.container_id = ${containerId} and i.deleted_at is null group by i.bucket_id
+    ) held on held.bucket_id = b.id
+    where b.tenant_id = ${tenantId} and b.container_id = ${containerId}
+    order by b.rank, b.id`
+}
+
+/** One of them. Refuses not_found. */
+export async function readBucket(ctx: Ctx, containerId: string, bucketId: string): Promise<Bucket> {
+  const buckets = await readBuckets(ctx, containerId)
+  return buckets.find(({ id }) => id === bucketId) ?? refuse('not_found')
+}
+
+type BucketEvent = Extract<EventName, `work.bucket.${string}`>
+/** What an event says of a bucket, by its name. */
+type ToldOfBucket = { readonly [Name in BucketEvent]: Omit<NewEvent<Name>, 'subject'> }[BucketEvent]
+
+/** Writes the trail's entry and the event of a change that was just made, and answers the bucket after it. */
+export async function recorded(
+  ctx: Ctx,
+  containerId: string,
+  bucketId: string,
+  name: Exclude<BucketEvent, 'work.bucket.emptied' | 'work.bucket.deleted'>,
+  params: Readonly<Record<string, unknown>> = {},
+): Promise<Bucket> {
+  const bucket = await readBucket(ctx, containerId, bucketId)
+  await record(ctx, { name, data: bucket }, bucket, params)
+  return bucket
+}
+
+/** The same for a bucket that is no longer there. */
+export async function record(
+  ctx: Ctx,
+  told: ToldOfBucket,
+  { id, container_id }: Pick<Bucket, 'id' | 'container_id'>,
+  params: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await Promise.all([
+    ctx.audit(told.name.slice('work.'.length), {
+      subject: { kind: 'bucket', id },
+      params: { container_id, ...params },
+    }),
+    ctx.emit({ ...told, subject: `/containers/${container_id}/buckets/${id}` }),
+  ])
+}

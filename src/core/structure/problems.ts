@@ -1,0 +1,33 @@
+/** Refusals of buckets, labels and custom fields; part of the one table (problem.ts). */
+export const structureProblems = {
+  'bucket.name_taken': {
+    status: 409,
+    constraint: 'bucket_name_taken',
+    says: 'Another bucket of the container has that name, but for case or accents.',
+    remedy: 'Choose another one.',
+  },
+  'label.name_taken': {
+    status: 409,
+    constraint: 'label_name_taken',
+    says: 'Another label of the container has that name, but for case or accents.',
+    remedy: 'Choose another one.',
+  },
+  'custom_field.key_taken': {
+    status: 409,
+    constraint: 'custom_field_key_taken',
+    says: 'That key is taken in the same scope.',
+    remedy: 'Choose another one, or delete the field that has it.',
+  },
+  'custom_field.type_not_supported': {
+    status: 422,
+    params: ['type'],
+    says: 'Items of the type {type} have no custom fields.',
+    remedy: 'Name other types in applies_to.',
+  },
+  'structure.full': {
+    status: 409,
+    params: ['limit'],
+    says: 'There are {limit} of them already, which is the most.',
+    remedy: 'Delete what is not used any more.',
+  },
+} as const
