@@ -37,6 +37,7 @@ import { getPurgeCertificate, listPurgeCertificates } from './admin/tenants/purg
 import { verifyPurgeCertificate } from './admin/tenants/purge-verification.ts'
 import { changeTenantQuotas } from './admin/tenants/quotas.ts'
 import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
+import { summarizeItem, tellItemSummary } from './ai/item-summary.ts'
 import { chooseAiModel, listAiModels, unchooseAiModel } from './ai/models.ts'
 import { summarizeContainer, tellSummary } from './ai/summary.ts'
 import { explainSignIn } from './audit/sign-in-explanation.ts'
@@ -257,4 +258,5 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   chooseAiModel,
   unchooseAiModel,
   summarizeContainer: withWork(tellSummary, summarizeContainer),
+  summarizeItem: withWork(tellItemSummary, summarizeItem),
 }
