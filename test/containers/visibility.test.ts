@@ -130,6 +130,22 @@ describe('who sees what', () => {
   })
 })
 
+test('a write that waited while the collection went into a private hub finds it where it is now', async () => {
+  const { sql } = board.daemon.db
+  const [hub, secret] = [await board.hub(), await board.hub({ is_private: true })]
+  const { id } = await board.collection(hub)
+  const waiting = async () =>
+    (await sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).length
+  let answer: ReturnType<Board['ask']> | undefined
+  await sql.begin(async (tx) => {
+    await tx`update container set parent_id = ${secret.id} where id = ${id}`
+    answer = board.ask(`POST /containers/${id}/buckets`, { name: 'late' }, { as: board.people.ADMIN })
+    await expect.poll(waiting).toBeGreaterThan(0)
+  })
+  expect((await answer)?.status).toBe(404)
+  expect((await board.ask(`GET /containers/${id}/buckets`)).json).toEqual({ data: [] })
+})
+
 describe('roles in a container', () => {
   const needed: readonly [request: (id: string) => [`${string} /${string}`, object | undefined], role: Role][] = [
     [(id) => [`GET /containers/${id}`, undefined], 'VIEWER'],
