@@ -90,7 +90,7 @@ async function readBuckets(ctx: Ctx, tenantId: string, containerId: string): Pro
 
 async function readLabels(ctx: Ctx, tenantId: string, containerId: string): Promise<Section> {
   const rows = await ctx.tx<{ name: string; description: string | null }[]>`
-    select name, description from label where tenant_id = ${tenantId} and container_id = ${containerId}
+    select name, description from label where tenant_id = ${tenantId} and container_id = ${containerId} and deleted_at is null
     order by name_fold limit 200`
   return {
     title: 'Labels',
