@@ -9,11 +9,13 @@
  * promise is missed.
  */
 import { cpus, loadavg } from 'node:os'
+import { boards } from './board.ts'
 import { coldStart } from './cold-start.ts'
 import { commandStart } from './command-start.ts'
 import { encryption } from './encryption.ts'
 import { exporting } from './exporting.ts'
 import { layGround } from './ground.ts'
+import { mixedLoad } from './load.ts'
 import { provisioning } from './provisioning.ts'
 import { purging } from './purging.ts'
 import { readPath } from './read-path.ts'
@@ -27,6 +29,8 @@ const parts = {
   cold: coldStart,
   export: onGround(exporting),
   purge: onGround(purging),
+  board: boards,
+  load: onGround(mixedLoad),
   scale,
   encryption,
 } satisfies Record<string, () => Promise<Line[]>>

@@ -37,6 +37,7 @@ import { getPurgeCertificate, listPurgeCertificates } from './admin/tenants/purg
 import { verifyPurgeCertificate } from './admin/tenants/purge-verification.ts'
 import { changeTenantQuotas } from './admin/tenants/quotas.ts'
 import { resumeTenant, suspendTenant } from './admin/tenants/suspension.ts'
+import { summarizeItem, tellItemSummary } from './ai/item-summary.ts'
 import { chooseAiModel, listAiModels, unchooseAiModel } from './ai/models.ts'
 import { summarizeContainer, tellSummary } from './ai/summary.ts'
 import { explainSignIn } from './audit/sign-in-explanation.ts'
@@ -81,6 +82,7 @@ import {
 } from './containers/change.ts'
 import { createContainer } from './containers/creation.ts'
 import { listContainers } from './containers/list.ts'
+import { setContainerPrivacy } from './containers/privacy.ts'
 import type { Ctx } from './context.ts'
 import { getOwnAccount } from './identity/own-account.ts'
 import type { Installation, RunAsRule } from './installation.ts'
@@ -170,6 +172,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   createContainer,
   getContainer,
   updateContainer,
+  setContainerPrivacy,
   deleteContainer,
   moveContainer,
   reorderContainer,
@@ -255,4 +258,5 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   chooseAiModel,
   unchooseAiModel,
   summarizeContainer: withWork(tellSummary, summarizeContainer),
+  summarizeItem: withWork(tellItemSummary, summarizeItem),
 }

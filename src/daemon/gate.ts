@@ -170,8 +170,8 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
         and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`,
     { readOnly: true },
   )
-  // Somebody without any role is nobody here any more.
-  return row && row.role === null && row.container_rank === null ? undefined : row
+  // Somebody without any role is nobody here any more; but who is an operator is not a workspace's to say.
+  return row && row.role === null && row.container_rank === null && !row.is_operator ? undefined : row
 }
 
 /** A workspace's subdomain serves its own tokens only; every other host serves all. */

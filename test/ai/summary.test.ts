@@ -173,6 +173,29 @@ describe('a summary', () => {
     await daemon.db.sql`update tenant set default_locale = 'en'`
   })
 
+  test('of a container names its items, open ones first; of an item says what is said of it', async () => {
+    const { sql } = daemon.db
+    const [label] = await sql<{ id: string; name: string }[]>`select id, name from label where container_id = ${boardId} order by id`
+    const ask = (path: string, body?: object) => daemon.call('POST', `/api/v1${path}`, { token: member.token, ...(body ? { body } : {}) })
+    const members = { container_id: boardId, title: 'Paint the fence', description: 'Both sides.', label_ids: [label!.id] }
+    const { json: done } = await ask('/items', { ...members, due_at: '2027-01-02T03:04:05Z' })
+    await ask(`/items/${done.id}:complete`)
+    await ask('/items', { container_id: boardId, title: 'Buy paint' })
+    await summarize()
+    expect(model.requests.at(-1)?.body.messages[1].content).toContain(
+      '# Items\n- Buy paint\n- Paint the fence; done; due 2027-01-02T03:04:05.000Z',
+    )
+    const { status, json } = await ask(`/items/${done.id}:summarize`)
+    expect([status, json.summary]).toEqual([200, 'A hub and its boards.'])
+    expect(model.requests.at(-1)?.body.messages[1].content).toBe(
+      `# TASK\n- Paint the fence; done; due 2027-01-02T03:04:05.000Z\n- Both sides.\n# Labels\n- ${label!.name}`,
+    )
+    const [entry] = await sql`select params from audit_entry where action = 'item.summarized'`
+    expect(entry).toEqual({ params: { model_id: modelId, tokens: 47 } })
+    expect((await ask(`/items/${randomUUID()}:summarize`)).json.code).toBe('not_found')
+    await sql`update item set deleted_at = now() where container_id = ${boardId}`
+  })
+
   test('of a hub names its collections', async () => {
     expect((await summarize(hubId)).status).toBe(200)
     const [board] = await daemon.db.sql`select name from container where id = ${boardId}`

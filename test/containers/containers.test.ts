@@ -1,6 +1,7 @@
 /** Hubs and collections: each rule by its name. Spec: Index, Containers; decisions 1 and 3; decisions 0100 to 0102. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { naughtyStrings, unstorableStrings } from '../support/naughty-strings.ts'
 import { type Board, bare, openBoard } from './board.ts'
 
 let board: Board
@@ -10,6 +11,8 @@ beforeAll(async () => {
 afterAll(() => board.close())
 
 const unknown = randomUUID()
+const isStorable = (text: string) =>
+  !unstorableStrings.includes(text) && text.isWellFormed() && !text.includes('\u0000')
 const errorOf = ({ json }: { readonly json: { errors?: { pointer: string; code: string }[] } }) =>
   json.errors?.map(({ pointer, code }) => `${pointer} ${code}`).join()
 
@@ -94,6 +97,23 @@ describe('creating', () => {
     },
   )
 
+  test('every text that can be stored comes back to the code point, as a name and as a description', async () => {
+    const hub = await board.hub()
+    let kept = 0
+    const every = process.env['SVC_FAULTS'] === 'full' ? 1 : 4
+    for (const text of naughtyStrings.filter((_, at) => at % every === 0)) {
+      const body = { name: [...text].slice(0, 120).join(''), description: text }
+      const { status } = await board.ask(`PATCH /containers/${hub.id}`, body)
+      const fits = body.name !== '' && isStorable(text) && [...text].length <= 10_000
+      expect([text, status]).toEqual([text, fits ? 200 : 422])
+      if (!fits) continue
+      const { json } = await board.ask(`GET /containers/${hub.id}`)
+      expect([json.name, json.description]).toEqual([body.name, text])
+      kept += 1
+    }
+    expect(kept).toBeGreaterThan(50)
+  })
+
   test('twice under one Idempotency-Key is once', async () => {
     const headers = { 'idempotency-key': randomUUID() }
     const body = { kind: 'HUB', name: 'once' }
@@ -174,6 +194,7 @@ describe('If-Match', () => {
     ['PATCH', '', { name: 'other' }],
     ['POST', ':reorder', {}],
     ['POST', ':move', 'elsewhere'],
+    ['PUT', '/privacy', { is_private: true }],
     ['POST', ':archive', undefined],
     ['POST', ':unarchive', undefined],
     ['POST', ':restore', undefined],

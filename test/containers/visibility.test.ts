@@ -22,6 +22,7 @@ const listed = async (who: Person) =>
 const requestsFor = (id: string, hub: string): [`${string} /${string}`, object | undefined][] => [
   [`GET /containers/${id}`, undefined],
   [`PATCH /containers/${id}`, { name: 'x' }],
+  [`PUT /containers/${id}/privacy`, { is_private: true }],
   [`DELETE /containers/${id}`, undefined],
   [`POST /containers/${id}:move`, { parent_id: hub }],
   [`POST /containers/${id}:reorder`, {}],
@@ -129,11 +130,28 @@ describe('who sees what', () => {
   })
 })
 
+test('a write that waited while the collection went into a private hub finds it where it is now', async () => {
+  const { sql } = board.daemon.db
+  const [hub, secret] = [await board.hub(), await board.hub({ is_private: true })]
+  const { id } = await board.collection(hub)
+  const waiting = async () =>
+    (await sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).length
+  let answer: ReturnType<Board['ask']> | undefined
+  await sql.begin(async (tx) => {
+    await tx`update container set parent_id = ${secret.id} where id = ${id}`
+    answer = board.ask(`POST /containers/${id}/buckets`, { name: 'late' }, { as: board.people.ADMIN })
+    await expect.poll(waiting).toBeGreaterThan(0)
+  })
+  expect((await answer)?.status).toBe(404)
+  expect((await board.ask(`GET /containers/${id}/buckets`)).json).toEqual({ data: [] })
+})
+
 describe('roles in a container', () => {
   const needed: readonly [request: (id: string) => [`${string} /${string}`, object | undefined], role: Role][] = [
     [(id) => [`GET /containers/${id}`, undefined], 'VIEWER'],
     [(id) => [`PATCH /containers/${id}`, {}], 'MEMBER'],
     [(id) => [`POST /containers/${id}:reorder`, {}], 'MEMBER'],
+    [(id) => [`PUT /containers/${id}/privacy`, { is_private: false }], 'ADMIN'],
     [(id) => [`POST /containers/${id}:archive`, undefined], 'ADMIN'],
     [(id) => [`POST /containers/${id}:unarchive`, undefined], 'ADMIN'],
     [(id) => [`POST /containers/${id}:restore`, undefined], 'ADMIN'],
@@ -180,9 +198,9 @@ describe('roles in a container', () => {
   test('a guest is served nothing that is the workspace’s', async () => {
     const guest = await board.guest()
     await board.grant(await board.hub(), guest, 'OWNER')
-    for (const request of ['GET /audit', 'GET /custom-fields', 'GET /identity-providers'] as const) {
+    for (const request of ['GET /audit', 'GET /identity-providers', 'GET /ai/models'] as const) {
       const { status } = await board.ask(request, undefined, { as: guest })
-      expect([request, status]).toEqual([request, expect.toBeOneOf([403, 404])])
+      expect([request, status]).toEqual([request, 403])
     }
     expect((await board.ask('GET /accounts/me', undefined, { as: guest })).json).toMatchObject({ role: null })
   })
@@ -198,9 +216,30 @@ describe('roles in a container', () => {
     expect(await membersOf(await board.hub({ is_private: true }, ADMIN))).toEqual([[ADMIN.accountId, 'OWNER']])
   })
 
+  test('hiding one holds from the next request, keeps whoever hid it, and opening it lets everybody back in', async () => {
+    const { ADMIN, MEMBER } = board.people
+    const { id } = await board.hub({}, ADMIN)
+    const put = (is_private: boolean) => board.ask(`PUT /containers/${id}/privacy`, { is_private }, { as: ADMIN })
+    const hidden = await put(true)
+    expect(hidden.json).toMatchObject({ is_private: true, version: 2 })
+    expect([await sees(ADMIN, { id }), await sees(MEMBER, { id })]).toEqual([true, false])
+    const before = await board.traces()
+    expect((await put(true)).json).toEqual(hidden.json)
+    expect(await board.traces()).toBe(before)
+    expect((await put(false)).json).toMatchObject({ is_private: false, version: 3 })
+    expect(await sees(MEMBER, { id })).toBe(true)
+  })
+
   test('private hubs of MEMBERs are the installation’s to switch off; an ADMIN may still make one', async () => {
     await board.daemon.db.sql`insert into setting (name, value) values ('sign_in.private_hubs', 'false')`
     try {
+      const own = await board.hub({}, board.people.MEMBER)
+      const hide = await board.ask(
+        `PUT /containers/${own.id}/privacy`,
+        { is_private: true },
+        { as: board.people.MEMBER },
+      )
+      expect(hide.json).toMatchObject({ code: 'auth.role_required', params: { role: 'ADMIN' } })
       const create = (as: Person) => board.ask('POST /containers', { kind: 'HUB', name: 'x', is_private: true }, { as })
       expect((await create(board.people.MEMBER)).json).toMatchObject({
         code: 'auth.role_required',

@@ -1,6 +1,6 @@
 /** T-27, T-28, T-29, T-34: what a body may not do, for every body there is. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { everyMemberName, sendBody, withValue, writables } from '../support/bodies.ts'
+import { everyMemberName, isRecord, sendBody, withValue, writables } from '../support/bodies.ts'
 import { type TestDaemon, testDaemon } from '../support/daemon.ts'
 import { type Person, person, setUp } from '../support/people.ts'
 
@@ -43,7 +43,7 @@ const values: readonly [type: string, json: string][] = [
   ['number', '0'],
   ['number', '1'],
   ['fraction', '1.5'],
-  ['fraction', '1e400'],
+  ['beyond every number', '1e400'],
   ['array', '[]'],
   ['array', '[7]'],
   ['object', '{}'],
@@ -52,7 +52,7 @@ const values: readonly [type: string, json: string][] = [
 ]
 
 const takes = (types: ReadonlySet<string>, type: string) =>
-  types.has(type) || (type === 'number' && types.has('integer'))
+  types.has(type) || (type === 'number' && types.has('integer')) || (type === 'fraction' && types.has('number'))
 
 describe('T-28: nothing is coerced', () => {
   test.each(named)('%s', async (_, { operation, sample, nodes }) => {
@@ -69,7 +69,8 @@ describe('T-28: nothing is coerced', () => {
         tried += 1
       }
     }
-    expect(tried).toBeGreaterThanOrEqual(nodes.length * 10)
+    // A custom field's value may be of any type but one.
+    expect(tried).toBeGreaterThanOrEqual(nodes.filter(({ types }) => types.size <= 2).length * 10)
     expect(await state()).toEqual(before)
   })
 
@@ -94,7 +95,7 @@ describe('T-34: no member is taken that is not declared', () => {
   test.each(named)('%s', async (_, { operation, sample, nodes }) => {
     expect(names.size).toBeGreaterThan(60)
     const before = await state()
-    for (const { path, schema } of nodes.filter(({ types }) => types.has('object'))) {
+    for (const { path, schema } of nodes.filter((node) => node.types.has('object') && !isRecord(node.schema))) {
       for (const name of [...names, 'tenant_id', 'is_enforced_from_file', 'toString', 'hasOwnProperty'].filter(
         (name) => !(name in (schema.properties ?? {})),
       )) {

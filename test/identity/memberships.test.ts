@@ -198,6 +198,15 @@ describe('removing', () => {
     expect((await board.ask(`GET /containers/${own.id}`)).status).toBe(200)
   })
 
+  test('an operator who lost his role here is still one, and nobody else in the workspace', async () => {
+    const who = await person(board.daemon, board.tenantId, { role: 'MEMBER', operator: true })
+    const [membership] = await memberships(who)
+    expect((await remove(membership!.id)).status).toBe(204)
+    expect((await board.ask('GET /admin/overview', undefined, { as: who })).status).toBe(200)
+    for (const request of [`GET /containers/${hub.id}`, 'GET /containers', 'GET /memberships', 'GET /audit'] as const)
+      expect((await board.ask(request, undefined, { as: who })).json.code).toBe('auth.role_required')
+  })
+
   test('a stale tag is 412 and removes nothing', async () => {
     const who = await newcomer()
     const { json } = await grant(who, 'VIEWER', hub)

@@ -29,13 +29,15 @@ const resolved = (schema: JsonSchema): JsonSchema =>
 /** The schema of a member that may be null, without the null. */
 const nonNull = (schema: JsonSchema): JsonSchema => {
   const anyOf = schema['anyOf'] as JsonSchema[] | undefined
-  return anyOf ? resolved(anyOf.find(({ type }) => type !== 'null') ?? {}) : resolved(schema)
+  return anyOf ? nonNull(anyOf.find(({ type }) => type !== 'null') ?? {}) : resolved(schema)
 }
 
-const typesOf = (schema: JsonSchema): Set<string> =>
-  new Set(
-    ((schema['anyOf'] as JsonSchema[] | undefined) ?? [schema]).map((branch) => resolved(branch).type ?? 'string'),
+const typesOf = (schema: JsonSchema): Set<string> => {
+  const anyOf = schema['anyOf'] as JsonSchema[] | undefined
+  return new Set(
+    anyOf ? anyOf.flatMap((branch) => [...typesOf(resolved(branch))]) : [resolved(schema).type ?? 'string'],
   )
+}
 
 function sampleOf(given: JsonSchema): unknown {
   const schema = nonNull(given)
@@ -78,6 +80,9 @@ export const writables: readonly Writable[] = (Object.values(operations) as Oper
   const schema = resolved(schemas.of(operation.body, 'input'))
   return [{ operation, schema, sample: sampleOf(schema) as Record<string, unknown>, nodes: nodesOf(schema) }]
 })
+
+/** Whether the schema takes members of any name: a record, not an object with members of its own. */
+export const isRecord = ({ additionalProperties }: JsonSchema) => typeof additionalProperties === 'object'
 
 /** The sample with another value at one place. */
 export function withValue(sample: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {

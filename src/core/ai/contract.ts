@@ -7,7 +7,7 @@ import { listOf, uuid } from '../schema.ts'
 /** All that a workspace learns of a model: name, processor, jurisdiction. */
 const seen = { id: uuid, display_name: z.string(), processor: z.string(), jurisdiction }
 
-const AiModel = z.object({ ...seen, chosen: z.boolean() }).meta({ id: 'AiModel' })
+export const AiModel = z.object({ ...seen, chosen: z.boolean() }).meta({ id: 'AiModel' })
 export type AiModel = z.output<typeof AiModel>
 
 const Summary = z
@@ -63,6 +63,21 @@ export const aiOperations = defineOperations('ai', {
     summary: 'Summarise a hub or a collection with the model that the workspace switched on',
     spec: 'Index, Suggestions and AI; Quota semantics (ai_tokens_per_day)',
     params: z.strictObject({ containerId: uuid }),
+    success: { status: 200, answer: Summary },
+    needs: { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER', within: 'container' },
+    refuses: ['ai.no_model', 'ai.model_failed', 'quota.exceeded', 'secret.unavailable'],
+    recovery,
+    assumed: [
+      'it sends content to a processor and spends tokens, so it needs what writing needs, although nothing is stored',
+      'reasons of ai.model_failed are codes, as :test answers them',
+    ],
+  },
+  summarizeItem: {
+    method: 'POST',
+    path: '/items/{itemId}:summarize',
+    summary: 'Summarise an item with the model that the workspace switched on',
+    spec: 'Index, Suggestions and AI; Quota semantics (ai_tokens_per_day)',
+    params: z.strictObject({ itemId: uuid }),
     success: { status: 200, answer: Summary },
     needs: { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER', within: 'container' },
     refuses: ['ai.no_model', 'ai.model_failed', 'quota.exceeded', 'secret.unavailable'],

@@ -42,6 +42,7 @@ export interface ContainerRow {
 }
 
 interface FoundRow extends Omit<ContainerRow, 'role'> {
+  readonly hub_id: string | null
   readonly is_hub_private: boolean
   readonly own_role: Role | null
   readonly hub_role: Role | null
@@ -89,10 +90,18 @@ export async function referencedContainer(
   return container
 }
 
-/** The container, for changing the container itself; whoever writes in it waits. Refuses not_found, auth.role_required. */
-export async function changeableContainer(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
+/** The container, for changing the container itself; whoever writes in it waits. Refuses not_found, auth.role_required, precondition.failed. */
+export async function lockUnchanged(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
   const container = alive(await findContainer(ctx, containerId, 'no key update'))
   demandRole(container, role)
+  ctx.unchanged(container.version)
+  return container
+}
+
+/** The same, for a change that an archived one does not take. Refuses container.archived as well. */
+export async function lockWritable(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
+  const container = await lockUnchanged(ctx, containerId, role)
+  if (container.is_archived) refuse('container.archived')
   return container
 }
 
@@ -139,7 +148,7 @@ async function findContainer(ctx: Ctx, containerId: string, lock?: Lock): Promis
     select c.id, c.kind, c.parent_id, c.name, c.description, c.rank, c.is_private, c.archived_at, c.deleted_at,
            c.created_at, c.updated_at, c.version,
            (c.archived_at is not null or h.archived_at is not null) as is_archived,
-           h.deleted_at is not null as is_parent_deleted, coalesce(h.is_private, false) as is_hub_private,
+           h.id as hub_id, h.deleted_at is not null as is_parent_deleted, coalesce(h.is_private, false) as is_hub_private,
            own.role as own_role, of_hub.role as hub_role
     from container c
     left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
@@ -147,6 +156,8 @@ async function findContainer(ctx: Ctx, containerId: string, lock?: Lock): Promis
     left join membership of_hub on of_hub.tenant_id = c.tenant_id and of_hub.account_id = ${accountId} and of_hub.container_id = c.parent_id
     where c.tenant_id = ${tenantId} and c.id = ${containerId} ${locked}`
   if (!row) return undefined
+  // It was moved while this waited for its lock, and the hub beside it is the one it left. Now that it is held, it stays.
+  if (row.hub_id !== row.parent_id) return findContainer(ctx, containerId, lock)
   const role = roleIn(actor, row)
   return role === undefined ? undefined : { ...row, role }
 }

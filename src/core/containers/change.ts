@@ -11,8 +11,7 @@ import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Received } from '../operation.ts'
 import { refuse, refuseMember } from '../problem.ts'
-import type { Role } from '../schema.ts'
-import { type ContainerRow, changeableContainer, restorableContainer, visibleContainer } from './access.ts'
+import { lockUnchanged, lockWritable, restorableContainer, visibleContainer } from './access.ts'
 import type { Container, containerOperations as ops } from './contract.ts'
 import { writableHub } from './creation.ts'
 import { isInPlace, rankAt } from './order.ts'
@@ -138,16 +137,4 @@ export async function restoreContainer(
     where tenant_id = ${account(ctx).tenantId} and id = ${containerId}`
 
   return recorded(ctx, containerId, 'work.container.restored')
-}
-
-async function lockUnchanged(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
-  const row = await changeableContainer(ctx, containerId, role)
-  ctx.unchanged(row.version)
-  return row
-}
-
-async function lockWritable(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
-  const row = await lockUnchanged(ctx, containerId, role)
-  if (row.is_archived) refuse('container.archived')
-  return row
 }

@@ -7,7 +7,7 @@ const kind = z.enum(['HUB', 'COLLECTION'])
 const name = text(1, 120)
 const description = text(0, 10_000)
 
-const Container = z
+export const Container = z
   .object({
     id: uuid,
     kind,
@@ -50,6 +50,8 @@ const ContainerMove = z
 const ContainerReorder = z
   .strictObject({ before_container_id: uuid.nullish().describe('none: at the end') })
   .meta({ id: 'ContainerReorder' })
+
+const ContainerPrivacy = z.strictObject({ is_private: z.boolean() }).meta({ id: 'ContainerPrivacy' })
 
 const params = z.strictObject({ containerId: uuid })
 const recovery = { refused: "content is the workspace's own; `:export` is the operator's way" } as const
@@ -118,6 +120,23 @@ export const containerOperations = defineOperations('containers', {
     ifMatch: true,
     recovery,
     assumed: ['privacy, place and state have operations of their own, as their entries in the trail have'],
+  },
+  setContainerPrivacy: {
+    method: 'PUT',
+    path: '/containers/{containerId}/privacy',
+    summary: 'Hide a container from all but its members and the OWNERs, or open it',
+    spec,
+    params,
+    body: ContainerPrivacy,
+    success: one,
+    needs: writing('ADMIN'),
+    refuses: ['container.archived', 'auth.role_required'],
+    ifMatch: true,
+    recovery,
+    assumed: [
+      'whoever hides a container that he is no member of becomes its OWNER',
+      'hiding a hub is bound to `private_hubs` as making a private one is',
+    ],
   },
   deleteContainer: {
     method: 'DELETE',

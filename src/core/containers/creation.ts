@@ -1,5 +1,4 @@
 /** Creating hubs and collections. Spec: Index, Containers; decisions 3. */
-import { readSettings } from '../admin/settings/settings.ts'
 import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
@@ -10,6 +9,7 @@ import { type Role, rankOf } from '../schema.ts'
 import { findVisibleContainer, writableContainer } from './access.ts'
 import type { Container, containerOperations as ops } from './contract.ts'
 import { rankAt } from './order.ts'
+import { demandPrivateHubs } from './privacy.ts'
 import { recorded } from './representation.ts'
 
 type New = Received<typeof ops.createContainer>['body']
@@ -40,8 +40,7 @@ async function hubPlace(ctx: Ctx, body: New): Promise<NewPlace> {
   const { role, isGuest } = account(ctx)
   if (body.parent_id) refuseMember('/parent_id', 'value.not_taken')
   if (isGuest || rankOf[role] < rankOf.MEMBER) refuse('auth.role_required', { role: 'MEMBER' })
-  if (body.is_private && rankOf[role] < rankOf.ADMIN && !(await readSettings(ctx)).signIn.private_hubs)
-    refuse('auth.role_required', { role: 'ADMIN' })
+  if (body.is_private) await demandPrivateHubs(ctx)
   return { parentId: null, role }
 }
 

@@ -33,22 +33,6 @@ export async function record(
 ): Promise<void> {
   await Promise.all([
     ctx.audit(event.slice('work.'.length), { subject: { kind: 'container', id: container.id }, params }),
-    ctx.emit({ name: event, subject: `/containers/${container.id}`, data: dataOf(container) }),
+    ctx.emit({ name: event, subject: `/containers/${container.id}`, data: container }),
   ])
 }
-
-/** What the contract names, and nothing else of the row. */
-const dataOf = (container: Container): Container => ({
-  id: container.id,
-  kind: container.kind,
-  parent_id: container.parent_id,
-  name: container.name,
-  description: container.description,
-  position: container.position,
-  is_private: container.is_private,
-  archived_at: container.archived_at,
-  deleted_at: container.deleted_at,
-  created_at: container.created_at,
-  updated_at: container.updated_at,
-  version: container.version,
-})

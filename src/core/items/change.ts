@@ -2,12 +2,17 @@
 import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Received } from '../operation.ts'
+import { refuse } from '../problem.ts'
 import type { Item, itemOperations as ops } from './contract.ts'
-import { lockItem, readItem, recorded, visibleItem } from './item.ts'
+import { fromSeen, lockItem, readItem, recorded, representation } from './item.ts'
 import { discountItem } from './tally.ts'
 
 /** Refuses not_found. */
-export const getItem = (ctx: Ctx, { itemId }: Received<typeof ops.getItem>): Promise<Item> => visibleItem(ctx, itemId)
+export async function getItem(ctx: Ctx, { itemId }: Received<typeof ops.getItem>): Promise<Item> {
+  // Not visibleItem: this is the last statement, and its commit leaves with it.
+  const [item] = await ctx.tx.last<Item[]>`select ${representation(ctx)} ${fromSeen(ctx, itemId)}`
+  return item ?? refuse('not_found')
+}
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
 export async function updateItem(ctx: Ctx, { itemId, body }: Received<typeof ops.updateItem>): Promise<Item> {

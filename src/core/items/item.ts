@@ -54,10 +54,9 @@ export const representation = ({ tx }: Ctx): Part => tx.part`
   ), '{}'::jsonb) as custom_fields,
   i.due_at, i.completed_at, i.created_at, i.created_by, i.updated_at, i.version`
 
-/** The item, when the caller sees it; the last statement of a transaction that only reads. Refuses not_found. */
+/** The item, when the caller sees it. Refuses not_found. */
 export async function visibleItem(ctx: Ctx, itemId: string): Promise<Item> {
-  const [item] = await ctx.tx.last<Item[]>`
-    select ${representation(ctx)} ${fromSeen(ctx, itemId)}`
+  const [item] = await ctx.tx<Item[]>`select ${representation(ctx)} ${fromSeen(ctx, itemId)}`
   return item ?? refuse('not_found')
 }
 

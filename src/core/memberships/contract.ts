@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
 import { moment, pageOf, paging, role, uuid, version } from '../schema.ts'
 
-const Membership = z
+export const Membership = z
   .object({
     id: uuid,
     account_id: uuid,

@@ -14,7 +14,7 @@ const beforeBucketId = uuid
   .nullish()
   .describe('the bucket of the container that it is placed to the left of; none: at the right-hand end')
 
-const Bucket = z
+export const Bucket = z
   .object({
     id: uuid,
     container_id: uuid,
@@ -61,7 +61,7 @@ const BucketDeletion = z
   })
   .meta({ id: 'BucketDeletion' })
 
-const Label = z
+export const Label = z
   .object({
     id: uuid,
     container_id: uuid,

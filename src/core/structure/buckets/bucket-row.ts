@@ -9,7 +9,7 @@
  */
 import { account } from '../../auth/session.ts'
 import type { Ctx } from '../../context.ts'
-import type { EventName } from '../../events.ts'
+import type { EventName, NewEvent } from '../../events.ts'
 import { refuse } from '../../problem.ts'
 import type { Bucket } from '../contract.ts'
 
@@ -67,30 +67,34 @@ export async function readBucket(ctx: Ctx, containerId: string, bucketId: string
 }
 
 type BucketEvent = Extract<EventName, `work.bucket.${string}`>
+/** What an event says of a bucket, by its name. */
+type ToldOfBucket = { readonly [Name in BucketEvent]: Omit<NewEvent<Name>, 'subject'> }[BucketEvent]
 
 /** Writes the trail's entry and the event of a change that was just made, and answers the bucket after it. */
 export async function recorded(
   ctx: Ctx,
   containerId: string,
   bucketId: string,
-  event: BucketEvent,
+  name: Exclude<BucketEvent, 'work.bucket.emptied' | 'work.bucket.deleted'>,
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<Bucket> {
   const bucket = await readBucket(ctx, containerId, bucketId)
-  await record(ctx, event, bucket, bucket, params)
+  await record(ctx, { name, data: bucket }, bucket, params)
   return bucket
 }
 
 /** The same for a bucket that is no longer there. */
 export async function record(
   ctx: Ctx,
-  event: BucketEvent,
+  told: ToldOfBucket,
   { id, container_id }: Pick<Bucket, 'id' | 'container_id'>,
-  data: unknown,
   params: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   await Promise.all([
-    ctx.audit(event.slice('work.'.length), { subject: { kind: 'bucket', id }, params: { container_id, ...params } }),
-    ctx.emit({ name: event, subject: `/containers/${container_id}/buckets/${id}`, data }),
+    ctx.audit(told.name.slice('work.'.length), {
+      subject: { kind: 'bucket', id },
+      params: { container_id, ...params },
+    }),
+    ctx.emit({ ...told, subject: `/containers/${container_id}/buckets/${id}` }),
   ])
 }

@@ -45,7 +45,7 @@ async function movePortion(ctx: Ctx, { containerId, bucketId }: Deletion): Promi
   const became = { moved_item_count: moved, moved_to_bucket_id: to }
   // Not the whole bucket: counting what is left of a million, a thousand times, costs more than moving it.
   const bucket = { id: bucketId, container_id: containerId }
-  await record(ctx, 'work.bucket.emptied', bucket, { ...bucket, ...became }, became)
+  await record(ctx, { name: 'work.bucket.emptied', data: { ...bucket, ...became } }, bucket, became)
   return moved
 }
 
@@ -70,7 +70,7 @@ export async function deleteBucket(
   await ctx.tx`delete from bucket where tenant_id = ${account(ctx).tenantId} and id = ${bucketId}`
 
   const became = { moved_item_count: movedBefore + moved, moved_to_bucket_id: to }
-  await record(ctx, 'work.bucket.deleted', bucket, { ...bucket, ...became }, became)
+  await record(ctx, { name: 'work.bucket.deleted', data: { ...bucket, ...became } }, bucket, became)
   return { deleted_bucket_id: bucketId, ...became }
 }
 

@@ -7,7 +7,7 @@ import { listOf, moment, text, uuid, version } from '../../schema.ts'
 export const fieldKinds = ['TEXT', 'NUMBER', 'DATE', 'SELECT', 'MULTI_SELECT', 'BOOL', 'USER', 'URL'] as const
 export type FieldKind = (typeof fieldKinds)[number]
 
-const CustomFieldDefinition = z
+export const CustomFieldDefinition = z
   .object({
     id: uuid,
     collection_id: uuid.nullable().describe('null where the field is defined for the whole workspace'),

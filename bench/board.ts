@@ -1,0 +1,163 @@
+/**
+ * Boards: a page of items against its own statements run bare, the rows of positions that a
+ * move writes, and lists of a workspace of a million items against those of one of ten thousand.
+ */
+import postgres from 'postgres'
+import { postgresOptions } from '../src/core/database/address.ts'
+import { itemOperations } from '../src/core/items/contract.ts'
+import { performForAnswer } from '../src/core/perform.ts'
+import { bucketOperations } from '../src/core/structure/contract.ts'
+import { openBarePool } from './bare-pool.ts'
+import { type Boards, fillBoards } from './board-filler.ts'
+import { type Ground, layGround } from './ground.ts'
+import { recorded } from './recording.ts'
+import { compare, elapsedMs, median } from './rounds.ts'
+import { ceilingLine, type Line, ratioLine } from './table.ts'
+
+const board = { boards: 1, buckets: 20, itemsEach: 10_000 }
+/** A smaller one for a look at the benchmark itself. */
+const millions = { boards: Number(process.env['BENCH_BOARDS'] ?? 100), buckets: 20, itemsEach: 10_000 }
+const rounds = 7
+const pagesARound = 100
+const moves = 101
+
+type Query = Record<string, string | number>
+
+export async function boards(): Promise<Line[]> {
+  const small = await layGround()
+  const large = await layGround()
+  try {
+    const [ten, million] = [await fillBoards(small, board), await fillBoards(large, millions)]
+    return [
+      ...(await pages(small, ten)),
+      ...(await positions(small, ten)),
+      ...(await lists({ ground: small, boards: ten }, { ground: large, boards: million })),
+    ]
+  } finally {
+    await large.remove()
+    await small.remove()
+  }
+}
+
+const page = ({ installation, actor }: Ground, query: Query) =>
+  performForAnswer(installation, itemOperations.listItems, actor, query)
+
+const manyPages = (ground: Ground, query: Query) => () =>
+  elapsedMs(async () => {
+    for (let read = 0; read < pagesARound; read += 1) await page(ground, query)
+  })
+
+/** Pages of a bucket and of the container, one after another: what rules, schemas and cursors add to the statements. */
+async function pages(ground: Ground, { collections: [only] }: Boards): Promise<Line[]> {
+  const { installation, actor } = ground
+  const bare = openBarePool(installation.address, 1)
+  const lines: Line[] = []
+  const queries: [string, Query][] = [
+    ['bucket', { bucket_id: only!.buckets[3]!, size: 50 }],
+    ['container', { container_id: only!.id, size: 50 }],
+  ]
+  for (const [of, query] of queries) {
+    const statements = await recorded(installation, (recording) =>
+      performForAnswer(recording, itemOperations.listItems, actor, query),
+    )
+    const bareRound = () =>
+      elapsedMs(async () => {
+        for (let read = 0; read < pagesARound; read += 1) await bare.run(statements)
+      })
+    const compared = await compare(manyPages(ground, query), bareRound, rounds)
+    const what = `board: ${pagesARound} × a page of 50 of a ${of}, ${board.itemsEach} items in ${board.buckets} buckets`
+    lines.push(ratioLine(what, { ...compared, unit: 'ms' }, 'at most', 1.4))
+  }
+  await bare.close()
+  return lines
+}
+
+/** How many ranks differ after a move from before it. */
+async function positions(ground: Ground, { collections: [only] }: Boards): Promise<Line[]> {
+  const { installation, actor, superuser } = ground
+  const sql = postgres({ ...postgresOptions(superuser), max: 1 })
+  const anyOf = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!
+  const ranks = async (table: 'item' | 'bucket') => {
+    const rows = await sql<{ id: string; rank: string; bucket_id: string }[]>`
+      select id, rank ${table === 'item' ? sql`, bucket_id` : sql``} from ${sql(table)} where container_id = ${only!.id}`
+    return rows
+  }
+  const written = async (table: 'item' | 'bucket', move: () => Promise<unknown>) => {
+    const before = new Map((await ranks(table)).map(({ id, rank }) => [id, rank]))
+    await move()
+    return (await ranks(table)).filter(({ id, rank }) => before.get(id) !== rank).length
+  }
+  const items = await ranks('item')
+  const moveItem = () => {
+    const [{ id }, before] = [anyOf(items), anyOf(items)]
+    const params = { itemId: id, body: { bucket_id: before.bucket_id, before_item_id: before.id } }
+    // The neighbour may have been moved by then: the next one is tried.
+    return performForAnswer(installation, itemOperations.moveItem, actor, params).catch(() => undefined)
+  }
+  const moveBucket = () =>
+    performForAnswer(installation, bucketOperations.reorderBucket, actor, {
+      containerId: only!.id,
+      bucketId: only!.buckets[0]!,
+      body: { before_bucket_id: anyOf(only!.buckets.slice(1)) },
+    })
+  try {
+    return [
+      ceilingLine(
+        'board: rows of positions written by a move of an item',
+        await medianOf(() => written('item', moveItem)),
+        'rows',
+        2,
+      ),
+      ceilingLine(
+        'board: rows of positions written by a move of a bucket',
+        await medianOf(() => written('bucket', moveBucket)),
+        'rows',
+        2,
+      ),
+    ]
+  } finally {
+    await sql.end()
+  }
+}
+
+async function medianOf(act: () => Promise<number>): Promise<number> {
+  const figures: number[] = []
+  for (let n = 0; n < moves; n += 1) figures.push(await act())
+  return median(figures)
+}
+
+interface Side {
+  readonly ground: Ground
+  readonly boards: Boards
+}
+
+/** The same lists of both workspaces, each list's first page and one behind it. */
+async function lists(small: Side, large: Side): Promise<Line[]> {
+  const queries: [string, (boards: Boards['collections'][number]) => Query][] = [
+    ['of the workspace', () => ({})],
+    ['of the workspace, open', () => ({ state: 'OPEN' })],
+    ['of a container', ({ id }) => ({ container_id: id })],
+    ['of a container, done', ({ id }) => ({ container_id: id, state: 'DONE' })],
+    ['of a bucket', ({ buckets }) => ({ bucket_id: buckets[5]! })],
+    ['of a label', ({ labelId }) => ({ label_id: labelId })],
+  ]
+  const total = millions.boards * millions.itemsEach
+  const lines: Line[] = []
+  for (const [of, queryFor] of queries) {
+    const [few, many] = await Promise.all([small, large].map((side) => rounded(side, queryFor)))
+    const compared = await compare(many!, few!, rounds)
+    const what = `board: ${pagesARound} × two pages ${of}, ${total} items in the workspace against ${board.itemsEach}`
+    lines.push(ratioLine(what, { ...compared, unit: 'ms' }, 'at most', 1.5))
+  }
+  return lines
+}
+
+async function rounded(
+  { ground, boards: { collections } }: Side,
+  queryFor: (board: Boards['collections'][number]) => Query,
+): Promise<() => Promise<number>> {
+  const query: Query = { ...queryFor(collections[Math.floor(collections.length / 2)]!), size: 50 }
+  const { next_cursor } = await page(ground, query)
+  const [first, next] = [manyPages(ground, query), manyPages(ground, { ...query, cursor: next_cursor! })]
+  return async () => (await first()) + (await next())
+}

@@ -1,0 +1,71 @@
+/** What people and programs do with boards: 70 of 100 requests read. */
+import { Pool } from 'undici'
+import type { Boards } from './board-filler.ts'
+import type { Ground } from './ground.ts'
+
+const connections = 64
+
+interface Mix {
+  /** Sends a request of the mix, and answers its status. */
+  sendNext(): Promise<number>
+  /** Reads some items of each board, which the mix then reads and changes. */
+  learn(): Promise<void>
+  close(): Promise<void>
+}
+
+interface Request {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT'
+  readonly path: string
+  readonly body?: object
+}
+
+export function openMix(address: string, { token }: Ground, { collections }: Boards): Mix {
+  const pool = new Pool(address, { connections, pipelining: 1 })
+  const ids = new Map<string, string[]>()
+  const any = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!
+  const headers = { authorization: `Bearer ${token}` }
+
+  /** Answers the status; what is read is remembered, to be asked for and changed later. */
+  async function send({ method, path, body }: Request, remember?: string[]): Promise<number> {
+    const answer = await pool.request({
+      method,
+      path: `/api/v1${path}`,
+      headers: {
+        ...headers,
+        ...(body ? { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' } : {}),
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    const text = await answer.body.text()
+    if (remember && answer.statusCode < 300)
+      remember.push(...(JSON.parse(text).data as { id: string }[]).map(({ id }) => id))
+    return answer.statusCode
+  }
+
+  function next(): Request {
+    const { id: containerId, buckets, labelId } = any(collections)
+    const itemId = any(ids.get(containerId)!)
+    const dice = Math.random() * 100
+    if (dice < 30) return { method: 'GET', path: `/items/${itemId}` }
+    if (dice < 50) return { method: 'GET', path: `/items?bucket_id=${any(buckets)}&size=20` }
+    if (dice < 60) return { method: 'GET', path: `/items?container_id=${containerId}&size=20` }
+    if (dice < 70) return { method: 'GET', path: `/containers/${containerId}/buckets` }
+    if (dice < 80) return { method: 'POST', path: '/items', body: { container_id: containerId, title: 'Loaded' } }
+    if (dice < 90) return { method: 'PATCH', path: `/items/${itemId}`, body: { title: `Title ${Math.random()}` } }
+    if (dice < 95) return { method: 'POST', path: `/items/${itemId}:move`, body: { bucket_id: any(buckets) } }
+    if (dice < 97) return { method: 'POST', path: `/items/${itemId}:complete` }
+    if (dice < 98) return { method: 'POST', path: `/items/${itemId}:reopen` }
+    return { method: 'PUT', path: `/items/${itemId}/labels/${labelId}` }
+  }
+
+  async function learn(): Promise<void> {
+    for (const { id } of collections) {
+      if (ids.has(id)) continue
+      const known: string[] = []
+      await send({ method: 'GET', path: `/items?container_id=${id}&size=200` }, known)
+      ids.set(id, known)
+    }
+  }
+
+  return { sendNext: () => send(next()), learn, close: () => pool.destroy() }
+}
