@@ -145,6 +145,9 @@ describe('what a workspace sees', () => {
 describe('a summary', () => {
   test('asks the model for an outline of the container, and answers what it said', async () => {
     await daemon.db.sql`update tenant set default_locale = 'de-AT'`
+    await daemon.db.sql`
+      insert into label (tenant_id, id, container_id, name, name_fold, color_token, deleted_at)
+      values (${owner.tenantId}, ${randomUUID()}, ${boardId}, 'deleted label', 'deleted label', 'red', now())`
     const { status, json } = await summarize()
     expect([status, json]).toEqual([
       200,
@@ -159,12 +162,13 @@ describe('a summary', () => {
     expect(instruction).toContain('"de-AT"')
     const [board] = await daemon.db.sql`select name from container where id = ${boardId}`
     const buckets = await daemon.db.sql`select name from bucket where container_id = ${boardId} order by rank`
-    const labels = await daemon.db.sql`select name from label where container_id = ${boardId}`
+    const labels = await daemon.db.sql`select name from label where container_id = ${boardId} and deleted_at is null`
     expect(content.startsWith(`# Collection\n- ${board!['name']}\n`)).toBe(true)
     const places = buckets.map(({ name }) => content.indexOf(`- ${name}`))
     expect(places).toEqual([...places].sort((a, b) => a - b))
     expect(Math.min(...places)).toBeGreaterThan(0)
     for (const { name } of labels) expect(content).toContain(`- ${name}`)
+    expect(content).not.toContain('deleted label')
     expect(asked?.headers.authorization).toBe(`Bearer ${apiKey}`)
     await daemon.db.sql`update tenant set default_locale = 'en'`
   })

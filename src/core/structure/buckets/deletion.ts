@@ -57,13 +57,14 @@ export async function deleteBucket(
 ): Promise<Answer<typeof ops.deleteBucket>> {
   const to = await heirOf(ctx, containerId, bucketId)
   // Items before their bucket, as whoever moves one does; what came in meanwhile is seen under the bucket's lock.
-  const entries = await lockPortion(ctx, containerId, bucketId)
+  await lockPortion(ctx, containerId, bucketId)
   await lockBucket(ctx, containerId, bucketId, 'changes and entries')
   const bucket = await readBucket(ctx, containerId, bucketId)
-  let moved = await moveEntries(ctx, containerId, entries, to)
-  for (let late = await lockPortion(ctx, containerId, bucketId); late.length > 0; ) {
-    moved += await moveEntries(ctx, containerId, late, to)
-    late = await lockPortion(ctx, containerId, bucketId)
+  let moved = 0
+  let entries = await lockPortion(ctx, containerId, bucketId)
+  while (entries.length > 0) {
+    moved += await moveEntries(ctx, containerId, entries, to)
+    entries = await lockPortion(ctx, containerId, bucketId)
   }
 
   await ctx.tx`delete from bucket where tenant_id = ${account(ctx).tenantId} and id = ${bucketId}`
