@@ -171,9 +171,17 @@ describe('a summary', () => {
 
   test('of a container names its items, open ones first; of an item says what is said of it', async () => {
     const { sql } = daemon.db
-    const [label] = await sql<{ id: string; name: string }[]>`select id, name from label where container_id = ${boardId} order by id`
-    const ask = (path: string, body?: object) => daemon.call('POST', `/api/v1${path}`, { token: member.token, ...(body ? { body } : {}) })
-    const members = { container_id: boardId, title: 'Paint the fence', description: 'Both sides.', label_ids: [label!.id] }
+    const [label] = await sql<
+      { id: string; name: string }[]
+    >`select id, name from label where container_id = ${boardId} order by id`
+    const ask = (path: string, body?: object) =>
+      daemon.call('POST', `/api/v1${path}`, { token: member.token, ...(body ? { body } : {}) })
+    const members = {
+      container_id: boardId,
+      title: 'Paint the fence',
+      description: 'Both sides.',
+      label_ids: [label!.id],
+    }
     const { json: done } = await ask('/items', { ...members, due_at: '2027-01-02T03:04:05Z' })
     await ask(`/items/${done.id}:complete`)
     await ask('/items', { container_id: boardId, title: 'Buy paint' })
