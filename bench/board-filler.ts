@@ -26,7 +26,7 @@ export async function fillBoards(ground: Ground, { boards, buckets, itemsEach }:
     await sql.begin(async (tx) => {
       await tx`set local session_replication_role = replica` // the rows agree because they are made of the same ids
       await tx`create temp table made_board on commit drop as select uuidv7() as id, uuidv7() as label_id, n from generate_series(1, ${boards}) n`
-      await tx`create temp table made_bucket on commit drop as select uuidv7() as id, b.id as container_id, n from made_board b, generate_series(0, ${buckets - 1}) n`
+      await tx`create temp table made_bucket on commit drop as select uuidv7() as id, b.id as container_id, at as n from made_board b, generate_series(0, ${buckets - 1}) at`
       await tx`
         insert into container (tenant_id, id, kind, parent_id, name, rank)
         select ${tenantId}, m.id, 'COLLECTION', c.parent_id, 'Board ' || n, 'b' || lpad(n::text, 2, '0')
@@ -43,9 +43,9 @@ export async function fillBoards(ground: Ground, { boards, buckets, itemsEach }:
       // Round the buckets, as people fill a board: neighbours by id are in different buckets.
       await tx`
         create temp table made_item on commit drop as
-        select uuidv7() as id, k.container_id, k.id as bucket_id, b.label_id, n
-        from generate_series(1, ${itemsEach}) n, made_board b
-        join made_bucket k on k.container_id = b.id where k.n = n % ${buckets}`
+        select uuidv7() as id, k.container_id, k.id as bucket_id, b.label_id, at as n
+        from generate_series(1, ${itemsEach}) at, made_board b
+        join made_bucket k on k.container_id = b.id where k.n = at % ${buckets}`
       await tx`
         insert into item (tenant_id, id, container_id, bucket_id, type, title, description, state, completed_at, rank, created_by)
         select ${tenantId}, id, container_id, bucket_id, 'TASK', 'Item ' || n, repeat('words ', 20),

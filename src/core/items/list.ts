@@ -27,7 +27,9 @@ export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof o
   const after = cursor === undefined ? undefined : ctx.cursor.read('listItems', filters, cursor)[0]
   const containerIds = await containersOf(ctx, filters)
   const rows = await ctx.tx.last<Item[]>`
-    select ${representation(ctx)} ${narrowed(ctx, filters, containerIds)} ${behind(ctx, filters, after)} limit ${size + 1}`
+    select ${representation(ctx)}
+    ${containerIds.length === 0 ? everywhere(ctx, filters, after, size) : narrowed(ctx, filters, containerIds)}
+    ${behind(ctx, filters, after)} limit ${size + 1}`
 
   const data = rows.slice(0, size)
   const last = data.at(-1)
@@ -68,26 +70,47 @@ async function seenContainer(ctx: Ctx, idOf: Part): Promise<string> {
   return row?.id ?? refuse('not_found')
 }
 
-/** The filters as a `from … where`. Without a bucket a label drives it: its index is in the order of items. */
+/**
+ * All that the caller sees. A guest sees few containers, each of which is read as far as it may be needed; for
+ * everybody else nearly all are seen, and items are passed over where one is not.
+ */
+function everywhere(ctx: Ctx, { state }: Filters, after: string | undefined, size: number): Part {
+  const { tenantId, isGuest } = account(ctx)
+  const { tx } = ctx
+  const inState = state === undefined ? tx.part`` : tx.part`and state = ${state}`
+  if (!isGuest)
+    return tx.part`
+      from item i
+      where i.tenant_id = ${tenantId} and i.deleted_at is null ${inState} and i.container_id in (${visibleContainerIds(ctx)})`
+  return tx.part`
+    from (${visibleContainerIds(ctx)}) seen cross join lateral (
+      select * from item
+      where tenant_id = ${tenantId} and container_id = seen.id and deleted_at is null ${inState} and id > ${after ?? firstId}::uuid
+      order by id limit ${size + 1}) i
+    where i.tenant_id = ${tenantId}`
+}
+
+/** The filters, which name a container between them. Without a bucket a label drives it: its index is in the order of items. */
 function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, containerIds: readonly string[]): Part {
   const { tenantId } = account(ctx)
-  const { tx } = ctx
+  const { part } = ctx.tx
   const isByLabel = label_id !== undefined && bucket_id === undefined
-  const labelled = tx.part`item_label x where x.tenant_id = ${tenantId} and x.label_id = ${label_id ?? null}`
-  const conditions = [
-    containerIds.length === 0
-      ? tx.part`i.container_id in (${visibleContainerIds(ctx)})`
-      : // Two that name different containers have nothing in common.
-        containerIds.map((id) => tx.part`i.container_id = ${id}`).reduce((all, one) => tx.part`${all} and ${one}`),
-    ...(bucket_id === undefined ? [] : [tx.part`i.bucket_id = ${bucket_id}`]),
-    ...(label_id === undefined || isByLabel ? [] : [tx.part`exists (select from ${labelled} and x.item_id = i.id)`]),
-    ...(state === undefined ? [] : [tx.part`i.state = ${state}`]),
-  ]
   const from = isByLabel
-    ? tx.part`from item_label x join item i on i.tenant_id = x.tenant_id and i.id = x.item_id
+    ? part`from item_label x join item i on i.tenant_id = x.tenant_id and i.id = x.item_id
         where x.tenant_id = ${tenantId} and x.label_id = ${label_id} and i.deleted_at is null`
-    : tx.part`from item i where i.tenant_id = ${tenantId} and i.deleted_at is null`
-  return conditions.reduce((all, one) => tx.part`${all} and ${one}`, from)
+    : part`from item i where i.tenant_id = ${tenantId} and i.deleted_at is null`
+  const conditions = [
+    // Two that name different containers have nothing in common.
+    ...containerIds.map((id) => part`i.container_id = ${id}`),
+    ...(bucket_id === undefined ? [] : [part`i.bucket_id = ${bucket_id}`]),
+    ...(state === undefined ? [] : [part`i.state = ${state}`]),
+    ...(label_id === undefined || isByLabel
+      ? []
+      : [
+          part`exists (select from item_label x where x.tenant_id = ${tenantId} and x.item_id = i.id and x.label_id = ${label_id})`,
+        ]),
+  ]
+  return conditions.reduce((all, one) => part`${all} and ${one}`, from)
 }
 
 function behind({ tx }: Ctx, { bucket_id, label_id }: Filters, after: string | undefined): Part {
