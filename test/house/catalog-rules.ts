@@ -42,6 +42,9 @@ const openToInstallation: Readonly<Record<string, string>> = {
   provider_switch: 'how many workspaces have one of them on; the policy shows no others',
   connected_identity: 'connections go with the provider that the installation removes',
   sign_in_flow: 'who comes back from a provider is known by his flow alone',
+  webhook: 'where deliveries are due is not known before the look; of a target its host is readable, and no more',
+  delivery: 'the same; a delivery holds ids, states and moments',
+  delivery_attempt: "the flight recorder, for operators; the target's answer is not granted",
   ai_choice: 'operators see how many workspaces use a model',
   ai_usage: 'operators see what a workspace has used of a ceiling',
 }

@@ -33,6 +33,7 @@ export async function furnished(ways: TwoWays, slug = `w${randomBytes(5).toStrin
 
 async function furnish(ways: TwoWays, furnished: Furnished): Promise<void> {
   await furnishWaysIn(ways, furnished)
+  await furnishWebhook(ways, furnished)
   const { sql, installation } = ways
   const { id, ownerId } = furnished
   const session = randomUUIDv7()
@@ -92,6 +93,23 @@ async function furnishWaysIn({ sql }: TwoWays, { id, ownerId }: Furnished): Prom
       insert into second_factor (tenant_id, id, account_id, confirmed_at, last_step)
       values (${id}, ${randomUUIDv7()}, ${ownerId}, now(), 1)`
     await tx`insert into recovery_code (tenant_id, id, account_id, hash) values (${id}, ${randomUUIDv7()}, ${ownerId}, ${randomBytes(32)})`
+  })
+}
+
+/** A webhook with a delivery that was tried once. */
+async function furnishWebhook({ sql }: TwoWays, { id }: Furnished): Promise<void> {
+  const [webhook, delivery] = [randomUUIDv7(), randomUUIDv7()]
+  await sql.begin(async (tx) => {
+    await tx`
+      insert into webhook (tenant_id, id, target_url, host, event_types, state)
+      values (${id}, ${webhook}, 'https://hooks.example/in', 'hooks.example:443', '["svc.work.item.created.v1"]', 'PAUSED')`
+    await tx`insert into webhook_secret (tenant_id, id, webhook_id) values (${id}, ${randomUUIDv7()}, ${webhook})`
+    await tx`
+      insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause, status, attempt)
+      values (${id}, ${delivery}, ${webhook}, ${randomUUIDv7()}, 'svc.work.item.created.v1', 'EVENT', 'FAILED', 1)`
+    await tx`
+      insert into delivery_attempt (tenant_id, delivery_id, n, at, host, error)
+      values (${id}, ${delivery}, 1, now(), 'hooks.example:443', 'timeout')`
   })
 }
 
