@@ -147,6 +147,9 @@ export const environment = z.object({
   SVC_SLUG_BLOCK_DAYS: wholeNumber(0, 3650)
     .default(90)
     .describe("How long a purged workspace's slug stays out of use, in days"),
+  SVC_OUTBOX_DAYS: wholeNumber(1, 365)
+    .default(30)
+    .describe('How long events are kept to be pulled, sent again and replayed, in days'),
 })
 
 export interface Config {
@@ -184,6 +187,7 @@ export interface Config {
   readonly sessionRefreshDays: number
   readonly purgeSettleSeconds: number
   readonly slugBlockDays: number
+  readonly outboxDays: number
 }
 
 /** Throws ConfigurationError: one line that names each wrong setting and what it must be. */
@@ -232,6 +236,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,
     purgeSettleSeconds: values.SVC_PURGE_SETTLE_SECONDS,
     slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
+    outboxDays: values.SVC_OUTBOX_DAYS,
   }
 }
 

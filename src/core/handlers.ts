@@ -72,6 +72,7 @@ import type { Ctx } from './context.ts'
 import { getOwnAccount } from './identity/own-account.ts'
 import type { Installation } from './installation.ts'
 import { getJob } from './job-area/show.ts'
+import type { JsonText } from './json.ts'
 import { listProblems } from './meta/problems.ts'
 import type { Answer, Received } from './operation.ts'
 import type { OperationId, Operations } from './operations.ts'
@@ -79,9 +80,11 @@ import type { Problem } from './problem.ts'
 import { getHold, listHolds, placeHold, releaseHold } from './retention/hold.ts'
 import { listBuckets } from './structure/buckets/list.ts'
 import { listLabels } from './structure/labels/list.ts'
+import { listEventTypes } from './triggers/event-types.ts'
+import { pullEvents } from './triggers/pull.ts'
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a rule that answers nothing is an async function without a return
-type Answered<O> = Promise<Answer<O> | (Answer<O> extends undefined ? void : never) | Problem>
+type Answered<O> = Promise<Answer<O> | (Answer<O> extends undefined ? void : never) | Problem | JsonText>
 type Rule<O> = (ctx: Ctx, received: Received<O>) => Answered<O>
 /** A rule with work before it that takes long and needs no transaction. */
 interface Prepared<O, P> {
@@ -98,6 +101,7 @@ const withWork = <O, P>(prepare: Prepared<O, P>['prepare'], rule: Prepared<O, P>
 
 export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> } = {
   listProblems,
+  listEventTypes,
   setUpInstallation: withWork(hashForSetUp, setUpInstallation),
   inspectInvitation,
   redeemInvitation: withWork(hashForInvitation, redeemInvitation),
@@ -138,6 +142,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   listContainers,
   listBuckets,
   listLabels,
+  pullEvents,
   listTenants,
   provisionTenant,
   suspendTenant,

@@ -20,9 +20,11 @@ import { jobOperations } from './job-area/contract.ts'
 import { metaOperations } from './meta/contract.ts'
 import { retentionOperations } from './retention/contract.ts'
 import { bucketOperations, labelOperations } from './structure/contract.ts'
+import { eventTypeOperations, triggerOperations } from './triggers/contract.ts'
 
 export const operations = {
   ...metaOperations,
+  ...eventTypeOperations,
   ...setUpOperations,
   ...invitationOperations,
   ...sessionOperations,
@@ -36,6 +38,7 @@ export const operations = {
   ...containerOperations,
   ...bucketOperations,
   ...labelOperations,
+  ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,
   ...operatorOperations,

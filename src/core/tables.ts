@@ -40,6 +40,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   reseal: { purge: 20, export: { omitted: 'work under way' } },
   backup_target: { purge: 20, export: { omitted: 'places of this installation; their credentials are secrets' } },
   tenant_quota: { purge: 20, export: 'quotas' },
+  outbox_watermark: { purge: 20, export: { omitted: 'how far old events were removed' } },
   outbox_event: { purge: 20, export: { omitted: 'messages to other systems; the trail has the history' } },
   audit_entry: { purge: 20, export: 'audit_entries' },
   label: { purge: 30, export: 'labels' },
