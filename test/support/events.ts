@@ -69,5 +69,5 @@ export async function pullAll(installation: Installation, tenantId: string, sinc
 /** Makes events of the past: `count` of them, made so many days ago. */
 export const agedEvents = (sql: Sql, tenantId: string, count: number, days: number, type = pulledType) => sql`
   insert into outbox_event (tenant_id, id, type, occurred_at, body)
-  select ${tenantId}, uuidv7(make_interval(days => ${-days})), ${type}, now() - make_interval(days => ${days}), '{"n":' || n || '}'
+  select ${tenantId}, uuidv7(make_interval(days => ${-days})), ${type}, now() - make_interval(days => ${days}), json_build_object('data', json_build_object('name', n::text))
   from generate_series(1, ${count}) n`

@@ -6,6 +6,7 @@ import { asTenant } from '../../src/core/context.ts'
 import { catalog } from '../../src/core/events/catalog.ts'
 import { operations } from '../../src/core/operations.ts'
 import { perform } from '../../src/core/perform.ts'
+import { testDatabase } from '../support/database.ts'
 import { adminOf, emitLabel, namesIn, pullAll, pulledType, pullPage, system, writeLabels } from '../support/events.ts'
 import { type TestInstallation, testInstallation } from '../support/installation.ts'
 
@@ -144,6 +145,20 @@ describe('order', () => {
     const before = await pullPage(own.installation, id, { since })
     await early.end('rollback')
     expect(namesIn(await pullPage(own.installation, id, { since: before.next_since }))).toEqual(['late'])
+  })
+
+  test('another database of the cluster holds nobody up', async () => {
+    const { id, since } = await quiet()
+    const other = await testDatabase()
+    await other.sql.begin(async (sql) => {
+      const [running] = await sql<{ tx: string }[]>`select pg_current_xact_id()::text as tx`
+      await writeLabels(own.installation, id, 'a')
+      const [snapshot] = await own.oracle<{ is_running: boolean }[]>`
+        select not pg_visible_in_snapshot(${running!.tx}::xid8, pg_current_snapshot()) as is_running`
+      expect(snapshot).toEqual({ is_running: true })
+      expect(namesIn(await pullPage(own.installation, id, { since }))).toEqual(['a'])
+    })
+    await other.drop()
   })
 
   test('a page that was cut in the middle of a transaction goes on within it', async () => {

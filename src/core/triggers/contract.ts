@@ -66,7 +66,7 @@ export const triggerOperations = defineOperations('webhooks', {
     assumed: [
       'an unknown event type is not_found',
       'a cursor is good for any `limit`',
-      'an event is answered once no transaction is open that could still write one before it: after milliseconds, or as long as the longest change under way anywhere in the database',
+      'an event is answered once no transaction is open that could still write one before it: after milliseconds, or as long as the longest change under way in the database',
       'a token that may only read is enough, of an account with the role ADMIN',
     ],
   },

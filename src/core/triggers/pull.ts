@@ -3,8 +3,9 @@
  *
  * Events are ordered by (tx, seq): the transaction that wrote them, then the order within
  * it. Transactions do not commit in the order of their numbers, so an answer ends below
- * the horizon, the oldest transaction that still runs in the database: whatever is below
- * it is there or never will be. Horizon and rows are of one statement, hence one snapshot.
+ * the horizon, the oldest transaction that still writes in this database: whatever is
+ * below it is there or never will be. Horizon and rows are of one statement, hence of one
+ * snapshot (outbox_horizon, migration 0023).
  *
  *    next_since   of a full page   its last event
  *                 of the last one  the horizon: all below was answered, all else lies above
@@ -73,16 +74,17 @@ function readPage(ctx: Ctx, type: string, since: Since, rows: number) {
   const { tenantId } = account(ctx)
   const { tx = null, seq = behindAll, madeAt = null } = since
   return ctx.tx.last<PageRow[]>`
-    select pg_snapshot_xmin(pg_current_snapshot())::text as horizon, now() as at,
+    with horizon as materialized (select outbox_horizon() as tx)
+    select h.tx::text as horizon, now() as at,
            coalesce(w.tx >= ${tx}::xid8 or ${madeAt}::timestamptz < now() - make_interval(days => ${ctx.config.outboxDays}), false) as is_gone,
            e.tx::text as tx, e.seq::text as seq, e.body
-    from (values (1)) one
+    from horizon h
     left join outbox_watermark w on w.tenant_id = ${tenantId}
     left join lateral (
       select o.tx, o.seq, o.body from outbox_event o
       where o.tenant_id = ${tenantId} and o.type = ${type} and not o.is_restored
         and (o.tx, o.seq) > (coalesce(${tx}::xid8, w.tx, '0'::xid8), ${seq}::bigint)
-        and o.tx < pg_snapshot_xmin(pg_current_snapshot())
+        and o.tx < h.tx
       order by o.tx, o.seq limit ${rows}) e on true
     order by e.tx, e.seq`
 }
