@@ -1,57 +1,15 @@
 /**
- * The events a change can write: the name and when it is written.
+ * The writing side of events: from what a rule emits to the row of the outbox.
  *
- * An event is a CloudEvent of the type `{namespace}.{name}.v1`; its bytes are made once,
- * here, by the transaction that changed the state, and are the same in the outbox, in a
- * delivery and in a pull. Spec: Events; decisions 5.
+ * What may be emitted is the catalog's (events/catalog.ts); how it is written is
+ * events/cloud-event.ts's. Spec: Events; decisions 5.
  */
 import { type Actor, accountIdOf } from './actor.ts'
+import { catalog, type NewEvent } from './events/catalog.ts'
+import { typeOf, writeCloudEvent } from './events/cloud-event.ts'
 import { newId } from './id.ts'
-import { writeJson } from './json.ts'
 
-export const eventNames = {
-  'work.tenant.provisioned': 'a workspace was provisioned',
-  'work.tenant.suspended': 'a workspace was suspended',
-  'work.tenant.resumed': 'a workspace was resumed',
-  'work.tenant.quotas_changed': "a workspace's ceilings were changed",
-  'work.tenant.deletion_requested': 'the deletion of a workspace was asked for',
-  'work.tenant.deletion_cancelled': 'the deletion of a workspace was cancelled',
-  'work.tenant.password_opened': 'a workspace was let sign in with passwords for some hours',
-  'work.tenant.password_closed': 'a password opening was closed before its end',
-  'lifecycle.hold.placed': 'a legal hold was placed',
-  'lifecycle.hold.released': 'a legal hold was released',
-  'lifecycle.hold.replaced': 'a legal hold was put back in force after a recovery',
-  'work.container.created': 'a hub or a collection was created',
-  'work.bucket.created': 'a bucket was created',
-  'work.label.created': 'a label was created',
-  'ai.model.switched_on': 'a workspace switched an AI model on',
-  'ai.model.switched_off': 'a workspace switched its AI model off',
-  'identity.account.invited': 'an account was invited',
-  'identity.account.joined': 'an account redeemed its invitation',
-  'identity.account.password_changed': 'an account changed its password',
-  'identity.account.connected': 'an account was connected with an identity provider',
-  'identity.second_factor.confirmed': 'an account put a second factor in force',
-  'identity.second_factor.replaced': 'an account moved its second factor to another app',
-  'identity.second_factor.removed': 'the second factor of an account was removed',
-  'identity.second_factor.recovery_codes_made': 'an account made new recovery codes',
-  'identity.second_factor.recovery_code_used': 'a recovery code stood in for the second factor',
-  'identity.service_account.created': 'a service account was created',
-  'identity.invitation.expired': 'an invitation ended unredeemed',
-  'identity.session.started': 'somebody signed in',
-  'identity.session.ended': 'a session was ended, or revoked',
-  'identity.token.created': 'a personal access token was minted',
-  'identity.token.revoked': 'a personal access token was revoked',
-} as const
-
-export type EventName = keyof typeof eventNames
-
-export interface NewEvent {
-  readonly name: EventName
-  /** Path of the resource below `/api/v1`. */
-  readonly subject: string
-  /** The representation after the change; never a secret. */
-  readonly data: unknown
-}
+export type { EventName, NewEvent } from './events/catalog.ts'
 
 export interface EventRow {
   readonly tenant_id: string
@@ -61,21 +19,18 @@ export interface EventRow {
   readonly body: string
 }
 
-/** The outbox row of an event of one workspace. */
+/** The outbox row of an event of one workspace. What its schema does not name is dropped, as from an answer. */
 export function eventRow(namespace: string, tenantId: string, actor: Actor, at: Date, event: NewEvent): EventRow {
   const id = newId()
-  const type = `${namespace}.${event.name}.v1`
-  const time = at.toISOString()
-  const body = writeJson({
-    specversion: '1.0',
+  const type = typeOf(namespace, event.name)
+  const body = writeCloudEvent({
     id,
     type,
-    source: `/tenants/${tenantId}`,
+    tenantId,
     subject: event.subject,
-    time,
-    datacontenttype: 'application/json',
+    time: at,
     actor: accountIdOf(actor) ?? actor.kind.toLowerCase(),
-    data: event.data,
+    data: catalog[event.name].data.parse(event.data),
   })
-  return { tenant_id: tenantId, id, type, occurred_at: time, body }
+  return { tenant_id: tenantId, id, type, occurred_at: at.toISOString(), body }
 }

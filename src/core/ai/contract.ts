@@ -7,7 +7,7 @@ import { listOf, uuid } from '../schema.ts'
 /** All that a workspace learns of a model: name, processor, jurisdiction. */
 const seen = { id: uuid, display_name: z.string(), processor: z.string(), jurisdiction }
 
-const AiModel = z.object({ ...seen, chosen: z.boolean() }).meta({ id: 'AiModel' })
+export const AiModel = z.object({ ...seen, chosen: z.boolean() }).meta({ id: 'AiModel' })
 export type AiModel = z.output<typeof AiModel>
 
 const Summary = z

@@ -85,7 +85,7 @@ async function findAllowed(ctx: Ctx, id: string): Promise<SeenModel> {
 
 async function record(ctx: Ctx, happened: 'switched_on' | 'switched_off', model: SeenModel): Promise<void> {
   const event = {
-    name: `ai.model.${happened}`,
+    name: happened === 'switched_on' ? 'ai.model.switched_on' : 'ai.model.switched_off',
     subject: `/ai/models/${model.id}`,
     data: { ...model, chosen: happened === 'switched_on' },
   } as const

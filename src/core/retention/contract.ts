@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
 import { moment, pageOf, paging, slug, text, uuid, version } from '../schema.ts'
 
-const holdScopes = ['TENANT', 'CONTAINER', 'ITEM', 'ACCOUNT'] as const
+export const holdScopes = ['TENANT', 'CONTAINER', 'ITEM', 'ACCOUNT'] as const
 
 /** What a hold keeps. TENANT names nothing else, or the workspace itself. */
 export const HoldScope = z.strictObject({ kind: z.enum(holdScopes), id: uuid.nullish() }).meta({ id: 'HoldScope' })
@@ -14,7 +14,7 @@ export type HoldScope = z.output<typeof HoldScope>
 
 export const holdReason = text(1, 500)
 
-const Hold = z
+export const Hold = z
   .object({
     id: uuid,
     tenant_id: uuid,

@@ -6,7 +6,7 @@ import { HoldScope, holdReason } from '../../retention/contract.ts'
 import { email, int64, moment, optionalPaging, slug, text, uuid, version } from '../../schema.ts'
 
 const tenantId = uuid.describe("the workspace's id")
-const tenantStates = ['ACTIVE', 'SUSPENDED', 'PENDING_DELETION'] as const
+export const tenantStates = ['ACTIVE', 'SUSPENDED', 'PENDING_DELETION'] as const
 export type TenantState = (typeof tenantStates)[number]
 
 export const AdminTenant = z

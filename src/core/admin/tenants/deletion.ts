@@ -95,6 +95,7 @@ export async function cancelTenantDeletion(
         suspended_at = case when state_before_deletion = 'ACTIVE' then null else coalesce(suspended_at, now()) end
     where id = ${tenantId}
     returning state`
+  if (!back) throw new Error('an updated workspace was not returned')
   await ctx.journal('tenant.deletion_cancelled', tenant)
   await ctx.inWorkspace(tenantId, async () => {
     const rules = await ctx.tx`
@@ -108,7 +109,7 @@ export async function cancelTenantDeletion(
       ctx.emit({
         name: 'work.tenant.deletion_cancelled',
         subject: `/tenants/${tenantId}`,
-        data: { id: tenantId, slug: tenant.slug, state: back?.state },
+        data: { id: tenantId, slug: tenant.slug, state: back.state },
       }),
     ])
   })

@@ -20,7 +20,7 @@ import { refuse } from '../../problem.ts'
 import type { tenantOperations as ops } from './contract.ts'
 import { endPasswordOpening } from './jobs.ts'
 import { readTenant } from './list.ts'
-import { lockTenant, type TenantRow } from './tenant-row.ts'
+import { lockTenant } from './tenant-row.ts'
 
 /** Opens, or replaces the opening in force. Refuses not_found, admin.password_opening_suspended, admin.tenant_leaving. */
 export async function openPassword(
@@ -46,7 +46,11 @@ export async function openPassword(
         subject: { kind: 'tenant', id: tenantId },
         params: { hours, until, requester, reason },
       }),
-      ctx.emit(event('work.tenant.password_opened', tenant, { until })),
+      ctx.emit({
+        name: 'work.tenant.password_opened',
+        subject: `/tenants/${tenantId}`,
+        data: { id: tenantId, slug: tenant.slug, until },
+      }),
     ])
     return entryId
   })
@@ -86,7 +90,11 @@ export async function closePassword(
   const noticeId = await ctx.inWorkspace(tenantId, async () => {
     const [entryId] = await Promise.all([
       ctx.audit('tenant.password_closed', { subject: { kind: 'tenant', id: tenantId } }),
-      ctx.emit(event('work.tenant.password_closed', tenant, {})),
+      ctx.emit({
+        name: 'work.tenant.password_closed',
+        subject: `/tenants/${tenantId}`,
+        data: { id: tenantId, slug: tenant.slug },
+      }),
     ])
     return entryId
   })
@@ -94,11 +102,5 @@ export async function closePassword(
 
   return readTenant(ctx.tx, tenant.slug)
 }
-
-const event = (
-  name: 'work.tenant.password_opened' | 'work.tenant.password_closed',
-  { id, slug }: TenantRow,
-  more: object,
-) => ({ name, subject: `/tenants/${id}`, data: { id, slug, ...more } })
 
 const touch = (ctx: Ctx, tenantId: string) => ctx.tx`update tenant set version = version + 1 where id = ${tenantId}`

@@ -180,8 +180,15 @@ function boardFor(tenant: NewTenant) {
     hubId,
     collectionId,
     containers: [
-      { ...inWorkspace, id: hubId, kind: 'HUB', parent_id: null, name: starter.hub, rank },
-      { ...inWorkspace, id: collectionId, kind: 'COLLECTION', parent_id: hubId, name: starter.collection, rank },
+      { ...inWorkspace, id: hubId, kind: 'HUB' as const, parent_id: null, name: starter.hub, rank },
+      {
+        ...inWorkspace,
+        id: collectionId,
+        kind: 'COLLECTION' as const,
+        parent_id: hubId,
+        name: starter.collection,
+        rank,
+      },
     ],
     buckets: starter.buckets.map((name, index) => ({
       ...inCollection,

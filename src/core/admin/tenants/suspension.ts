@@ -3,7 +3,6 @@
  * Spec: Workspace states, rows 1 and 2; rule 1; decisions 4.
  */
 import type { Ctx } from '../../context.ts'
-import type { EventName } from '../../events.ts'
 import { closeWorkspace } from '../../installation.ts'
 import type { Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
@@ -48,7 +47,7 @@ async function record(
   id: string,
   slug: string,
   action: 'tenant.suspended' | 'tenant.resumed',
-  event: EventName,
+  event: 'work.tenant.suspended' | 'work.tenant.resumed',
   state: TenantState,
 ): Promise<void> {
   await ctx.journal(action, { id, slug })

@@ -133,14 +133,19 @@ export async function removeFactor(ctx: Ctx, { tenantId }: Pick<AccountActor, 't
   await removeSealed(ctx, { tenantId, kind: 'mfa.totp', ownerId: id })
 }
 
+const eventOf = {
+  confirmed: 'identity.second_factor.confirmed',
+  replaced: 'identity.second_factor.replaced',
+} as const
+
 async function tellConfirmed(
   ctx: Ctx,
   { tenantId, accountId }: AccountActor,
-  what: 'confirmed' | 'replaced',
+  what: keyof typeof eventOf,
 ): Promise<void> {
   const noticeId = await ctx.audit(`second_factor.${what}`, { subject: { kind: 'account', id: accountId } })
   await ctx.emit({
-    name: `identity.second_factor.${what}`,
+    name: eventOf[what],
     subject: `/accounts/${accountId}`,
     data: { account_id: accountId },
   })

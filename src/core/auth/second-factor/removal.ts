@@ -110,6 +110,11 @@ async function findTarget(
   return found
 }
 
+const eventOf = {
+  removed: 'identity.second_factor.removed',
+  recovery_codes_made: 'identity.second_factor.recovery_codes_made',
+} as const
+
 /** The trail, the event and the mail to the account itself, also where somebody else did it. */
 async function tell(
   ctx: Ctx,
@@ -119,7 +124,7 @@ async function tell(
   const what = name === 'second_factor_off' ? 'removed' : 'recovery_codes_made'
   const noticeId = await ctx.audit(`second_factor.${what}`, { subject: { kind: 'account', id: accountId } })
   await ctx.emit({
-    name: `identity.second_factor.${what}`,
+    name: eventOf[what],
     subject: `/accounts/${accountId}`,
     data: { account_id: accountId },
   })

@@ -1,0 +1,48 @@
+/**
+ * The one writer of events: CloudEvents 1.0 in the JSON format.
+ *
+ *    {"specversion","id","type","source","subject","time","datacontenttype","actor","data"}
+ *
+ * The text is made once, by the transaction that changed the state, and stored as it is:
+ * what a webhook is sent, what a pull is answered and what the daemon itself reads are
+ * the same bytes. Nobody parses it to write it again.
+ *
+ * Spec: Events, 1 and 2; decisions 5.
+ */
+import { writeJson } from '../json.ts'
+
+export interface CloudEvent {
+  readonly id: string
+  /** The full type, with namespace and version. */
+  readonly type: string
+  readonly tenantId: string
+  /** Path of the resource below `/api/v1`. */
+  readonly subject: string
+  readonly time: Date
+  /** An account's id, or what acted in place of one: `recovery`, `system`. */
+  readonly actor: string
+  readonly data: unknown
+}
+
+/** The event as text; this is what is stored. */
+export const writeCloudEvent = ({ id, type, tenantId, subject, time, actor, data }: CloudEvent): string =>
+  writeJson({
+    specversion: '1.0',
+    id,
+    type,
+    source: `/tenants/${tenantId}`,
+    subject,
+    time: time.toISOString(),
+    datacontenttype: 'application/json',
+    actor,
+    data,
+  })
+
+/** `work.item.created` → `svc.work.item.created.v1`. */
+export const typeOf = (namespace: string, name: string) => `${namespace}.${name}.v1`
+
+/** The other way: the name, or undefined for a type of another namespace or version. It need not be in the catalog. */
+export function nameOf(namespace: string, type: string): string | undefined {
+  const isOurs = type.startsWith(`${namespace}.`) && type.endsWith('.v1')
+  return isOurs ? type.slice(namespace.length + 1, -'.v1'.length) : undefined
+}

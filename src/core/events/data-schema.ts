@@ -1,0 +1,18 @@
+/** The JSON Schema of an event's data, as the API and docs/events.md publish it: one document that stands alone. */
+import { z } from 'zod'
+
+export interface DataSchema {
+  readonly [member: string]: unknown
+  readonly properties?: Readonly<Record<string, unknown>>
+  readonly required?: readonly string[]
+}
+
+export function dataSchemaOf(data: z.ZodType): DataSchema {
+  const { $ref, $defs, ...schema } = z.toJSONSchema(data, { io: 'output', unrepresentable: 'any' })
+  if ($ref === undefined || $defs === undefined) return { ...schema, ...($defs && { $defs }) }
+
+  // A representation with a name of its own is put behind a reference; readers want it in front.
+  const { [$ref.slice('#/$defs/'.length)]: named, ...others } = $defs
+  const { id: _, ...members } = (named ?? {}) as Record<string, unknown>
+  return { ...schema, ...members, ...(Object.keys(others).length > 0 && { $defs: others }) }
+}

@@ -1,0 +1,64 @@
+/** The catalog of events against the source: what is emitted is declared, and what is declared is emitted. */
+import { describe, expect, test } from 'vitest'
+import { catalog } from '../../src/core/events/catalog.ts'
+import { dataSchemaOf } from '../../src/core/events/data-schema.ts'
+import type { EventDeclaration } from '../../src/core/events/declaration.ts'
+import { type SourceFile, sourceFiles } from './source.ts'
+
+const declared = Object.entries(catalog) as [string, EventDeclaration][]
+const isDeclaration = ({ path }: SourceFile) => path.endsWith('/events.ts')
+const rules = sourceFiles('src/core').filter((file) => !isDeclaration(file))
+
+/** Names stand in the source as they are, so that whoever looks for one finds it. */
+const named = /'((?:work|identity|lifecycle|ai)\.[a-z_]+\.[a-z_]+)'/g
+const namesIn = (files: readonly SourceFile[]) =>
+  new Set(files.flatMap(({ text }) => [...text.matchAll(named)].map(([, name]) => name as string)))
+
+const undeclared = (names: ReadonlySet<string>) => [...names].filter((name) => !Object.hasOwn(catalog, name))
+const unwritten = (names: ReadonlySet<string>) => declared.map(([name]) => name).filter((name) => !names.has(name))
+
+describe('the catalog', () => {
+  const emitted = namesIn(rules)
+
+  test('has every event that a rule emits', () => {
+    expect(undeclared(namesIn([{ path: 'src/core/a.ts', text: "name: 'work.tenant.painted'" }]))).toEqual([
+      'work.tenant.painted',
+    ])
+    expect(emitted.size).toBeGreaterThan(25)
+    expect(undeclared(emitted), 'declare it in its area, beside the contract').toEqual([])
+  })
+
+  test('has no event that nobody emits', () => {
+    expect(unwritten(new Set())).toHaveLength(declared.length)
+    expect(unwritten(emitted), 'nothing writes it, or its name is put together from parts').toEqual([])
+  })
+
+  test('no name is put together where it is emitted', () => {
+    const builds = /name: `/
+    expect('emit({ name: `work.item.$' + '{what}`').toMatch(builds)
+    const emitters = rules.filter(({ text }) => /\.emit\(|NewEvent/.test(text))
+    expect(emitters.filter(({ text }) => builds.test(text)).map(({ path }) => path)).toEqual([])
+  })
+
+  test('no two areas declare the same name', () => {
+    const names = sourceFiles('src/core')
+      .filter(isDeclaration)
+      .flatMap(({ text }) => [...text.matchAll(/^ {2}'([a-z_.]+)':/gm)].map(([, name]) => name))
+    expect(names).toHaveLength(declared.length)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  test.each(declared)(
+    '%s: its example is one, and its schema can be published',
+    (name, { data, example, when, subject }) => {
+      expect(name).toMatch(/^[a-z]+(\.[a-z][a-z_]*){2}$/)
+      expect(data.parse(example), 'the example names what the schema drops').toEqual(example)
+      expect(data.safeParse({ nobody: 'declared this' }).success).toBe(false)
+      const schema = dataSchemaOf(data)
+      expect(schema).toMatchObject({ type: 'object' })
+      expect(Object.keys(schema.properties ?? {})).toEqual(expect.arrayContaining(Object.keys(example as object)))
+      expect(when).toMatch(/^[a-z].*[^.]$/)
+      expect(subject).toMatch(/^(\/[a-z-]+(\/\{[a-z_]+\})?)+$/)
+    },
+  )
+})
