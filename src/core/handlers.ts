@@ -11,6 +11,8 @@ import {
   vetBaseUrl,
 } from './admin/ai-providers/offer.ts'
 import { probeModel, testAiProvider } from './admin/ai-providers/probe.ts'
+import { getRecordedDelivery } from './admin/deliveries/recorded.ts'
+import { getDeliveryStats } from './admin/deliveries/stats.ts'
 import { getEncryption } from './admin/encryption/keyring-use.ts'
 import { resealEncryption } from './admin/encryption/request.ts'
 import {
@@ -79,6 +81,10 @@ import type { Problem } from './problem.ts'
 import { getHold, listHolds, placeHold, releaseHold } from './retention/hold.ts'
 import { listBuckets } from './structure/buckets/list.ts'
 import { listLabels } from './structure/labels/list.ts'
+import { getDelivery, listDeliveries, replayDelivery, sendEvent } from './webhooks/deliveries.ts'
+import { rotateWebhookSecret } from './webhooks/secret.ts'
+import { changeWebhook, createWebhook, deleteWebhook, getWebhook, listWebhooks } from './webhooks/subscription.ts'
+import { vetTarget } from './webhooks/target.ts'
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a rule that answers nothing is an async function without a return
 type Answered<O> = Promise<Answer<O> | (Answer<O> extends undefined ? void : never) | Problem>
@@ -189,4 +195,16 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   chooseAiModel,
   unchooseAiModel,
   summarizeContainer: withWork(tellSummary, summarizeContainer),
+  listWebhooks,
+  createWebhook: withWork(vetTarget, createWebhook),
+  getWebhook,
+  changeWebhook: withWork(vetTarget, changeWebhook),
+  deleteWebhook,
+  listDeliveries,
+  getDelivery,
+  replayDelivery,
+  sendEvent,
+  rotateWebhookSecret,
+  getDeliveryStats,
+  getRecordedDelivery,
 }

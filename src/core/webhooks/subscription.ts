@@ -13,7 +13,7 @@
  */
 import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
-import { eventNames } from '../events.ts'
+import { knownName } from '../events/catalog.ts'
 import { newId } from '../id.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse, refuseMember } from '../problem.ts'
@@ -116,9 +116,8 @@ function changesOf(before: WebhookRow, { target_url, event_types, state }: Chang
 
 /** Refuses request.invalid for a type that nothing writes, or that is named twice. */
 function checkTypes({ config }: Ctx, types: readonly string[]): void {
-  const known = new Set(Object.keys(eventNames).map((name) => `${config.eventNamespace}.${name}.v1`))
   for (const [at, type] of types.entries()) {
-    if (!known.has(type)) refuseMember(`/event_types/${at}`, 'reference.unknown')
+    if (knownName(config.eventNamespace, type) === undefined) refuseMember(`/event_types/${at}`, 'reference.unknown')
     if (types.indexOf(type) !== at) refuseMember(`/event_types/${at}`, 'value.unique')
   }
 }
