@@ -30,15 +30,14 @@ export function listen(address: DatabaseAddress, channel: string, listener: List
 
   const keep = async () => {
     while (!isOver) {
-      const lost = await attach().catch(() => undefined)
-      if (lost) await Promise.race([lost, wake.promise])
+      const attached = await attach().catch(() => undefined)
+      if (attached) await Promise.race([attached.lost, wake.promise])
       await client?.end().catch(() => {})
       if (!isOver) await Promise.race([new Promise((resolve) => setTimeout(resolve, retryMs)), wake.promise])
     }
   }
 
-  /** Answers a promise that is settled when the connection is gone. */
-  const attach = async (): Promise<{ readonly then: Promise<void>['then'] } | undefined> => {
+  const attach = async (): Promise<{ readonly lost: Promise<void> }> => {
     const { default: pg } = await import('pg')
     const fresh = new pg.Client({
       ...pgOptions(address),
@@ -54,7 +53,7 @@ export function listen(address: DatabaseAddress, channel: string, listener: List
     await fresh.connect()
     await fresh.query(`listen ${channel}`)
     listener.listens()
-    return gone.promise
+    return { lost: gone.promise }
   }
 
   const kept = keep()
