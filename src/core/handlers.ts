@@ -11,6 +11,8 @@ import {
   vetBaseUrl,
 } from './admin/ai-providers/offer.ts'
 import { probeModel, testAiProvider } from './admin/ai-providers/probe.ts'
+import { getRecordedDelivery } from './admin/deliveries/recorded.ts'
+import { getDeliveryStats } from './admin/deliveries/stats.ts'
 import { getEncryption } from './admin/encryption/keyring-use.ts'
 import { resealEncryption } from './admin/encryption/request.ts'
 import {
@@ -82,6 +84,10 @@ import { listBuckets } from './structure/buckets/list.ts'
 import { listLabels } from './structure/labels/list.ts'
 import { listEventTypes } from './triggers/event-types.ts'
 import { pullEvents } from './triggers/pull.ts'
+import { getDelivery, listDeliveries, replayDelivery, sendEvent } from './webhooks/deliveries.ts'
+import { rotateWebhookSecret } from './webhooks/secret.ts'
+import { changeWebhook, createWebhook, deleteWebhook, getWebhook, listWebhooks } from './webhooks/subscription.ts'
+import { vetTarget } from './webhooks/target.ts'
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a rule that answers nothing is an async function without a return
 type Answered<O> = Promise<Answer<O> | (Answer<O> extends undefined ? void : never) | Problem | JsonText>
@@ -194,4 +200,16 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   chooseAiModel,
   unchooseAiModel,
   summarizeContainer: withWork(tellSummary, summarizeContainer),
+  listWebhooks,
+  createWebhook: withWork(vetTarget, createWebhook),
+  getWebhook,
+  changeWebhook: withWork(vetTarget, changeWebhook),
+  deleteWebhook,
+  listDeliveries,
+  getDelivery,
+  replayDelivery,
+  sendEvent,
+  rotateWebhookSecret,
+  getDeliveryStats,
+  getRecordedDelivery,
 }

@@ -10,6 +10,7 @@ import type { Job } from './job.ts'
 import { sweepMailFolder } from './mail/folder.ts'
 import { sendMail, tellAdministrators } from './mail/jobs.ts'
 import { sweepOutbox } from './triggers/sweep.ts'
+import { removeDeliveries, sweepDeliveries } from './webhooks/jobs.ts'
 
 export const jobs: readonly Job[] = [
   endInvitation as Job,
@@ -28,4 +29,6 @@ export const jobs: readonly Job[] = [
   sendPasswordReset as Job,
   sweepMailFolder as Job,
   sweepOutbox as Job,
+  removeDeliveries as Job,
+  sweepDeliveries as Job,
 ]

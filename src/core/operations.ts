@@ -1,5 +1,6 @@
 /** The register of every operation served: each area's contract, spread into one object. */
 import { aiProviderOperations } from './admin/ai-providers/contract.ts'
+import { deliveryOperations } from './admin/deliveries/contract.ts'
 import { encryptionOperations } from './admin/encryption/contract.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './admin/identity-providers/contract.ts'
 import { journalOperations } from './admin/journal/contract.ts'
@@ -21,6 +22,7 @@ import { metaOperations } from './meta/contract.ts'
 import { retentionOperations } from './retention/contract.ts'
 import { bucketOperations, labelOperations } from './structure/contract.ts'
 import { eventTypeOperations, triggerOperations } from './triggers/contract.ts'
+import { webhookOperations } from './webhooks/contract.ts'
 
 export const operations = {
   ...metaOperations,
@@ -53,6 +55,8 @@ export const operations = {
   ...backupOperations,
   ...auditOperations,
   ...jobOperations,
+  ...webhookOperations,
+  ...deliveryOperations,
 }
 
 export type Operations = typeof operations

@@ -109,6 +109,11 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
     await sql`
       insert into purge_certificate (workspace_id, workspace_slug, purged_at, document, key_id, public_key, signature)
       select tenant_id, 'plan-' || n, now(), '{}', 'k', 'k', 's' from made`
+    await sql`
+      insert into outbox_event (tenant_id, id, tx, type, body)
+      select tenant_id, id, '3'::xid8, 'svc.work.label.created.v1', '{}' from made
+      union all select tenant_id, uuidv7(), '3'::xid8, 'svc.work.label.created.v1', '{}' from made where n = ${rowsEach / 2}`
+    await sql`insert into outbox_watermark (tenant_id, tx) select tenant_id, '2'::xid8 from made`
     await sql`insert into ai_choice (tenant_id, model_id) select tenant_id, id from made`
     await sql`
       insert into ai_model (id, display_name, processor, kind, base_url, jurisdiction)
@@ -182,6 +187,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listAiModels', () => ({})],
   ['listAiProviders', () => ({})],
   ['getSettings', () => ({})],
+  ['pullEvents', () => ({ params: { eventType: 'svc.work.label.created.v1' }, query: { limit: '50' } })],
   ['getJob', () => ({ params: { jobId: collectionId } })],
 ]
 
@@ -192,7 +198,8 @@ const others: readonly OperationId[] = [
   'getDeletionPlan', // counts all that a workspace has, and its jobs in the queue
   'verifyPurgeCertificate', // looks everywhere
   'listProblems', // asks the database nothing
-  'listPresets', // nor does this
+  'listEventTypes', // nor does this
+  'listPresets', // nor this
   'listBackups', // one target by its key; the rest is asked of the target
 ]
 

@@ -87,6 +87,15 @@ describe('pages', () => {
     })
   })
 
+  test('may begin behind all that there is', async () => {
+    const { id } = await quiet()
+    await writeLabels(own.installation, id, 'old')
+    const now = await pullPage(own.installation, id, { since: 'now' })
+    expect(now).toMatchObject({ data: [], has_more: false })
+    await writeLabels(own.installation, id, 'new')
+    expect(namesIn(await pullPage(own.installation, id, { since: now.next_since }))).toEqual(['new'])
+  })
+
   test("answer one type of one workspace's events", async () => {
     const [one, two] = [await quiet(), await quiet()]
     await writeLabels(own.installation, two.id, 'theirs')
@@ -100,11 +109,10 @@ describe('pages', () => {
   test('a type that no event has is not found; one that nothing has happened of is empty', async () => {
     const { id } = await quiet()
     for (const eventType of [
-      'work.label.created',
       'other.work.label.created.v1',
       'svc.work.label.created.v2',
       'svc.work.label.painted.v1',
-      'svc.toString.v1',
+      'svc.a.b.c.v1',
     ])
       await expect(pullPage(own.installation, id, { eventType }), eventType).rejects.toMatchObject({
         code: 'not_found',

@@ -11,6 +11,7 @@ import { identityEvents } from '../auth/events.ts'
 import { containerEvents } from '../containers/events.ts'
 import { retentionEvents } from '../retention/events.ts'
 import { structureEvents } from '../structure/events.ts'
+import { webhookEvents } from '../webhooks/events.ts'
 import { nameOf } from './cloud-event.ts'
 
 export const catalog = {
@@ -20,6 +21,7 @@ export const catalog = {
   ...structureEvents,
   ...identityEvents,
   ...aiEvents,
+  ...webhookEvents,
 }
 
 export type Catalog = typeof catalog

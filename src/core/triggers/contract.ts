@@ -47,9 +47,13 @@ export const triggerOperations = defineOperations('webhooks', {
     path: '/integrations/triggers/{eventType}',
     summary: 'The events of one type, oldest first, from where the last poll ended',
     spec: 'Webhooks and event pull, rule 6; Events, 4; decisions 5',
-    params: z.strictObject({ eventType: text(1, 160) }),
+    params: z.strictObject({ eventType: text(1, 160).describe('the full name: `GET /meta/event-types` lists them') }),
     query: z.strictObject({
-      since: z.string().max(512).optional().describe('`next_since` of the poll before; absent: the oldest event kept'),
+      since: z
+        .string()
+        .max(512)
+        .optional()
+        .describe('`next_since` of the poll before; absent: the oldest event kept; `now`: none of those there are'),
       limit: count(1, 200).default(100),
     }),
     success: {
@@ -66,6 +70,7 @@ export const triggerOperations = defineOperations('webhooks', {
     assumed: [
       'an unknown event type is not_found',
       'a cursor is good for any `limit`',
+      '`since=now` answers an empty page and where to go on from, for whoever wants only what is to come',
       'an event is answered once no transaction is open that could still write one before it: after milliseconds, or as long as the longest change under way in the database',
       'a token that may only read is enough, of an account with the role ADMIN',
     ],

@@ -43,9 +43,10 @@ export async function pullEvents(
 ): Promise<JsonText> {
   if (knownName(ctx.config.eventNamespace, eventType) === undefined) refuse('not_found')
   const bound = ['pullEvents', { eventType }] as const
-  const [tx, seq, madeAt] = since === undefined ? [] : ctx.cursor.read(...bound, since)
+  const startsNow = since === 'now'
+  const [tx, seq, madeAt] = since === undefined || startsNow ? [] : ctx.cursor.read(...bound, since)
 
-  const rows = await readPage(ctx, eventType, { tx, seq, madeAt }, limit + 1)
+  const rows = await readPage(ctx, eventType, { tx, seq, madeAt }, startsNow ? 0 : limit + 1)
   const [first] = rows
   if (!first) throw new Error('the horizon is always a row')
   if (first.is_gone) refuse('gone')
@@ -69,16 +70,15 @@ interface Since {
 /** A bigint that no event's number reaches: the place behind all of a transaction. */
 const behindAll = '9223372036854775807'
 
-/** One row for each event, and one with the horizon alone where there is none. */
+/** One row for each event, and one with the horizon alone where there is none. The offset keeps the planner from asking for the horizon twice. */
 function readPage(ctx: Ctx, type: string, since: Since, rows: number) {
   const { tenantId } = account(ctx)
   const { tx = null, seq = behindAll, madeAt = null } = since
   return ctx.tx.last<PageRow[]>`
-    with horizon as materialized (select outbox_horizon() as tx)
     select h.tx::text as horizon, now() as at,
            coalesce(w.tx >= ${tx}::xid8 or ${madeAt}::timestamptz < now() - make_interval(days => ${ctx.config.outboxDays}), false) as is_gone,
            e.tx::text as tx, e.seq::text as seq, e.body
-    from horizon h
+    from (select outbox_horizon() as tx offset 0) h
     left join outbox_watermark w on w.tenant_id = ${tenantId}
     left join lateral (
       select o.tx, o.seq, o.body from outbox_event o

@@ -21,7 +21,8 @@ export type DeliveryCause = (typeof deliveryCauses)[number]
 
 const whole = count(0, Number.MAX_SAFE_INTEGER)
 
-const Webhook = z
+/** As it is answered, and as the events about it carry it. */
+export const WebhookRepresentation = z
   .object({
     id: uuid,
     target_url: z.string(),
@@ -43,9 +44,9 @@ const Webhook = z
     version,
   })
   .meta({ id: 'Webhook' })
-export type Webhook = z.output<typeof Webhook>
+export type Webhook = z.output<typeof WebhookRepresentation>
 
-const WebhookWithSecret = Webhook.extend({
+const WebhookWithSecret = WebhookRepresentation.extend({
   secret: z.string().describe('`whsec_` and base64 of 32 bytes (Standard Webhooks); shown this once'),
 }).meta({ id: 'WebhookWithSecret' })
 
@@ -95,6 +96,7 @@ export const attemptErrors = [
   'response.redirect',
   'response.status',
   'interrupted',
+  'event.gone',
 ] as const
 export type AttemptError = (typeof attemptErrors)[number]
 
@@ -172,7 +174,7 @@ export const webhookOperations = defineOperations('webhooks', {
     path: '/integrations/webhooks',
     summary: "The workspace's webhooks, newest first",
     spec: 'Webhooks and event pull',
-    success: { status: 200, answer: listOf(Webhook) },
+    success: { status: 200, answer: listOf(WebhookRepresentation) },
     needs,
     recovery,
     assumed: [readingIsForAdmins],
@@ -204,7 +206,7 @@ export const webhookOperations = defineOperations('webhooks', {
     summary: 'One webhook',
     spec: 'Webhooks and event pull',
     params: webhookParams,
-    success: { status: 200, answer: Webhook },
+    success: { status: 200, answer: WebhookRepresentation },
     needs,
     recovery,
   },
@@ -216,7 +218,7 @@ export const webhookOperations = defineOperations('webhooks', {
     params: webhookParams,
     body: WebhookSubscriptionUpdate,
     patch: 'merge',
-    success: { status: 200, answer: Webhook },
+    success: { status: 200, answer: WebhookRepresentation },
     needs,
     refuses: ['webhook.target_forbidden', 'webhook.filter_unsupported', 'webhook.not_active'],
     ifMatch: true,

@@ -56,7 +56,7 @@ async function writeOverride(ctx: Ctx, tenantId: string, name: QuotaName, ceilin
 
 /**
  * What is counted so far: the calls of the running minute, of which each pays for its share of 60 s ahead, the
- * exports under way, and the tokens of the running day. Nothing else that a ceiling names exists yet.
+ * exports under way, the tokens of the running day, and the webhooks. Nothing else that a ceiling names exists yet.
  */
 async function readUse(ctx: Ctx, tenantId: string, rate: Integer): Promise<Partial<Record<QuotaName, Integer>>> {
   const [paid] = await ctx.tx<{ minutes: number }[]>`
@@ -65,7 +65,15 @@ async function readUse(ctx: Ctx, tenantId: string, rate: Integer): Promise<Parti
     api_requests_per_minute: shareOf(rate, paid?.minutes ?? 0),
     export_jobs: await openExports(ctx, tenantId),
     ai_tokens_per_day: await tokensOfToday(ctx, tenantId),
+    webhook_targets: await countWebhooks(ctx, tenantId),
   }
+}
+
+async function countWebhooks(ctx: Ctx, tenantId: string): Promise<number> {
+  const [row] = await ctx.tx<
+    { count: number }[]
+  >`select count(id)::int as count from webhook where tenant_id = ${tenantId}`
+  return row?.count ?? 0
 }
 
 /** That share of a ceiling, rounded up and never above it; a bigint where a number would be none of 64 bits. */
