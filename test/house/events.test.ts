@@ -10,7 +10,7 @@ const isDeclaration = ({ path }: SourceFile) => path.endsWith('/events.ts')
 const rules = sourceFiles('src/core').filter((file) => !isDeclaration(file))
 
 /** Names stand in the source as they are, so that whoever looks for one finds it. */
-const named = /'((?:work|identity|lifecycle|ai)\.[a-z_]+\.[a-z_]+)'/g
+const named = /'((?:work|identity|lifecycle|ai|integration)\.[a-z_]+\.[a-z_]+)'/g
 const namesIn = (files: readonly SourceFile[]) =>
   new Set(files.flatMap(({ text }) => [...text.matchAll(named)].map(([, name]) => name as string)))
 

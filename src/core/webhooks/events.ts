@@ -2,7 +2,7 @@
 import { defineEvents, exampleId } from '../events/declaration.ts'
 import { type Webhook, WebhookRepresentation } from './contract.ts'
 
-const subject = '/integrations/webhooks/{webhookId}'
+const subject = '/integrations/webhooks/{id}'
 const example: Webhook = {
   id: exampleId(1),
   target_url: 'https://hooks.example.com/in',

@@ -249,7 +249,7 @@ class RunningDispatcher implements Dispatcher {
     const listening = this.listening.close()
     const cut = setTimeout(() => this.interrupt.abort(), drainMs)
     while (this.attempts.size > 0 || this.over.size > 0 || this.turns > 0) {
-      await Promise.race([Promise.allSettled([...this.attempts]), pause(20)])
+      await pause(10)
       if (performance.now() < this.pausedUntil) await this.giveUpOver()
       this.pump()
     }
