@@ -78,7 +78,12 @@ async function throughputLine(bench: Bench, dispatch: () => Dispatcher): Promise
     () =>
       throughput(perRound, width, async () => {
         const { headers } = signed(newId(), Math.floor(Date.now() / 1000), body, [key])
-        const answer = await request(`${bench.receiver.address}/bare`, { method: 'POST', headers, body, dispatcher: agent })
+        const answer = await request(`${bench.receiver.address}/bare`, {
+          method: 'POST',
+          headers,
+          body,
+          dispatcher: agent,
+        })
         await answer.body.dump()
       }),
     rounds,

@@ -9,8 +9,8 @@ import { type Preset, productPresets } from './auth/providers/presets.ts'
 import { addressOf, type DatabaseAddress } from './database/address.ts'
 import { type Release, readRelease } from './egress/guard.ts'
 import { loadEnvironment } from './environment.ts'
-import { readLadder } from './webhooks/ladder.ts'
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail/settings.ts'
+import { readLadder } from './webhooks/ladder.ts'
 
 /** A wrong setting: one clear line, exit code 2, nothing started. */
 export class ConfigurationError extends Error {

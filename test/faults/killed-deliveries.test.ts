@@ -1,7 +1,8 @@
 /**
  * Daemons are killed while they deliver: nothing is lost, nothing is sent that was not
  * written, nothing crosses workspaces, every signature is right, and what comes twice was
- * under way at a kill. Threats F-01. SVC_FAULTS=full runs the long form.
+ * under way at a kill. And they are restarted one by one: then nothing comes twice either.
+ * Threats F-01, F-05. SVC_FAULTS=full runs the long forms.
  *
  * Black box: real daemon processes, receivers that know their secrets and nothing else;
  * the database is asked afterwards. A lease is as long as in the product, so the short
@@ -19,6 +20,7 @@ const kills = isFull ? 200 : 6
 const events = isFull ? 10_000 : 300
 const receivers = isFull ? 20 : 6
 const workspaces = isFull ? 4 : 2
+const restarts = isFull ? 50 : 4
 
 let world: WebhookWorld
 beforeAll(async () => {
@@ -82,6 +84,37 @@ test(`${kills} kills, ${events} events, ${receivers} receivers, ${workspaces} wo
   expect(settledMs).toBeLessThan(60_000)
   await Promise.all(targets.map(({ receiver: one }) => one.close()))
 }, 900_000)
+
+test(`${restarts} restarts of two daemons in turn drop nothing, send nothing twice, and end in time`, async () => {
+  const of = await world.another('restarted')
+  const to = await receiver()
+  to.respond((_one, response) => void setTimeout(() => response.writeHead(204).end(), 15))
+  const webhook = await world.subscribe(to.url, { of })
+  const daemons = [await start(), await start()]
+  const written: string[] = []
+  let going = true
+  const writing = (async () => {
+    while (going) {
+      written.push(...(await world.emit(of.tenantId, 3)))
+      await pause(10)
+    }
+  })()
+  for (let n = 0; n < restarts; n += 1) {
+    await to.until(to.received.length + 5)
+    daemons[n % 2]?.process.kill('SIGTERM')
+    expect(await daemons[n % 2]?.ended).toBe(0) // 1, had the drain taken its 10 s
+    daemons[n % 2] = await start()
+  }
+  going = false
+  await writing
+  await to.until(written.length)
+  for (const daemon of daemons) daemon.process.kill('SIGTERM')
+  expect(await Promise.all(daemons.map(({ ended }) => ended))).toEqual([0, 0])
+
+  expect(to.received.map(({ eventId }) => eventId).toSorted()).toEqual(written.toSorted())
+  expect(to.received.filter((got) => !verifies(webhook.secret, got))).toEqual([])
+  await to.close()
+}, 600_000)
 
 /** Writes all events, a few at a time, for as long as the kills go on. */
 async function writeAll(people: readonly Person[], written: Map<string, string[]>, going: () => boolean) {

@@ -1,9 +1,9 @@
 /** What the area removes by and by: deliveries of removed webhooks, old ones, and secrets whose grace is over. Spec: decisions 5. */
 import { z } from 'zod'
 import type { Ctx } from '../context.ts'
-import { firstId } from '../page.ts'
 import type { Installation } from '../installation.ts'
 import { defineJob } from '../job.ts'
+import { firstId } from '../page.ts'
 import { removeSealed } from '../sealed-values.ts'
 
 /** Rows removed in one transaction, so that none lasts long. */
@@ -19,8 +19,12 @@ export const removeDeliveries = defineJob({
   retryDelaySeconds: 10,
   run: (installation, { tenantId, webhookId }) =>
     inBatches(installation, 'remove_deliveries', tenantId, (ctx) =>
-      removeRows(ctx, tenantId, ctx.tx.part`webhook_id = ${webhookId} and not exists (
-        select from webhook w where w.tenant_id = ${tenantId} and w.id = ${webhookId})`),
+      removeRows(
+        ctx,
+        tenantId,
+        ctx.tx.part`webhook_id = ${webhookId} and not exists (
+        select from webhook w where w.tenant_id = ${tenantId} and w.id = ${webhookId})`,
+      ),
     ),
 })
 
