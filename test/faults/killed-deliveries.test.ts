@@ -5,8 +5,8 @@
  * Threats F-01, F-05. SVC_FAULTS=full runs the long forms.
  *
  * Black box: real daemon processes, receivers that know their secrets and nothing else;
- * the database is asked afterwards. A lease is as long as in the product, so the short
- * form waits once for it to end.
+ * the database is asked afterwards. A lease is as long as in the product; the short form
+ * ends those of the killed daemons by hand, so that it need not wait half a minute.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -69,6 +69,8 @@ test(`${kills} kills, ${events} events, ${receivers} receivers, ${workspaces} wo
   const underWay = await killRepeatedly(kills, () =>
     targets.reduce((sum, { receiver: one }) => sum + one.received.length, 0),
   )
+  // Nobody lives who could hold one.
+  if (!isFull) await world.sql`update delivery set leased_until = now() where leased_until is not null`
   const last = await start()
   going = false
   await writing

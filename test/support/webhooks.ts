@@ -51,6 +51,9 @@ export interface WebhookWorld {
   close(): Promise<void>
 }
 
+/** Attempts that a dispatcher has under way. */
+export const underWay = ({ inFlight }: Dispatcher) => inFlight.quick + inFlight.fresh + inFlight.slow
+
 export const released = (text = '127.0.0.1') => readRelease(text) as Release
 
 export async function webhookWorld(

@@ -197,6 +197,7 @@ describe('beside targets that hang (F-16, short)', () => {
       where d.webhook_id in ${world.sql(hanging.map(({ id }) => id))}`
     expect(row?.ended).toBe(0)
     expect(dispatcher.inFlight.slow).toBeGreaterThan(32)
+    expect(world.failures).toEqual([])
 
     await dispatcher.close() // gives up the hanging ones within its time
     await Promise.all(healthy.map(({ to }) => to.close()))

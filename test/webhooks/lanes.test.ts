@@ -3,7 +3,12 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { Lanes, type Place } from '../../src/core/webhooks/dispatch/lanes.ts'
 import { type Ended, readLadder, retryAfterSeconds, verdictOn } from '../../src/core/webhooks/ladder.ts'
 
-const limits = { quick: { daemon: 10, workspace: 6 }, slow: { daemon: 8, workspace: 4 }, target: 4 }
+const limits = {
+  quick: { daemon: 10, workspace: 6 },
+  fresh: { daemon: 5, workspace: 3 },
+  slow: { daemon: 8, workspace: 4 },
+  target: 4,
+}
 let now = 0
 let lanes: Lanes
 beforeEach(() => {
@@ -15,35 +20,65 @@ beforeEach(() => {
 const begin = (tenantId: string): [string, Place[]][] =>
   lanes.take(tenantId).map((held) => [held.webhookId, lanes.claimed(held, held.slots)])
 const counts = (begun: readonly [string, readonly Place[]][]) => begun.map(([id, places]) => [id, places.length])
+/** Lets targets show that they answer. */
+const prove = (tenantId: string, ...targets: string[]) => {
+  for (const target of targets) {
+    lanes.call(tenantId, target)
+    for (const [, places] of begin(tenantId)) for (const place of places) place.leave(succeeded)
+    const [held] = lanes.take(tenantId)
+    if (held) lanes.claimed(held, 0) // nothing more is due
+  }
+}
 const failed = { failed: true, durationMs: 5 }
 const succeeded = { failed: false, durationMs: 5 }
 
 describe('lanes', () => {
   test('bound a target, a workspace and the daemon', () => {
+    prove('one', 'a', 'b', 'c')
+    prove('two', 'd', 'e')
     for (const target of ['a', 'b', 'c']) lanes.call('one', target)
-    expect(counts(begin('one'))).toEqual([['a', 4], ['b', 2]])
+    expect(counts(begin('one'))).toEqual([
+      ['a', 4],
+      ['b', 2],
+    ])
     for (const target of ['d', 'e']) lanes.call('two', target)
     expect(counts(begin('two'))).toEqual([['d', 4]])
     expect(lanes.ready()).toEqual([])
   })
 
+  test('ask a target of which nothing is known once, and few of them at a time', () => {
+    for (const target of ['a', 'b', 'c', 'd']) lanes.call('one', target)
+    expect(counts(begin('one'))).toEqual([
+      ['a', 1],
+      ['b', 1],
+      ['c', 1],
+    ])
+    expect(lanes.ready()).toEqual([])
+  })
+
   test('ask those first who were not asked last', () => {
+    prove('one', 'a', 'b', 'c')
     for (const target of ['a', 'b', 'c']) lanes.call('one', target)
     for (const [, places] of begin('one')) for (const place of places) place.leave(succeeded)
-    expect(counts(begin('one'))).toEqual([['c', 4], ['a', 2]])
+    expect(counts(begin('one'))).toEqual([
+      ['c', 4],
+      ['a', 2],
+    ])
     lanes.call('two', 'd')
     expect(lanes.ready()).toEqual(['two', 'one'].filter((id) => lanes.ready().includes(id)))
   })
 
   test('give a quick place back once an attempt is slow, and bound the slow ones apart', () => {
+    prove('one', 'a', 'b', 'healthy')
     for (const target of ['a', 'b']) lanes.call('one', target)
     for (const [, places] of begin('one')) for (const place of places) place.slow()
-    expect(lanes.inFlight).toEqual({ quick: 0, slow: 6 })
+    expect(lanes.inFlight).toEqual({ quick: 0, fresh: 0, slow: 6 })
     lanes.call('one', 'healthy')
     expect(counts(begin('one')).find(([id]) => id === 'healthy')).toEqual(['healthy', 4])
   })
 
   test('ask a failing target one at a time and after a pause that grows to a second', () => {
+    prove('one', 'a')
     lanes.call('one', 'a')
     const [[, places] = ['', []]] = begin('one')
     for (const place of places) place.leave(failed)
@@ -51,7 +86,7 @@ describe('lanes', () => {
     expect(lanes.nextAt()).toBe(now + 200)
     now += 200
     expect(counts(begin('one'))).toEqual([['a', 1]])
-    expect(lanes.inFlight).toEqual({ quick: 0, slow: 1 })
+    expect(lanes.inFlight).toEqual({ quick: 0, fresh: 0, slow: 1 })
   })
 
   test('of a target with nothing due are quiet, unless somebody called during the claim', () => {
@@ -63,7 +98,7 @@ describe('lanes', () => {
     expect(lanes.ready()).toEqual(['one'])
     const [second] = lanes.take('one')
     if (!second) throw new Error('nothing to take')
-    lanes.claimed(second, 1)
+    lanes.claimed(second, 0)
     expect(lanes.ready()).toEqual([])
   })
 
@@ -73,12 +108,19 @@ describe('lanes', () => {
     now += 5000
     expect(lanes.ready()).toEqual(['one'])
     for (const [, places] of begin('one')) for (const place of [...places, ...places]) place.leave(succeeded)
-    expect(lanes.inFlight).toEqual({ quick: 0, slow: 0 })
+    expect(lanes.inFlight).toEqual({ quick: 0, fresh: 0, slow: 0 })
   })
 })
 
 describe('the ladder', () => {
-  const ended = (more: Partial<Ended>): Ended => ({ n: 1, cause: 'EVENT', succeeded: false, status: 500, retryAfterSeconds: undefined, ...more })
+  const ended = (more: Partial<Ended>): Ended => ({
+    n: 1,
+    cause: 'EVENT',
+    succeeded: false,
+    status: 500,
+    retryAfterSeconds: undefined,
+    ...more,
+  })
   const ladder = readLadder('0,5,300,1800,7200,18000,36000,36000') ?? []
 
   test.each([
@@ -113,5 +155,6 @@ describe('the ladder', () => {
     [500, '120', undefined],
     [429, 'soon', undefined],
   ])('%s with Retry-After %s', (status, header, seconds) =>
-    expect(retryAfterSeconds(status, header, Date.parse('2026-11-20T12:00:00Z'))).toBe(seconds))
+    expect(retryAfterSeconds(status, header, Date.parse('2026-11-20T12:00:00Z'))).toBe(seconds),
+  )
 })

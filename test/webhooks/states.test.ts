@@ -9,7 +9,7 @@ import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
 import { performForAnswer } from '../../src/core/perform.ts'
 import { closeGate } from '../../src/core/recovery/gate.ts'
 import { type Receiver, receiver, status, verifies } from '../support/receiver.ts'
-import { eventType, type Subscribed, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+import { eventType, type Subscribed, underWay, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
 
 let world: WebhookWorld
 let target: Receiver
@@ -44,17 +44,22 @@ const begun = async () => {
 }
 /** Nothing is under way, and a look has found nothing to begin. */
 const quiet = async () => {
-  await world.until('nothing is under way', async () => {
-    const { quick, slow } = world.dispatcher().inFlight
-    return quick + slow === 0
-  })
+  await world.until('nothing is under way', async () => underWay(world.dispatcher()) === 0)
   await world.dispatcher().look()
   const [row] = await world.sql`
     select 1 from delivery where started_at is not null and webhook_id = ${webhook.id}`
   expect(row).toBeUndefined()
 }
-/** Holds every answer back until it is let go. */
-function holding(): () => void {
+/** Lets the target show that it answers, so that several attempts are made at a time; then holds every answer back until it is let go. */
+async function holding(of: Subscribed = webhook): Promise<() => void> {
+  const before = target.received.length
+  await world.emit(of.tenantId)
+  await target.until(before + 1)
+  await world.until('it is recorded', async () => {
+    const [open] = await world.sql`select 1 from delivery where webhook_id = ${of.id} and finished_at is null`
+    return open === undefined
+  })
+  target.received.length = before
   const held: ServerResponse[] = []
   let isOpen = false
   target.respond((_, response) => {
@@ -155,7 +160,7 @@ describe('disabled', () => {
 
 describe('removed', () => {
   test('no attempt begins once it is answered; what is under way changes nothing more', async () => {
-    const release = holding()
+    const release = await holding()
     await world.emit(webhook.tenantId, 20)
     await target.until(4)
     expect((await world.call('DELETE', path())).status).toBe(204)
@@ -177,18 +182,18 @@ describe('a workspace that is not served', () => {
   test('suspended: nothing begins, the attempt under way is recorded, and all goes on when it is resumed', async () => {
     const other = await world.another('to-be-suspended')
     const own = await world.subscribe(target.url, { of: other })
-    const release = holding()
+    const release = await holding(own)
     await world.emit(own.tenantId, 10)
     await target.until(4)
     await perform(tenantOperations.suspendTenant, own.tenantId)
     release()
     const attempts = () => world.sql<{ status: string; n: number }[]>`
       select status, count(*)::int as n from delivery where webhook_id = ${own.id} group by 1 order by 1`
-    await world.until('what was under way is recorded', async () => (await attempts())[1]?.n === 4)
+    await world.until('what was under way is recorded', async () => (await attempts())[1]?.n === 5)
     await quiet()
     expect(await attempts()).toEqual([
       { status: 'PENDING', n: 6 },
-      { status: 'SUCCEEDED', n: 4 },
+      { status: 'SUCCEEDED', n: 5 },
     ])
     expect(target.received).toHaveLength(4)
 
@@ -200,7 +205,7 @@ describe('a workspace that is not served', () => {
   test('purged: nothing is sent, and an answer that comes late leaves no row behind', async () => {
     const other = await world.another('to-be-purged')
     const own = await world.subscribe(target.url, { of: other })
-    const release = holding()
+    const release = await holding(own)
     await world.emit(own.tenantId, 10)
     await target.until(4)
     await world.sql`
@@ -208,10 +213,7 @@ describe('a workspace that is not served', () => {
       where id = ${own.tenantId}`
     await world.sql`delete from delivery_attempt where tenant_id = ${own.tenantId}`
     release()
-    await world.until('nothing is under way', async () => {
-      const { quick, slow } = world.dispatcher().inFlight
-      return quick + slow === 0
-    })
+    await world.until('nothing is under way', async () => underWay(world.dispatcher()) === 0)
     await world.dispatcher().look()
     expect(await world.sql`select 1 from delivery_attempt where tenant_id = ${own.tenantId}`).toEqual([])
     expect(target.received).toHaveLength(4)
@@ -262,7 +264,7 @@ describe('what must not be sent', () => {
 
 describe('daemons', () => {
   test('that die leave an attempt that is noted as interrupted, and made again once its lease is over', async () => {
-    const release = holding()
+    const release = await holding()
     await world.emit(webhook.tenantId)
     await target.until(1)
     const second = world.startDispatcher()
@@ -310,7 +312,7 @@ describe('daemons', () => {
     await world.emit(webhook.tenantId, 8)
     await target.until(2)
     await one.close()
-    expect(one.inFlight).toEqual({ quick: 0, slow: 0 })
+    expect(underWay(one)).toBe(0)
     await over()
     expect(target.received).toHaveLength(8)
     expect(world.failures).toHaveLength(before)
