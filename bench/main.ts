@@ -11,6 +11,7 @@
 import { cpus, loadavg } from 'node:os'
 import { coldStart } from './cold-start.ts'
 import { commandStart } from './command-start.ts'
+import { deliveries } from './deliveries.ts'
 import { encryption } from './encryption.ts'
 import { exporting } from './exporting.ts'
 import { layGround } from './ground.ts'
@@ -29,6 +30,7 @@ const parts = {
   purge: onGround(purging),
   scale,
   encryption,
+  deliveries,
 } satisfies Record<string, () => Promise<Line[]>>
 
 function onGround(part: (ground: Awaited<ReturnType<typeof layGround>>) => Promise<Line[]>) {

@@ -62,6 +62,8 @@ create table delivery (
 create index delivery_by_webhook on delivery (tenant_id, webhook_id, id);
 create index delivery_open on delivery (tenant_id, webhook_id, due_at) where finished_at is null;
 
+create index delivery_by_id on delivery (id); -- an operator names a delivery by its id alone
+
 -- One ended attempt. The body is the target's answer, and the workspace's alone.
 create table delivery_attempt (
   tenant_id uuid not null,

@@ -20,6 +20,9 @@ const ours: Readonly<Record<string, string>> = {
   'POST /ai/models/{modelId}:choose': 'its switch',
   'POST /ai/models/{modelId}:unchoose': 'the way back',
   'POST /admin/ai-providers/{providerId}:test': 'what `svc ai-providers test` asks',
+  'GET /integrations/webhooks/{webhookId}/deliveries/{deliveryId}': 'one of the list, by its id',
+  'GET /admin/deliveries/stats': 'what `svc deliveries stats` asks',
+  'GET /admin/deliveries/{deliveryId}': 'the flight recorder, for operators',
 }
 const served: readonly Operation[] = Object.values(operations)
 

@@ -1,6 +1,7 @@
 /** An installation that delivers to loopback: its API, and a dispatcher in this process whose clock the test moves. */
 import { bootInstallation } from '../../src/core/boot.ts'
 import type { Config } from '../../src/core/config.ts'
+import type { Egress } from '../../src/core/egress/client.ts'
 import { type Release, readRelease } from '../../src/core/egress/guard.ts'
 import type { Installation } from '../../src/core/installation.ts'
 import type { Delivery } from '../../src/core/webhooks/contract.ts'
@@ -32,7 +33,7 @@ export interface WebhookWorld {
   /** Failures that the dispatcher told of. */
   readonly failures: unknown[]
   dispatcher(): Dispatcher
-  startDispatcher(options?: Partial<DispatcherOptions>): Dispatcher
+  startDispatcher(options?: Partial<DispatcherOptions> & { courier?: Pick<Egress, 'post'> }): Dispatcher
   call(
     method: string,
     path: string,
@@ -46,9 +47,12 @@ export interface WebhookWorld {
   emit(tenantId: string, count?: number): Promise<string[]>
   deliveries(of: Subscribed, query?: string): Promise<Delivery[]>
   /** Waits until something holds, looking every few milliseconds. */
-  until(what: string, holds: () => Promise<boolean>): Promise<void>
+  until(what: string, holds: () => Promise<boolean>, withinMs?: number): Promise<void>
   close(): Promise<void>
 }
+
+/** Attempts that a dispatcher has under way. */
+export const underWay = ({ inFlight }: Dispatcher) => inFlight.quick + inFlight.fresh + inFlight.slow
 
 export const released = (text = '127.0.0.1') => readRelease(text) as Release
 
@@ -75,7 +79,7 @@ export async function webhookWorld(
     ahead: 0,
     failures,
     dispatcher: () => started.at(-1) as Dispatcher,
-    startDispatcher(more = {}) {
+    startDispatcher({ courier = guarded, ...more } = {}) {
       const dispatcher = startDispatcher(installation, courier, {
         onFailure: (_, error) => failures.push(error),
         aheadSeconds: () => world.ahead,
@@ -106,8 +110,8 @@ export async function webhookWorld(
       return (await world.call('GET', `/integrations/webhooks/${id}/deliveries${query}`, undefined, { token })).json
         .data
     },
-    async until(what, holds) {
-      const deadline = Date.now() + 20_000
+    async until(what, holds, withinMs = 20_000) {
+      const deadline = Date.now() + withinMs
       while (!(await holds())) {
         if (Date.now() > deadline) throw new Error(`did not come about: ${what}; ${failures.map(String).join('; ')}`)
         await new Promise((resolve) => setTimeout(resolve, 10))
@@ -119,7 +123,7 @@ export async function webhookWorld(
       await daemon.close()
     },
   }
-  const courier = await installation.egress()
+  const guarded = await installation.egress()
   if (options.dispatches !== false) world.startDispatcher()
   return world
 }

@@ -13,7 +13,7 @@
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import { Agent, buildConnector, Headers, type RequestInit, type Response, fetch as undiciFetch } from 'undici'
 import { EgressRefused, type Guard, type GuardOptions, openGuard, portOf } from './guard.ts'
-import { type Courier, openCourier } from './post.ts'
+import { type Bounds, type Courier, openCourier } from './post.ts'
 
 export { EgressRefused } from './guard.ts'
 
@@ -34,10 +34,10 @@ export interface Egress {
 const connectMs = 5_000
 const deadlineMs = 15_000
 
-export function openEgress(options: GuardOptions): Egress {
+export function openEgress(options: GuardOptions & { readonly bounds?: Bounds }): Egress {
   const guard = openGuard(options)
   const agent = agentOf(guard)
-  const courier = openCourier(guard)
+  const courier = openCourier(guard, options.bounds)
   return {
     post: courier.post,
     readUrl: (text) => guard.readUrl(text),

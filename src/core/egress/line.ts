@@ -3,7 +3,7 @@
  *
  *    resolve once → guard → connect to a vetted address → is the peer that address? → TLS by name
  *
- * All of it within 5 s. A line carries one request at a time and is used again while the
+ * All of it within its time, 5 s. A line carries one request at a time and is used again while the
  * target keeps it open, for five minutes at most: then the name is asked anew.
  *
  * Spec: decisions 5, Delivery, Egress guard; T-14 to T-16.
@@ -46,7 +46,6 @@ export interface Line {
   isOpen(): boolean
 }
 
-const connectMs = 5_000
 /** A target's idle connection is closed after this, unless it asks for less. */
 const keptMs = 15_000
 const headerBytes = 65_536
@@ -61,7 +60,7 @@ const unknown = (): Approach => ({
   tlsMs: null,
 })
 
-export function openLine(guard: Guard, url: URL): Line {
+export function openLine(guard: Guard, url: URL, connectMs: number): Line {
   let approach = unknown()
   let dials = 0
   let socket: Socket | undefined
@@ -77,7 +76,7 @@ export function openLine(guard: Guard, url: URL): Line {
     connect: (_wanted, done) => {
       dials += 1
       approach = unknown()
-      dial(guard, url, approach).then(
+      dial(guard, url, approach, connectMs).then(
         (connected) => {
           socket = connected
           done(null, connected as TLSSocket)
@@ -95,14 +94,14 @@ export function openLine(guard: Guard, url: URL): Line {
   }
 }
 
-/** A connection to a vetted address, within the 5 s. Throws NotConnected; `approach` says how far it came. */
-async function dial(guard: Guard, url: URL, approach: Approach): Promise<Socket> {
+/** A connection to a vetted address, within its time. Throws NotConnected; `approach` says how far it came. */
+async function dial(guard: Guard, url: URL, approach: Approach, withinMs: number): Promise<Socket> {
   const late = Promise.withResolvers<never>()
   const abort = new AbortController()
   const timer = setTimeout(() => {
     late.reject(new NotConnected('connect.timeout'))
     abort.abort()
-  }, connectMs)
+  }, withinMs)
   try {
     return await Promise.race([reach(guard, url, approach, abort.signal), late.promise])
   } finally {

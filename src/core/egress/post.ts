@@ -63,7 +63,14 @@ export interface Courier {
   close(): Promise<void>
 }
 
-const deadlineMs = 15_000
+/** How long a target has, in milliseconds. */
+export interface Bounds {
+  readonly connectMs: number
+  readonly deadlineMs: number
+}
+
+export const productBounds: Bounds = { connectMs: 5_000, deadlineMs: 15_000 }
+
 const keptBytes = 4_096
 const readBytes = 65_536
 /** Idle lines to one origin, and to all; how long one may serve before its name is asked anew. */
@@ -71,7 +78,8 @@ const idlePerOrigin = 8
 const idleAtMost = 512
 const lineLifeMs = 5 * 60_000
 
-export function openCourier(guard: Guard): Courier {
+export function openCourier(guard: Guard, { connectMs, deadlineMs }: Bounds = productBounds): Courier {
+  const open = (url: URL) => openLine(guard, url, connectMs)
   const lines = new IdleLines()
   return {
     async post(wanted) {
@@ -83,30 +91,29 @@ export function openCourier(guard: Guard): Courier {
         return refusedByForm(wanted.url, performance.now() - begun)
       }
       const left = () => deadlineMs - (performance.now() - begun)
-      const first = await carry(lines, guard, url, wanted, left())
+      const first = await carry(() => lines.take(url.origin) ?? open(url), lines, url, wanted, left())
       const isStale = first.failure === 'connection.closed' && first.flight.reused && first.status === null
-      const last = isStale && left() > 0 ? await carry(undefined, guard, url, wanted, left(), lines) : first
+      const last = isStale && left() > 0 ? await carry(() => open(url), lines, url, wanted, left()) : first
       return { ...last, durationMs: performance.now() - begun }
     },
     close: () => lines.close(),
   }
 }
 
-/** Sends over a line that is open already, unless there is none or none is wanted. */
+/** Sends over a line, which is kept for the next if the target leaves it open. */
 async function carry(
-  idle: IdleLines | undefined,
-  guard: Guard,
+  lineFor: () => Line,
+  idle: IdleLines,
   url: URL,
   wanted: Post,
   withinMs: number,
-  backTo: IdleLines | undefined = idle,
 ): Promise<Omit<Posted, 'durationMs'>> {
-  const line = idle?.take(url.origin) ?? openLine(guard, url)
+  const line = lineFor()
   const dialled = line.dials()
   const exchange = new Exchange(line, wanted.signal)
   const result = await exchange.run(url, wanted, withinMs)
   const reused = line.dials() === dialled
-  if (exchange.isClean && backTo) backTo.put(url.origin, line)
+  if (exchange.isClean) idle.put(url.origin, line)
   else void line.client.destroy().catch(() => {})
   return { ...result, flight: flightOf(url, line.approach(), reused, exchange) }
 }
@@ -222,6 +229,7 @@ class Exchange {
         this.sentAt = performance.now()
       },
       onResponseStart: (_, status, headers) => {
+        if (status < 200) return // says nothing yet; the deadline goes on
         this.answeredAt = performance.now()
         this.waitMs = this.answeredAt - this.sentAt
         this.status = status

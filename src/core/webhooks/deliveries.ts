@@ -52,7 +52,8 @@ export async function listDeliveries(
   await readWebhook(ctx, tenantId, webhookId)
   const rows = await readDeliveries(
     ctx,
-    ctx.tx.part`tenant_id = ${tenantId} and webhook_id = ${webhookId} and id < ${before}::uuid
+    tenantId,
+    ctx.tx.part`webhook_id = ${webhookId} and id < ${before}::uuid
       ${status === undefined ? ctx.tx.part`` : ctx.tx.part`and status = ${status}`}`,
     size + 1,
   )
@@ -125,21 +126,22 @@ export async function sendEvent(
 }
 
 async function readDelivery(ctx: Ctx, tenantId: string, webhookId: string, id: string): Promise<Delivery> {
-  const rows = await readDeliveries(
-    ctx,
-    ctx.tx.part`tenant_id = ${tenantId} and webhook_id = ${webhookId} and id = ${id}`,
-    1,
-  )
+  const rows = await readDeliveries(ctx, tenantId, ctx.tx.part`webhook_id = ${webhookId} and id = ${id}`, 1)
   const [delivery] = await withAttempts(ctx, tenantId, rows)
   return delivery ?? refuse('not_found')
 }
 
-const readDeliveries = ({ tx }: Ctx, which: ReturnType<Ctx['tx']['part']>, limit: number): Promise<DeliveryRow[]> => tx<
-  DeliveryRow[]
->`
-  select id, webhook_id, event_id, event_type, cause, status, attempt,
-         case when started_at is null then due_at end as next_attempt_at, started_at, created_at, finished_at
-  from delivery where ${which} order by id desc limit ${limit}`
+function readDeliveries(
+  { tx }: Ctx,
+  tenantId: string,
+  which: ReturnType<Ctx['tx']['part']>,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  return tx<DeliveryRow[]>`
+    select id, webhook_id, event_id, event_type, cause, status, attempt,
+           case when started_at is null then due_at end as next_attempt_at, started_at, created_at, finished_at
+    from delivery where tenant_id = ${tenantId} and ${which} order by id desc limit ${limit}`
+}
 
 /** Puts their attempts to deliveries, the one under way included. */
 async function withAttempts(ctx: Ctx, tenantId: string, rows: readonly DeliveryRow[]): Promise<Delivery[]> {

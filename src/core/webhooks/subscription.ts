@@ -19,6 +19,7 @@ import type { Answer, Received } from '../operation.ts'
 import { refuse, refuseMember } from '../problem.ts'
 import { readCeiling } from '../quotas.ts'
 import type { webhookOperations as ops, Webhook } from './contract.ts'
+import type { webhookEvents } from './events.ts'
 import { ring } from './fan-out.ts'
 import { removeDeliveries } from './jobs.ts'
 import { addSecret, endSecrets } from './secret.ts'
@@ -53,7 +54,7 @@ export async function createWebhook(
     values (${tenantId}, ${id}, ${target_url}, ${host}, ${ctx.tx.json(event_types)})`
   const secret = await addSecret(ctx, tenantId, id)
   const webhook = answered(await readWebhook(ctx, tenantId, id))
-  await record(ctx, 'created', webhook, { host, event_types })
+  await record(ctx, 'webhook.created', 'integration.webhook.created', webhook, { host, event_types })
 
   return { ...webhook, secret }
 }
@@ -75,10 +76,11 @@ export async function changeWebhook(
   if (changed.length === 0) return answered(before)
 
   const { target_url = before.target_url, event_types = before.event_types, state = before.state } = body
+  const host = changed.includes('target_url') ? hostOf(vetted) : null
   const startsAfresh = before.state === 'DISABLED' && state === 'ACTIVE'
   await ctx.tx`
     update webhook
-    set target_url = ${target_url}, host = ${changed.includes('target_url') ? hostOf(vetted) : ctx.tx.part`host`},
+    set target_url = ${target_url}, host = coalesce(${host}, host),
         event_types = ${ctx.tx.json(event_types)}, state = ${state},
         disabled_reason = case when ${startsAfresh} then null else disabled_reason end,
         consecutive_failures = case when ${startsAfresh} then 0 else consecutive_failures end,
@@ -87,7 +89,9 @@ export async function changeWebhook(
     where tenant_id = ${tenantId} and id = ${webhookId}`
   if (state === 'ACTIVE') await ring(ctx.tx, tenantId, webhookId)
   const webhook = answered(await readWebhook(ctx, tenantId, webhookId))
-  await record(ctx, startsAfresh ? 'enabled' : 'changed', webhook, { changed, state_before: before.state, state })
+  const evidence = { changed, state_before: before.state, state }
+  if (startsAfresh) await record(ctx, 'webhook.enabled', 'integration.webhook.enabled', webhook, evidence)
+  else await record(ctx, 'webhook.changed', 'integration.webhook.changed', webhook, evidence)
 
   return webhook
 }
@@ -100,7 +104,7 @@ export async function deleteWebhook(ctx: Ctx, { webhookId }: Received<typeof ops
   await endSecrets(ctx, tenantId, webhookId)
   await ctx.tx`delete from webhook where tenant_id = ${tenantId} and id = ${webhookId}`
   await ctx.enqueue(removeDeliveries, { tenantId, webhookId })
-  await record(ctx, 'deleted', webhook, {})
+  await record(ctx, 'webhook.deleted', 'integration.webhook.deleted', webhook, {})
 }
 
 type Change = Received<typeof ops.changeWebhook>['body']
@@ -139,14 +143,11 @@ async function checkQuota(ctx: Ctx, tenantId: string): Promise<void> {
 
 async function record(
   ctx: Ctx,
-  happened: 'created' | 'changed' | 'enabled' | 'deleted',
+  action: string,
+  name: keyof typeof webhookEvents,
   webhook: Webhook,
   params: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  await ctx.audit(`webhook.${happened}`, { subject: { kind: 'webhook', id: webhook.id }, params })
-  await ctx.emit({
-    name: `integration.webhook.${happened}`,
-    subject: `/integrations/webhooks/${webhook.id}`,
-    data: webhook,
-  })
+  await ctx.audit(action, { subject: { kind: 'webhook', id: webhook.id }, params })
+  await ctx.emit({ name, subject: `/integrations/webhooks/${webhook.id}`, data: webhook })
 }

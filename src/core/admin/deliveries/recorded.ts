@@ -12,13 +12,13 @@ export async function getRecordedDelivery(
   { tx }: Ctx,
   { deliveryId }: Received<typeof ops.getRecordedDelivery>,
 ): Promise<RecordedDelivery> {
-  // By workspace, because keys begin with it: a look-up in each is still a look-up.
   const [delivery] = await tx<DeliveryRow[]>`
     select d.id, d.tenant_id, t.slug, d.webhook_id, w.state as webhook_state, w.host, d.event_id, d.event_type, d.status,
            d.attempt, d.cause, case when d.started_at is null then d.due_at end as next_attempt_at, d.created_at, d.finished_at
-    from tenant t
-    join delivery d on d.tenant_id = t.id and d.id = ${deliveryId}
-    left join webhook w on w.tenant_id = d.tenant_id and w.id = d.webhook_id`
+    from delivery d
+    join tenant t on t.id = d.tenant_id
+    left join webhook w on w.tenant_id = d.tenant_id and w.id = d.webhook_id
+    where d.id = ${deliveryId}`
   if (!delivery) refuse('not_found')
   const attempts = await tx<AttemptRow[]>`
     select n, at, status, duration_ms, error, trace from delivery_attempt

@@ -34,7 +34,7 @@ export const discover = (installation: Installation, withinSeconds: number, ahea
           where finished_at is null and (tenant_id, webhook_id) > (l.tenant_id, l.webhook_id)
           order by tenant_id, webhook_id limit 1) n),
       moment as (select now() + make_interval(secs => ${aheadSeconds}::float8) as at)
-      select l.tenant_id, l.webhook_id, extract(epoch from first.at - (select at from moment))::float8 as in_seconds, first.has_expired
+      select l.tenant_id, l.webhook_id, extract(epoch from (first.at - (select at from moment)))::float8 as in_seconds, first.has_expired
       from leaps l
       join tenant t on t.id = l.tenant_id and t.state = 'ACTIVE'
       join webhook w on w.tenant_id = l.tenant_id and w.id = l.webhook_id and w.state = 'ACTIVE'

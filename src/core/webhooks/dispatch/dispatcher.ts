@@ -38,7 +38,8 @@ export interface DispatcherOptions {
 export interface Dispatcher {
   /** Looks for what is due now, as it does every five seconds. */
   look(): Promise<void>
-  readonly inFlight: { readonly quick: number; readonly slow: number }
+  /** Attempts under way, by lane. */
+  readonly inFlight: { readonly quick: number; readonly fresh: number; readonly slow: number }
   /** Begins nothing more, waits for what is under way, and gives up what is not over in time; within 7 s. */
   close(): Promise<void>
 }
@@ -249,7 +250,7 @@ class RunningDispatcher implements Dispatcher {
     const listening = this.listening.close()
     const cut = setTimeout(() => this.interrupt.abort(), drainMs)
     while (this.attempts.size > 0 || this.over.size > 0 || this.turns > 0) {
-      await Promise.race([Promise.allSettled([...this.attempts]), pause(20)])
+      await pause(10)
       if (performance.now() < this.pausedUntil) await this.giveUpOver()
       this.pump()
     }

@@ -14,25 +14,24 @@
  * (claim.ts). Pure but for the clock it is given, in milliseconds of any beginning.
  */
 
-export interface Limits {
-  readonly quick: { readonly daemon: number; readonly workspace: number }
-  readonly slow: { readonly daemon: number; readonly workspace: number }
-  readonly target: number
-}
+type Lane = 'quick' | 'fresh' | 'slow'
+
+export type Limits = {
+  readonly [Name in Lane]: { readonly daemon: number; readonly workspace: number }
+} & { readonly target: number }
 
 export const productLimits: Limits = {
   quick: { daemon: 128, workspace: 32 },
-  slow: { daemon: 384, workspace: 48 },
+  fresh: { daemon: 64, workspace: 16 },
+  slow: { daemon: 384, workspace: 96 },
   target: 4,
 }
 
-export const slowMs = 1_000
+export const slowMs = 500
 const pauseMs = 50
 const longestPauseMs = 1_000
 /** What is known of a target that nothing happens to is forgotten after this. */
 const rememberedMs = 10 * 60_000
-
-type Lane = 'quick' | 'slow'
 
 interface Target {
   readonly webhookId: string
@@ -45,6 +44,8 @@ interface Target {
   dueAt: number
   hasExpired: boolean
   readonly held: Record<Lane, number>
+  /** Its last attempt succeeded. */
+  isProven: boolean
   failures: number
   isSlow: boolean
   notBefore: number
@@ -80,7 +81,7 @@ interface Held extends Wanted {
 
 export class Lanes {
   private readonly workspaces = new Map<string, Workspace>()
-  private readonly held: Record<Lane, number> = { quick: 0, slow: 0 }
+  private readonly held: Record<Lane, number> = none()
   private readonly limits: Limits
   private readonly now: () => number
 
@@ -176,8 +177,8 @@ export class Lanes {
     let lane: Lane | undefined = first
     return {
       slow: () => {
-        if (lane !== 'quick') return
-        this.hold(target, 'quick', -1)
+        if (lane === undefined || lane === 'slow') return
+        this.hold(target, lane, -1)
         this.hold(target, 'slow', 1)
         lane = 'slow'
       },
@@ -185,6 +186,7 @@ export class Lanes {
         if (lane === undefined) return
         this.hold(target, lane, -1)
         lane = undefined
+        target.isProven = !failed
         target.failures = failed ? target.failures + 1 : 0
         target.isSlow = durationMs > slowMs
         target.notBefore = failed ? this.now() + Math.min(target.failures * pauseMs, longestPauseMs) : 0
@@ -203,8 +205,10 @@ export class Lanes {
     if (!target.isDue || target.notBefore > now) return 0
     const lane = laneOf(target)
     const { workspace } = target
-    const own = (target.failures > 0 ? 1 : this.limits.target) - heldBy(target)
+    const own = (target.isProven ? this.limits.target : 1) - heldBy(target)
     const left = [own, this.limits[lane].workspace - workspace.held[lane], this.limits[lane].daemon - this.held[lane]]
+    // What is not known may turn out to hang: it begins only while there is room for that.
+    if (lane === 'fresh') left.push(this.limits.slow.daemon - this.held.slow)
     return Math.max(0, Math.min(...left))
   }
 
@@ -223,7 +227,7 @@ export class Lanes {
   private targetOf(tenantId: string, webhookId: string): Target {
     let workspace = this.workspaces.get(tenantId)
     if (!workspace) {
-      workspace = { tenantId, targets: new Map(), held: { quick: 0, slow: 0 } }
+      workspace = { tenantId, targets: new Map(), held: none() }
       this.workspaces.set(tenantId, workspace)
     }
     let target = workspace.targets.get(webhookId)
@@ -235,7 +239,8 @@ export class Lanes {
         calls: 0,
         dueAt: Number.POSITIVE_INFINITY,
         hasExpired: false,
-        held: { quick: 0, slow: 0 },
+        held: none(),
+        isProven: false,
         failures: 0,
         isSlow: false,
         notBefore: 0,
@@ -247,7 +252,12 @@ export class Lanes {
   }
 }
 
-const laneOf = ({ failures, isSlow }: Target): Lane => (failures > 0 || isSlow ? 'slow' : 'quick')
-const heldBy = ({ held }: Target) => held.quick + held.slow
+const none = (): Record<Lane, number> => ({ quick: 0, fresh: 0, slow: 0 })
+const heldBy = ({ held }: Target) => held.quick + held.fresh + held.slow
+
+function laneOf({ failures, isSlow, isProven }: Target): Lane {
+  if (failures > 0 || isSlow) return 'slow'
+  return isProven ? 'quick' : 'fresh'
+}
 
 export type { Held }
