@@ -16,6 +16,7 @@ import { encryption } from './encryption.ts'
 import { exporting } from './exporting.ts'
 import { layGround } from './ground.ts'
 import { provisioning } from './provisioning.ts'
+import { pulling } from './pulling.ts'
 import { purging } from './purging.ts'
 import { readPath } from './read-path.ts'
 import { scale } from './scale.ts'
@@ -31,6 +32,7 @@ const parts = {
   scale,
   encryption,
   deliveries,
+  pull: pulling,
 } satisfies Record<string, () => Promise<Line[]>>
 
 function onGround(part: (ground: Awaited<ReturnType<typeof layGround>>) => Promise<Line[]>) {
