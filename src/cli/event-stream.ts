@@ -13,13 +13,18 @@ import { Failure } from './failure.ts'
 const secondsForEachType = 0.2
 const leastSeconds = 1
 
-export const typeFlag = Flags.string({
+const someTypes = {
   char: 't',
-  summary: 'A type, or a pattern such as work.item.*; may be given several times. Absent: every type.',
   helpValue: 'TYPE',
   multiple: true,
   multipleNonGreedy: true,
-})
+} as const
+const whatTypes = 'A type, or a pattern such as work.item.*; may be given several times.'
+
+export const typeFlag = Flags.string({ ...someTypes, summary: `${whatTypes} Absent: every type.` })
+export const changedTypesFlag = Flags.string({ ...someTypes, summary: `${whatTypes} Absent: they stay.` })
+/** For what receives nothing unless it is named. */
+export const requiredTypeFlag = Flags.string({ ...someTypes, summary: whatTypes, required: true })
 
 /** The full types that are meant: `work.item.created` needs neither namespace nor version, `*` stands for any part. Fails (usage). */
 export async function typesNamed(caller: Caller, named: readonly string[] | undefined): Promise<string[]> {
@@ -28,7 +33,7 @@ export async function typesNamed(caller: Caller, named: readonly string[] | unde
   const chosen = (named ?? ['*']).map((one) => {
     const found = all.filter((type) => matches(one, type))
     if (found.length > 0) return found
-    throw new Failure('usage', `No event type is "${one}".`, '`svc events types` lists them.')
+    throw new Failure('usage', `No event type is "${one}".`, '`svc events catalog` lists them.')
   })
   return [...new Set(chosen.flat())]
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Args } from '@oclif/core'
 import { webhookOperations } from '../../../core/webhooks/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { typeFlag, typesNamed } from '../../event-stream.ts'
+import { requiredTypeFlag, typesNamed } from '../../event-stream.ts'
 import { webhookDetails } from '../../render/webhook.ts'
 import { keepingToken, tokenFileFlag, withTokenFile } from '../../token-file.ts'
 
@@ -16,7 +16,7 @@ export default class WebhooksCreate extends CallerCommand {
     url: Args.string({ ignoreStdin: true, required: true, description: 'where events are posted to' }),
   }
   static override flags = {
-    type: { ...typeFlag, required: true },
+    type: requiredTypeFlag,
     'secret-file': tokenFileFlag('the signing secret'),
   }
 

@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core'
 import { webhookOperations } from '../../../core/webhooks/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { typeFlag, typesNamed } from '../../event-stream.ts'
+import { changedTypesFlag, typesNamed } from '../../event-stream.ts'
 import { Failure } from '../../failure.ts'
 import { webhookDetails } from '../../render/webhook.ts'
 import { findWebhook } from '../../webhooks.ts'
@@ -23,7 +23,7 @@ export default class WebhooksUpdate extends CallerCommand {
   }
   static override flags = {
     url: Flags.string({ summary: 'The new target.', helpValue: 'URL' }),
-    type: typeFlag,
+    type: changedTypesFlag,
   }
 
   async run(): Promise<unknown> {

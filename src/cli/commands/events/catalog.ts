@@ -7,13 +7,13 @@ const columns: readonly Column<EventType>[] = [
   { head: 'WRITTEN WHEN', cell: ({ when }) => when },
 ]
 
-export default class EventsTypes extends CallerCommand {
+export default class EventsCatalog extends CallerCommand {
   static override summary = 'List the types of event there are'
   static override description = 'With --json each has the JSON Schema of its data, and an example.'
-  static override examples = ['<%= config.bin %> events types']
+  static override examples = ['<%= config.bin %> events catalog']
 
   async run(): Promise<unknown> {
-    const { flags } = await this.parse(EventsTypes)
+    const { flags } = await this.parse(EventsCatalog)
     const answer = await (await this.open(flags)).call(eventTypeOperations.listEventTypes, {})
     await this.show(() => table(answer.data, columns, 'There is none.'))
     return answer
