@@ -63,6 +63,8 @@ export async function lengthenOutbox(
   { tenantId, type, count }: { readonly tenantId: string; readonly type: string; readonly count: number },
 ): Promise<void> {
   await asSuperuser(superuser, async (sql) => {
+    // Without the log, which would be three times the rows; a page is read the same way.
+    await sql`alter table outbox_event set unlogged`
     for (let made = 0; made < count; made += eventsAtOnce)
       await sql`
         insert into outbox_event (tenant_id, id, type, body)
