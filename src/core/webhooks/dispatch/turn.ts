@@ -33,7 +33,7 @@ const behindGate = { isServed: false, epoch: undefined }
  * of the server at it, and a plan that sorts them costs a hundred times as much. The commit does not wait for the
  * disk: what a crash of the database's server takes back is made again, as after a crash of ours.
  */
-const forTurns = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort']
+const forTurns = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'material', 'sort']
   .map((plan) => `set local enable_${plan} = 'off'`)
   .concat("set local synchronous_commit = 'off'")
   .join('; ')
