@@ -29,7 +29,7 @@ export interface Receiver {
 export async function receiver(): Promise<Receiver> {
   const received: Received[] = []
   let how: Respond = (_, response) => response.writeHead(204).end()
-  let wake: (() => void) | undefined
+  const waiting = new Set<() => void>()
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -37,7 +37,8 @@ export async function receiver(): Promise<Receiver> {
       const one = readReceived(request, Buffer.concat(chunks).toString('utf8'))
       received.push(one)
       how(one, response)
-      wake?.()
+      for (const wake of waiting) wake()
+      waiting.clear()
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -50,7 +51,7 @@ export async function receiver(): Promise<Receiver> {
       how = next
     },
     async until(count) {
-      while (received.length < count) await new Promise<void>((resolve) => (wake = resolve))
+      while (received.length < count) await new Promise<void>((resolve) => waiting.add(resolve))
     },
     async close() {
       server.closeAllConnections()

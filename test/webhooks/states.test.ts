@@ -162,7 +162,7 @@ describe('removed', () => {
   test('no attempt begins once it is answered; what is under way changes nothing more', async () => {
     const release = await holding()
     await world.emit(webhook.tenantId, 20)
-    await target.until(4)
+    await target.until(8)
     expect((await world.call('DELETE', path())).status).toBe(204)
     const atAnswer = await begun()
     await world.emit(webhook.tenantId, 5)
@@ -184,18 +184,18 @@ describe('a workspace that is not served', () => {
     const own = await world.subscribe(target.url, { of: other })
     const release = await holding(own)
     await world.emit(own.tenantId, 10)
-    await target.until(4)
+    await target.until(8)
     await perform(tenantOperations.suspendTenant, own.tenantId)
     release()
     const attempts = () => world.sql<{ status: string; n: number }[]>`
       select status, count(*)::int as n from delivery where webhook_id = ${own.id} group by 1 order by 1`
-    await world.until('what was under way is recorded', async () => (await attempts())[1]?.n === 5)
+    await world.until('what was under way is recorded', async () => (await attempts())[1]?.n === 9)
     await quiet()
     expect(await attempts()).toEqual([
-      { status: 'PENDING', n: 6 },
-      { status: 'SUCCEEDED', n: 5 },
+      { status: 'PENDING', n: 2 },
+      { status: 'SUCCEEDED', n: 9 },
     ])
-    expect(target.received).toHaveLength(4)
+    expect(target.received).toHaveLength(8)
 
     await perform(tenantOperations.resumeTenant, own.tenantId)
     await world.dispatcher().look()
@@ -207,7 +207,7 @@ describe('a workspace that is not served', () => {
     const own = await world.subscribe(target.url, { of: other })
     const release = await holding(own)
     await world.emit(own.tenantId, 10)
-    await target.until(4)
+    await target.until(8)
     await world.sql`
       update tenant set state = 'PENDING_DELETION', purge_after = now(), purge_started_at = now(), deletion_requested_at = now()
       where id = ${own.tenantId}`
@@ -216,7 +216,7 @@ describe('a workspace that is not served', () => {
     await world.until('nothing is under way', async () => underWay(world.dispatcher()) === 0)
     await world.dispatcher().look()
     expect(await world.sql`select 1 from delivery_attempt where tenant_id = ${own.tenantId}`).toEqual([])
-    expect(target.received).toHaveLength(4)
+    expect(target.received).toHaveLength(8)
   })
 
   test('behind the gate nothing is sent; afterwards it is', async () => {
@@ -303,6 +303,16 @@ describe('daemons', () => {
     } finally {
       await Promise.all(others.map((one) => one.close()))
     }
+  })
+
+  test('whose listening connection is cut find what was said meanwhile', async () => {
+    await world.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'svc notifications' and datname = current_database()`
+    const ids = await world.emit(webhook.tenantId, 3)
+    await target.until(3)
+    await over()
+    expect(target.received.map(({ eventId }) => eventId).toSorted()).toEqual(ids.toSorted())
   })
 
   test('that drain wait for what is under way, and give up what is not over in time', async () => {

@@ -89,7 +89,7 @@ export async function replayDelivery(
 
   await ctx.tx`
     update delivery set status = 'PENDING', cause = 'REPLAY', due_at = now(), finished_at = null
-    where tenant_id = ${tenantId} and id = ${deliveryId}`
+    where tenant_id = ${tenantId} and webhook_id = ${webhookId} and id = ${deliveryId}`
   await ring(ctx.tx, tenantId, webhookId)
   await ctx.audit('webhook.delivery_replayed', {
     subject: { kind: 'delivery', id: deliveryId },

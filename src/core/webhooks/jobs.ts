@@ -84,15 +84,15 @@ async function inBatches(
   for (let removed = batch; removed >= batch; ) removed = await once()
 }
 
-/** Removes a batch of deliveries with their attempts, the oldest first. */
+/** Removes a batch of deliveries with their attempts. */
 async function removeRows({ tx }: Ctx, tenantId: string, which: ReturnType<Ctx['tx']['part']>): Promise<number> {
   const [gone] = await tx<{ count: number }[]>`
     with old as (
-      select id from delivery d where tenant_id = ${tenantId} and ${which} order by id limit ${batch} for update skip locked),
+      select webhook_id, id from delivery d where tenant_id = ${tenantId} and ${which} limit ${batch} for update skip locked),
     attempts as (
       delete from delivery_attempt where tenant_id = ${tenantId} and delivery_id in (select id from old)),
     deliveries as (
-      delete from delivery where tenant_id = ${tenantId} and id in (select id from old) returning 1)
+      delete from delivery where tenant_id = ${tenantId} and (webhook_id, id) in (select webhook_id, id from old) returning 1)
     select count(*)::int as count from deliveries`
   return gone?.count ?? 0
 }

@@ -35,6 +35,8 @@ export interface Begun {
   readonly body: string | undefined
   /** What it is signed with, the newest first. */
   readonly keys: readonly Buffer[]
+  /** Attempts at the webhook had failed without a success since: this one may end that. */
+  readonly afterFailures: boolean
 }
 
 export interface Claim {
@@ -43,14 +45,19 @@ export interface Claim {
   readonly locked: readonly string[]
 }
 
-interface TargetRow {
+interface TargetRow extends Sealed {
   readonly id: string
   readonly target_url: string
+  readonly is_failing: boolean
+  readonly secret_id: string
+  /** Not in its grace. */
+  readonly is_in_force: boolean
 }
 
-interface SecretRow extends Sealed {
-  readonly id: string
-  readonly webhook_id: string
+interface Target {
+  readonly url: string
+  readonly isFailing: boolean
+  readonly keys: readonly Buffer[]
 }
 
 interface BegunRow {
@@ -78,8 +85,8 @@ export async function claim(
 ): Promise<Claim> {
   const expired = wanted.filter(({ hasExpired }) => hasExpired).map(({ webhookId }) => webhookId)
   if (expired.length > 0) await settleInterrupted(ctx, tenantId, expired, aheadSeconds)
-  const { targets, keys, locked } = await readTargets(ctx, tenantId, wanted)
-  const open = wanted.filter(({ webhookId }) => targets.has(webhookId) && keys.has(webhookId))
+  const { targets, locked } = await readTargets(ctx, tenantId, wanted)
+  const open = wanted.filter(({ webhookId }) => targets.has(webhookId))
   if (open.length === 0) return { begun: [], locked }
 
   const rows = await begin(ctx, tenantId, open, aheadSeconds)
@@ -92,9 +99,10 @@ export async function claim(
       n: row.attempt,
       cause: row.cause,
       startedAt: row.started_at,
-      targetUrl: targets.get(row.webhook_id) ?? '',
+      targetUrl: targets.get(row.webhook_id)?.url ?? '',
       body: row.is_restored === false && row.body !== null ? row.body : undefined,
-      keys: keys.get(row.webhook_id) ?? [],
+      keys: targets.get(row.webhook_id)?.keys ?? [],
+      afterFailures: targets.get(row.webhook_id)?.isFailing ?? true,
     })),
   }
 }
@@ -104,7 +112,7 @@ function begin({ tx }: Ctx, tenantId: string, open: readonly Wanted[], aheadSeco
   return tx<BegunRow[]>`
     with moment as (select now() + make_interval(secs => ${aheadSeconds}::float8) as at),
     due as (
-      select d.id
+      select w.webhook_id, d.id
       from jsonb_to_recordset(${tx.json(wanted)}) as w(webhook_id uuid, slots integer)
       cross join lateral (
         select id from delivery
@@ -115,7 +123,7 @@ function begin({ tx }: Ctx, tenantId: string, open: readonly Wanted[], aheadSeco
       update delivery d
       set attempt = attempt + 1, started_at = (select at from moment),
           leased_until = (select at from moment) + make_interval(secs => ${leaseSeconds})
-      from due where d.tenant_id = ${tenantId} and d.id = due.id
+      from due where d.tenant_id = ${tenantId} and d.webhook_id = due.webhook_id and d.id = due.id
       returning d.id, d.webhook_id, d.event_id, d.attempt, d.cause, d.started_at)
     select b.*, e.body, e.is_restored
     from begun b left join outbox_event e on e.tenant_id = ${tenantId} and e.id = b.event_id`
@@ -123,30 +131,31 @@ function begin({ tx }: Ctx, tenantId: string, open: readonly Wanted[], aheadSeco
 
 /** Where the wanted webhooks go and what they sign with, as far as they are ACTIVE. */
 async function readTargets({ tx, ring }: Ctx, tenantId: string, wanted: readonly Wanted[]) {
-  const ids = tx.json(wanted.map(({ webhookId }) => webhookId))
-  const [rows, secrets] = await Promise.all([
-    tx<TargetRow[]>`
-      select id, target_url from webhook
-      where tenant_id = ${tenantId} and state = 'ACTIVE' and id in (select jsonb_array_elements_text(${ids})::uuid)`,
-    tx<SecretRow[]>`
-      select s.id, s.webhook_id, v.key_id, v.wrap, v.ciphertext
-      from webhook_secret s
-      join sealed_value v on v.tenant_id = ${tenantId} and v.kind = 'webhook.secret' and v.owner_id = s.id
-      where s.tenant_id = ${tenantId} and (s.ends_at is null or s.ends_at > now())
-        and s.webhook_id in (select jsonb_array_elements_text(${ids})::uuid)
-      order by s.id desc`,
-  ])
-  const keys = new Map<string, Buffer[]>()
+  const rows = await tx<TargetRow[]>`
+    select w.id, w.target_url, w.consecutive_failures > 0 as is_failing, s.id as secret_id, s.ends_at is null as is_in_force,
+           v.key_id, v.wrap, v.ciphertext
+    from webhook w
+    join webhook_secret s on s.tenant_id = ${tenantId} and s.webhook_id = w.id and (s.ends_at is null or s.ends_at > now())
+    join sealed_value v on v.tenant_id = ${tenantId} and v.kind = 'webhook.secret' and v.owner_id = s.id
+    where w.tenant_id = ${tenantId} and w.state = 'ACTIVE'
+      and w.id in (select jsonb_array_elements_text(${tx.json(wanted.map(({ webhookId }) => webhookId))})::uuid)`
+  const targets = new Map<string, Target>()
   const locked: string[] = []
-  for (const [webhookId, sealed] of Map.groupBy(secrets, ({ webhook_id }) => webhook_id)) {
+  // Ids are made by daemons, whose clocks may differ: which one is in force does not hang on them.
+  const newestFirst = rows.toSorted(
+    (a, b) => Number(b.is_in_force) - Number(a.is_in_force) || (a.secret_id < b.secret_id ? 1 : -1),
+  )
+  for (const [id, [first, ...rest]] of Map.groupBy(newestFirst, (row) => row.id)) {
+    if (!first) continue
+    const open = (row: TargetRow) =>
+      keyOf(unseal(ring, { tenantId, kind: 'webhook.secret', ownerId: row.secret_id }, row))
     try {
-      const open = (one: SecretRow) => keyOf(unseal(ring, { tenantId, kind: 'webhook.secret', ownerId: one.id }, one))
-      keys.set(webhookId, sealed.map(open))
+      targets.set(id, { url: first.target_url, isFailing: first.is_failing, keys: [first, ...rest].map(open) })
     } catch {
-      locked.push(webhookId) // its ring key is missing: no attempt is spent on that
+      locked.push(id) // its ring key is missing: no attempt is spent on that
     }
   }
-  return { targets: new Map(rows.map(({ id, target_url }) => [id, target_url])), keys, locked }
+  return { targets, locked }
 }
 
 /** Notes attempts whose daemon died as interrupted, and makes their deliveries due again at once. */
@@ -159,7 +168,7 @@ function settleInterrupted(
   return tx`
     with moment as (select now() + make_interval(secs => ${aheadSeconds}::float8) as at),
     lost as (
-      select d.id, d.attempt, d.started_at, w.host, d.cause = 'REPLAY' or d.attempt >= ${attemptsAtMost} as is_last
+      select d.webhook_id, d.id, d.attempt, d.started_at, w.host, d.cause = 'REPLAY' or d.attempt >= ${attemptsAtMost} as is_last
       from delivery d join webhook w on w.tenant_id = ${tenantId} and w.id = d.webhook_id
       where d.tenant_id = ${tenantId} and d.webhook_id in (select jsonb_array_elements_text(${tx.json(webhookIds)})::uuid)
         and d.finished_at is null and d.leased_until <= (select at from moment)
@@ -171,5 +180,5 @@ function settleInterrupted(
     set started_at = null, leased_until = null, status = case when l.is_last then 'DEAD_LETTER' else 'FAILED' end,
         due_at = case when l.is_last then null else (select at from moment) end,
         finished_at = case when l.is_last then (select at from moment) end
-    from lost l where d.tenant_id = ${tenantId} and d.id = l.id`
+    from lost l where d.tenant_id = ${tenantId} and d.webhook_id = l.webhook_id and d.id = l.id`
 }

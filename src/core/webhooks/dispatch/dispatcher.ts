@@ -16,6 +16,7 @@
  *
  * Spec: Events, rule 3; decisions 5, Delivery.
  */
+import { setMaxListeners } from 'node:events'
 import { listen } from '../../database/notifications.ts'
 import type { Courier } from '../../egress/post.ts'
 import type { Installation } from '../../installation.ts'
@@ -48,7 +49,9 @@ const lookMs = 5_000
 const lookAheadSeconds = 30
 /** After a failure of the database, or at the gate. */
 const pauseMs = 500
+const tellMs = 60_000
 const drainMs = 5_000
+const recordMs = 1_500
 
 export const startDispatcher = (
   installation: Installation,
@@ -66,6 +69,7 @@ class RunningDispatcher implements Dispatcher {
   private readonly over = new Map<string, Outcome[]>()
   /** Workspaces whose turn it is, or will be as soon as one is free. */
   private readonly turning = new Set<string>()
+  private readonly inTurn = new Set<string>()
   private turns = 0
   private readonly turnsAtMost: number
   private readonly attempts = new Set<Promise<void>>()
@@ -74,6 +78,7 @@ class RunningDispatcher implements Dispatcher {
   private lookedAt = 0
   private looking: Promise<void> | undefined
   private pausedUntil = 0
+  private toldAt = Number.NEGATIVE_INFINITY
   private closing: Promise<void> | undefined
   private isClosing = false
 
@@ -82,6 +87,7 @@ class RunningDispatcher implements Dispatcher {
     this.courier = courier
     this.options = options
     this.lanes = new Lanes(options.limits ?? productLimits)
+    setMaxListeners(0, this.interrupt.signal) // every attempt under way is one
     // The rest of the pool is for requests.
     this.turnsAtMost = Math.max(1, Math.floor(installation.config.poolSize / 3))
     this.listening = listen(installation.address, bell, {
@@ -135,10 +141,20 @@ class RunningDispatcher implements Dispatcher {
     return this.options.aheadSeconds?.() ?? 0
   }
 
-  /** Gives a turn to every workspace that has something to record or to begin, and sets the clock for what comes by itself. */
+  private pumping: NodeJS.Immediate | undefined
+
+  /** Once for all that happens in one round of the event loop. */
   private pump(): void {
-    if (!this.isClosing && performance.now() >= this.pausedUntil)
-      for (const tenantId of this.lanes.ready()) this.turning.add(tenantId)
+    this.pumping ??= setImmediate(() => {
+      this.pumping = undefined
+      if (performance.now() >= this.pausedUntil) this.giveTurns()
+      this.setClock()
+    })
+  }
+
+  /** Gives a turn to every workspace that has something to record or to begin. */
+  private giveTurns(): void {
+    if (!this.isClosing) for (const tenantId of this.lanes.ready()) this.turning.add(tenantId)
     for (const [tenantId, outcomes] of this.over) if (outcomes.length > 0) this.turning.add(tenantId)
     while (this.turns < this.turnsAtMost) {
       const next = [...this.turning].find((tenantId) => !this.inTurn.has(tenantId))
@@ -152,16 +168,16 @@ class RunningDispatcher implements Dispatcher {
         this.pump()
       })
     }
-    this.setClock()
   }
-
-  private readonly inTurn = new Set<string>()
 
   private setClock(): void {
     clearTimeout(this.timer)
     if (this.isClosing) return
     const now = performance.now()
-    const next = Math.max(Math.min(this.lookedAt + lookMs, this.lanes.nextAt()), this.pausedUntil, now + 1)
+    const next =
+      this.pausedUntil > now
+        ? this.pausedUntil
+        : Math.max(Math.min(this.lookedAt + lookMs, this.lanes.nextAt()), now + 1)
     this.timer = setTimeout(() => {
       if (performance.now() - this.lookedAt >= lookMs) void this.look()
       else this.pump()
@@ -198,8 +214,15 @@ class RunningDispatcher implements Dispatcher {
         if (attempt) this.fly(tenantId, attempt, place)
       }
     }
-    if (turn.isServed) return
-    this.lanes.park(tenantId)
+    if (turn.locked.length > 0) this.tellLocked()
+    if (!turn.isServed) this.lanes.park(tenantId)
+  }
+
+  /** Once a minute: every look comes upon them again. */
+  private tellLocked(): void {
+    if (performance.now() - this.toldAt < tellMs) return
+    this.toldAt = performance.now()
+    this.options.onFailure('deliveries: signing secrets', new Problem('secret.unavailable'))
   }
 
   private failed(tenantId: string, outcomes: readonly Outcome[], held: readonly Held[], error: unknown): void {
@@ -249,19 +272,15 @@ class RunningDispatcher implements Dispatcher {
     clearTimeout(this.timer)
     const listening = this.listening.close()
     const cut = setTimeout(() => this.interrupt.abort(), drainMs)
-    while (this.attempts.size > 0 || this.over.size > 0 || this.turns > 0) {
+    // With the database away nothing more is recorded: the leases end by themselves, and the attempts are made again.
+    const givenUpAt = performance.now() + drainMs + recordMs
+    while (this.attempts.size + this.over.size + this.turns > 0 && performance.now() < givenUpAt) {
       await pause(10)
-      if (performance.now() < this.pausedUntil) await this.giveUpOver()
       this.pump()
     }
     clearTimeout(cut)
+    clearImmediate(this.pumping)
     await listening
-  }
-
-  /** Draining while the database is away: what is over is not recorded, and is made again. */
-  private async giveUpOver(): Promise<void> {
-    await pause(pauseMs)
-    if (this.interrupt.signal.aborted) this.over.clear()
   }
 }
 

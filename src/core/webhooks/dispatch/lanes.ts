@@ -21,10 +21,10 @@ export type Limits = {
 } & { readonly target: number }
 
 export const productLimits: Limits = {
-  quick: { daemon: 128, workspace: 32 },
+  quick: { daemon: 256, workspace: 64 },
   fresh: { daemon: 64, workspace: 16 },
   slow: { daemon: 384, workspace: 96 },
-  target: 4,
+  target: 8,
 }
 
 export const slowMs = 500

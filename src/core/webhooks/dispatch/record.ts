@@ -99,6 +99,7 @@ async function settle(
   aheadSeconds: number,
 ): Promise<Set<string>> {
   const rows = outcomes.map(({ begun, verdict, status, error, body, durationMs, trace, host }) => ({
+    webhook_id: begun.webhookId,
     id: begun.deliveryId,
     n: begun.n,
     verdict: verdict.status,
@@ -113,7 +114,7 @@ async function settle(
   const settled = await tx<{ id: string }[]>`
     with moment as (select now() + make_interval(secs => ${aheadSeconds}::float8) as at),
     outcome as (
-      select * from jsonb_to_recordset(${tx.json(rows)}) as o(id uuid, n integer, verdict text, wait float8, status integer,
+      select * from jsonb_to_recordset(${tx.json(rows)}) as o(webhook_id uuid, id uuid, n integer, verdict text, wait float8, status integer,
         error text, body text, duration_ms integer, host text, trace jsonb)),
     settled as (
       update delivery d
@@ -121,7 +122,7 @@ async function settle(
           due_at = (select at from moment) + make_interval(secs => o.wait),
           finished_at = case when o.wait is null then (select at from moment) end
       from outcome o
-      where d.tenant_id = ${tenantId} and d.id = o.id and d.attempt = o.n and d.started_at is not null
+      where d.tenant_id = ${tenantId} and d.webhook_id = o.webhook_id and d.id = o.id and d.attempt = o.n and d.started_at is not null
       returning d.id, (select at from moment) - make_interval(secs => o.duration_ms / 1000.0) as began_at)
     insert into delivery_attempt (tenant_id, delivery_id, n, at, ended_at, host, duration_ms, status, error, body, trace)
     select ${tenantId}, o.id, o.n, s.began_at, (select at from moment), o.host, o.duration_ms, o.status, o.error, o.body, o.trace
@@ -147,10 +148,13 @@ async function countFailures(
       outcomes.filter(({ ended }) => counts(ended)),
       ({ begun }) => begun.webhookId,
     ),
-  ].map(([id, all]) => {
-    const last = all.findLastIndex(({ ended }) => ended.succeeded)
-    return { id, starts_afresh: last !== -1, failures: all.length - 1 - last }
-  })
+  ]
+    // Successes of a webhook that was not failing change nothing.
+    .filter(([, all]) => all.some(({ ended, begun }) => !ended.succeeded || begun.afterFailures))
+    .map(([id, all]) => {
+      const last = all.findLastIndex(({ ended }) => ended.succeeded)
+      return { id, starts_afresh: last !== -1, failures: all.length - 1 - last }
+    })
   if (runs.length === 0) return
   const { failures, seconds } = ctx.config.webhookDisableAfter
   const failing = await ctx.tx<FailingRow[]>`
