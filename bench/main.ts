@@ -12,11 +12,13 @@ import { cpus, loadavg } from 'node:os'
 import { boards } from './board.ts'
 import { coldStart } from './cold-start.ts'
 import { commandStart } from './command-start.ts'
+import { deliveries } from './deliveries.ts'
 import { encryption } from './encryption.ts'
 import { exporting } from './exporting.ts'
 import { layGround } from './ground.ts'
 import { mixedLoad } from './load.ts'
 import { provisioning } from './provisioning.ts'
+import { pulling } from './pulling.ts'
 import { purging } from './purging.ts'
 import { readPath } from './read-path.ts'
 import { scale } from './scale.ts'
@@ -33,6 +35,8 @@ const parts = {
   load: onGround(mixedLoad),
   scale,
   encryption,
+  deliveries,
+  pull: pulling,
 } satisfies Record<string, () => Promise<Line[]>>
 
 function onGround(part: (ground: Awaited<ReturnType<typeof layGround>>) => Promise<Line[]>) {

@@ -25,7 +25,10 @@ const allowed = ['AccessShareLock', 'RowShareLock', 'RowExclusiveLock']
 
 export async function purging(ground: Ground): Promise<Line[]> {
   const leaving = await leavingWorkspace(ground)
-  const daemon = await startServer([join(import.meta.dirname, '../bin/svc'), 'daemon', '--role', 'api'], ground.environment)
+  const daemon = await startServer(
+    [join(import.meta.dirname, '../bin/svc'), 'daemon', '--role', 'api'],
+    ground.environment,
+  )
   try {
     const read = () => readBuckets(daemon.address, ground)
     await readUntil(pause(3_000), read) // the daemon's first requests are slower

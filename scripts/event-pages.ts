@@ -1,8 +1,8 @@
 /** docs/events.md, from the catalog of events. */
 import { catalog } from '../src/core/events/catalog.ts'
-import { typeOf, writeCloudEvent } from '../src/core/events/cloud-event.ts'
+import { exampleOf, typeOf } from '../src/core/events/cloud-event.ts'
 import { dataSchemaOf } from '../src/core/events/data-schema.ts'
-import { type EventDeclaration, exampleId } from '../src/core/events/declaration.ts'
+import type { EventDeclaration } from '../src/core/events/declaration.ts'
 import { writeJson } from '../src/core/json.ts'
 import { table } from './tables.ts'
 
@@ -53,17 +53,8 @@ ${declared.map(([name, event]) => section(name, event)).join('\n')}`
 const anchorOf = (name: string) => typeOf(namespace, name).replaceAll('.', '')
 
 function whole(): string {
-  const [name, { subject, example }] = declared[0] as [string, EventDeclaration]
-  const text = writeCloudEvent({
-    id: exampleId(99),
-    type: typeOf(namespace, name),
-    tenantId: exampleId(1),
-    subject: subject.replace('{id}', exampleId(1)),
-    time: new Date('2026-09-01T09:00:00.000Z'),
-    actor: exampleId(3),
-    data: example,
-  })
-  return JSON.stringify(JSON.parse(text), null, 2)
+  const [name, event] = declared[0] as [string, EventDeclaration]
+  return JSON.stringify(JSON.parse(exampleOf(typeOf(namespace, name), event)), null, 2)
 }
 
 function section(name: string, { when, subject, data, example }: EventDeclaration): string {

@@ -10,6 +10,7 @@ import { addressOf, type DatabaseAddress } from './database/address.ts'
 import { type Release, readRelease } from './egress/guard.ts'
 import { loadEnvironment } from './environment.ts'
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail/settings.ts'
+import { readLadder } from './webhooks/ladder.ts'
 
 /** A wrong setting: one clear line, exit code 2, nothing started. */
 export class ConfigurationError extends Error {
@@ -144,9 +145,33 @@ export const environment = z.object({
     .describe(
       'How long a deletion has to be seen past its deadline, by both clocks, before its purge begins, in seconds',
     ),
+  SVC_WEBHOOK_RETRY_SECONDS: z
+    .string()
+    .check((context) => {
+      if (readLadder(context.value) === undefined)
+        context.issues.push({
+          code: 'custom',
+          input: context.value,
+          message: 'must be one to eight whole numbers of seconds up to 2592000, separated by commas',
+        })
+    })
+    .default('0,5,300,1800,7200,18000,36000,36000')
+    .describe(
+      'How long each of the eight attempts at a delivery waits after the one before, in seconds, give or take a tenth; of a shorter list the last number counts for the rest',
+    ),
+  SVC_WEBHOOK_DISABLE_AFTER: z
+    .string()
+    .regex(/^[1-9][0-9]{0,6}(,[0-9]{1,8})?$/, 'must be COUNT or COUNT,SECONDS')
+    .default('40,86400')
+    .describe(
+      'After how many failed attempts without a success between them, over at least how many seconds, a webhook is disabled: COUNT,SECONDS. COUNT alone keeps the 86400 seconds',
+    ),
   SVC_SLUG_BLOCK_DAYS: wholeNumber(0, 3650)
     .default(90)
     .describe("How long a purged workspace's slug stays out of use, in days"),
+  SVC_OUTBOX_DAYS: wholeNumber(1, 365)
+    .default(30)
+    .describe('How long events are kept to be pulled, sent again and replayed, in days'),
 })
 
 export interface Config {
@@ -184,6 +209,10 @@ export interface Config {
   readonly sessionRefreshDays: number
   readonly purgeSettleSeconds: number
   readonly slugBlockDays: number
+  readonly outboxDays: number
+  /** Seconds before each of the eight attempts at a delivery. */
+  readonly webhookRetrySeconds: readonly number[]
+  readonly webhookDisableAfter: { readonly failures: number; readonly seconds: number }
 }
 
 /** Throws ConfigurationError: one line that names each wrong setting and what it must be. */
@@ -232,7 +261,15 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,
     purgeSettleSeconds: values.SVC_PURGE_SETTLE_SECONDS,
     slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
+    outboxDays: values.SVC_OUTBOX_DAYS,
+    webhookRetrySeconds: readLadder(values.SVC_WEBHOOK_RETRY_SECONDS) ?? [],
+    webhookDisableAfter: disabling(values.SVC_WEBHOOK_DISABLE_AFTER),
   }
+}
+
+function disabling(text: string): Config['webhookDisableAfter'] {
+  const [failures = '', seconds = '86400'] = text.split(',')
+  return { failures: Number(failures), seconds: Number(seconds) }
 }
 
 function ownUrl(values: z.output<typeof environment>): string {

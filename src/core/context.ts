@@ -24,6 +24,7 @@ import type { Keyring } from './keyring.ts'
 import { refuse } from './problem.ts'
 import type { EnqueueOptions, Queue } from './queue.ts'
 import type { Obligation } from './recovery/obligation.ts'
+import { writeEvents } from './webhooks/fan-out.ts'
 
 export type JournalAction =
   | 'tenant.provisioned'
@@ -88,7 +89,7 @@ export interface Ctx {
   ): Promise<void>
   /** Writes the trail of the workspace in force, and answers the entry's id. */
   audit(action: string, evidence?: Evidence): Promise<string>
-  /** Writes events of the workspace in force. */
+  /** Writes events of the workspace in force, and their deliveries to its webhooks. */
   emit(...events: readonly NewEvent[]): Promise<void>
   /** Owes what a rewind of the database must not undo: the ledger has it before the commit. */
   oblige(...obligations: readonly Obligation[]): void
@@ -203,7 +204,7 @@ class TransactionContext implements Ctx {
     const { tx, actor, config } = this
     const at = new Date()
     const rows = events.map((event) => eventRow(config.eventNamespace, this.workspaceNow(), actor, at, event))
-    await tx`insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'body')}`
+    await writeEvents(tx, rows, config.webhookRetrySeconds[0] ?? 0)
   }
 
   oblige(...obligations: readonly Obligation[]): void {

@@ -11,6 +11,8 @@ import {
   vetBaseUrl,
 } from './admin/ai-providers/offer.ts'
 import { probeModel, testAiProvider } from './admin/ai-providers/probe.ts'
+import { getRecordedDelivery } from './admin/deliveries/recorded.ts'
+import { getDeliveryStats } from './admin/deliveries/stats.ts'
 import { getEncryption } from './admin/encryption/keyring-use.ts'
 import { resealEncryption } from './admin/encryption/request.ts'
 import {
@@ -96,6 +98,7 @@ import { addItemLabel, removeItemLabel } from './items/labels.ts'
 import { listItems } from './items/list.ts'
 import { moveItem } from './items/move.ts'
 import { getJob } from './job-area/show.ts'
+import type { JsonText } from './json.ts'
 import { grantMembership, listMemberships, removeMembership } from './memberships/membership.ts'
 import { listProblems } from './meta/problems.ts'
 import type { Answer, Received } from './operation.ts'
@@ -110,9 +113,15 @@ import { createCustomField, deleteCustomField, updateCustomField } from './struc
 import { listCustomFields } from './structure/custom-fields/list.ts'
 import { listLabels } from './structure/labels/list.ts'
 import { createLabel, deleteLabel, restoreLabel, updateLabel } from './structure/labels/vocabulary.ts'
+import { listEventTypes } from './triggers/event-types.ts'
+import { pullEvents } from './triggers/pull.ts'
+import { getDelivery, listDeliveries, replayDelivery, sendEvent } from './webhooks/deliveries.ts'
+import { rotateWebhookSecret } from './webhooks/secret.ts'
+import { changeWebhook, createWebhook, deleteWebhook, getWebhook, listWebhooks } from './webhooks/subscription.ts'
+import { vetTarget } from './webhooks/target.ts'
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a rule that answers nothing is an async function without a return
-type Answered<O> = Promise<Answer<O> | (Answer<O> extends undefined ? void : never) | Problem>
+type Answered<O> = Promise<Answer<O> | (Answer<O> extends undefined ? void : never) | Problem | JsonText>
 type Rule<O> = (ctx: Ctx, received: Received<O>) => Answered<O>
 /** A rule with work before it that takes long and needs no transaction, or several. */
 interface Prepared<O, P> {
@@ -135,6 +144,7 @@ const asking = <O, P>(ask: Asking<O, P>['ask'], rule: Asking<O, P>['rule']): Ask
 
 export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> } = {
   listProblems,
+  listEventTypes,
   setUpInstallation: withWork(hashForSetUp, setUpInstallation),
   inspectInvitation,
   redeemInvitation: withWork(hashForInvitation, redeemInvitation),
@@ -212,6 +222,7 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   removeItemLabel,
   setItemField,
   listItemActivity,
+  pullEvents,
   listTenants,
   provisionTenant: asking(readLocalisation, provisionTenant),
   suspendTenant,
@@ -266,4 +277,16 @@ export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> }
   unchooseAiModel,
   summarizeContainer: withWork(tellSummary, summarizeContainer),
   summarizeItem: withWork(tellItemSummary, summarizeItem),
+  listWebhooks,
+  createWebhook: withWork(vetTarget, createWebhook),
+  getWebhook,
+  changeWebhook: withWork(vetTarget, changeWebhook),
+  deleteWebhook,
+  listDeliveries,
+  getDelivery,
+  replayDelivery,
+  sendEvent,
+  rotateWebhookSecret,
+  getDeliveryStats,
+  getRecordedDelivery,
 }

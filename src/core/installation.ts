@@ -182,6 +182,10 @@ const workspaceLock = 7301
 export const closeWorkspace = (tx: Tx, tenantId: string) =>
   tx`select pg_advisory_xact_lock(${workspaceLock}, hashtext(${tenantId}))`
 
+/** Takes the workspace's lock as its people's changes do: what closes the workspace waits for the commit. */
+export const holdOpen = (tx: Tx, tenantId: string) =>
+  tx`select pg_advisory_xact_lock_shared(${workspaceLock}, hashtext(${tenantId}))`
+
 /**
  * Runs a change of the workspace's own people. The state is read behind the shared lock,
  * in a statement of its own, so that its snapshot cannot be older than the lock. Both
@@ -191,7 +195,7 @@ export const closeWorkspace = (tx: Tx, tenantId: string) =>
  */
 export async function admitted<T>(tx: Tx, tenantId: string, work: () => Promise<T>, passage?: Passage): Promise<T> {
   const held = passage && holdGate(tx)
-  const locked = tx`select pg_advisory_xact_lock_shared(${workspaceLock}, hashtext(${tenantId}))`
+  const locked = holdOpen(tx, tenantId)
   const read = tx<(GateRow & { state: string | null })[]>`
     select t.state, i.gated_at is not null as is_gated, i.epoch
     from installation i left join tenant t on t.id = ${tenantId}`

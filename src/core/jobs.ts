@@ -9,6 +9,8 @@ import { resumeJobs } from './backup/resume-jobs.ts'
 import type { Job } from './job.ts'
 import { sweepMailFolder } from './mail/folder.ts'
 import { sendMail, tellAdministrators } from './mail/jobs.ts'
+import { sweepOutbox } from './triggers/sweep.ts'
+import { removeDeliveries, sweepDeliveries } from './webhooks/jobs.ts'
 
 export const jobs: readonly Job[] = [
   endInvitation as Job,
@@ -26,4 +28,7 @@ export const jobs: readonly Job[] = [
   resealValues as Job,
   sendPasswordReset as Job,
   sweepMailFolder as Job,
+  sweepOutbox as Job,
+  removeDeliveries as Job,
+  sweepDeliveries as Job,
 ]

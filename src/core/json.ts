@@ -38,6 +38,15 @@ export function writeJson(value: unknown, indent?: number): string {
   }
 }
 
+/** JSON that is written already: a rule answers it where a text has to reach the caller byte for byte. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
 const exactly = (_: string, member: unknown) => (typeof member === 'bigint' ? rawJSON(member.toString()) : member)
 
 function exactNumber(_: string, value: unknown, context?: { source?: string }): unknown {

@@ -1,5 +1,6 @@
 /** The register of every operation served: each area's contract, spread into one object. */
 import { aiProviderOperations } from './admin/ai-providers/contract.ts'
+import { deliveryOperations } from './admin/deliveries/contract.ts'
 import { encryptionOperations } from './admin/encryption/contract.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './admin/identity-providers/contract.ts'
 import { journalOperations } from './admin/journal/contract.ts'
@@ -24,9 +25,12 @@ import { metaOperations } from './meta/contract.ts'
 import { retentionOperations } from './retention/contract.ts'
 import { bucketOperations, labelOperations } from './structure/contract.ts'
 import { customFieldOperations } from './structure/custom-fields/contract.ts'
+import { eventTypeOperations, triggerOperations } from './triggers/contract.ts'
+import { webhookOperations } from './webhooks/contract.ts'
 
 export const operations = {
   ...metaOperations,
+  ...eventTypeOperations,
   ...setUpOperations,
   ...invitationOperations,
   ...sessionOperations,
@@ -43,6 +47,7 @@ export const operations = {
   ...labelOperations,
   ...customFieldOperations,
   ...itemOperations,
+  ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,
   ...operatorOperations,
@@ -58,6 +63,8 @@ export const operations = {
   ...backupOperations,
   ...auditOperations,
   ...jobOperations,
+  ...webhookOperations,
+  ...deliveryOperations,
 }
 
 export type Operations = typeof operations

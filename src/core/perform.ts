@@ -21,7 +21,7 @@ import {
   storedRefusal,
 } from './idempotency.ts'
 import { type Installation, type RunAsRule, workspaceOf } from './installation.ts'
-import { readJson, writeJson } from './json.ts'
+import { JsonText, readJson, writeJson } from './json.ts'
 import { type Answer, isRead, needsStepUp, type Operation, type Sent } from './operation.ts'
 import { Problem, problemOf, refuse } from './problem.ts'
 import { isServedWhileGated } from './recovery/gate.ts'
@@ -184,6 +184,7 @@ function written(operation: Operation, result: unknown): StoredAnswer {
   if (result instanceof Problem) return refusalAnswer(result)
   const { status, answer: schema, location } = operation.success
   if (!schema) return { status, headers: {}, body: undefined }
+  if (result instanceof JsonText) return { status, headers: {}, body: result.text }
   const answer = schema.parse(result) as { version?: unknown }
   const headers = {
     ...(typeof answer.version === 'number' ? { etag: etagOf(answer.version) } : {}),

@@ -17,6 +17,7 @@ import { authProblems } from './auth/problems.ts'
 import { providerProblems } from './auth/providers/problems.ts'
 import { containerProblems } from './containers/problems.ts'
 import { structureProblems } from './structure/problems.ts'
+import { webhookProblems } from './webhooks/problems.ts'
 
 interface ProblemRow {
   readonly status: number
@@ -149,6 +150,8 @@ export const problems = {
     says: 'The workspace is suspended.',
     remedy: 'An operator can resume it: `svc tenants resume SLUG`.',
   },
+
+  ...webhookProblems,
 
   'admin.operator_required': {
     status: 403,

@@ -4,12 +4,12 @@
  * Declare a kind here, then store and open its values through sealed-values.ts:
  *
  *    'webhook.secret': {
- *      holds: 'what deliveries of a webhook are signed with',
- *      owner: 'webhook_subscription',
+ *      holds: 'what deliveries to a webhook are signed with',
+ *      owner: 'webhook_secret',
  *      ifLost: 'rotate the secret of each webhook',
  *    },
  *
- *    const place = { tenantId, kind: 'webhook.secret', ownerId: subscription.id } as const
+ *    const place = { tenantId, kind: 'webhook.secret', ownerId: secret.id } as const
  *    await storeSealed(ctx, place, secret)     replaces what was there
  *    await openSealed(ctx, place)              refuses secret.unavailable
  *    await removeSealed(ctx, place)            with the row it belongs to
@@ -49,6 +49,11 @@ export const sealedKinds = {
     holds: 'what the codes of an authenticator app are made from',
     owner: 'second_factor',
     ifLost: 'the account signs in with a recovery code, or an administrator removes the factor, and it enrols anew',
+  },
+  'webhook.secret': {
+    holds: 'what deliveries to a webhook are signed with',
+    owner: 'webhook_secret',
+    ifLost: 'rotate the secret of each webhook; what is pending waits until then',
   },
   'ai.api_key': {
     holds: 'how to sign in at an offered AI model',

@@ -18,11 +18,13 @@ import { settleSettings } from '../core/admin/settings/enforcing-file.ts'
 import { type Booted, bootInstallation, offerSetUp } from '../core/boot.ts'
 import { type Config, ConfigurationError, readConfig } from '../core/config.ts'
 import { codeOf, DatabaseUnavailable } from '../core/database/unavailable.ts'
+import type { Installation } from '../core/installation.ts'
 import { jobs } from '../core/jobs.ts'
 import { placeOf } from '../core/mail/settings.ts'
 import { followWithCopies } from '../core/recovery/follow-copies.ts'
 import { detectRewind, watchWrites } from '../core/recovery/witness.ts'
 import { announceServing } from '../core/serving.ts'
+import { startDispatcher } from '../core/webhooks/dispatch/dispatcher.ts'
 import { type Log, openLog } from './log.ts'
 import { openMetrics } from './metrics.ts'
 import { readinessOf } from './readiness.ts'
@@ -110,7 +112,11 @@ async function serve(
     const worker = await startWorker(installation, jobs, log)
     closing.push(() => worker.close())
   }
-  closing.push(() => closeServer(app))
+  const dispatcher = role === 'api' ? undefined : await startDeliveries(installation, log)
+  // At the same time: callers and targets may each take most of what the drain has.
+  closing.push(async () => {
+    await Promise.all([closeServer(app), dispatcher?.close()])
+  })
   await app.listen({ host: config.host, port: config.port })
   installation.listensAt((app.server.address() as AddressInfo).port)
   if (role !== 'api')
@@ -126,6 +132,12 @@ async function serve(
     },
   }
 }
+
+/** Deliveries go through the guarded client and nothing else. */
+const startDeliveries = async (installation: Installation, log: Log) =>
+  startDispatcher(installation, await installation.egress(), {
+    onFailure: (what, error) => log.failure(what, error),
+  })
 
 async function closeServer(app: FastifyInstance): Promise<void> {
   const cut = setTimeout(() => app.server.closeAllConnections(), requestGraceMs)

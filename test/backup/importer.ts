@@ -83,6 +83,7 @@ const tables: Readonly<Record<string, string>> = {
   quotas: 'tenant_quota',
   legal_holds: 'legal_hold',
   automation_rules: 'automation_rule',
+  webhooks: 'webhook',
 }
 
 /** Writes the archive into another database, in the order of the manifest. */

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { z } from 'zod'
 import type { Operation } from '../../src/core/operation.ts'
 import { operations } from '../../src/core/operations.ts'
 import { rankOf, roles, scopes } from '../../src/core/schema.ts'
@@ -198,7 +199,9 @@ describe.each(ofBoth)('%s serves workspaces and the installation', (_, operation
 })
 
 test('a path id that is no UUID is told before anybody is asked who they are', async () => {
-  for (const operation of guarded.filter(({ params }) => params)) {
+  const areIds = ({ shape }: z.ZodObject) =>
+    Object.values(shape as Record<string, z.ZodType>).every((one) => one.meta()?.format === 'uuid')
+  for (const operation of guarded.filter(({ params }) => params && areIds(params))) {
     for (const id of [
       '1',
       'x'.repeat(101),

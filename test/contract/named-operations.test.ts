@@ -22,6 +22,9 @@ const ours: Readonly<Record<string, string>> = {
   'POST /containers/{containerId}/labels/{labelId}:restore': 'what makes the deletion of a label undoable',
   'GET /admin/tenants/{tenantId}/statistics': 'what `svc tenants stats` asks',
   'POST /admin/ai-providers/{providerId}:test': 'what `svc ai-providers test` asks',
+  'GET /integrations/webhooks/{webhookId}/deliveries/{deliveryId}': 'one of the list, by its id',
+  'GET /admin/deliveries/stats': 'what `svc deliveries stats` asks',
+  'GET /admin/deliveries/{deliveryId}': 'the flight recorder, for operators',
 }
 const served: readonly Operation[] = Object.values(operations)
 

@@ -10,7 +10,8 @@ const isDeclaration = ({ path }: SourceFile) => path.endsWith('/events.ts')
 const rules = sourceFiles('src/core').filter((file) => !isDeclaration(file))
 
 /** Names stand in the source as they are, so that whoever looks for one finds it. */
-const named = /'((?:work|identity|lifecycle|ai)\.[a-z_]+\.[a-z_]+)'/g
+const areas = new Set(declared.map(([name]) => name.slice(0, name.indexOf('.'))))
+const named = new RegExp(`'((?:${[...areas].join('|')})(?:\\.[a-z_]+){2})'`, 'g')
 const namesIn = (files: readonly SourceFile[]) =>
   new Set(files.flatMap(({ text }) => [...text.matchAll(named)].map(([, name]) => name as string)))
 

@@ -41,6 +41,8 @@ let holdId: string
 let bucketId: string
 let labelId: string
 const providerId = randomUUIDv7()
+const deliveryId = randomUUIDv7()
+let webhookId: string
 let long: ReadonlySet<string>
 
 beforeAll(async () => {
@@ -52,6 +54,8 @@ beforeAll(async () => {
     select c.tenant_id, c.account_id, k.id as container_id from credential c
     join container k on k.tenant_id = c.tenant_id where c.hash = ${minted.hash}`
   collectionId = one!.container_id
+  const [webhook] = await own.oracle<{ id: string }[]>`select id from webhook where tenant_id = ${one!.tenant_id}`
+  webhookId = webhook!.id
   const [hold] = await own.oracle<{ id: string }[]>`select id from legal_hold where tenant_id = ${one!.tenant_id}`
   holdId = hold!.id
   const [bucket] = await own.oracle<{ id: string }[]>`select id from bucket where tenant_id = ${one!.tenant_id}`
@@ -129,6 +133,17 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
     await sql`
       insert into purge_certificate (workspace_id, workspace_slug, purged_at, document, key_id, public_key, signature)
       select tenant_id, 'plan-' || n, now(), '{}', 'k', 'k', 's' from made`
+    await sql`
+      insert into outbox_event (tenant_id, id, tx, type, body)
+      select tenant_id, id, '3'::xid8, 'svc.work.label.created.v1', '{}' from made
+      union all select tenant_id, uuidv7(), '3'::xid8, 'svc.work.label.created.v1', '{}' from made where n = ${rowsEach / 2}`
+    await sql`insert into outbox_watermark (tenant_id, tx) select tenant_id, '2'::xid8 from made`
+    await sql`insert into webhook (tenant_id, id, target_url, host, event_types) select tenant_id, id, 'https://example.org', 'example.org:443', '[]'::jsonb from made`
+    await sql`insert into webhook_secret (tenant_id, id, webhook_id) select tenant_id, id, id from made`
+    await sql`
+      insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause)
+      select tenant_id, case n when ${rowsEach / 2} then ${deliveryId}::uuid else uuidv7() end, id, id, 'plan', 'EVENT' from made`
+    await sql`insert into delivery_attempt (tenant_id, delivery_id, n, at, host) select tenant_id, id, 1, now(), 'example.org:443' from made`
     await sql`insert into ai_choice (tenant_id, model_id) select tenant_id, id from made`
     await sql`
       insert into ai_model (id, display_name, processor, kind, base_url, jurisdiction)
@@ -222,18 +237,27 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listAiModels', () => ({})],
   ['listAiProviders', () => ({})],
   ['getSettings', () => ({})],
+  ['pullEvents', () => ({ params: { eventType: 'svc.work.label.created.v1' }, query: { limit: '50' } })],
   ['getJob', () => ({ params: { jobId: collectionId } })],
+  ['listWebhooks', () => ({})],
+  ['getWebhook', () => ({ params: { webhookId } })],
+  ['listDeliveries', () => ({ params: { webhookId }, ...size })],
+  ['listDeliveries', () => ({ params: { webhookId }, query: { size: '50', status: 'DEAD_LETTER' } })],
+  ['getDelivery', () => ({ params: { webhookId, deliveryId } })],
+  ['getRecordedDelivery', () => ({ params: { deliveryId } })],
 ]
 
 /** Reads that no index could serve, and why. */
 const others: readonly OperationId[] = [
   'getOverview', // counts every workspace and account
+  'getDeliveryStats', // counts every webhook and what is open, and attempts by their time
   'getEncryption', // counts every sealed value, by an index alone (bench/encryption.ts)
   'getTenantStatistics', // counts all that a workspace has
   'getDeletionPlan', // counts all that a workspace has, and its jobs in the queue
   'verifyPurgeCertificate', // looks everywhere
   'listProblems', // asks the database nothing
-  'listPresets', // nor does this
+  'listEventTypes', // nor does this
+  'listPresets', // nor this
   'listBackups', // one target by its key; the rest is asked of the target
 ]
 

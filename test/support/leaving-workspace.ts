@@ -37,6 +37,7 @@ export async function furnish(
   furnished: Pick<Furnished, 'id' | 'ownerId' | 'collectionId'>,
 ): Promise<void> {
   await furnishWaysIn(sql, furnished)
+  await furnishWebhook(sql, furnished)
   const { id, ownerId, collectionId } = furnished
   const session = randomUUIDv7()
   const record = randomUUIDv7()
@@ -69,6 +70,7 @@ export async function furnish(
     await tx`insert into password_opening (tenant_id, until, requester, reason) values (${id}, now() + interval '1 hour', 'Ada', 'lost')`
     await tx`insert into automation_rule (tenant_id, id, name, enabled) values (${id}, ${randomUUIDv7()}, 'on', true), (${id}, ${randomUUIDv7()}, 'off', false)`
     await tx`insert into backup_target (tenant_id, id, name, kind, config) values (${id}, ${randomUUIDv7()}, 'disk', 'LOCAL', '{"path":"own"}')`
+    await tx`insert into outbox_watermark (tenant_id, tx) values (${id}, '3')`
     await tx`insert into ai_choice (tenant_id, model_id) values (${id}, ${randomUUIDv7()})`
     await tx`insert into ai_usage (tenant_id, day, tokens) values (${id}, now(), 47)`
     await tx`insert into reseal (tenant_id, started_at, finished_at) values (${id}, now(), now())`
@@ -119,6 +121,23 @@ async function furnishItems(
     await tx`insert into item_member (tenant_id, item_id, account_id) values (${id}, ${item}, ${ownerId})`
     await tx`insert into item_field_value (tenant_id, item_id, field_id, value) select ${id}, ${item}, id, '3' from custom_field where tenant_id = ${id}`
     await tx`insert into item_tally (tenant_id, items) values (${id}, 1)`
+  })
+}
+
+/** A webhook with a delivery that was tried once. */
+async function furnishWebhook(sql: Sql, { id }: Pick<Furnished, 'id'>): Promise<void> {
+  const [webhook, delivery] = [randomUUIDv7(), randomUUIDv7()]
+  await sql.begin(async (tx) => {
+    await tx`
+      insert into webhook (tenant_id, id, target_url, host, event_types, state)
+      values (${id}, ${webhook}, 'https://hooks.example/in', 'hooks.example:443', '["svc.work.item.created.v1"]', 'PAUSED')`
+    await tx`insert into webhook_secret (tenant_id, id, webhook_id) values (${id}, ${randomUUIDv7()}, ${webhook})`
+    await tx`
+      insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause, status, attempt)
+      values (${id}, ${delivery}, ${webhook}, ${randomUUIDv7()}, 'svc.work.item.created.v1', 'EVENT', 'FAILED', 1)`
+    await tx`
+      insert into delivery_attempt (tenant_id, delivery_id, n, at, host, error)
+      values (${id}, ${delivery}, 1, now(), 'hooks.example:443', 'timeout')`
   })
 }
 

@@ -13,6 +13,7 @@
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import { Agent, buildConnector, Headers, type RequestInit, type Response, fetch as undiciFetch } from 'undici'
 import { EgressRefused, type Guard, type GuardOptions, openGuard, portOf } from './guard.ts'
+import { type Bounds, type Courier, openCourier } from './post.ts'
 
 export { EgressRefused } from './guard.ts'
 
@@ -23,6 +24,8 @@ export interface Egress {
   vet(host: string, port: number): Promise<readonly string[]>
   /** A request to a vetted address; a redirect rejects. `deadlineMs` (15,000) bounds all of it, the body included. */
   fetch(url: string | URL, init?: RequestInit & { readonly deadlineMs?: number }): Promise<Response>
+  /** One POST with its flight recorded; whatever goes wrong is the answer (post.ts). */
+  readonly post: Courier['post']
   /** A raw connection to a vetted address, for protocols that are not HTTP. */
   connect(host: string, port: number): Promise<Socket>
   close(): Promise<void>
@@ -31,10 +34,12 @@ export interface Egress {
 const connectMs = 5_000
 const deadlineMs = 15_000
 
-export function openEgress(options: GuardOptions): Egress {
+export function openEgress(options: GuardOptions & { readonly bounds?: Bounds }): Egress {
   const guard = openGuard(options)
   const agent = agentOf(guard)
+  const courier = openCourier(guard, options.bounds)
   return {
+    post: courier.post,
     readUrl: (text) => guard.readUrl(text),
     vet: (host, port) => guard.vet(host, port),
 
@@ -58,7 +63,9 @@ export function openEgress(options: GuardOptions): Egress {
       return dial(addresses, port)
     },
 
-    close: () => agent.destroy(),
+    async close() {
+      await Promise.all([agent.destroy(), courier.close()])
+    },
   }
 }
 

@@ -14,7 +14,7 @@
  *
  * Spec: decisions 5, Egress guard; T-14, T-15, T-16.
  */
-import { lookup } from 'node:dns/promises'
+import { lookup, Resolver } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
 import type { DatabaseAddress } from '../database/address.ts'
 import { type Block, isAddress, isGlobal, isMetadataAddress, isReleased, readBlock } from './addresses.ts'
@@ -47,14 +47,45 @@ export interface GuardOptions {
   readonly resolve?: Resolve
 }
 
+/** What the guard found out about a host, for the record: `addresses` is empty where the rule is `refused`. */
+export interface Inspection {
+  /** Everything that the name answered, or the address itself. */
+  readonly answers: readonly string[]
+  /** Those that may be connected to. */
+  readonly addresses: readonly string[]
+  /** All are routed on the internet; the operator released them; no. */
+  readonly rule: 'global' | 'released' | 'refused'
+}
+
 export interface Guard {
   /** Reads a URL's form: scheme, credentials, port, host. Throws EgressRefused. Resolves nothing. */
   readUrl(text: string): URL
+  /** The verdict on a host and what it rests on, resolved now. Throws what the resolver throws. */
+  inspect(host: string, port: number): Promise<Inspection>
   /** The addresses of a host that may be connected to, resolved now. Throws EgressRefused, or what the resolver throws. */
   vet(host: string, port: number): Promise<readonly string[]>
 }
 
 const resolveBySystem: Resolve = async (name) => (await lookup(name, { all: true })).map(({ address }) => address)
+
+/**
+ * Asks the name servers themselves, 3 s at most. The system's resolver works in one of four threads that the whole
+ * process shares: a few names whose servers never answer would hold up every other, and every password's hash.
+ */
+const resolveOutside: Resolve = async (name) => {
+  const resolver = new Resolver({ timeout: 1_500, tries: 2 })
+  const families = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+  const answers = families.flatMap((family) => (family.status === 'fulfilled' ? family.value : []))
+  // Half an answer is none: the other half may be what the guard must see.
+  const failed = families.find((family) => family.status === 'rejected' && !isEmpty(family.reason))
+  if (failed?.status === 'rejected') throw failed.reason
+  if (answers.length === 0)
+    throw families.find((family) => family.status === 'rejected')?.reason ?? new Error('ENODATA')
+  return answers
+}
+
+/** The name is there and has no address of that family, or is not there at all. */
+const isEmpty = (error: unknown) => ['ENODATA', 'ENOTFOUND'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 /** Names that are resolved inside a network only, or mean this machine. */
 const innerName =
@@ -84,7 +115,10 @@ export const ownEndpoints = (api: { host: string; port: number }, database: Data
   { host: database.host.startsWith('/') ? 'localhost' : database.host, port: database.port },
 ]
 
-export function openGuard({ release, own, resolve = resolveBySystem }: GuardOptions): Guard {
+export function openGuard({ release, own, resolve: given }: GuardOptions): Guard {
+  const resolve = given ?? resolveOutside
+  // What the operator released may stand in the machine's own tables only.
+  const resolveReleased = given ?? resolveBySystem
   const isNamed = (host: string, port: number) => release.endpoints.has(`${hostInUrl(host)}:${port}`)
   const isByName = (host: string, port: number) => release.names.has(host) || isNamed(host, port)
 
@@ -94,7 +128,21 @@ export function openGuard({ release, own, resolve = resolveBySystem }: GuardOpti
     return isByName(host, port) || isReleased(address, release.blocks) || isGlobal(address)
   }
 
+  const refused = (answers: readonly string[] = []): Inspection => ({ answers, addresses: [], rule: 'refused' })
+
+  const inspect = async (written: string, port: number): Promise<Inspection> => {
+    const host = plainHost(written)
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) return refused()
+    if (!isAddress(host) && !isByName(host, port) && isInner(host)) return refused()
+    const answers = isAddress(host) ? [host] : await (isByName(host, port) ? resolveReleased : resolve)(host)
+    if (answers.length === 0 || !answers.every((address) => isAllowed(address, host, port))) return refused(answers)
+    if (!isNamed(host, port) && (await isOwn(own, answers, port, resolveReleased))) return refused(answers)
+    return { answers, addresses: answers, rule: answers.every(isGlobal) ? 'global' : 'released' }
+  }
+
   return {
+    inspect,
+
     readUrl(text) {
       const url = parsed(text)
       const host = hostOf(url)
@@ -106,14 +154,9 @@ export function openGuard({ release, own, resolve = resolveBySystem }: GuardOpti
       return url
     },
 
-    async vet(written, port) {
-      const host = plainHost(written)
-      if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new EgressRefused()
-      if (!isAddress(host) && !isByName(host, port) && isInner(host)) throw new EgressRefused()
-      const addresses = isAddress(host) ? [host] : await resolve(host)
-      if (addresses.length === 0 || !addresses.every((address) => isAllowed(address, host, port)))
-        throw new EgressRefused()
-      if (!isNamed(host, port) && (await isOwn(own, addresses, port, resolve))) throw new EgressRefused()
+    async vet(host, port) {
+      const { addresses, rule } = await inspect(host, port)
+      if (rule === 'refused') throw new EgressRefused()
       return addresses
     },
   }

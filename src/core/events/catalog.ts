@@ -13,6 +13,7 @@ import { itemEvents } from '../items/events.ts'
 import { membershipEvents } from '../memberships/events.ts'
 import { retentionEvents } from '../retention/events.ts'
 import { structureEvents } from '../structure/events.ts'
+import { webhookEvents } from '../webhooks/events.ts'
 import { nameOf } from './cloud-event.ts'
 
 export const catalog = {
@@ -24,6 +25,7 @@ export const catalog = {
   ...identityEvents,
   ...membershipEvents,
   ...aiEvents,
+  ...webhookEvents,
 }
 
 export type Catalog = typeof catalog

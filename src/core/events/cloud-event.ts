@@ -10,6 +10,7 @@
  * Spec: Events, 1 and 2; decisions 5.
  */
 import { writeJson } from '../json.ts'
+import { type EventDeclaration, exampleId } from './declaration.ts'
 
 export interface CloudEvent {
   readonly id: string
@@ -36,6 +37,20 @@ export const writeCloudEvent = ({ id, type, tenantId, subject, time, actor, data
     datacontenttype: 'application/json',
     actor,
     data,
+  })
+
+/** The example of a type as a whole event, of nobody's. */
+export const exampleOf = (type: string, { subject, example }: Pick<EventDeclaration, 'subject' | 'example'>): string =>
+  writeCloudEvent({
+    id: exampleId(99),
+    type,
+    tenantId: exampleId(1),
+    subject: subject.replaceAll(/\{([a-z_]+)\}/g, (_, member: string) =>
+      String((example as Record<string, unknown>)[member]),
+    ),
+    time: new Date('2026-09-01T09:00:00.000Z'),
+    actor: exampleId(3),
+    data: example,
   })
 
 /** `work.item.created` → `svc.work.item.created.v1`. */

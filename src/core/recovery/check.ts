@@ -217,7 +217,8 @@ async function checkOutbox(installation: Installation): Promise<Check> {
         const [row] = await ctx.inWorkspace(
           id,
           () => ctx.tx<{ is_ahead: boolean }[]>`
-            select exists (select from outbox_event where tenant_id = ${id} and tx >= pg_snapshot_xmax(pg_current_snapshot())) as is_ahead`,
+            select exists (select from outbox_event where tenant_id = ${id} and tx >= pg_snapshot_xmax(pg_current_snapshot()))
+                or exists (select from outbox_watermark where tenant_id = ${id} and tx >= pg_snapshot_xmax(pg_current_snapshot())) as is_ahead`,
         )
         if (row?.is_ahead) found += 1
       }

@@ -57,7 +57,7 @@ async function writeOverride(ctx: Ctx, tenantId: string, name: QuotaName, ceilin
 
 /**
  * What is counted so far: the calls of the running minute, of which each pays for its share of 60 s ahead, the
- * exports under way, the items, and the tokens of the running day. Nothing else that a ceiling names exists yet.
+ * exports under way, the items, the webhooks, and the tokens of the running day. Nothing else that a ceiling names exists yet.
  */
 async function readUse(ctx: Ctx, tenantId: string, rate: Integer): Promise<Partial<Record<QuotaName, Integer>>> {
   const [paid] = await ctx.tx<{ minutes: number }[]>`
@@ -67,7 +67,15 @@ async function readUse(ctx: Ctx, tenantId: string, rate: Integer): Promise<Parti
     items: (await countedItems(ctx, tenantId)) ?? 0,
     export_jobs: await openExports(ctx, tenantId),
     ai_tokens_per_day: await tokensOfToday(ctx, tenantId),
+    webhook_targets: await countWebhooks(ctx, tenantId),
   }
+}
+
+async function countWebhooks(ctx: Ctx, tenantId: string): Promise<number> {
+  const [row] = await ctx.tx<
+    { count: number }[]
+  >`select count(id)::int as count from webhook where tenant_id = ${tenantId}`
+  return row?.count ?? 0
 }
 
 /** That share of a ceiling, rounded up and never above it; a bigint where a number would be none of 64 bits. */

@@ -1,0 +1,210 @@
+/**
+ * Deliveries: the whole path from rows to a receiver's 204 and back into rows, against a
+ * bare loop that signs and posts the same bytes as many at a time; how long an event takes
+ * from its commit to its receiver; and what a dead target with a long queue costs a
+ * healthy one. Receivers are a process of their own.
+ */
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { Agent, request } from 'undici'
+import { recoveryActor } from '../src/core/actor.ts'
+import type { Ctx } from '../src/core/context.ts'
+import { postgresOptions } from '../src/core/database/address.ts'
+import { openEgress } from '../src/core/egress/client.ts'
+import { type Release, readRelease } from '../src/core/egress/guard.ts'
+import { newId } from '../src/core/id.ts'
+import { type Dispatcher, startDispatcher } from '../src/core/webhooks/dispatch/dispatcher.ts'
+import { productLimits } from '../src/core/webhooks/dispatch/lanes.ts'
+import { addSecret } from '../src/core/webhooks/secret.ts'
+import { keyOf, mintSecret, signed } from '../src/core/webhooks/signature.ts'
+import { type Ground, layGround } from './ground.ts'
+import { type Server, startServer } from './processes.ts'
+import { compare, median, throughput } from './rounds.ts'
+import { ceilingLine, type Line, ratioLine } from './table.ts'
+
+const workspaces = 4
+const targetsEach = 5
+const eventsEach = 200
+const perRound = workspaces * targetsEach * eventsEach
+/** As many as the dispatcher has under way at these targets. */
+const width = workspaces * targetsEach * productLimits.target
+const rounds = 5
+const samples = 300
+const deadQueue = 100_000
+
+const type = 'svc.work.label.created.v1'
+const id = (n: number) => `0199c0de-0000-7000-8000-${String(n).padStart(12, '0')}`
+
+export async function deliveries(): Promise<Line[]> {
+  const ground = await layGround()
+  const receiver = await startServer([process.execPath, join(import.meta.dirname, 'receiving-server.ts')])
+  const egress = openEgress({ release: readRelease('127.0.0.1') as Release, own: [] })
+  const bench = new Bench(ground, receiver)
+  const dispatch = () =>
+    startDispatcher(ground.installation, egress, {
+      onFailure: (what, error) => process.stderr.write(`${what}: ${error}\n`),
+    })
+  try {
+    return [...(await throughputLine(bench, dispatch)), ...(await latencyLines(bench, dispatch))]
+  } finally {
+    await egress.close()
+    await bench.sql.end()
+    await receiver.stop()
+    await ground.remove()
+  }
+}
+
+async function throughputLine(bench: Bench, dispatch: () => Dispatcher): Promise<Line[]> {
+  const tenants = [bench.ground.tenantId]
+  while (tenants.length < workspaces) tenants.push(await bench.workspace(`bench-${tenants.length}`))
+  for (const tenantId of tenants)
+    for (let n = 0; n < targetsEach; n += 1) await bench.webhook(tenantId, `/${tenantId}/${n}`)
+  const agent = new Agent({ connections: width })
+  const key = keyOf(mintSecret())
+  const body = Buffer.from(await bench.emit(tenants[0] as string, eventsEach))
+  await bench.drained(dispatch)
+
+  const compared = await compare(
+    async () => {
+      for (const tenantId of tenants) await bench.emit(tenantId, eventsEach)
+      const before = await bench.received()
+      const started = performance.now()
+      const dispatcher = dispatch()
+      await bench.until(before + perRound)
+      const seconds = (performance.now() - started) / 1000
+      await dispatcher.close()
+      return perRound / seconds
+    },
+    () =>
+      throughput(perRound, width, async () => {
+        const { headers } = signed(newId(), Math.floor(Date.now() / 1000), body, [key])
+        const answer = await request(`${bench.receiver.address}/bare`, {
+          method: 'POST',
+          headers,
+          body,
+          dispatcher: agent,
+        })
+        await answer.body.dump()
+      }),
+    rounds,
+  )
+  await agent.close()
+  const what = `deliveries, ${width} at a time (claimed, signed, posted, recorded)`
+  return [ratioLine(what, { ...compared, unit: '/s' }, 'at least', 0.5)]
+}
+
+async function latencyLines(bench: Bench, dispatch: () => Dispatcher): Promise<Line[]> {
+  const tenantId = await bench.workspace('bench-light')
+  await bench.webhook(tenantId, '/light')
+  const dispatcher = dispatch()
+  await bench.latencies(tenantId, '/light', 50)
+  const alone = (await bench.latencies(tenantId, '/light', samples)).sort((a, b) => a - b)
+  await bench.deadQueue(tenantId, deadQueue)
+  await dispatcher.look()
+  const beside = await bench.latencies(tenantId, '/light', samples)
+  await dispatcher.close()
+  const p99 = alone[Math.floor(alone.length * 0.99)] ?? Number.POSITIVE_INFINITY
+  const compared = { ours: median(beside), bare: median(alone), unit: 'ms' }
+  return [
+    ceilingLine('deliveries: commit to receipt at light load, median', median(alone), 'ms', 25),
+    ceilingLine('deliveries: commit to receipt at light load, 99th percentile', p99, 'ms', 150),
+    ratioLine(`deliveries: the same beside ${deadQueue} to a dead target`, compared, 'at most', 1.5),
+  ]
+}
+
+class Bench {
+  readonly ground: Ground
+  readonly receiver: Server
+  readonly sql: postgres.Sql
+
+  constructor(ground: Ground, receiver: Server) {
+    this.ground = ground
+    this.receiver = receiver
+    this.sql = postgres({ ...postgresOptions(ground.superuser), max: 1, onnotice: () => undefined })
+  }
+
+  async workspace(slug: string): Promise<string> {
+    const tenantId = newId()
+    await this.sql`
+      insert into tenant (id, slug, display_name, default_locale, default_time_zone) values (${tenantId}, ${slug}, ${slug}, 'en', 'UTC')`
+    return tenantId
+  }
+
+  webhook(tenantId: string, path: string, origin = this.receiver.address): Promise<string> {
+    return this.within(tenantId, async (ctx) => {
+      const webhookId = newId()
+      await ctx.tx`
+        insert into webhook (tenant_id, id, target_url, host, event_types)
+        values (${tenantId}, ${webhookId}, ${`${origin}${path}`}, ${new URL(origin).host}, ${ctx.tx.json([type])})`
+      await addSecret(ctx, tenantId, webhookId)
+      return webhookId
+    })
+  }
+
+  /** Commits events and answers the text of one. */
+  emit(tenantId: string, count: number): Promise<string> {
+    return this.within(tenantId, async (ctx) => {
+      await ctx.emit(...Array.from({ length: count }, (_, n) => event(n)))
+      const [row] = await ctx.tx<{ body: string }[]>`
+        select body from outbox_event where tenant_id = ${tenantId} and type = ${type} order by tx desc limit 1`
+      return row?.body ?? ''
+    })
+  }
+
+  async received(): Promise<number> {
+    return (await this.read('/')) as number
+  }
+
+  async until(count: number): Promise<void> {
+    while ((await this.received()) < count) await pause(5)
+  }
+
+  async drained(dispatch: () => Dispatcher): Promise<void> {
+    const dispatcher = dispatch()
+    await this.until(targetsEach * eventsEach)
+    await dispatcher.close()
+  }
+
+  /** Milliseconds from the moment before a commit to its event's receipt, one event at a time. */
+  async latencies(tenantId: string, path: string, count: number): Promise<number[]> {
+    const committed: number[] = []
+    const known = ((await this.read(path)) as number[]).length
+    for (let n = 0; n < count; n += 1) {
+      await this.within(tenantId, async (ctx) => {
+        await ctx.emit(event(n))
+        committed.push(performance.timeOrigin + performance.now())
+      })
+      while (((await this.read(path)) as number[]).length < known + n + 1) await pause(2)
+      await pause(Math.random() * 10)
+    }
+    const received = ((await this.read(path)) as number[]).slice(known)
+    return received.map((at, n) => at - (committed[n] ?? 0))
+  }
+
+  /** Pending deliveries to a port that nobody listens on. */
+  async deadQueue(tenantId: string, count: number): Promise<void> {
+    const webhookId = await this.webhook(tenantId, '/dead', 'http://127.0.0.1:9')
+    await this.sql`
+      insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause)
+      select ${tenantId}, new_id(), ${webhookId}, (select id from outbox_event where tenant_id = ${tenantId} limit 1), ${type}, 'EVENT'
+      from generate_series(1, ${count}::int)`
+    await this.sql`analyze delivery`
+  }
+
+  private within<T>(tenantId: string, work: (ctx: Ctx) => Promise<T>): Promise<T> {
+    return this.ground.installation.transaction(recoveryActor(), { tenantId }, work)
+  }
+
+  private async read(path: string): Promise<unknown> {
+    const { body } = await request(`${this.receiver.address}${path}`)
+    return body.json()
+  }
+}
+
+const event = (n: number) => ({
+  name: 'work.label.created' as const,
+  subject: `/containers/${id(1)}/labels/${id(n)}`,
+  data: { id: id(n), container_id: id(1), name: `Label ${n}`, color_token: 'red' },
+})
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

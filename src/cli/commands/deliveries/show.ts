@@ -1,0 +1,33 @@
+import { Args, Flags } from '@oclif/core'
+import { CallerCommand } from '../../base-command.ts'
+import { attemptLine, deliveryDetails, traceLines } from '../../render/delivery.ts'
+import { printableLines } from '../../render/printable.ts'
+import { findDelivery } from '../../webhooks.ts'
+
+export default class DeliveriesShow extends CallerCommand {
+  static override summary = 'Show one delivery with every attempt and what the target answered'
+  static override examples = ['<%= config.bin %> deliveries show 0199c0de-0000-7000-8000-000000000042']
+  static override args = {
+    delivery: Args.string({ ignoreStdin: true, required: true, description: "the delivery's id" }),
+  }
+  static override flags = {
+    webhook: Flags.string({ summary: 'Where to look; absent: in every webhook.', helpValue: 'WEBHOOK' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(DeliveriesShow)
+    const { delivery } = await findDelivery(await this.open(flags), args.delivery, flags.webhook)
+    await this.show(() =>
+      [
+        deliveryDetails(delivery),
+        ...delivery.attempts.flatMap((attempt) => [
+          '',
+          attemptLine(attempt),
+          ...traceLines(attempt.trace),
+          ...(attempt.body ? [printableLines(`      body    ${attempt.body}`)] : []),
+        ]),
+      ].join('\n'),
+    )
+    return delivery
+  }
+}

@@ -1,0 +1,21 @@
+import { type EventType, eventTypeOperations } from '../../../core/triggers/contract.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { type Column, table } from '../../render/table.ts'
+
+const columns: readonly Column<EventType>[] = [
+  { head: 'TYPE', cell: ({ type }) => type, whole: true },
+  { head: 'WRITTEN WHEN', cell: ({ when }) => when },
+]
+
+export default class EventsCatalog extends CallerCommand {
+  static override summary = 'List the types of event there are'
+  static override description = 'With --json each has the JSON Schema of its data, and an example.'
+  static override examples = ['<%= config.bin %> events catalog']
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(EventsCatalog)
+    const answer = await (await this.open(flags)).call(eventTypeOperations.listEventTypes, {})
+    await this.show(() => table(answer.data, columns, 'There is none.'))
+    return answer
+  }
+}

@@ -1,0 +1,46 @@
+import { Flags } from '@oclif/core'
+import { writeJson } from '../../../core/json.ts'
+import { mintSecret } from '../../../core/webhooks/signature.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { eventsOf, typeFlag, typesNamed } from '../../event-stream.ts'
+import { forward, forwardedLine, receiverUrl } from '../../forwarding.ts'
+import { moment } from '../../render/moment.ts'
+import { printable, printableLines } from '../../render/printable.ts'
+
+export default class WebhooksListen extends CallerCommand {
+  static override summary = 'Forward events to a receiver on this machine, as they happen'
+  static override description =
+    'For the development of a receiver: no webhook is made and nothing has to reach this machine. Events are pulled and ' +
+    'posted as the daemon would post them, byte for byte, signed with a secret of this run. Each is posted once, whatever ' +
+    'is answered. Until Ctrl-C; with --json each is one line.'
+  static override examples = [
+    '<%= config.bin %> webhooks listen --forward-to http://localhost:3000/hooks',
+    "<%= config.bin %> webhooks listen --forward-to http://localhost:3000/hooks --type 'work.item.*'",
+  ]
+  static override flags = {
+    'forward-to': Flags.string({ summary: 'The receiver.', helpValue: 'URL', required: true }),
+    type: typeFlag,
+    'from-oldest': Flags.boolean({ summary: 'Begin with the oldest event kept, not with what happens from now on.' }),
+    count: Flags.integer({ summary: 'End after so many events.', min: 1 }),
+  }
+
+  async run(): Promise<undefined> {
+    const { flags } = await this.parse(WebhooksListen)
+    const url = receiverUrl(flags['forward-to'])
+    const caller = await this.open(flags)
+    const types = await typesNamed(caller, flags.type)
+    const secret = mintSecret()
+    const onReady = () =>
+      this.note(`Forwarding ${types.length} type(s) of event to ${url.href}. The secret of this run: ${secret}`)
+    let left = flags.count ?? Number.POSITIVE_INFINITY
+    for await (const event of eventsOf(caller, { types, fromOldest: flags['from-oldest'], note: this.note, onReady })) {
+      const outcome = await forward(url, secret, event)
+      const line = this.jsonEnabled()
+        ? printableLines(writeJson(outcome))
+        : printable(`${moment(event.time)}  ${forwardedLine(outcome)}`)
+      process.stdout.write(`${line}\n`)
+      left -= 1
+      if (left === 0) break
+    }
+  }
+}

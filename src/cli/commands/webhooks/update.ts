@@ -1,0 +1,43 @@
+import { Args, Flags } from '@oclif/core'
+import { webhookOperations } from '../../../core/webhooks/contract.ts'
+import { CallerCommand } from '../../base-command.ts'
+import { changedTypesFlag, typesNamed } from '../../event-stream.ts'
+import { Failure } from '../../failure.ts'
+import { webhookDetails } from '../../render/webhook.ts'
+import { findWebhook } from '../../webhooks.ts'
+
+export default class WebhooksUpdate extends CallerCommand {
+  static override summary = 'Change where a webhook goes, or which events it receives'
+  static override description =
+    'The types given take the place of those it had. What is pending goes to the new target.'
+  static override examples = [
+    '<%= config.bin %> webhooks update 0199c0de --url https://hooks.example.com/new',
+    "<%= config.bin %> webhooks update 0199c0de --type 'work.item.*' --type work.bucket.created",
+  ]
+  static override args = {
+    webhook: Args.string({
+      ignoreStdin: true,
+      required: true,
+      description: 'its id, the beginning of it, or its target',
+    }),
+  }
+  static override flags = {
+    url: Flags.string({ summary: 'The new target.', helpValue: 'URL' }),
+    type: changedTypesFlag,
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(WebhooksUpdate)
+    if (flags.url === undefined && flags.type === undefined)
+      throw new Failure('usage', 'Nothing is to be changed.', 'Give --url, --type, or both.')
+    const caller = await this.open(flags)
+    const { id, version } = await findWebhook(caller, args.webhook)
+    const body = {
+      ...(flags.url === undefined ? {} : { target_url: flags.url }),
+      ...(flags.type === undefined ? {} : { event_types: await typesNamed(caller, flags.type) }),
+    }
+    const changed = await caller.call(webhookOperations.changeWebhook, { webhookId: id, body, ifMatch: `"${version}"` })
+    await this.show(() => webhookDetails(changed))
+    return changed
+  }
+}

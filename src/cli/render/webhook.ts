@@ -1,0 +1,24 @@
+/** One webhook, for people. */
+import type { Webhook } from '../../core/webhooks/contract.ts'
+import { details } from './details.ts'
+import { moment } from './moment.ts'
+
+const reasons = { target_gone: 'its target answered 410', unreachable: 'it failed too often for too long' }
+
+/** `DISABLED: its target answered 410`. */
+export const stateOf = ({ state, disabled_reason }: Webhook) =>
+  disabled_reason === null ? state : `${state}: ${reasons[disabled_reason]}`
+
+export const webhookDetails = (webhook: Webhook, more: readonly (readonly [string, string])[] = []) =>
+  details([
+    ...more,
+    ['target', webhook.target_url],
+    ['state', stateOf(webhook)],
+    ['events', webhook.event_types.join(' ')],
+    ['failures in a row', webhook.consecutive_failures === 0 ? null : webhook.consecutive_failures],
+    ['failing since', webhook.failing_since && moment(webhook.failing_since)],
+    ['secret rotated', webhook.secret_rotated_at && moment(webhook.secret_rotated_at)],
+    ['earlier secret until', webhook.previous_secret_until && moment(webhook.previous_secret_until)],
+    ['created', moment(webhook.created_at)],
+    ['id', webhook.id],
+  ])

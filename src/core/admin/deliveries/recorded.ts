@@ -1,0 +1,27 @@
+/** One delivery's flight recorder, in full and without content. Spec: decisions 5, Egress guard. */
+import type { Ctx } from '../../context.ts'
+import type { Received } from '../../operation.ts'
+import { refuse } from '../../problem.ts'
+import type { deliveryOperations as ops, RecordedDelivery } from './contract.ts'
+
+type DeliveryRow = Omit<RecordedDelivery, 'attempts'>
+type AttemptRow = RecordedDelivery['attempts'][number]
+
+/** Refuses not_found. */
+export async function getRecordedDelivery(
+  { tx }: Ctx,
+  { deliveryId }: Received<typeof ops.getRecordedDelivery>,
+): Promise<RecordedDelivery> {
+  const [delivery] = await tx<DeliveryRow[]>`
+    select d.id, d.tenant_id, t.slug, d.webhook_id, w.state as webhook_state, w.host, d.event_id, d.event_type, d.status,
+           d.attempt, d.cause, case when d.started_at is null then d.due_at end as next_attempt_at, d.created_at, d.finished_at
+    from delivery d
+    join tenant t on t.id = d.tenant_id
+    left join webhook w on w.tenant_id = d.tenant_id and w.id = d.webhook_id
+    where d.id = ${deliveryId}`
+  if (!delivery) refuse('not_found')
+  const attempts = await tx<AttemptRow[]>`
+    select n, at, status, duration_ms, error, trace from delivery_attempt
+    where tenant_id = ${delivery.tenant_id} and delivery_id = ${deliveryId} order by n`
+  return { ...delivery, attempts }
+}

@@ -1,0 +1,299 @@
+/**
+ * One POST to a target that somebody named, bounded in every way, with its flight recorded.
+ *
+ *    5 s to connect · 15 s in all · 64 KiB read, 4 KiB of it kept · nothing decompressed · no redirect followed
+ *
+ * The status decides: once it is there the rest of the answer can fail without changing
+ * what the target said. A kept connection that the target closed just as it was used
+ * again is nobody's failure; the request is made once more, on a new one.
+ *
+ * Spec: decisions 5, Delivery; T-16, T-18.
+ */
+import type { Dispatcher } from 'undici'
+import { EgressRefused, type Guard, type Inspection, portOf } from './guard.ts'
+import { type Approach, type ConnectFailure, type Line, NotConnected, openLine } from './line.ts'
+
+export type PostFailure =
+  | ConnectFailure
+  | 'timeout'
+  | 'connection.closed'
+  | 'response.malformed'
+  | 'response.redirect'
+  | 'response.status'
+  | 'interrupted'
+
+export interface Flight {
+  readonly host: string
+  readonly dns_answers: readonly string[]
+  readonly address: string | null
+  readonly rule: Inspection['rule'] | null
+  readonly reused: boolean
+  readonly tls_version: string | null
+  readonly phases_ms: {
+    readonly dns: number | null
+    readonly connect: number | null
+    readonly tls: number | null
+    readonly wait: number | null
+    readonly read: number | null
+  }
+}
+
+export interface Posted {
+  /** The target's status; null where it gave none. */
+  readonly status: number | null
+  readonly failure: PostFailure | null
+  /** The first 4,096 bytes of the answer; null where there was none. */
+  readonly body: Buffer | null
+  readonly retryAfter: string | undefined
+  readonly durationMs: number
+  readonly flight: Flight
+}
+
+export interface Post {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+  /** Ends the attempt as interrupted. */
+  readonly signal?: AbortSignal
+}
+
+export interface Courier {
+  /** Never rejects: whatever goes wrong is the answer. */
+  post(wanted: Post): Promise<Posted>
+  close(): Promise<void>
+}
+
+/** How long a target has, in milliseconds. */
+export interface Bounds {
+  readonly connectMs: number
+  readonly deadlineMs: number
+}
+
+export const productBounds: Bounds = { connectMs: 5_000, deadlineMs: 15_000 }
+
+const keptBytes = 4_096
+const readBytes = 65_536
+/** Idle lines to one origin, and to all; how long one may serve before its name is asked anew. */
+const idlePerOrigin = 8
+const idleAtMost = 512
+const lineLifeMs = 5 * 60_000
+
+export function openCourier(guard: Guard, { connectMs, deadlineMs }: Bounds = productBounds): Courier {
+  const open = (url: URL) => openLine(guard, url, connectMs)
+  const lines = new IdleLines()
+  return {
+    async post(wanted) {
+      const begun = performance.now()
+      let url: URL
+      try {
+        url = guard.readUrl(wanted.url)
+      } catch {
+        return refusedByForm(wanted.url, performance.now() - begun)
+      }
+      const left = () => deadlineMs - (performance.now() - begun)
+      const first = await carry(() => lines.take(url.origin) ?? open(url), lines, url, wanted, left())
+      const isStale = first.failure === 'connection.closed' && first.flight.reused && first.status === null
+      const last = isStale && left() > 0 ? await carry(() => open(url), lines, url, wanted, left()) : first
+      return { ...last, durationMs: performance.now() - begun }
+    },
+    close: () => lines.close(),
+  }
+}
+
+/** Sends over a line, which is kept for the next if the target leaves it open. */
+async function carry(
+  lineFor: () => Line,
+  idle: IdleLines,
+  url: URL,
+  wanted: Post,
+  withinMs: number,
+): Promise<Omit<Posted, 'durationMs'>> {
+  const line = lineFor()
+  const dialled = line.dials()
+  const exchange = new Exchange(line, wanted.signal)
+  const result = await exchange.run(url, wanted, withinMs)
+  const reused = line.dials() === dialled
+  if (exchange.isClean) idle.put(url.origin, line)
+  else void line.client.destroy().catch(() => {})
+  return { ...result, flight: flightOf(url, line.approach(), reused, exchange) }
+}
+
+function flightOf(url: URL, approach: Approach, reused: boolean, { waitMs, readMs }: Exchange): Flight {
+  const once = (ms: number | null) => (reused || ms === null ? null : rounded(ms))
+  return {
+    host: `${url.hostname}:${portOf(url)}`,
+    dns_answers: approach.answers,
+    address: approach.address,
+    rule: approach.rule,
+    reused,
+    tls_version: approach.tlsVersion,
+    phases_ms: {
+      dns: once(approach.dnsMs),
+      connect: once(approach.connectMs),
+      tls: once(approach.tlsMs),
+      wait: waitMs === null ? null : rounded(waitMs),
+      read: readMs === null ? null : rounded(readMs),
+    },
+  }
+}
+
+const rounded = (ms: number) => Math.round(ms * 100) / 100
+
+/** A target whose very form the guard refuses, since it was stored. */
+function refusedByForm(text: string, durationMs: number): Posted {
+  const url = URL.parse(text)
+  const phases_ms = { dns: null, connect: null, tls: null, wait: null, read: null }
+  return {
+    status: null,
+    failure: 'egress.refused',
+    body: null,
+    retryAfter: undefined,
+    durationMs,
+    flight: {
+      host: url ? `${url.hostname}:${portOf(url)}` : '',
+      dns_answers: [],
+      address: null,
+      rule: 'refused',
+      reused: false,
+      tls_version: null,
+      phases_ms,
+    },
+  }
+}
+
+/** One request on one line. */
+class Exchange {
+  /** The answer was read to its end: the line may serve another. */
+  isClean = false
+  waitMs: number | null = null
+  readMs: number | null = null
+  private status: number | null = null
+  private retryAfter: string | undefined
+  private readonly kept: Buffer[] = []
+  private read = 0
+  private sentAt = 0
+  private answeredAt = 0
+  private readonly done = Promise.withResolvers<PostFailure | null>()
+  private readonly line: Line
+  private readonly signal: AbortSignal | undefined
+
+  constructor(line: Line, signal: AbortSignal | undefined) {
+    this.line = line
+    this.signal = signal
+  }
+
+  async run(url: URL, { headers, body }: Post, withinMs: number) {
+    const cut = (failure: PostFailure) => () => this.end(failure)
+    const deadline = setTimeout(cut('timeout'), withinMs)
+    const interrupted = cut('interrupted')
+    if (this.signal?.aborted) interrupted()
+    this.signal?.addEventListener('abort', interrupted, { once: true })
+    try {
+      this.line.client.dispatch(
+        {
+          method: 'POST',
+          path: `${url.pathname}${url.search}`,
+          headers: { 'user-agent': 'svc', accept: '*/*', 'accept-encoding': 'identity', ...headers },
+          body,
+        },
+        this.handler(),
+      )
+    } catch {
+      this.end('connection.closed')
+    }
+    const failure = await this.done.promise
+    clearTimeout(deadline)
+    this.signal?.removeEventListener('abort', interrupted)
+    return {
+      status: this.status,
+      failure: this.verdict(failure),
+      body: this.status === null ? null : Buffer.concat(this.kept).subarray(0, keptBytes),
+      retryAfter: this.retryAfter,
+    }
+  }
+
+  /** Once there is a status it decides, however the rest went. */
+  private verdict(failure: PostFailure | null): PostFailure | null {
+    if (this.status === null || failure === 'interrupted') return failure
+    if (this.status >= 200 && this.status < 300) return null
+    return this.status >= 300 && this.status < 400 ? 'response.redirect' : 'response.status'
+  }
+
+  private end(failure: PostFailure | null): void {
+    this.done.resolve(failure)
+  }
+
+  private handler(): Dispatcher.DispatchHandler {
+    return {
+      onRequestStart: () => {
+        this.sentAt = performance.now()
+      },
+      onResponseStart: (_, status, headers) => {
+        if (status < 200) return // says nothing yet; the deadline goes on
+        this.answeredAt = performance.now()
+        this.waitMs = this.answeredAt - this.sentAt
+        this.status = status
+        const retryAfter = headers['retry-after']
+        this.retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter
+      },
+      onResponseData: (_, chunk) => {
+        if (this.read < keptBytes) this.kept.push(Buffer.from(chunk.subarray(0, keptBytes - this.read)))
+        this.read += chunk.length
+        if (this.read > readBytes) this.end(null)
+      },
+      onResponseEnd: () => {
+        this.readMs = performance.now() - this.answeredAt
+        this.isClean = true
+        this.end(null)
+      },
+      onResponseError: (_, error) => this.end(failureOf(error)),
+    }
+  }
+}
+
+function failureOf(error: unknown): PostFailure {
+  if (error instanceof NotConnected) return error.code
+  if (error instanceof EgressRefused) return 'egress.refused'
+  const { code = '', name = '' } = error as NodeJS.ErrnoException
+  if (name === 'HTTPParserError' || code.startsWith('HPE_') || code.startsWith('UND_ERR_HEADERS'))
+    return 'response.malformed'
+  if (['UND_ERR_INVALID_ARG', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_INFO'].includes(code))
+    return 'response.malformed'
+  return 'connection.closed'
+}
+
+/** Lines that nobody uses at the moment, by origin; the one used last is taken first. */
+class IdleLines {
+  private readonly byOrigin = new Map<string, Line[]>()
+  private count = 0
+
+  take(origin: string): Line | undefined {
+    const idle = this.byOrigin.get(origin)
+    while (idle?.length) {
+      const line = idle.pop()
+      this.count -= 1
+      if (idle.length === 0) this.byOrigin.delete(origin)
+      if (line?.isOpen() && performance.now() - line.openedAt < lineLifeMs) return line
+      void line?.client.destroy().catch(() => {})
+    }
+    return undefined
+  }
+
+  put(origin: string, line: Line): void {
+    const idle = this.byOrigin.get(origin) ?? []
+    if (!line.isOpen() || idle.length >= idlePerOrigin || this.count >= idleAtMost) {
+      void line.client.destroy().catch(() => {})
+      return
+    }
+    idle.push(line)
+    this.count += 1
+    this.byOrigin.set(origin, idle)
+  }
+
+  async close(): Promise<void> {
+    const all = [...this.byOrigin.values()].flat()
+    this.byOrigin.clear()
+    this.count = 0
+    await Promise.all(all.map((line) => line.client.destroy().catch(() => {})))
+  }
+}

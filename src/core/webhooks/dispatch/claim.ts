@@ -1,0 +1,184 @@
+/**
+ * Claiming: attempts are begun in their rows, and committed, before a socket opens.
+ *
+ * A row under way carries a lease of 30 s, twice what an attempt can last. A daemon that
+ * dies leaves the lease behind: once it is over the attempt is noted as interrupted, and
+ * the delivery is due again at once. Rows that another daemon is just claiming are passed
+ * over, not waited for.
+ *
+ * Each turn is one workspace's: its role, its rows, its lock. It is refused while the
+ * workspace is not ACTIVE, and while the installation's gate is closed.
+ *
+ * Spec: decisions 5, Delivery; design of the deliveries (at least once).
+ */
+import type { Ctx } from '../../context.ts'
+import type { Tx } from '../../database/transaction.ts'
+import { type Sealed, unseal } from '../../sealing.ts'
+import type { DeliveryCause } from '../contract.ts'
+import { attemptsAtMost } from '../ladder.ts'
+import { keyOf } from '../signature.ts'
+import { webhookLock } from '../webhook-row.ts'
+import type { Wanted } from './lanes.ts'
+
+export const leaseSeconds = 30
+
+/** An attempt that has been begun. */
+export interface Begun {
+  readonly deliveryId: string
+  readonly webhookId: string
+  readonly eventId: string
+  readonly n: number
+  readonly cause: DeliveryCause
+  readonly startedAt: string
+  readonly targetUrl: string
+  /** The event's text; undefined where it is not to be delivered any more. */
+  readonly body: string | undefined
+  /** What it is signed with, the newest first. */
+  readonly keys: readonly Buffer[]
+  /** Attempts at the webhook had failed without a success since: this one may end that. */
+  readonly afterFailures: boolean
+}
+
+export interface Claim {
+  readonly begun: readonly Begun[]
+  /** Webhooks whose secrets cannot be opened now; nothing of theirs was begun. */
+  readonly locked: readonly string[]
+}
+
+interface TargetRow extends Sealed {
+  readonly id: string
+  readonly target_url: string
+  readonly is_failing: boolean
+  readonly secret_id: string
+  /** Not in its grace. */
+  readonly is_in_force: boolean
+}
+
+interface Target {
+  readonly url: string
+  readonly isFailing: boolean
+  readonly keys: readonly Buffer[]
+}
+
+interface BegunRow {
+  readonly id: string
+  readonly webhook_id: string
+  readonly event_id: string
+  readonly attempt: number
+  readonly cause: DeliveryCause
+  readonly started_at: string
+  readonly body: string | null
+  readonly is_restored: boolean | null
+}
+
+/** Holds webhooks as they are until the commit: a change to one waits, and what follows here sees every change before. */
+export const holdWebhooks = (tx: Tx, webhookIds: readonly string[]): Promise<unknown> =>
+  tx`select pg_advisory_xact_lock_shared(${webhookLock}, key) from (
+       select distinct hashtext(id) as key from jsonb_array_elements_text(${tx.json(webhookIds)}) as w(id) order by 1) k`
+
+/** Begins as many attempts as are wanted and due. The webhooks are held. `aheadSeconds`: see dispatcher.ts. */
+export async function claim(
+  ctx: Ctx,
+  tenantId: string,
+  wanted: readonly Wanted[],
+  aheadSeconds: number,
+): Promise<Claim> {
+  const expired = wanted.filter(({ hasExpired }) => hasExpired).map(({ webhookId }) => webhookId)
+  if (expired.length > 0) await settleInterrupted(ctx, tenantId, expired, aheadSeconds)
+  const { targets, locked } = await readTargets(ctx, tenantId, wanted)
+  const open = wanted.filter(({ webhookId }) => targets.has(webhookId))
+  if (open.length === 0) return { begun: [], locked }
+
+  const rows = await begin(ctx, tenantId, open, aheadSeconds)
+  return {
+    locked,
+    begun: rows.map((row) => ({
+      deliveryId: row.id,
+      webhookId: row.webhook_id,
+      eventId: row.event_id,
+      n: row.attempt,
+      cause: row.cause,
+      startedAt: row.started_at,
+      targetUrl: targets.get(row.webhook_id)?.url ?? '',
+      body: row.is_restored === false && row.body !== null ? row.body : undefined,
+      keys: targets.get(row.webhook_id)?.keys ?? [],
+      afterFailures: targets.get(row.webhook_id)?.isFailing ?? true,
+    })),
+  }
+}
+
+function begin({ tx }: Ctx, tenantId: string, open: readonly Wanted[], aheadSeconds: number): Promise<BegunRow[]> {
+  const wanted = open.map(({ webhookId, slots }) => ({ webhook_id: webhookId, slots }))
+  return tx<BegunRow[]>`
+    with moment as (select now() + make_interval(secs => ${aheadSeconds}::float8) as at),
+    due as (
+      select w.webhook_id, d.id
+      from jsonb_to_recordset(${tx.json(wanted)}) as w(webhook_id uuid, slots integer)
+      cross join lateral (
+        select id from delivery
+        where tenant_id = ${tenantId} and webhook_id = w.webhook_id and finished_at is null
+          and due_at <= (select at from moment) and leased_until is null
+        order by due_at limit w.slots for update skip locked) d),
+    begun as (
+      update delivery d
+      set attempt = attempt + 1, started_at = (select at from moment),
+          leased_until = (select at from moment) + make_interval(secs => ${leaseSeconds})
+      from due where d.tenant_id = ${tenantId} and d.webhook_id = due.webhook_id and d.id = due.id
+      returning d.id, d.webhook_id, d.event_id, d.attempt, d.cause, d.started_at)
+    select b.*, e.body, e.is_restored
+    from begun b left join outbox_event e on e.tenant_id = ${tenantId} and e.id = b.event_id`
+}
+
+/** Where the wanted webhooks go and what they sign with, as far as they are ACTIVE. */
+async function readTargets({ tx, ring }: Ctx, tenantId: string, wanted: readonly Wanted[]) {
+  const rows = await tx<TargetRow[]>`
+    select w.id, w.target_url, w.consecutive_failures > 0 as is_failing, s.id as secret_id, s.ends_at is null as is_in_force,
+           v.key_id, v.wrap, v.ciphertext
+    from webhook w
+    join webhook_secret s on s.tenant_id = ${tenantId} and s.webhook_id = w.id and (s.ends_at is null or s.ends_at > now())
+    join sealed_value v on v.tenant_id = ${tenantId} and v.kind = 'webhook.secret' and v.owner_id = s.id
+    where w.tenant_id = ${tenantId} and w.state = 'ACTIVE'
+      and w.id in (select jsonb_array_elements_text(${tx.json(wanted.map(({ webhookId }) => webhookId))})::uuid)`
+  const targets = new Map<string, Target>()
+  const locked: string[] = []
+  // Ids are made by daemons, whose clocks may differ: which one is in force does not hang on them.
+  const newestFirst = rows.toSorted(
+    (a, b) => Number(b.is_in_force) - Number(a.is_in_force) || (a.secret_id < b.secret_id ? 1 : -1),
+  )
+  for (const [id, [first, ...rest]] of Map.groupBy(newestFirst, (row) => row.id)) {
+    if (!first) continue
+    const open = (row: TargetRow) =>
+      keyOf(unseal(ring, { tenantId, kind: 'webhook.secret', ownerId: row.secret_id }, row))
+    try {
+      targets.set(id, { url: first.target_url, isFailing: first.is_failing, keys: [first, ...rest].map(open) })
+    } catch {
+      locked.push(id) // its ring key is missing: no attempt is spent on that
+    }
+  }
+  return { targets, locked }
+}
+
+/** Notes attempts whose daemon died as interrupted, and makes their deliveries due again at once. */
+function settleInterrupted(
+  { tx }: Ctx,
+  tenantId: string,
+  webhookIds: readonly string[],
+  aheadSeconds: number,
+): Promise<unknown> {
+  return tx`
+    with moment as (select now() + make_interval(secs => ${aheadSeconds}::float8) as at),
+    lost as (
+      select d.webhook_id, d.id, d.attempt, d.started_at, w.host, d.cause = 'REPLAY' or d.attempt >= ${attemptsAtMost} as is_last
+      from delivery d join webhook w on w.tenant_id = ${tenantId} and w.id = d.webhook_id
+      where d.tenant_id = ${tenantId} and d.webhook_id in (select jsonb_array_elements_text(${tx.json(webhookIds)})::uuid)
+        and d.finished_at is null and d.leased_until <= (select at from moment)
+      limit 500 for update of d skip locked),
+    noted as (
+      insert into delivery_attempt (tenant_id, delivery_id, n, at, ended_at, host, error)
+      select ${tenantId}, id, attempt, started_at, (select at from moment), host, 'interrupted' from lost)
+    update delivery d
+    set started_at = null, leased_until = null, status = case when l.is_last then 'DEAD_LETTER' else 'FAILED' end,
+        due_at = case when l.is_last then null else (select at from moment) end,
+        finished_at = case when l.is_last then (select at from moment) end
+    from lost l where d.tenant_id = ${tenantId} and d.webhook_id = l.webhook_id and d.id = l.id`
+}

@@ -1,0 +1,287 @@
+/**
+ * The dispatcher: makes the attempts that are due, in this process, beside any others.
+ *
+ *    bell, clock, discovery ──▶ lanes ──▶ turn: record what is over, claim what may be begun ──▶ commit
+ *                                 ▲                                                               │
+ *                                 └──── the place is free ◀── the target answered ◀── POST ◀──────┘
+ *
+ * A turn is one transaction of one workspace, and each workspace has one at a time: what
+ * ends meanwhile waits for the next, so that turns grow with the load instead of becoming
+ * more. No transaction is open while a target is waited for.
+ *
+ * Not guaranteed: that a target is called once. A daemon that is killed leaves attempts
+ * whose end nobody knows, and they are made again under the event's same id (claim.ts).
+ *
+ * Idle, it looks at the database every five seconds, and at nothing in between.
+ *
+ * Spec: Events, rule 3; decisions 5, Delivery.
+ */
+import { setMaxListeners } from 'node:events'
+import { listen } from '../../database/notifications.ts'
+import type { Courier } from '../../egress/post.ts'
+import type { Installation } from '../../installation.ts'
+import { Problem } from '../../problem.ts'
+import { bell } from '../fan-out.ts'
+import { signed } from '../signature.ts'
+import type { Begun } from './claim.ts'
+import { discover } from './discover.ts'
+import { type Held, Lanes, type Limits, type Place, productLimits, slowMs } from './lanes.ts'
+import { type Outcome, outcomeOf, withoutEvent } from './record.ts'
+import { type Turn, takeTurn } from './turn.ts'
+
+export interface DispatcherOptions {
+  readonly onFailure: (what: string, error: unknown) => void
+  readonly limits?: Limits
+  /** How far the deliveries' clock is ahead of the database's, in seconds: for tests, which cannot wait for hours. */
+  readonly aheadSeconds?: () => number
+}
+
+export interface Dispatcher {
+  /** Looks for what is due now, as it does every five seconds. */
+  look(): Promise<void>
+  /** Attempts under way, by lane. */
+  readonly inFlight: { readonly quick: number; readonly fresh: number; readonly slow: number }
+  /** Begins nothing more, waits for what is under way, and gives up what is not over in time; within 7 s. */
+  close(): Promise<void>
+}
+
+const lookMs = 5_000
+const lookAheadSeconds = 30
+/** After a failure of the database, or at the gate. */
+const pauseMs = 500
+const tellMs = 60_000
+const drainMs = 5_000
+const recordMs = 1_500
+
+export const startDispatcher = (
+  installation: Installation,
+  courier: Pick<Courier, 'post'>,
+  options: DispatcherOptions,
+): Dispatcher => new RunningDispatcher(installation, courier, options)
+
+class RunningDispatcher implements Dispatcher {
+  private readonly installation: Installation
+  private readonly courier: Pick<Courier, 'post'>
+  private readonly options: DispatcherOptions
+  private readonly lanes: Lanes
+  private readonly listening: { close(): Promise<void> }
+  /** Outcomes that wait for their workspace's next turn. */
+  private readonly over = new Map<string, Outcome[]>()
+  /** Workspaces whose turn it is, or will be as soon as one is free. */
+  private readonly turning = new Set<string>()
+  private readonly inTurn = new Set<string>()
+  private turns = 0
+  private readonly turnsAtMost: number
+  private readonly attempts = new Set<Promise<void>>()
+  private readonly interrupt = new AbortController()
+  private timer: NodeJS.Timeout | undefined
+  private lookedAt = 0
+  private looking: Promise<void> | undefined
+  private pausedUntil = 0
+  private toldAt = Number.NEGATIVE_INFINITY
+  private closing: Promise<void> | undefined
+  private isClosing = false
+
+  constructor(installation: Installation, courier: Pick<Courier, 'post'>, options: DispatcherOptions) {
+    this.installation = installation
+    this.courier = courier
+    this.options = options
+    this.lanes = new Lanes(options.limits ?? productLimits)
+    setMaxListeners(0, this.interrupt.signal) // every attempt under way is one
+    // The rest of the pool is for requests.
+    this.turnsAtMost = Math.max(1, Math.floor(installation.config.poolSize / 3))
+    this.listening = listen(installation.address, bell, {
+      heard: (payload) => this.heard(payload),
+      listens: () => void this.look(),
+    })
+    void this.look()
+  }
+
+  get inFlight() {
+    return this.lanes.inFlight
+  }
+
+  look(): Promise<void> {
+    if (this.isClosing) return Promise.resolve()
+    this.looking ??= this.findWork().finally(() => {
+      this.looking = undefined
+      this.pump()
+    })
+    return this.looking
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.drain()
+    return this.closing
+  }
+
+  private heard(payload: string): void {
+    const [tenantId, webhookId] = payload.split(' ')
+    if (!tenantId || !webhookId) return
+    this.lanes.call(tenantId, webhookId)
+    this.pump()
+  }
+
+  private async findWork(): Promise<void> {
+    this.lookedAt = performance.now()
+    try {
+      for (const { tenant_id, webhook_id, in_seconds, has_expired } of await discover(
+        this.installation,
+        lookAheadSeconds,
+        this.ahead(),
+      ))
+        this.lanes.call(tenant_id, webhook_id, in_seconds <= 0 ? 0 : performance.now() + in_seconds * 1000, has_expired)
+      this.lanes.forget()
+    } catch (error) {
+      this.options.onFailure('deliveries: looking for work', error)
+    }
+  }
+
+  private ahead(): number {
+    return this.options.aheadSeconds?.() ?? 0
+  }
+
+  private pumping: NodeJS.Immediate | undefined
+
+  /** Once for all that happens in one round of the event loop. */
+  private pump(): void {
+    this.pumping ??= setImmediate(() => {
+      this.pumping = undefined
+      if (performance.now() >= this.pausedUntil) this.giveTurns()
+      this.setClock()
+    })
+  }
+
+  /** Gives a turn to every workspace that has something to record or to begin. */
+  private giveTurns(): void {
+    if (!this.isClosing) for (const tenantId of this.lanes.ready()) this.turning.add(tenantId)
+    for (const [tenantId, outcomes] of this.over) if (outcomes.length > 0) this.turning.add(tenantId)
+    while (this.turns < this.turnsAtMost) {
+      const next = [...this.turning].find((tenantId) => !this.inTurn.has(tenantId))
+      if (next === undefined) break
+      this.turning.delete(next)
+      this.inTurn.add(next)
+      this.turns += 1
+      void this.turn(next).finally(() => {
+        this.inTurn.delete(next)
+        this.turns -= 1
+        this.pump()
+      })
+    }
+  }
+
+  private setClock(): void {
+    clearTimeout(this.timer)
+    if (this.isClosing) return
+    const now = performance.now()
+    const next =
+      this.pausedUntil > now
+        ? this.pausedUntil
+        : Math.max(Math.min(this.lookedAt + lookMs, this.lanes.nextAt()), now + 1)
+    this.timer = setTimeout(() => {
+      if (performance.now() - this.lookedAt >= lookMs) void this.look()
+      else this.pump()
+    }, next - now)
+  }
+
+  private async turn(tenantId: string): Promise<void> {
+    const outcomes = this.over.get(tenantId) ?? []
+    this.over.delete(tenantId)
+    const held = this.isClosing ? [] : this.lanes.take(tenantId)
+    if (outcomes.length === 0 && held.length === 0) return
+    try {
+      const turn = await takeTurn(this.installation, tenantId, outcomes, held, this.ahead())
+      this.recorded(outcomes, turn)
+      this.begin(tenantId, held, turn)
+    } catch (error) {
+      this.failed(tenantId, outcomes, held, error)
+    }
+  }
+
+  /** Retries are remembered, so that nobody has to look for them. */
+  private recorded(outcomes: readonly Outcome[], { tenantId }: Turn): void {
+    for (const { begun, verdict } of outcomes)
+      if (verdict.status === 'FAILED')
+        this.lanes.call(tenantId, begun.webhookId, performance.now() + verdict.waitSeconds * 1000)
+  }
+
+  private begin(tenantId: string, held: readonly Held[], turn: Turn): void {
+    const begunAt = Map.groupBy(turn.begun, ({ webhookId }) => webhookId)
+    for (const one of held) {
+      const begun = begunAt.get(one.webhookId) ?? []
+      for (const [at, place] of this.lanes.claimed(one, begun.length).entries()) {
+        const attempt = begun[at]
+        if (attempt) this.fly(tenantId, attempt, place)
+      }
+    }
+    if (turn.locked.length > 0) this.tellLocked()
+    if (!turn.isServed) this.lanes.park(tenantId)
+  }
+
+  /** Once a minute: every look comes upon them again. */
+  private tellLocked(): void {
+    if (performance.now() - this.toldAt < tellMs) return
+    this.toldAt = performance.now()
+    this.options.onFailure('deliveries: signing secrets', new Problem('secret.unavailable'))
+  }
+
+  private failed(tenantId: string, outcomes: readonly Outcome[], held: readonly Held[], error: unknown): void {
+    for (const one of held) this.lanes.claimed(one, 0)
+    this.pausedUntil = performance.now() + pauseMs
+    // Behind a closed gate nothing is written; the leases end by themselves, and the attempts are made again.
+    if (error instanceof Problem && error.code === 'installation.recovering') return
+    this.over.set(tenantId, [...outcomes, ...(this.over.get(tenantId) ?? [])])
+    for (const one of held) this.lanes.call(tenantId, one.webhookId)
+    this.options.onFailure('deliveries: a turn', error)
+  }
+
+  private fly(tenantId: string, begun: Begun, place: Place): void {
+    const slow = setTimeout(() => {
+      place.slow()
+      this.pump()
+    }, slowMs)
+    const attempt = this.deliver(begun)
+      .then((outcome) => {
+        place.leave({ failed: outcome.verdict.status !== 'SUCCEEDED', durationMs: outcome.durationMs })
+        const waiting = this.over.get(tenantId)
+        if (waiting) waiting.push(outcome)
+        else this.over.set(tenantId, [outcome])
+      })
+      .catch((error: unknown) => {
+        place.leave({ failed: true, durationMs: 0 })
+        this.options.onFailure('deliveries: an attempt', error)
+      })
+      .finally(() => {
+        clearTimeout(slow)
+        this.attempts.delete(attempt)
+        this.pump()
+      })
+    this.attempts.add(attempt)
+  }
+
+  private async deliver(begun: Begun): Promise<Outcome> {
+    if (begun.body === undefined) return withoutEvent(begun)
+    const body = Buffer.from(begun.body)
+    const { headers, sha256 } = signed(begun.eventId, Math.floor(Date.now() / 1000), body, begun.keys)
+    const posted = await this.courier.post({ url: begun.targetUrl, headers, body, signal: this.interrupt.signal })
+    return outcomeOf(begun, posted, sha256, this.installation.config.webhookRetrySeconds)
+  }
+
+  private async drain(): Promise<void> {
+    this.isClosing = true
+    clearTimeout(this.timer)
+    const listening = this.listening.close()
+    const cut = setTimeout(() => this.interrupt.abort(), drainMs)
+    // With the database away nothing more is recorded: the leases end by themselves, and the attempts are made again.
+    const givenUpAt = performance.now() + drainMs + recordMs
+    while (this.attempts.size + this.over.size + this.turns > 0 && performance.now() < givenUpAt) {
+      await pause(10)
+      this.pump()
+    }
+    clearTimeout(cut)
+    clearImmediate(this.pumping)
+    await listening
+  }
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

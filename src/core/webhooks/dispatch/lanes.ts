@@ -1,0 +1,263 @@
+/**
+ * Lanes: who may be called next, so that a slow or dead target delays nobody else.
+ *
+ *    quick   attempts younger than 1 s, to targets of which nothing bad is known
+ *    slow    attempts that have lasted longer, and those to targets whose last one failed or was slow
+ *
+ *                 quick   slow
+ *    daemon        128     384     an attempt that becomes slow gives its quick place back
+ *    workspace      32      48
+ *    target             4          1 where the last attempt failed, and a pause of 50 ms for each failure, 1 s at most
+ *
+ * A daemon's targets are asked in turn, and its workspaces are too. All of it is a
+ * daemon's own knowledge, forgotten when it ends; what is due is the database's to say
+ * (claim.ts). Pure but for the clock it is given, in milliseconds of any beginning.
+ */
+
+type Lane = 'quick' | 'fresh' | 'slow'
+
+export type Limits = {
+  readonly [Name in Lane]: { readonly daemon: number; readonly workspace: number }
+} & { readonly target: number }
+
+export const productLimits: Limits = {
+  quick: { daemon: 256, workspace: 64 },
+  fresh: { daemon: 64, workspace: 16 },
+  slow: { daemon: 384, workspace: 96 },
+  target: 8,
+}
+
+export const slowMs = 500
+const pauseMs = 50
+const longestPauseMs = 1_000
+/** What is known of a target that nothing happens to is forgotten after this. */
+const rememberedMs = 10 * 60_000
+
+interface Target {
+  readonly webhookId: string
+  readonly workspace: Workspace
+  /** Something is due, as far as is known. */
+  isDue: boolean
+  /** Rises with each call, so that a claim knows whether it was called meanwhile. */
+  calls: number
+  /** When something becomes due that is not yet. */
+  dueAt: number
+  hasExpired: boolean
+  readonly held: Record<Lane, number>
+  /** Its last attempt succeeded. */
+  isProven: boolean
+  failures: number
+  isSlow: boolean
+  notBefore: number
+  touchedAt: number
+}
+
+interface Workspace {
+  readonly tenantId: string
+  readonly targets: Map<string, Target>
+  readonly held: Record<Lane, number>
+}
+
+/** How many attempts at one target may be begun, and in which lane they would be. */
+export interface Wanted {
+  readonly webhookId: string
+  readonly slots: number
+  /** Attempts of daemons that died may lie there. */
+  readonly hasExpired: boolean
+}
+
+/** A place held in a lane, until it is left. */
+export interface Place {
+  /** The attempt has become slow: its quick place is free for another. */
+  slow(): void
+  leave(outcome: { readonly failed: boolean; readonly durationMs: number }): void
+}
+
+interface Held extends Wanted {
+  readonly target: Target
+  readonly lane: Lane
+  readonly calls: number
+}
+
+export class Lanes {
+  private readonly workspaces = new Map<string, Workspace>()
+  private readonly held: Record<Lane, number> = none()
+  private readonly limits: Limits
+  private readonly now: () => number
+
+  constructor(limits: Limits = productLimits, now: () => number = () => performance.now()) {
+    this.limits = limits
+    this.now = now
+  }
+
+  /** Something is due at a target, or will be. */
+  call(tenantId: string, webhookId: string, at = 0, hasExpired = false): void {
+    const target = this.targetOf(tenantId, webhookId)
+    if (at <= this.now()) {
+      target.isDue = true
+      target.calls += 1
+    } else target.dueAt = Math.min(target.dueAt, at)
+    if (hasExpired) target.hasExpired = true
+  }
+
+  /** Nothing of the workspace can be begun now; whatever is due is found again later. */
+  park(tenantId: string): void {
+    for (const target of this.workspaces.get(tenantId)?.targets.values() ?? []) target.isDue = false
+  }
+
+  /** Workspaces at which something may be begun now; whoever was asked last comes last. */
+  ready(): string[] {
+    return [...this.workspaces.values()]
+      .filter((workspace) => [...workspace.targets.values()].some((target) => this.slotsOf(target) > 0))
+      .map(({ tenantId }) => tenantId)
+  }
+
+  /** Takes places for what may be begun at a workspace; to be given to `claimed`, all of them. */
+  take(tenantId: string): Held[] {
+    const workspace = this.workspaces.get(tenantId)
+    if (!workspace) return []
+    this.toTheEnd(this.workspaces, tenantId, workspace)
+    const taken: Held[] = []
+    for (const target of [...workspace.targets.values()]) {
+      const slots = this.slotsOf(target)
+      if (slots === 0) continue
+      const lane = laneOf(target)
+      this.hold(target, lane, slots)
+      taken.push({
+        webhookId: target.webhookId,
+        slots,
+        hasExpired: target.hasExpired,
+        target,
+        lane,
+        calls: target.calls,
+      })
+      this.toTheEnd(workspace.targets, target.webhookId, target)
+    }
+    return taken
+  }
+
+  /** What became of the places: one for each attempt begun, and the rest given back. */
+  claimed(held: Held, begun: number): Place[] {
+    const { target, lane, slots, calls } = held
+    this.hold(target, lane, begun - slots)
+    if (held.hasExpired) target.hasExpired = false
+    // Fewer than were asked for: nothing more is due, unless somebody called since.
+    if (begun < slots && target.calls === calls) target.isDue = false
+    return Array.from({ length: begun }, () => this.place(target, lane))
+  }
+
+  /** When something changes by the clock alone; Infinity when nothing does. */
+  nextAt(): number {
+    let next = Number.POSITIVE_INFINITY
+    const now = this.now()
+    for (const { targets } of this.workspaces.values())
+      for (const target of targets.values()) {
+        next = Math.min(next, target.dueAt)
+        if (target.isDue && target.notBefore > now) next = Math.min(next, target.notBefore)
+      }
+    return next
+  }
+
+  get inFlight(): Readonly<Record<Lane, number>> {
+    return { ...this.held }
+  }
+
+  /** Forgets targets that nothing has happened to for long. */
+  forget(): void {
+    const before = this.now() - rememberedMs
+    for (const [tenantId, workspace] of this.workspaces) {
+      for (const [id, target] of workspace.targets)
+        if (target.touchedAt < before && !target.isDue && target.dueAt === Infinity && heldBy(target) === 0)
+          workspace.targets.delete(id)
+      if (workspace.targets.size === 0) this.workspaces.delete(tenantId)
+    }
+  }
+
+  private place(target: Target, first: Lane): Place {
+    let lane: Lane | undefined = first
+    return {
+      slow: () => {
+        if (lane === undefined || lane === 'slow') return
+        this.hold(target, lane, -1)
+        this.hold(target, 'slow', 1)
+        lane = 'slow'
+      },
+      leave: ({ failed, durationMs }) => {
+        if (lane === undefined) return
+        this.hold(target, lane, -1)
+        lane = undefined
+        target.isProven = !failed
+        target.failures = failed ? target.failures + 1 : 0
+        target.isSlow = durationMs > slowMs
+        target.notBefore = failed ? this.now() + Math.min(target.failures * pauseMs, longestPauseMs) : 0
+      },
+    }
+  }
+
+  /** How many attempts may be begun at a target now. */
+  private slotsOf(target: Target): number {
+    const now = this.now()
+    if (target.dueAt <= now) {
+      target.isDue = true
+      target.calls += 1
+      target.dueAt = Number.POSITIVE_INFINITY
+    }
+    if (!target.isDue || target.notBefore > now) return 0
+    const lane = laneOf(target)
+    const { workspace } = target
+    const own = (target.isProven ? this.limits.target : 1) - heldBy(target)
+    const left = [own, this.limits[lane].workspace - workspace.held[lane], this.limits[lane].daemon - this.held[lane]]
+    // What is not known may turn out to hang: it begins only while there is room for that.
+    if (lane === 'fresh') left.push(this.limits.slow.daemon - this.held.slow)
+    return Math.max(0, Math.min(...left))
+  }
+
+  private hold(target: Target, lane: Lane, count: number): void {
+    target.held[lane] += count
+    target.workspace.held[lane] += count
+    this.held[lane] += count
+    target.touchedAt = this.now()
+  }
+
+  private toTheEnd<T>(map: Map<string, T>, key: string, value: T): void {
+    map.delete(key)
+    map.set(key, value)
+  }
+
+  private targetOf(tenantId: string, webhookId: string): Target {
+    let workspace = this.workspaces.get(tenantId)
+    if (!workspace) {
+      workspace = { tenantId, targets: new Map(), held: none() }
+      this.workspaces.set(tenantId, workspace)
+    }
+    let target = workspace.targets.get(webhookId)
+    if (!target) {
+      target = {
+        webhookId,
+        workspace,
+        isDue: false,
+        calls: 0,
+        dueAt: Number.POSITIVE_INFINITY,
+        hasExpired: false,
+        held: none(),
+        isProven: false,
+        failures: 0,
+        isSlow: false,
+        notBefore: 0,
+        touchedAt: this.now(),
+      }
+      workspace.targets.set(webhookId, target)
+    }
+    return target
+  }
+}
+
+const none = (): Record<Lane, number> => ({ quick: 0, fresh: 0, slow: 0 })
+const heldBy = ({ held }: Target) => held.quick + held.fresh + held.slow
+
+function laneOf({ failures, isSlow, isProven }: Target): Lane {
+  if (failures > 0 || isSlow) return 'slow'
+  return isProven ? 'quick' : 'fresh'
+}
+
+export type { Held }

@@ -1,0 +1,188 @@
+/**
+ * Recording: what attempts came to, for the deliveries and for their webhooks.
+ *
+ * A late record of an attempt that was given up meanwhile changes nothing: it is held
+ * against the attempt's number. Failures are counted by the database, not from what was
+ * read before; a webhook that is gone or has failed for too long is DISABLED in the same
+ * transaction, with its audit entry and its event.
+ *
+ * Spec: States: Webhook subscription, Delivery; decisions 5.
+ */
+import type { Ctx } from '../../context.ts'
+import type { Posted } from '../../egress/post.ts'
+import type { AttemptError, DisabledReason } from '../contract.ts'
+import type { FlightRecord } from '../flight.ts'
+import { counts, type Ended, isGone, retryAfterSeconds, type Verdict, verdictOn } from '../ladder.ts'
+import { answered, readWebhook } from '../webhook-row.ts'
+import type { Begun } from './claim.ts'
+
+/** An attempt that is over. */
+export interface Outcome {
+  readonly begun: Begun
+  readonly status: number | null
+  readonly error: AttemptError | null
+  readonly body: string | null
+  readonly durationMs: number
+  readonly trace: FlightRecord | null
+  readonly host: string
+  readonly ended: Ended
+  readonly verdict: Verdict
+}
+
+/** Reads an outcome out of what the courier brought back. */
+export function outcomeOf(begun: Begun, posted: Posted, signedSha256: string, ladder: readonly number[]): Outcome {
+  const { status, failure, durationMs, flight } = posted
+  const ended: Ended = {
+    n: begun.n,
+    cause: begun.cause,
+    succeeded: failure === null,
+    status,
+    retryAfterSeconds: retryAfterSeconds(status, posted.retryAfter),
+    ...(failure === 'interrupted' ? { interrupted: true } : {}),
+  }
+  return {
+    begun,
+    status,
+    error: failure,
+    body: posted.body === null ? null : readable(posted.body),
+    durationMs: Math.round(durationMs),
+    trace: { ...flight, dns_answers: [...flight.dns_answers], signed_sha256: signedSha256 },
+    host: flight.host,
+    ended,
+    verdict: verdictOn(ended, ladder),
+  }
+}
+
+/** The outcome where the event is kept no more. */
+export function withoutEvent(begun: Begun): Outcome {
+  const { n, cause } = begun
+  return {
+    begun,
+    status: null,
+    error: 'event.gone',
+    body: null,
+    durationMs: 0,
+    trace: null,
+    host: '',
+    ended: { n, cause, succeeded: false, status: null, interrupted: true, retryAfterSeconds: undefined },
+    verdict: { status: 'DEAD_LETTER' },
+  }
+}
+
+/** Bytes as text that no terminal acts on: control characters but line feeds and tabs are spelt out. */
+const readable = (bytes: Buffer) =>
+  bytes
+    .toString('utf8')
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** Writes outcomes of one workspace. The webhooks are held. */
+export async function record(
+  ctx: Ctx,
+  tenantId: string,
+  outcomes: readonly Outcome[],
+  aheadSeconds: number,
+): Promise<void> {
+  const settled = await settle(ctx, tenantId, outcomes, aheadSeconds)
+  const known = outcomes.filter(({ begun }) => settled.has(begun.deliveryId))
+  await countFailures(ctx, tenantId, known, aheadSeconds)
+  for (const webhookId of new Set(known.filter(saysGone).map(({ begun }) => begun.webhookId)))
+    await disable(ctx, tenantId, webhookId, 'target_gone')
+}
+
+const saysGone = ({ ended }: Outcome) => isGone(ended) && counts(ended)
+
+/** The deliveries and their attempts; answers those that were still under way with that attempt. */
+async function settle(
+  { tx }: Ctx,
+  tenantId: string,
+  outcomes: readonly Outcome[],
+  aheadSeconds: number,
+): Promise<Set<string>> {
+  const rows = outcomes.map(({ begun, verdict, status, error, body, durationMs, trace, host }) => ({
+    webhook_id: begun.webhookId,
+    id: begun.deliveryId,
+    n: begun.n,
+    verdict: verdict.status,
+    wait: verdict.status === 'FAILED' ? verdict.waitSeconds : null,
+    status,
+    error,
+    body,
+    duration_ms: durationMs,
+    host,
+    trace,
+  }))
+  const settled = await tx<{ id: string }[]>`
+    with moment as (select now() + make_interval(secs => ${aheadSeconds}::float8) as at),
+    outcome as (
+      select * from jsonb_to_recordset(${tx.json(rows)}) as o(webhook_id uuid, id uuid, n integer, verdict text, wait float8, status integer,
+        error text, body text, duration_ms integer, host text, trace jsonb)),
+    settled as (
+      update delivery d
+      set status = o.verdict, started_at = null, leased_until = null,
+          due_at = (select at from moment) + make_interval(secs => o.wait),
+          finished_at = case when o.wait is null then (select at from moment) end
+      from outcome o
+      where d.tenant_id = ${tenantId} and d.webhook_id = o.webhook_id and d.id = o.id and d.attempt = o.n and d.started_at is not null
+      returning d.id, (select at from moment) - make_interval(secs => o.duration_ms / 1000.0) as began_at)
+    insert into delivery_attempt (tenant_id, delivery_id, n, at, ended_at, host, duration_ms, status, error, body, trace)
+    select ${tenantId}, o.id, o.n, s.began_at, (select at from moment), o.host, o.duration_ms, o.status, o.error, o.body, o.trace
+    from outcome o join settled s on s.id = o.id
+    returning delivery_id as id`
+  return new Set(settled.map(({ id }) => id))
+}
+
+interface FailingRow {
+  readonly id: string
+  readonly is_over: boolean
+}
+
+/** A success ends a run of failures, a failure prolongs it; the last of the batch decides what is left. */
+async function countFailures(
+  ctx: Ctx,
+  tenantId: string,
+  outcomes: readonly Outcome[],
+  aheadSeconds: number,
+): Promise<void> {
+  const runs = [
+    ...Map.groupBy(
+      outcomes.filter(({ ended }) => counts(ended)),
+      ({ begun }) => begun.webhookId,
+    ),
+  ]
+    // Successes of a webhook that was not failing change nothing.
+    .filter(([, all]) => all.some(({ ended, begun }) => !ended.succeeded || begun.afterFailures))
+    .map(([id, all]) => {
+      const last = all.findLastIndex(({ ended }) => ended.succeeded)
+      return { id, starts_afresh: last !== -1, failures: all.length - 1 - last }
+    })
+  if (runs.length === 0) return
+  const { failures, seconds } = ctx.config.webhookDisableAfter
+  const failing = await ctx.tx<FailingRow[]>`
+    with moment as (select now() + make_interval(secs => ${aheadSeconds}::float8) as at),
+    run as (select * from jsonb_to_recordset(${ctx.tx.json(runs)}) as r(id uuid, starts_afresh boolean, failures integer))
+    update webhook w
+    set consecutive_failures = case when r.starts_afresh then 0 else w.consecutive_failures end + r.failures,
+        failing_since = case when r.starts_afresh and r.failures = 0 then null
+                             when r.starts_afresh then (select at from moment)
+                             else coalesce(w.failing_since, (select at from moment)) end
+    from run r
+    where w.tenant_id = ${tenantId} and w.id = r.id and (r.failures > 0 or w.consecutive_failures > 0)
+    returning w.id, w.state = 'ACTIVE' and w.consecutive_failures >= ${failures}
+      and w.failing_since <= (select at from moment) - make_interval(secs => ${seconds}) as is_over`
+  for (const { id, is_over } of failing) if (is_over) await disable(ctx, tenantId, id, 'unreachable')
+}
+
+/** ACTIVE → DISABLED; of one that is not ACTIVE nothing changes. */
+async function disable(ctx: Ctx, tenantId: string, webhookId: string, reason: DisabledReason): Promise<void> {
+  const changed = await ctx.tx`
+    update webhook set state = 'DISABLED', disabled_reason = ${reason}, updated_at = now(), version = version + 1
+    where tenant_id = ${tenantId} and id = ${webhookId} and state = 'ACTIVE'`
+  if (changed.count === 0) return
+  const webhook = answered(await readWebhook(ctx, tenantId, webhookId))
+  await ctx.audit('webhook.disabled', { subject: { kind: 'webhook', id: webhookId }, params: { reason } })
+  await ctx.emit({
+    name: 'integration.webhook.disabled',
+    subject: `/integrations/webhooks/${webhookId}`,
+    data: webhook,
+  })
+}

@@ -1,0 +1,32 @@
+/**
+ * Fan-out: an event's deliveries are written by the statement that writes the event.
+ *
+ * So an event that is committed has its deliveries, whatever dies afterwards, and one that
+ * is rolled back has none (decision 0115). The bell rings with the commit: PostgreSQL
+ * sends a notification when, and only when, its transaction has.
+ *
+ * Spec: Events, rule 3; Webhooks and event pull, rule 4 (restored events).
+ */
+import type { Tx } from '../database/transaction.ts'
+import type { EventRow } from '../events.ts'
+
+/** The channel that says where something has become due: `<workspace> <webhook>`. */
+export const bell = 'svc_deliveries'
+
+/** Writes events of one workspace and what they mean for its webhooks. `waitSeconds` is the ladder's first rung. */
+export function writeEvents(tx: Tx, rows: readonly EventRow[], waitSeconds: number): Promise<unknown> {
+  return tx`
+    with written as (
+      insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'body')}
+      returning tenant_id, id, type),
+    fanned as (
+      insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause, due_at)
+      select e.tenant_id, new_id(), w.id, e.id, e.type, 'EVENT', now() + make_interval(secs => ${waitSeconds}::float8)
+      from written e join webhook w on w.tenant_id = e.tenant_id and w.state = 'ACTIVE' and w.event_types ? e.type
+      returning tenant_id, webhook_id)
+    select pg_notify(${bell}, d.tenant_id || ' ' || d.webhook_id) from (select distinct tenant_id, webhook_id from fanned) d`
+}
+
+/** Says, with the commit, that a webhook has something due. */
+export const ring = (tx: Tx, tenantId: string, webhookId: string): Promise<unknown> =>
+  tx`select pg_notify(${bell}, ${`${tenantId} ${webhookId}`})`

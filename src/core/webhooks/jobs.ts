@@ -1,0 +1,98 @@
+/** What the area removes by and by: deliveries of removed webhooks, old ones, and secrets whose grace is over. Spec: decisions 5. */
+import { z } from 'zod'
+import type { Ctx } from '../context.ts'
+import type { Installation } from '../installation.ts'
+import { defineJob } from '../job.ts'
+import { firstId } from '../page.ts'
+import { removeSealed } from '../sealed-values.ts'
+
+/** Rows removed in one transaction, so that none lasts long. */
+const batch = 1000
+/** As long as events are kept; without its event a delivery cannot be made. */
+const keptDays = 30
+
+/** Removes the deliveries of a webhook that is gone. */
+export const removeDeliveries = defineJob({
+  name: 'remove_deliveries',
+  payload: z.object({ tenantId: z.guid(), webhookId: z.guid() }),
+  retryLimit: 5,
+  retryDelaySeconds: 10,
+  run: (installation, { tenantId, webhookId }) =>
+    inBatches(installation, 'remove_deliveries', tenantId, (ctx) =>
+      removeRows(
+        ctx,
+        tenantId,
+        ctx.tx.part`webhook_id = ${webhookId} and not exists (
+        select from webhook w where w.tenant_id = ${tenantId} and w.id = ${webhookId})`,
+      ),
+    ),
+})
+
+/** Removes what is over, workspace by workspace. */
+export const sweepDeliveries = defineJob({
+  name: 'sweep_deliveries',
+  payload: z.object({}).nullish(),
+  retryLimit: 1,
+  cron: '41 * * * *',
+  async run(installation) {
+    const job = 'sweep_deliveries'
+    for (let after: string | undefined = firstId; after !== undefined; ) {
+      const tenantId = await nextWorkspace(installation, job, after)
+      if (tenantId !== undefined) await sweepWorkspace(installation, job, tenantId)
+      after = tenantId
+    }
+  },
+})
+
+/** The next workspace that ever had a delivery or a webhook; a look-up by key. */
+async function nextWorkspace(installation: Installation, job: string, after: string): Promise<string | undefined> {
+  return installation.transaction({ kind: 'SYSTEM', job }, { readOnly: true }, async ({ tx }) => {
+    const [row] = await tx<{ tenant_id: string | null }[]>`
+      select least(
+        (select tenant_id from delivery where tenant_id > ${after}::uuid order by tenant_id limit 1),
+        (select tenant_id from webhook where tenant_id > ${after}::uuid order by tenant_id limit 1)) as tenant_id`
+    return row?.tenant_id ?? undefined
+  })
+}
+
+async function sweepWorkspace(installation: Installation, job: string, tenantId: string): Promise<void> {
+  await inBatches(installation, job, tenantId, (ctx) =>
+    removeRows(
+      ctx,
+      tenantId,
+      ctx.tx.part`(d.created_at < now() - make_interval(days => ${keptDays}) and d.started_at is null
+        or not exists (select from webhook w where w.tenant_id = ${tenantId} and w.id = d.webhook_id))`,
+    ),
+  )
+  await inBatches(installation, job, tenantId, async (ctx) => {
+    const over = await ctx.tx<{ id: string }[]>`
+      delete from webhook_secret where (tenant_id, id) in (
+        select tenant_id, id from webhook_secret where tenant_id = ${tenantId} and ends_at < now() - interval '1 hour' limit ${batch})
+      returning id`
+    await Promise.all(over.map(({ id }) => removeSealed(ctx, { tenantId, kind: 'webhook.secret', ownerId: id })))
+    return over.count
+  })
+}
+
+async function inBatches(
+  installation: Installation,
+  job: string,
+  tenantId: string,
+  remove: (ctx: Ctx) => Promise<number>,
+): Promise<void> {
+  const once = () => installation.transaction({ kind: 'SYSTEM', job }, { tenantId }, remove)
+  for (let removed = batch; removed >= batch; ) removed = await once()
+}
+
+/** Removes a batch of deliveries with their attempts. */
+async function removeRows({ tx }: Ctx, tenantId: string, which: ReturnType<Ctx['tx']['part']>): Promise<number> {
+  const [gone] = await tx<{ count: number }[]>`
+    with old as (
+      select webhook_id, id from delivery d where tenant_id = ${tenantId} and ${which} limit ${batch} for update skip locked),
+    attempts as (
+      delete from delivery_attempt where tenant_id = ${tenantId} and delivery_id in (select id from old)),
+    deliveries as (
+      delete from delivery where tenant_id = ${tenantId} and (webhook_id, id) in (select webhook_id, id from old) returning 1)
+    select count(*)::int as count from deliveries`
+  return gone?.count ?? 0
+}

@@ -1,0 +1,38 @@
+/** The refusals about webhooks and their deliveries; rows of the one table (problem.ts). */
+export const webhookProblems = {
+  'webhook.target_forbidden': {
+    status: 422,
+    says: 'The daemon must not call that target.',
+    remedy: 'Name an https URL on the internet; an operator can release other hosts with SVC_EGRESS_ALLOW.',
+  },
+  'webhook.filter_unsupported': {
+    status: 422,
+    says: 'Webhooks have no filters yet.',
+    remedy: 'Leave `filter` away, and choose by `event_types`.',
+  },
+  'webhook.not_active': {
+    status: 409,
+    says: 'The webhook is paused or disabled.',
+    remedy: 'Set its state to ACTIVE first.',
+  },
+  'webhook.delivery_not_dead': {
+    status: 409,
+    says: 'The delivery is not in the dead letter.',
+    remedy: 'It was delivered, or will be tried again by itself: next_attempt_at says when.',
+  },
+  'webhook.rotation_limit': {
+    status: 409,
+    says: 'Five earlier secrets are still in their grace.',
+    remedy: 'Wait until one ends, or rotate with grace_seconds 0, which ends them all.',
+  },
+  'webhook.event_gone': {
+    status: 410,
+    says: 'The event of that delivery is older than events are kept.',
+    remedy: 'Read the state of the resource instead.',
+  },
+  'webhook.event_restored': {
+    status: 409,
+    says: 'A restore wrote that event again; such events are never delivered.',
+    remedy: 'Read the state of the resource instead.',
+  },
+} as const

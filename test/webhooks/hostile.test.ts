@@ -1,0 +1,230 @@
+/**
+ * What a target can do to the daemon: nothing that lasts, nothing that fills it, and nothing
+ * that others feel. T-15, T-16, T-18, T-36; F-16 in its short form.
+ */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Egress, openEgress } from '../../src/core/egress/client.ts'
+import { nothingReleased, type Resolve } from '../../src/core/egress/guard.ts'
+import { literalForms } from '../egress/literal-forms.ts'
+import { type HostileTarget, hostileKinds, hostileTarget } from '../support/hostile-target.ts'
+import { type Receiver, receiver, status } from '../support/receiver.ts'
+import { released, type Subscribed, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+
+const rounds = process.env['SVC_FAULTS'] === 'full' ? 500 : 120
+const bounds = { connectMs: 5_000, deadlineMs: 1_500 }
+
+let world: WebhookWorld
+let hostile: HostileTarget
+let impatient: Egress
+beforeAll(async () => {
+  world = await webhookWorld({}, { dispatches: false })
+  hostile = await hostileTarget()
+  impatient = openEgress({ release: released(), own: [], bounds })
+})
+afterAll(async () => {
+  await impatient.close()
+  await world.close()
+  await hostile.close()
+})
+
+const post = (egress: Pick<Egress, 'post'>, url: string) =>
+  egress.post({ url, headers: { 'content-type': 'application/json' }, body: Buffer.from('{}') })
+
+describe('a hostile target (T-18)', () => {
+  const expected: Readonly<Record<string, readonly [number | null, string | null]>> = {
+    'header-drip': [null, 'timeout'],
+    'body-drip': [200, null],
+    'informational-drip': [null, 'timeout'],
+    'endless-body': [200, null],
+    'gzip-bomb': [200, null],
+    'many-headers': [200, null],
+    'long-header': [null, 'response.malformed'],
+    'reset-after-headers': [200, null],
+    garbage: [null, 'tls.failed'],
+    silent: [null, 'timeout'],
+    'no-version': [null, 'response.malformed'],
+    'short-body': [200, null],
+    'long-body': [200, null],
+    escapes: [418, 'response.status'],
+  }
+
+  test.concurrent.each(hostileKinds)('%s is cut off, and what it said is judged', async (kind) => {
+    const { status: answered, failure, body, durationMs } = await post(impatient, hostile.url(kind))
+    expect([kind, answered, failure]).toEqual([kind, ...(expected[kind] ?? [])])
+    expect(body?.length ?? 0).toBeLessThanOrEqual(4096)
+    expect(durationMs).toBeLessThan(15_000)
+    if (kind === 'gzip-bomb') expect(body?.subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b])) // as it came
+  })
+
+  test('keeps no connection of theirs', async () => {
+    await world.until('they are closed', async () => hostile.open() === 0)
+  })
+})
+
+describe('odd forms of inner addresses, at the attempt (T-14, F-15)', () => {
+  test('are refused without a connection, however they came to be stored', async () => {
+    const canary = await hostileTarget()
+    const strict = openEgress({ release: nothingReleased, own: [], bounds })
+    for (const form of literalForms) {
+      const { failure, flight } = await post(strict, form.replaceAll('PORT', new URL(canary.url('silent')).port))
+      expect([form, failure]).toEqual([form, 'egress.refused'])
+      expect(flight.address).toBeNull()
+    }
+    expect(canary.hits()).toBe(0)
+    await strict.close()
+    await canary.close()
+  })
+
+  test('the daemon itself and its database are refused where private networks are released', async () => {
+    const { port } = world.daemon
+    const open = openEgress({ release: released('127.0.0.0/8'), own: [{ host: '127.0.0.1', port }], bounds })
+    expect(await post(open, `http://127.0.0.1:${port}/api/v1/admin/tenants`)).toMatchObject({
+      failure: 'egress.refused',
+    })
+    await open.close()
+  })
+})
+
+describe('redirects (T-16)', () => {
+  test.each([301, 302, 303, 307, 308])('%s is a failed attempt, and the next hop is never visited', async (code) => {
+    const [first, second] = [await receiver(), await receiver()]
+    first.respond(status(code, { location: second.url }))
+    expect(await post(impatient, first.url)).toMatchObject({ status: code, failure: 'response.redirect' })
+    expect(second.received).toEqual([])
+    await Promise.all([first.close(), second.close()])
+  })
+
+  test('a proxy of the environment is not asked', async () => {
+    const [proxy, target] = [await receiver(), await receiver()]
+    process.env['HTTP_PROXY'] = process.env['http_proxy'] = `http://127.0.0.1:${proxy.port}`
+    try {
+      expect(await post(impatient, target.url)).toMatchObject({ status: 204 })
+    } finally {
+      delete process.env['HTTP_PROXY']
+      delete process.env['http_proxy']
+    }
+    expect([proxy.received.length, target.received.length]).toEqual([0, 1])
+    await Promise.all([proxy.close(), target.close()])
+  })
+
+  test('a kept connection that the target closed as it was used again is nobody’s failure', async () => {
+    let served = 0
+    const server: Server = createServer((request, response) => {
+      served += 1
+      if (served === 2) request.socket.destroy()
+      else response.end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    expect(await post(impatient, url)).toMatchObject({ status: 200, flight: { reused: false } })
+    expect(await post(impatient, url)).toMatchObject({ status: 200, failure: null, flight: { reused: false } })
+    expect(served).toBe(3)
+    await new Promise((resolve) => server.close(resolve))
+  })
+})
+
+describe('names that answer otherwise (T-15)', () => {
+  const inner = [
+    '127.0.0.1',
+    '::1',
+    '::ffff:127.0.0.1',
+    '10.0.0.7',
+    '169.254.169.254',
+    '64:ff9b::7f00:1',
+    'fd00:ec2::254',
+  ]
+  const outer = ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c']
+
+  test(`${rounds} rounds of answers with something inner among them reach nobody`, async () => {
+    const canary = await hostileTarget()
+    const port = new URL(canary.url('silent')).port
+    let round = 0
+    const resolve: Resolve = async () => {
+      const one = inner[round % inner.length] as string
+      return [[one], [outer[0] as string, one], [one, outer[1] as string], [...outer, one]][round % 4] as string[]
+    }
+    const egress = openEgress({ release: nothingReleased, own: [], resolve, bounds })
+    for (round = 0; round < rounds; round += 1)
+      expect(await post(egress, `https://rebinding-${round % 3}.example.net:${port}/`)).toMatchObject({
+        status: null,
+        failure: 'egress.refused',
+      })
+    expect(canary.hits()).toBe(0)
+    await egress.close()
+    await canary.close()
+  })
+
+  test('a name is resolved once for a connection, so its second answer is never connected to', async () => {
+    const canary = await hostileTarget()
+    let asked = 0
+    const resolve: Resolve = async () => {
+      asked += 1
+      return asked === 1 ? [outer[0] as string] : ['127.0.0.1']
+    }
+    const egress = openEgress({ release: nothingReleased, own: [], resolve, bounds })
+    const { flight } = await post(egress, `https://rebinding.example.net:${new URL(canary.url('silent')).port}/`)
+    expect([asked, canary.hits(), flight.address]).toEqual([1, 0, outer[0]])
+    await egress.close()
+    await canary.close()
+  })
+
+  test('such an attempt fails as egress.refused, counts, and shows the workspace no address', async () => {
+    const webhook = await world.subscribe('http://127.0.0.1:9/in')
+    await world.sql`update webhook set target_url = 'https://inner.example.net/in' where id = ${webhook.id}`
+    const courier = openEgress({
+      release: nothingReleased,
+      own: [],
+      resolve: async () => ['10.0.0.7', outer[0] as string],
+    })
+    const dispatcher = world.startDispatcher({ courier })
+    await world.emit(webhook.tenantId)
+    await world.until('it failed', async () => (await world.deliveries(webhook))[0]?.status === 'FAILED')
+    const [delivery] = await world.deliveries(webhook)
+    expect(delivery?.attempts[0]).toMatchObject({
+      error: 'egress.refused',
+      trace: {
+        host: 'inner.example.net:443',
+        rule: 'refused',
+        dns_answers: [],
+        address: null,
+        phases_ms: { dns: null },
+      },
+    })
+    expect(JSON.stringify(delivery)).not.toContain('10.0.0.7')
+    const [stored] = await world.sql<{ trace: { dns_answers: string[] } }[]>`
+      select trace from delivery_attempt where delivery_id = ${delivery?.id ?? ''}`
+    expect(stored?.trace.dns_answers).toEqual(['10.0.0.7', outer[0]])
+    expect((await world.call('GET', `/integrations/webhooks/${webhook.id}`)).json.consecutive_failures).toBe(1)
+    await dispatcher.close()
+    await courier.close()
+    await world.call('DELETE', `/integrations/webhooks/${webhook.id}`)
+  })
+})
+
+describe('beside targets that hang (F-16, short)', () => {
+  test('the healthy are served while not one of the others is over', async () => {
+    const healthy: { to: Receiver; webhook: Subscribed }[] = []
+    for (let n = 0; n < 4; n += 1) {
+      const to = await receiver()
+      healthy.push({ to, webhook: await world.subscribe(to.url) })
+    }
+    const hanging: Subscribed[] = []
+    for (let n = 0; n < 60; n += 1) hanging.push(await world.subscribe(hostile.url('silent')))
+    const dispatcher = world.startDispatcher()
+    for (let round = 1; round <= 5; round += 1) {
+      await world.emit(world.home.tenantId, 4)
+      await Promise.all(healthy.map(({ to }) => to.until(round * 4)))
+    }
+    const [row] = await world.sql<{ ended: number }[]>`
+      select count(*)::int as ended from delivery_attempt a join delivery d on d.id = a.delivery_id
+      where d.webhook_id in ${world.sql(hanging.map(({ id }) => id))}`
+    expect(row?.ended).toBe(0)
+    await world.until('the others hang, all of them', async () => dispatcher.inFlight.slow === hanging.length)
+    expect(world.failures).toEqual([])
+
+    await dispatcher.close() // gives up the hanging ones within its time
+    await Promise.all(healthy.map(({ to }) => to.close()))
+  })
+})

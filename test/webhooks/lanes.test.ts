@@ -1,0 +1,160 @@
+/** The pure parts: who may be called next (lanes), and what becomes of a delivery (ladder). */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Lanes, type Place } from '../../src/core/webhooks/dispatch/lanes.ts'
+import { type Ended, readLadder, retryAfterSeconds, verdictOn } from '../../src/core/webhooks/ladder.ts'
+
+const limits = {
+  quick: { daemon: 10, workspace: 6 },
+  fresh: { daemon: 5, workspace: 3 },
+  slow: { daemon: 8, workspace: 4 },
+  target: 4,
+}
+let now = 0
+let lanes: Lanes
+beforeEach(() => {
+  now = 1000
+  lanes = new Lanes(limits, () => now)
+})
+
+/** Takes all that may be begun at a workspace, as if so much were due. */
+const begin = (tenantId: string): [string, Place[]][] =>
+  lanes.take(tenantId).map((held) => [held.webhookId, lanes.claimed(held, held.slots)])
+const counts = (begun: readonly [string, readonly Place[]][]) => begun.map(([id, places]) => [id, places.length])
+/** Lets targets show that they answer. */
+const prove = (tenantId: string, ...targets: string[]) => {
+  for (const target of targets) {
+    lanes.call(tenantId, target)
+    for (const [, places] of begin(tenantId)) for (const place of places) place.leave(succeeded)
+    const [held] = lanes.take(tenantId)
+    if (held) lanes.claimed(held, 0) // nothing more is due
+  }
+}
+const failed = { failed: true, durationMs: 5 }
+const succeeded = { failed: false, durationMs: 5 }
+
+describe('lanes', () => {
+  test('bound a target, a workspace and the daemon', () => {
+    prove('one', 'a', 'b', 'c')
+    prove('two', 'd', 'e')
+    for (const target of ['a', 'b', 'c']) lanes.call('one', target)
+    expect(counts(begin('one'))).toEqual([
+      ['a', 4],
+      ['b', 2],
+    ])
+    for (const target of ['d', 'e']) lanes.call('two', target)
+    expect(counts(begin('two'))).toEqual([['d', 4]])
+    expect(lanes.ready()).toEqual([])
+  })
+
+  test('ask a target of which nothing is known once, and few of them at a time', () => {
+    for (const target of ['a', 'b', 'c', 'd']) lanes.call('one', target)
+    expect(counts(begin('one'))).toEqual([
+      ['a', 1],
+      ['b', 1],
+      ['c', 1],
+    ])
+    expect(lanes.ready()).toEqual([])
+  })
+
+  test('ask those first who were not asked last', () => {
+    prove('one', 'a', 'b', 'c')
+    for (const target of ['a', 'b', 'c']) lanes.call('one', target)
+    for (const [, places] of begin('one')) for (const place of places) place.leave(succeeded)
+    expect(counts(begin('one'))).toEqual([
+      ['c', 4],
+      ['a', 2],
+    ])
+    lanes.call('two', 'd')
+    expect(lanes.ready()).toEqual(['two', 'one'].filter((id) => lanes.ready().includes(id)))
+  })
+
+  test('give a quick place back once an attempt is slow, and bound the slow ones apart', () => {
+    prove('one', 'a', 'b', 'healthy')
+    for (const target of ['a', 'b']) lanes.call('one', target)
+    for (const [, places] of begin('one')) for (const place of places) place.slow()
+    expect(lanes.inFlight).toEqual({ quick: 0, fresh: 0, slow: 6 })
+    lanes.call('one', 'healthy')
+    expect(counts(begin('one')).find(([id]) => id === 'healthy')).toEqual(['healthy', 4])
+  })
+
+  test('ask a failing target one at a time and after a pause that grows to a second', () => {
+    prove('one', 'a')
+    lanes.call('one', 'a')
+    const [[, places] = ['', []]] = begin('one')
+    for (const place of places) place.leave(failed)
+    expect(lanes.ready()).toEqual([])
+    expect(lanes.nextAt()).toBe(now + 200)
+    now += 200
+    expect(counts(begin('one'))).toEqual([['a', 1]])
+    expect(lanes.inFlight).toEqual({ quick: 0, fresh: 0, slow: 1 })
+  })
+
+  test('of a target with nothing due are quiet, unless somebody called during the claim', () => {
+    lanes.call('one', 'a')
+    const [first] = lanes.take('one')
+    if (!first) throw new Error('nothing to take')
+    lanes.call('one', 'a')
+    lanes.claimed(first, 0)
+    expect(lanes.ready()).toEqual(['one'])
+    const [second] = lanes.take('one')
+    if (!second) throw new Error('nothing to take')
+    lanes.claimed(second, 0)
+    expect(lanes.ready()).toEqual([])
+  })
+
+  test('wake by the clock for what becomes due, and hold nothing that is over', () => {
+    lanes.call('one', 'a', now + 5000)
+    expect([lanes.ready(), lanes.nextAt()]).toEqual([[], now + 5000])
+    now += 5000
+    expect(lanes.ready()).toEqual(['one'])
+    for (const [, places] of begin('one')) for (const place of [...places, ...places]) place.leave(succeeded)
+    expect(lanes.inFlight).toEqual({ quick: 0, fresh: 0, slow: 0 })
+  })
+})
+
+describe('the ladder', () => {
+  const ended = (more: Partial<Ended>): Ended => ({
+    n: 1,
+    cause: 'EVENT',
+    succeeded: false,
+    status: 500,
+    retryAfterSeconds: undefined,
+    ...more,
+  })
+  const ladder = readLadder('0,5,300,1800,7200,18000,36000,36000') ?? []
+
+  test.each([
+    ['5', [5, 5, 5, 5, 5, 5, 5, 5]],
+    ['0,1', [0, 1, 1, 1, 1, 1, 1, 1]],
+    ['', undefined],
+    ['1,2,3,4,5,6,7,8,9', undefined],
+    ['1,-2', undefined],
+    ['99999999', undefined],
+  ])('%j is read as %j', (text, rungs) => expect(readLadder(text)).toEqual(rungs))
+
+  test('waits a tenth less or more than its rung', () => {
+    expect(verdictOn(ended({}), ladder, 0)).toEqual({ status: 'FAILED', waitSeconds: 4.5 })
+    expect(verdictOn(ended({ n: 7 }), ladder, 0.5)).toEqual({ status: 'FAILED', waitSeconds: 36_000 })
+  })
+
+  test.each([
+    ['the eighth', { n: 8 }, 'DEAD_LETTER'],
+    ['a replay', { cause: 'REPLAY' as const }, 'DEAD_LETTER'],
+    ['a target that is gone', { status: 410 }, 'DEAD_LETTER'],
+    ['a success, however late', { n: 11, succeeded: true, status: 200 }, 'SUCCEEDED'],
+  ])('%s', (_, more, status) => expect(verdictOn(ended(more), ladder)).toEqual({ status }))
+
+  test('an attempt that was interrupted is made again at once', () =>
+    expect(verdictOn(ended({ status: null, interrupted: true }), ladder)).toEqual({ status: 'FAILED', waitSeconds: 0 }))
+
+  test.each([
+    [429, '120', 120],
+    [503, 'Fri, 20 Nov 2026 12:02:00 GMT', 120],
+    [503, 'Fri, 20 Nov 2026 11:00:00 GMT', 0],
+    [429, '999999999', 86_400],
+    [500, '120', undefined],
+    [429, 'soon', undefined],
+  ])('%s with Retry-After %s', (status, header, seconds) =>
+    expect(retryAfterSeconds(status, header, Date.parse('2026-11-20T12:00:00Z'))).toBe(seconds),
+  )
+})
