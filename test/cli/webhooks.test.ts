@@ -187,7 +187,9 @@ describe('deliveries', () => {
 
 describe('events', () => {
   test('are tailed as they happen, each exactly once, as they are delivered', async () => {
-    const child = home.start(['events', 'tail', '--type', 'work.label.created', '--count', '2', '--json'])
+    // As many as several looks find.
+    const followed = 25
+    const child = home.start(['events', 'tail', '--type', 'work.label.created', '--count', String(followed), '--json'])
     const lines = new Promise<string>((resolve) => {
       let out = ''
       child.stdout?.on('data', (piece: Buffer) => {
@@ -210,9 +212,9 @@ describe('events', () => {
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
     const printed = await ended
-    expect(printed).toHaveLength(2)
+    expect(printed).toHaveLength(followed)
     const events = printed.map((line) => JSON.parse(line) as { id: string })
-    expect(events.map(({ id }) => id)).toEqual(ids.slice(ids.indexOf(events[0]!.id)).slice(0, 2))
+    expect(events.map(({ id }) => id)).toEqual(ids.slice(ids.indexOf(events[0]!.id)).slice(0, followed))
     for (const [at, { id }] of events.entries()) expect(printed[at]).toBe(await stored(id))
   }, 60_000)
 

@@ -101,7 +101,7 @@ describe('a cursor', () => {
     }
     const listed = writeCursor(
       own.installation.ring,
-      { operation: 'listContainers', scope: tenantId, filters: {} },
+      { operation: 'listContainers', scope: tenantId, filters: { eventType: pulledType } },
       own.installation.identity.epoch,
       [randomUUIDv7()],
     )
