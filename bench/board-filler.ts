@@ -49,12 +49,12 @@ export async function fillBoards(ground: Ground, { boards, buckets, itemsEach }:
       await tx`
         insert into item (tenant_id, id, container_id, bucket_id, type, title, description, state, completed_at, rank, created_by)
         select ${tenantId}, id, container_id, bucket_id, 'TASK', 'Item ' || n, repeat('words ', 20),
-               case when n % 10 = 0 then 'DONE' else 'OPEN' end, case when n % 10 = 0 then now() end, 'e' || lpad(n::text, 5, '0'), ${accountId}
+               case when (n / ${buckets}) % 10 = 0 then 'DONE' else 'OPEN' end, case when (n / ${buckets}) % 10 = 0 then now() end, 'e' || lpad(n::text, 5, '0'), ${accountId}
         from made_item`
-      await tx`insert into item_label (tenant_id, item_id, label_id) select ${tenantId}, id, label_id from made_item where n % 4 = 0`
+      await tx`insert into item_label (tenant_id, item_id, label_id) select ${tenantId}, id, label_id from made_item where (n / ${buckets}) % 4 = 0`
       await tx`
         insert into item_field_value (tenant_id, item_id, field_id, value)
-        select ${tenantId}, id, ${field!['id']}, to_jsonb(n) from made_item where n % 5 = 0`
+        select ${tenantId}, id, ${field!['id']}, to_jsonb(n) from made_item where (n / ${buckets}) % 5 = 0`
       await tx`insert into item_tally (tenant_id, items) values (${tenantId}, ${boards * itemsEach})`
     })
     await sql`vacuum analyze`

@@ -5,7 +5,7 @@
 import postgres from 'postgres'
 import { postgresOptions } from '../src/core/database/address.ts'
 import { itemOperations } from '../src/core/items/contract.ts'
-import { performForAnswer } from '../src/core/perform.ts'
+import { perform, performForAnswer } from '../src/core/perform.ts'
 import { bucketOperations } from '../src/core/structure/contract.ts'
 import { openBarePool } from './bare-pool.ts'
 import { type Boards, fillBoards } from './board-filler.ts'
@@ -39,8 +39,10 @@ export async function boards(): Promise<Line[]> {
   }
 }
 
+/** All that the daemon does for a page, but for the HTTP around it. */
 const page = ({ installation, actor }: Ground, query: Query) =>
-  performForAnswer(installation, itemOperations.listItems, actor, query)
+  perform(installation, itemOperations.listItems, actor, { query: asSent(query) })
+const asSent = (query: Query) => Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]))
 
 const manyPages = (ground: Ground, query: Query) => () =>
   elapsedMs(async () => {
@@ -58,7 +60,7 @@ async function pages(ground: Ground, { collections: [only] }: Boards): Promise<L
   ]
   for (const [of, query] of queries) {
     const statements = await recorded(installation, (recording) =>
-      performForAnswer(recording, itemOperations.listItems, actor, query),
+      perform(recording, itemOperations.listItems, actor, { query: asSent(query) }),
     )
     const bareRound = () =>
       elapsedMs(async () => {
@@ -157,7 +159,8 @@ async function rounded(
   queryFor: (board: Boards['collections'][number]) => Query,
 ): Promise<() => Promise<number>> {
   const query: Query = { ...queryFor(collections[Math.floor(collections.length / 2)]!), size: 50 }
-  const { next_cursor } = await page(ground, query)
-  const [first, next] = [manyPages(ground, query), manyPages(ground, { ...query, cursor: next_cursor! })]
+  const { body } = await page(ground, query)
+  const { next_cursor } = JSON.parse(body ?? '') as { next_cursor: string }
+  const [first, next] = [manyPages(ground, query), manyPages(ground, { ...query, cursor: next_cursor })]
   return async () => (await first()) + (await next())
 }

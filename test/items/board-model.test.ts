@@ -9,8 +9,8 @@ import type { Answered } from '../support/daemon.ts'
 import { type Desk, openDesk } from './desk.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
-const sequences = isFull ? 2_000 : 40
-const calls = isFull ? 30 : 16
+const sequences = isFull ? 2_000 : 50
+const calls = isFull ? 30 : 20
 
 let desk: Desk
 beforeAll(async () => {
@@ -162,7 +162,8 @@ class Finish extends Step {
       Object.assign(entry, { state, version: entry.version + 1 })
       const isDone = state === 'DONE'
       const to = model.buckets.find((bucket) => bucket.isDone === isDone)
-      if (to && holding(model, entry).isDone !== isDone) place(model, entry, to, undefined)
+      if (to && holding(model, entry).isDone !== isDone && place(model, entry, to, undefined))
+        seen.set(`${state} elsewhere`, 1)
     }
     return { request: `POST /items/${entry.id}:${isOf(state)}`, status: 200, next }
   }
@@ -240,8 +241,15 @@ const steps = [
 test(`F-19: ${sequences} sequences of up to ${calls} calls, 0 divergences of buckets and items from lists`, async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(steps, { maxCommands: calls, size: 'max' }), async (commands) => {
-      const { collectionId } = await desk.shelf(0)
-      const model: Model = { buckets: [], loose: { id: null, isDone: false, entries: [] } }
+      const { collectionId, buckets } = await desk.shelf(3, { doneAt: 2 })
+      const model: Model = {
+        buckets: buckets.map((id, at) => ({ id, isDone: at === 2, entries: [] })),
+        loose: { id: null, isDone: false, entries: [] },
+      }
+      for (const stack of stacks(model).slice(0, 2)) {
+        const { id } = await desk.item({ container_id: collectionId, bucket_id: stack.id })
+        stack.entries.push({ id, state: 'OPEN', version: 1 })
+      }
       await fc.asyncModelRun(() => ({ model, real: { collectionId } }), commands)
     }),
     { numRuns: sequences },
@@ -250,11 +258,13 @@ test(`F-19: ${sequences} sequences of up to ${calls} calls, 0 divergences of buc
     'CreateBucket 201',
     'CreateItem 201',
     'CreateItem 422',
+    'DONE elsewhere',
     'DeleteBucket 200',
     'DeleteItem 204',
     'Finish 200',
     'MoveItem 200',
     'MoveItem 422',
+    'OPEN elsewhere',
     'ReorderBucket 200',
   ])
 }, 3_600_000)

@@ -12,8 +12,8 @@ const description = text(0, 20_000)
 /** What a value may be before its field's kind is asked (structure/custom-fields/value.ts). */
 const fieldValue = z.union([text(0, 10_000), z.number(), z.boolean(), z.array(text(0, 10_000)).max(1000)])
 
-/** Values by the key of their field; keys as definitions have them. */
-const customFields = z.record(z.string(), fieldValue)
+/** Values by the key of their field, as they were taken: an answer is not checked a second time. */
+const customFields = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
 const setCustomFields = z.record(z.string().regex(/^[a-z][a-z0-9_]{0,49}$/), fieldValue.nullable())
 
 export const Item = z

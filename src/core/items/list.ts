@@ -9,7 +9,7 @@
  * Spec: Index, Items; decisions 1 (Lists) and 3; docs/decisions/0105.
  */
 import { account } from '../auth/session.ts'
-import { isSeen, visibleContainer, visibleContainerIds } from '../containers/access.ts'
+import { isSeen, visibleContainerIds } from '../containers/access.ts'
 import type { Ctx } from '../context.ts'
 import type { Part } from '../database/statement.ts'
 import type { Answer, Received } from '../operation.ts'
@@ -25,12 +25,16 @@ type Filters = Omit<Query, 'cursor' | 'size'>
 export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof ops.listItems>> {
   const { cursor, size, ...filters } = query
   const after = cursor === undefined ? undefined : ctx.cursor.read('listItems', filters, cursor)[0]
-  const containerIds = await containersOf(ctx, filters)
-  const rows = await ctx.tx.last<Item[]>`
+  const containers = containersNamed(ctx, filters)
+  // One packet: whether the caller sees what he names is known together with the page, and believed before it.
+  const sight = containers.map((id) => sees(ctx, id))
+  const page = ctx.tx.last<Item[]>`
     select ${representation(ctx)}
-    ${containerIds.length === 0 ? everywhere(ctx, filters, after, size) : narrowed(ctx, filters, containerIds)}
+    ${containers.length === 0 ? everywhere(ctx, filters, after, size) : narrowed(ctx, filters, containers)}
     ${behind(ctx, filters, after)} limit ${size + 1}`
+  if ((await Promise.all(sight)).includes(false)) refuse('not_found')
 
+  const rows = await page
   const data = rows.slice(0, size)
   const last = data.at(-1)
   const key = filters.bucket_id === undefined ? last?.id : last?.position
@@ -38,36 +42,30 @@ export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof o
   return { data, next_cursor }
 }
 
-/** The containers that the filters name, themselves or by what is in them: all of them at once. Refuses not_found. */
-async function containersOf(ctx: Ctx, { container_id, bucket_id, label_id }: Filters): Promise<string[]> {
+/** The ids of the containers that the filters name, themselves or by what is in them. */
+function containersNamed(ctx: Ctx, { container_id, bucket_id, label_id }: Filters): Part[] {
   const { tenantId } = account(ctx)
   const { part } = ctx.tx
-  const named: string[] = []
-  if (container_id !== undefined) named.push((await visibleContainer(ctx, container_id)).id)
-  if (bucket_id !== undefined)
-    named.push(
-      await seenContainer(
-        ctx,
-        part`select container_id from bucket where tenant_id = ${tenantId} and id = ${bucket_id}`,
-      ),
-    )
-  if (label_id !== undefined)
-    named.push(
-      await seenContainer(
-        ctx,
-        part`select container_id from label where tenant_id = ${tenantId} and id = ${label_id} and deleted_at is null`,
-      ),
-    )
-  return [...new Set(named)]
+  return [
+    ...(container_id === undefined ? [] : [part`${container_id}::uuid`]),
+    ...(bucket_id === undefined
+      ? []
+      : [part`(select container_id from bucket where tenant_id = ${tenantId} and id = ${bucket_id})`]),
+    ...(label_id === undefined
+      ? []
+      : [
+          part`(select container_id from label where tenant_id = ${tenantId} and id = ${label_id} and deleted_at is null)`,
+        ]),
+  ]
 }
 
-/** The container that a statement finds the id of, when the caller sees it. Refuses not_found. */
-async function seenContainer(ctx: Ctx, idOf: Part): Promise<string> {
+/** Whether the caller sees a container. */
+async function sees(ctx: Ctx, containerId: Part): Promise<boolean> {
   const { tenantId } = account(ctx)
-  const [row] = await ctx.tx<{ id: string }[]>`
-    select c.id from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-    where c.tenant_id = ${tenantId} and c.id = (${idOf}) and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}`
-  return row?.id ?? refuse('not_found')
+  const [row] = await ctx.tx`
+    select 1 from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+    where c.tenant_id = ${tenantId} and c.id = ${containerId} and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}`
+  return row !== undefined
 }
 
 /**
@@ -83,7 +81,7 @@ function everywhere(ctx: Ctx, { state }: Filters, after: string | undefined, siz
       from item i
       where i.tenant_id = ${tenantId} and i.deleted_at is null ${inState} and i.container_id in (${visibleContainerIds(ctx)})`
   return tx.part`
-    from (${visibleContainerIds(ctx)}) seen cross join lateral (
+    from (${visibleContainerIds(ctx)}) seen, lateral (
       select * from item
       where tenant_id = ${tenantId} and container_id = seen.id and deleted_at is null ${inState} and id > ${after ?? firstId}::uuid
       order by id limit ${size + 1}) i
@@ -91,7 +89,7 @@ function everywhere(ctx: Ctx, { state }: Filters, after: string | undefined, siz
 }
 
 /** The filters, which name a container between them. Without a bucket a label drives it: its index is in the order of items. */
-function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, containerIds: readonly string[]): Part {
+function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, containers: readonly Part[]): Part {
   const { tenantId } = account(ctx)
   const { part } = ctx.tx
   const isByLabel = label_id !== undefined && bucket_id === undefined
@@ -101,7 +99,7 @@ function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, containerId
     : part`from item i where i.tenant_id = ${tenantId} and i.deleted_at is null`
   const conditions = [
     // Two that name different containers have nothing in common.
-    ...containerIds.map((id) => part`i.container_id = ${id}`),
+    ...containers.map((id) => part`i.container_id = ${id}`),
     ...(bucket_id === undefined ? [] : [part`i.bucket_id = ${bucket_id}`]),
     ...(state === undefined ? [] : [part`i.state = ${state}`]),
     ...(label_id === undefined || isByLabel
