@@ -24,6 +24,8 @@ export interface Board {
   collection(name?: string): Promise<string>
   /** Items of a bucket, in their order, made past the rules. */
   plantItems(containerId: string, bucketId: string | null, count: number): Promise<string[]>
+  /** Lets calls that write in a container meet: all of them wait for it before any of them goes on. */
+  meeting<T>(containerId: string, calls: readonly (() => Promise<T>)[]): Promise<T[]>
   /** What the trail says of one thing, oldest first. */
   trail(subjectId: string): Promise<{ action: string; params: Record<string, unknown> }[]>
   /** The events of one thing, oldest first: name and data. */
@@ -72,6 +74,22 @@ export async function openBoard(): Promise<Board> {
         select ${tenantId}, gen_random_uuid(), ${containerId}, ${bucketId}, 'TASK', 'Item ' || n, 'd' || lpad(n::text, 4, '0'), ${made.owner.account_id}
         from generate_series(1, ${count}) n returning id, rank`
       return rows.map(({ id }) => id)
+    },
+    async meeting(containerId, calls) {
+      const outcomes = await oracle.begin(async (tx) => {
+        await tx`select 1 from container where id = ${containerId} for no key update`
+        const begun = calls.map((call) => call())
+        for (let waiting = 0; waiting < calls.length; ) {
+          const [row] = await tx<[{ count: number }]>`
+            select count(*)::int as count from pg_locks
+            where not granted and (locktype = 'tuple' and relation = 'container'::regclass
+              and database = (select oid from pg_database where datname = current_database())
+              or locktype = 'transactionid' and transactionid = pg_current_xact_id()::xid)`
+          waiting = row.count
+        }
+        return { begun }
+      })
+      return Promise.all(outcomes.begun)
     },
     trail: (subjectId) => oracle<{ action: string; params: Record<string, unknown> }[]>`
       select action, params from audit_entry where subject_id = ${subjectId} order by id`,

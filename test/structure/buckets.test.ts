@@ -83,8 +83,9 @@ describe('creating', () => {
     await board.own.oracle`
       insert into bucket (tenant_id, id, container_id, name, name_fold, rank)
       select ${board.tenantId}, gen_random_uuid(), ${containerId}, 'b' || n, 'b' || n, 'c' || lpad(n::text, 3, '0') from generate_series(0, 997) n`
-    const answers = await Promise.all(
-      [...'acdefghijklm'].map((name) => refused(createBucket, { containerId, body: { name } })),
+    const answers = await board.meeting(
+      containerId,
+      [...'acdefghijklm'].map((name) => () => refused(createBucket, { containerId, body: { name } })),
     )
     expect(answers.filter((answer) => 'answered' in answer)).toHaveLength(2)
     expect(answers.filter((answer) => 'code' in answer)).toEqual(

@@ -349,8 +349,9 @@ test('the five hundredth field of a scope is the last', async () => {
   await board.own.oracle`
     insert into custom_field (tenant_id, id, collection_id, key, kind, is_required, applies_to)
     select ${board.tenantId}, gen_random_uuid(), ${collection_id}, 'f' || n, 'TEXT', false, '["TASK"]' from generate_series(1, 499) n`
-  const answers = await Promise.all(
-    [...'abcdefghijkl'].map((key) => refused(createCustomField, { body: { key, kind: 'TEXT', collection_id } })),
+  const answers = await board.meeting(
+    collection_id,
+    [...'abcdefghijkl'].map((key) => () => refused(createCustomField, { body: { key, kind: 'TEXT', collection_id } })),
   )
   expect(answers.filter((answer) => 'answered' in answer)).toHaveLength(1)
   expect(answers.filter((answer) => 'code' in answer)).toEqual(

@@ -220,8 +220,9 @@ test('the thousandth label is the last, also for one that comes back', async () 
   await board.own.oracle`
     insert into label (tenant_id, id, container_id, name, name_fold, color_token)
     select ${board.tenantId}, gen_random_uuid(), ${containerId}, 'l' || n, 'l' || n, 'red' from generate_series(1, 999) n`
-  const answers = await Promise.all(
-    [...'abcdefghijkl'].map((name) => refused(createLabel, { containerId, body: { name, color_token: 'red' } })),
+  const answers = await board.meeting(
+    containerId,
+    [...'abcdefghijkl'].map((name) => () => refused(createLabel, { containerId, body: { name, color_token: 'red' } })),
   )
   const full = { code: 'structure.full', status: 409, params: { limit: 1000 } }
   expect(answers.filter((answer) => 'answered' in answer)).toHaveLength(1)
