@@ -27,7 +27,7 @@ export type Ids = ReadonlyMap<string, readonly string[]>
 const served: readonly Operation[] = Object.values(operations)
 
 /** Operations whose caller is somebody of a workspace, or who may be. */
-export const ofPeople = served.filter(({ needs }) => needs.caller !== 'anyone')
+const ofPeople = served.filter(({ needs }) => needs.caller !== 'anyone')
 
 export const nameOf = ({ operation, where, path }: Place) => `${operation.id} ${where} ${path.join('.')}`
 
