@@ -146,7 +146,8 @@ describe('an archive', () => {
     const suspicious = columns.filter(
       ({ table_name, column_name, data_type }) =>
         typeof workspaceTables[table_name]?.export === 'string' &&
-        (data_type === 'bytea' || /hash|secret|token|password(?!_changed)/.test(column_name)) &&
+        (data_type === 'bytea' || /hash|secret|token|password/.test(column_name)) &&
+        !data_type.startsWith('timestamp') &&
         !/^color_token$/.test(column_name) &&
         !workspaceTables[table_name]?.withheld?.includes(column_name),
     )

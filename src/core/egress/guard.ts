@@ -131,7 +131,7 @@ export function openGuard({ release, own, resolve: given }: GuardOptions): Guard
   const refused = (answers: readonly string[] = []): Inspection => ({ answers, addresses: [], rule: 'refused' })
 
   const inspect = async (written: string, port: number): Promise<Inspection> => {
-    const host = plainHost(written)
+    const host = meantHost(written)
     if (!Number.isInteger(port) || port < 1 || port > 65_535) return refused()
     if (!isAddress(host) && !isByName(host, port) && isInner(host)) return refused()
     const answers = isAddress(host) ? [host] : await (isByName(host, port) ? resolveReleased : resolve)(host)
@@ -181,6 +181,12 @@ const plainHost = (host: string) =>
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')
+/** A host that did not come in a URL may be an address all the same: `127.1`, `0x7f.1` and `2130706433` are, to whoever connects. */
+function meantHost(written: string): string {
+  const host = plainHost(written)
+  const address = URL.canParse(`http://${hostInUrl(host)}/`) ? hostOf(new URL(`http://${hostInUrl(host)}/`)) : host
+  return isAddress(address) ? address : host
+}
 const hostInUrl = (host: string) => (host.includes(':') ? `[${host}]` : host)
 const hostOf = ({ hostname }: URL) => plainHost(hostname)
 
