@@ -397,6 +397,23 @@ describe('DELETE', () => {
     expect(written.map((row) => row.entries)).toEqual([345, 1_000, 1_000])
   })
 
+  test('that is cut off between two portions loses nothing, and goes on when it is asked for again', async () => {
+    const [a, big] = await fresh('A', 'Big')
+    const entries = await board.plantItems(containerId, big!.id, 1_500)
+    await board.own.oracle.begin(async (tx) => {
+      await tx`select 1 from item where id = ${entries[1_234]!} for update`
+      // The second portion waits for that entry, longer than a statement may.
+      expect(await refused(deleteBucket, { containerId, bucketId: big!.id })).toEqual({
+        code: 'service.unavailable',
+        status: 503,
+      })
+    })
+    expect(ids(await entriesOf(a!.id))).toEqual(entries.slice(0, 1_000))
+    expect(ids(await entriesOf(big!.id))).toEqual(entries.slice(1_000))
+    expect(await call(deleteBucket, { containerId, bucketId: big!.id })).toMatchObject({ moved_item_count: 500 })
+    expect(ids(await entriesOf(a!.id))).toEqual(entries)
+  })
+
   test('under a stale tag moves nothing, however large the bucket', async () => {
     const [, big] = await fresh('A', 'Big')
     await board.plantItems(containerId, big!.id, 1_500)
