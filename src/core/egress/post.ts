@@ -73,8 +73,8 @@ export const productBounds: Bounds = { connectMs: 5_000, deadlineMs: 15_000 }
 
 const keptBytes = 4_096
 const readBytes = 65_536
-/** Idle lines to one origin, and to all; how long one may serve before its name is asked anew. */
-const idlePerOrigin = 8
+/** Idle lines to one origin, which many webhooks may share, and to all; how long one may serve before its name is asked anew. */
+const idlePerOrigin = 256
 const idleAtMost = 512
 const lineLifeMs = 5 * 60_000
 

@@ -130,14 +130,20 @@ function settleAlike(
     returning id`
 }
 
+/** Through one value, not eleven for each: a turn has dozens, and a statement of its own for each number of them. */
 function noteAttempts({ tx }: Ctx, tenantId: string, known: readonly Outcome[], ahead: number): Promise<unknown> {
-  const at = (seconds: number) => tx.part`now() + make_interval(secs => ${seconds}::float8)`
   const rows = known.map(({ begun, host, durationMs, status, error, body, trace }) => ({
-    ...{ tenant_id: tenantId, delivery_id: begun.deliveryId, n: begun.n, at: at(ahead - durationMs / 1000) },
-    ...{ ended_at: at(ahead), host, duration_ms: durationMs, status, error, body, trace: trace && tx.json(trace) },
+    ...{ id: begun.deliveryId, n: begun.n, began: ahead - durationMs / 1000, host, duration_ms: durationMs },
+    ...{ status, error, body, trace },
   }))
   return tx`
-    insert into delivery_attempt ${tx.rows(rows, ...['tenant_id', 'delivery_id', 'n', 'at', 'ended_at', 'host', 'duration_ms', 'status', 'error', 'body', 'trace'])}`
+    with outcome as (
+      select * from jsonb_to_recordset(${tx.json(rows)}) as o(id uuid, n integer, began float8, host text, duration_ms integer,
+        status integer, error text, body text, trace jsonb))
+    insert into delivery_attempt (tenant_id, delivery_id, n, at, ended_at, host, duration_ms, status, error, body, trace)
+    select ${tenantId}::uuid, id, n, now() + make_interval(secs => began), now() + make_interval(secs => ${ahead}::float8),
+           host, duration_ms, status, error, body, trace
+    from outcome`
 }
 
 interface FailingRow {
