@@ -54,11 +54,12 @@ create table delivery (
   leased_until timestamptz, -- when an attempt under way is given up as interrupted
   created_at timestamptz not null default now(),
   finished_at timestamptz,
-  primary key (tenant_id, webhook_id, id),
+  primary key (tenant_id, id),
   constraint delivery_open check ((finished_at is null) = (status in ('PENDING', 'FAILED'))),
   constraint delivery_due check ((finished_at is null) = (due_at is not null)),
   constraint delivery_under_way check ((started_at is null) = (leased_until is null) and (started_at is null or finished_at is null))
 ) with (fillfactor = 80); -- an attempt begins in place: none of its columns is indexed
+create index delivery_by_webhook on delivery (tenant_id, webhook_id, id);
 create index delivery_due on delivery (tenant_id, webhook_id, due_at) where finished_at is null;
 
 create index delivery_by_id on delivery (id); -- an operator names a delivery by its id alone, an attempt too

@@ -50,17 +50,23 @@ export interface HostileTarget {
   /** Connections that came. */
   readonly hits: () => number
   readonly open: () => number
+  /** The most that anybody let it send on one connection, in bytes. */
+  readonly mostSent: () => number
   close(): Promise<void>
 }
 
 export async function hostileTarget(): Promise<HostileTarget> {
   let hits = 0
+  let mostSent = 0
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     hits += 1
     sockets.add(socket)
     socket.on('error', () => {})
-    socket.on('close', () => sockets.delete(socket))
+    socket.on('close', () => {
+      sockets.delete(socket)
+      mostSent = Math.max(mostSent, socket.bytesWritten)
+    })
     socket.once('data', (head) =>
       behaviours[/^POST \/([a-z-]+)/.exec(head.toString('latin1'))?.[1] ?? 'garbage']?.(socket),
     )
@@ -71,6 +77,7 @@ export async function hostileTarget(): Promise<HostileTarget> {
     url: (kind) => `${kind === 'garbage' ? 'https' : 'http'}://127.0.0.1:${port}/${kind}`,
     hits: () => hits,
     open: () => sockets.size,
+    mostSent: () => mostSent,
     async close() {
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))

@@ -29,7 +29,6 @@ export interface Begun {
   readonly eventId: string
   readonly n: number
   readonly cause: DeliveryCause
-  readonly startedAt: string
   readonly targetUrl: string
   /** The event's text; undefined where it is not to be delivered any more. */
   readonly body: string | undefined
@@ -60,15 +59,18 @@ interface Target {
   readonly keys: readonly Buffer[]
 }
 
-interface BegunRow {
+interface DueRow {
   readonly id: string
   readonly webhook_id: string
   readonly event_id: string
   readonly attempt: number
   readonly cause: DeliveryCause
-  readonly started_at: string
-  readonly body: string | null
-  readonly is_restored: boolean | null
+}
+
+interface EventRow {
+  readonly id: string
+  readonly body: string
+  readonly is_restored: boolean
 }
 
 /** Holds webhooks as they are until the commit: a change to one waits, and what follows here sees every change before. */
@@ -89,44 +91,53 @@ export async function claim(
   const open = wanted.filter(({ webhookId }) => targets.has(webhookId))
   if (open.length === 0) return { begun: [], locked }
 
-  const rows = await begin(ctx, tenantId, open, aheadSeconds)
+  const rows = await lockDue(ctx, tenantId, open, aheadSeconds)
+  if (rows.length === 0) return { begun: [], locked }
+  const [bodies] = await Promise.all([readEvents(ctx, tenantId, rows), begin(ctx, tenantId, rows, aheadSeconds)])
   return {
     locked,
     begun: rows.map((row) => ({
       deliveryId: row.id,
       webhookId: row.webhook_id,
       eventId: row.event_id,
-      n: row.attempt,
+      n: row.attempt + 1,
       cause: row.cause,
-      startedAt: row.started_at,
       targetUrl: targets.get(row.webhook_id)?.url ?? '',
-      body: row.is_restored === false && row.body !== null ? row.body : undefined,
+      body: bodies.get(row.event_id),
       keys: targets.get(row.webhook_id)?.keys ?? [],
       afterFailures: targets.get(row.webhook_id)?.isFailing ?? true,
     })),
   }
 }
 
-function begin({ tx }: Ctx, tenantId: string, open: readonly Wanted[], aheadSeconds: number): Promise<BegunRow[]> {
+/** The deliveries that are due first at each webhook, which nobody else is claiming. */
+function lockDue({ tx }: Ctx, tenantId: string, open: readonly Wanted[], aheadSeconds: number): Promise<DueRow[]> {
   const wanted = open.map(({ webhookId, slots }) => ({ webhook_id: webhookId, slots }))
-  return tx<BegunRow[]>`
-    with moment as (select now() + make_interval(secs => ${aheadSeconds}::float8) as at),
-    due as (
-      select w.webhook_id, d.id
-      from jsonb_to_recordset(${tx.json(wanted)}) as w(webhook_id uuid, slots integer)
-      cross join lateral (
-        select id from delivery
-        where tenant_id = ${tenantId} and webhook_id = w.webhook_id and finished_at is null
-          and due_at <= (select at from moment) and leased_until is null
-        order by due_at limit w.slots for update skip locked) d),
-    begun as (
-      update delivery d
-      set attempt = attempt + 1, started_at = (select at from moment),
-          leased_until = (select at from moment) + make_interval(secs => ${leaseSeconds})
-      from due where d.tenant_id = ${tenantId} and d.webhook_id = due.webhook_id and d.id = due.id
-      returning d.id, d.webhook_id, d.event_id, d.attempt, d.cause, d.started_at)
-    select b.*, e.body, e.is_restored
-    from begun b left join outbox_event e on e.tenant_id = ${tenantId} and e.id = b.event_id`
+  return tx<DueRow[]>`
+    select d.id, d.webhook_id, d.event_id, d.attempt, d.cause
+    from jsonb_to_recordset(${tx.json(wanted)}) as w(webhook_id uuid, slots integer)
+    cross join lateral (
+      select id, webhook_id, event_id, attempt, cause from delivery
+      where tenant_id = ${tenantId} and webhook_id = w.webhook_id and finished_at is null
+        and due_at <= now() + make_interval(secs => ${aheadSeconds}::float8) and leased_until is null
+      order by due_at limit w.slots for update skip locked) d`
+}
+
+function begin({ tx }: Ctx, tenantId: string, rows: readonly DueRow[], aheadSeconds: number): Promise<unknown> {
+  return tx`
+    update delivery
+    set attempt = attempt + 1, started_at = now() + make_interval(secs => ${aheadSeconds}::float8),
+        leased_until = now() + make_interval(secs => ${aheadSeconds + leaseSeconds}::float8)
+    where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${tx.json(rows.map(({ id }) => id))})::uuid))`
+}
+
+/** The texts of events, but of those that are not to be delivered any more. */
+async function readEvents({ tx }: Ctx, tenantId: string, rows: readonly DueRow[]): Promise<Map<string, string>> {
+  const ids = [...new Set(rows.map(({ event_id }) => event_id))]
+  const events = await tx<EventRow[]>`
+    select id, body, is_restored from outbox_event
+    where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${tx.json(ids)})::uuid))`
+  return new Map(events.filter(({ is_restored }) => !is_restored).map(({ id, body }) => [id, body]))
 }
 
 /** Where the wanted webhooks go and what they sign with, as far as they are ACTIVE. */
@@ -158,27 +169,40 @@ async function readTargets({ tx, ring }: Ctx, tenantId: string, wanted: readonly
   return { targets, locked }
 }
 
+interface LostRow {
+  readonly id: string
+  readonly attempt: number
+  readonly started_at: string
+  readonly host: string
+  readonly cause: DeliveryCause
+}
+
 /** Notes attempts whose daemon died as interrupted, and makes their deliveries due again at once. */
-function settleInterrupted(
+async function settleInterrupted(
   { tx }: Ctx,
   tenantId: string,
   webhookIds: readonly string[],
   aheadSeconds: number,
-): Promise<unknown> {
-  return tx`
-    with moment as (select now() + make_interval(secs => ${aheadSeconds}::float8) as at),
-    lost as (
-      select d.webhook_id, d.id, d.attempt, d.started_at, w.host, d.cause = 'REPLAY' or d.attempt >= ${attemptsAtMost} as is_last
-      from delivery d join webhook w on w.tenant_id = ${tenantId} and w.id = d.webhook_id
-      where d.tenant_id = ${tenantId} and d.webhook_id in (select jsonb_array_elements_text(${tx.json(webhookIds)})::uuid)
-        and d.finished_at is null and d.leased_until <= (select at from moment)
-      limit 500 for update of d skip locked),
-    noted as (
-      insert into delivery_attempt (tenant_id, delivery_id, n, at, ended_at, host, error)
-      select ${tenantId}, id, attempt, started_at, (select at from moment), host, 'interrupted' from lost)
-    update delivery d
-    set started_at = null, leased_until = null, status = case when l.is_last then 'DEAD_LETTER' else 'FAILED' end,
-        due_at = case when l.is_last then null else (select at from moment) end,
-        finished_at = case when l.is_last then (select at from moment) end
-    from lost l where d.tenant_id = ${tenantId} and d.webhook_id = l.webhook_id and d.id = l.id`
+): Promise<void> {
+  const moment = () => tx.part`now() + make_interval(secs => ${aheadSeconds}::float8)`
+  const lost = await tx<LostRow[]>`
+    select d.id, d.attempt, d.started_at, w.host, d.cause
+    from webhook w join delivery d on d.tenant_id = ${tenantId} and d.webhook_id = w.id and d.finished_at is null and d.leased_until <= ${moment()}
+    where w.tenant_id = ${tenantId} and w.id in (select jsonb_array_elements_text(${tx.json(webhookIds)})::uuid)
+    limit 500 for update of d skip locked`
+  if (lost.length === 0) return
+  const isLast = ({ cause, attempt }: LostRow) => cause === 'REPLAY' || attempt >= attemptsAtMost
+  const idsOf = (rows: readonly LostRow[]) => tx.json(rows.map(({ id }) => id))
+  const rows = lost.map(({ id, attempt, started_at, host }) => ({
+    ...{ tenant_id: tenantId, delivery_id: id, n: attempt, at: started_at, ended_at: moment() },
+    ...{ host, error: 'interrupted' },
+  }))
+  void tx`
+    insert into delivery_attempt ${tx.rows(rows, 'tenant_id', 'delivery_id', 'n', 'at', 'ended_at', 'host', 'error')}`
+  void tx`
+    update delivery set started_at = null, leased_until = null, status = 'DEAD_LETTER', due_at = null, finished_at = ${moment()}
+    where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${idsOf(lost.filter(isLast))})::uuid))`
+  await tx`
+    update delivery set started_at = null, leased_until = null, status = 'FAILED', due_at = ${moment()}
+    where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${idsOf(lost.filter((row) => !isLast(row)))})::uuid))`
 }

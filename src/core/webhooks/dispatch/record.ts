@@ -93,42 +93,51 @@ const saysGone = ({ ended }: Outcome) => isGone(ended) && counts(ended)
 
 /** The deliveries and their attempts; answers those that were still under way with that attempt. */
 async function settle(
-  { tx }: Ctx,
+  ctx: Ctx,
   tenantId: string,
   outcomes: readonly Outcome[],
   aheadSeconds: number,
 ): Promise<Set<string>> {
-  const rows = outcomes.map(({ begun, verdict, status, error, body, durationMs, trace, host }) => ({
-    webhook_id: begun.webhookId,
-    id: begun.deliveryId,
-    n: begun.n,
-    verdict: verdict.status,
-    wait: verdict.status === 'FAILED' ? verdict.waitSeconds : null,
-    status,
-    error,
-    body,
-    duration_ms: durationMs,
-    host,
-    trace,
+  // What ends alike is written at once; each that is to come again has a moment of its own.
+  const alike = Map.groupBy(outcomes, ({ begun, verdict }) =>
+    verdict.status === 'FAILED' ? begun.deliveryId : `${verdict.status} ${begun.n}`,
+  )
+  const settled = await Promise.all([...alike.values()].map((some) => settleAlike(ctx, tenantId, some, aheadSeconds)))
+  const ids = new Set(settled.flat().map(({ id }) => id))
+  const known = outcomes.filter(({ begun }) => ids.has(begun.deliveryId))
+  if (known.length > 0) void noteAttempts(ctx, tenantId, known, aheadSeconds) // the commit waits for it
+  return ids
+}
+
+function settleAlike(
+  { tx }: Ctx,
+  tenantId: string,
+  some: readonly Outcome[],
+  ahead: number,
+): Promise<{ id: string }[]> {
+  const [first] = some
+  if (!first) return Promise.resolve([])
+  const { begun, verdict } = first
+  const dueIn = verdict.status === 'FAILED' ? ahead + verdict.waitSeconds : null
+  const ids = tx.json(some.map((one) => one.begun.deliveryId))
+  return tx<{ id: string }[]>`
+    update delivery
+    set status = ${verdict.status}, started_at = null, leased_until = null,
+        due_at = now() + make_interval(secs => ${dueIn}::float8),
+        finished_at = case when ${dueIn}::float8 is null then now() + make_interval(secs => ${ahead}::float8) end
+    where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${ids})::uuid))
+      and attempt = ${begun.n} and started_at is not null
+    returning id`
+}
+
+function noteAttempts({ tx }: Ctx, tenantId: string, known: readonly Outcome[], ahead: number): Promise<unknown> {
+  const at = (seconds: number) => tx.part`now() + make_interval(secs => ${seconds}::float8)`
+  const rows = known.map(({ begun, host, durationMs, status, error, body, trace }) => ({
+    ...{ tenant_id: tenantId, delivery_id: begun.deliveryId, n: begun.n, at: at(ahead - durationMs / 1000) },
+    ...{ ended_at: at(ahead), host, duration_ms: durationMs, status, error, body, trace: trace && tx.json(trace) },
   }))
-  const settled = await tx<{ id: string }[]>`
-    with moment as (select now() + make_interval(secs => ${aheadSeconds}::float8) as at),
-    outcome as (
-      select * from jsonb_to_recordset(${tx.json(rows)}) as o(webhook_id uuid, id uuid, n integer, verdict text, wait float8, status integer,
-        error text, body text, duration_ms integer, host text, trace jsonb)),
-    settled as (
-      update delivery d
-      set status = o.verdict, started_at = null, leased_until = null,
-          due_at = (select at from moment) + make_interval(secs => o.wait),
-          finished_at = case when o.wait is null then (select at from moment) end
-      from outcome o
-      where d.tenant_id = ${tenantId} and d.webhook_id = o.webhook_id and d.id = o.id and d.attempt = o.n and d.started_at is not null
-      returning d.id, (select at from moment) - make_interval(secs => o.duration_ms / 1000.0) as began_at)
-    insert into delivery_attempt (tenant_id, delivery_id, n, at, ended_at, host, duration_ms, status, error, body, trace)
-    select ${tenantId}, o.id, o.n, s.began_at, (select at from moment), o.host, o.duration_ms, o.status, o.error, o.body, o.trace
-    from outcome o join settled s on s.id = o.id
-    returning delivery_id as id`
-  return new Set(settled.map(({ id }) => id))
+  return tx`
+    insert into delivery_attempt ${tx.rows(rows, ...['tenant_id', 'delivery_id', 'n', 'at', 'ended_at', 'host', 'duration_ms', 'status', 'error', 'body', 'trace'])}`
 }
 
 interface FailingRow {
