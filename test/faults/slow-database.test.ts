@@ -14,7 +14,7 @@ const full = process.env['SVC_FAULTS'] === 'full'
 const clients = 500
 const lockedSeconds = full ? 20 : 2
 const callers = 24
-const callsEach = full ? 100 : 4
+const callsEach = full ? 100 : 2
 /** What the campaigns promise. */
 const longest = { answerMs: 5_000, recoveryMs: 2_000 }
 
