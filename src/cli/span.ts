@@ -13,7 +13,7 @@ export const spanFlags = {
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Milliseconds since 1970. Fails (usage) for what is neither a moment nor a distance. */
-export function momentOf(text: string, flag: string, now = Date.now()): number {
+function momentOf(text: string, flag: string, now = Date.now()): number {
   const [, amount, unit = ''] = /^([0-9]{1,6})([smhd])$/.exec(text) ?? []
   if (amount !== undefined) return now - Number(amount) * (unitMs[unit] ?? 0)
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN

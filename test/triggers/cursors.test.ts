@@ -13,7 +13,7 @@ import { Problem } from '../../src/core/problem.ts'
 import { adminOf, pulledType, pullPage, writeLabels } from '../support/events.ts'
 import { type TestInstallation, testInstallation } from '../support/installation.ts'
 
-const mutations = process.env['SVC_FAULTS'] === 'full' ? 20_000 : 1_000
+const mutations = process.env['SVC_FAULTS'] === 'full' ? 20_000 : 500
 
 let own: TestInstallation
 let tenantId: string

@@ -7,7 +7,7 @@ import { type Column, table } from './table.ts'
 type Class = DeliveryStats['duration_ms'][number]
 
 /** The bound of the class that a share of all attempts lies below; `-` where there was none. */
-export function quantile(classes: readonly Class[], share: number): string {
+function quantile(classes: readonly Class[], share: number): string {
   const all = classes.reduce((sum, one) => sum + Number(one.attempts), 0)
   let seen = 0
   for (const { up_to_ms, attempts } of classes) {
