@@ -69,7 +69,7 @@ export interface Bounds {
   readonly deadlineMs: number
 }
 
-export const productBounds: Bounds = { connectMs: 5_000, deadlineMs: 15_000 }
+const productBounds: Bounds = { connectMs: 5_000, deadlineMs: 15_000 }
 
 const keptBytes = 4_096
 const readBytes = 65_536

@@ -10,7 +10,7 @@ import { count, listOf, moment, pageOf, paging, text, uuid, version } from '../s
 const states = ['ACTIVE', 'PAUSED', 'DISABLED'] as const
 export type WebhookState = (typeof states)[number]
 
-export const disabledReasons = ['target_gone', 'unreachable'] as const
+const disabledReasons = ['target_gone', 'unreachable'] as const
 export type DisabledReason = (typeof disabledReasons)[number]
 
 export const deliveryStatuses = ['PENDING', 'SUCCEEDED', 'FAILED', 'DEAD_LETTER'] as const

@@ -22,7 +22,7 @@ export interface WebhookRow {
 export const webhookLock = 7308
 
 /** Waits for the attempts that are just being begun, and lets no other begin before the commit: behind it a change holds from its answer on. */
-export const closeWebhook = ({ tx }: Pick<Ctx, 'tx'>, webhookId: string): Promise<unknown> =>
+const closeWebhook = ({ tx }: Pick<Ctx, 'tx'>, webhookId: string): Promise<unknown> =>
   tx`select pg_advisory_xact_lock(${webhookLock}, hashtext(${webhookId}))`
 
 /** The workspace's webhooks, newest first, or the one of that id. */

@@ -15,7 +15,7 @@ import { holdPlaces } from '../../items/place.ts'
 import { rankBetween } from '../../rank.ts'
 
 /** Entries that move in one transaction: some 50 ms of work, in which they are locked. */
-export const portionSize = 1_000
+const portionSize = 1_000
 
 /** How many entries a bucket has, counted no further than one more than a portion; deleted ones as well. */
 export async function isMoreThanPortion(ctx: Ctx, bucketId: string): Promise<boolean> {

@@ -20,7 +20,7 @@ import { keyOf } from '../signature.ts'
 import { webhookLock } from '../webhook-row.ts'
 import type { Wanted } from './lanes.ts'
 
-export const leaseSeconds = 30
+const leaseSeconds = 30
 
 /** An attempt that has been begun. */
 export interface Begun {
