@@ -87,7 +87,7 @@ describe.each(modes)('by %s', (mode) => {
     await own.oracle`delete from journal where id > ${first.data[0]!.id}`
   })
 
-  test.each([{ size: 0 }, { size: 201 }, { size: 'all' }, { cursor: 'x'.repeat(513) }])(
+  test.each([{ size: 0 }, { size: 201 }, { size: 'all' }, { cursor: 'x'.repeat(2049) }])(
     'the query %j is malformed',
     async (query) => {
       await expect(list(query)).rejects.toMatchObject({ code: 'request.malformed', status: 400 })

@@ -424,7 +424,8 @@ describe('no transaction is open while the model thinks', () => {
       select count(*)::int as count from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid() and state like 'idle in transaction%'`
     const [locks] = await daemon.db
-      .sql`select count(*)::int as count from pg_locks where locktype = 'advisory' and classid = 7301`
+      .sql`select count(*)::int as count from pg_locks where locktype = 'advisory' and classid = 7301
+           and database = (select oid from pg_database where datname = current_database())`
     expect([open!['count'], locks!['count']]).toEqual([0, 0])
     await daemon.db.sql`update tenant set state = 'SUSPENDED', suspended_at = now() where id = ${owner.tenantId}`
     held.resolve()

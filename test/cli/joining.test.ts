@@ -170,7 +170,7 @@ describe('completion', () => {
     expect(code).toBe(0)
     const script = home.secretFile('completion.bash', stdout)
     expect(complete(script, 'ten')).toEqual(['tenants'])
-    expect(complete(script, 'tenants', 's').toSorted()).toEqual(['show', 'suspend'])
+    expect(complete(script, 'tenants', 's').toSorted()).toEqual(['show', 'stats', 'suspend'])
     expect(complete(script, 'tenants', 'quotas', '').toSorted()).toEqual(['set', 'show'])
     expect(complete(script, 'tenants', 'suspend', 'acme', '--c')).toEqual(['--confirm'])
   })

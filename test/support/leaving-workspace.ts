@@ -31,7 +31,7 @@ export async function furnished(ways: TwoWays, slug = `w${randomBytes(5).toStrin
   return found
 }
 
-/** Puts a row into every table that provisioning leaves empty. */
+/** Puts a row into every table that provisioning leaves empty; none that a daemon would sweep away by itself. */
 export async function furnish(
   { sql, installation }: Pick<TwoWays, 'sql' | 'installation'>,
   furnished: Pick<Furnished, 'id' | 'ownerId' | 'collectionId'>,
@@ -53,7 +53,7 @@ export async function furnish(
       values (${id}, ${randomUUIDv7()}, ${ownerId}, ${session}, ${randomBytes(32)}, now())`
     await tx`insert into membership (tenant_id, id, account_id, container_id, role) values (${id}, ${randomUUIDv7()}, ${ownerId}, ${collectionId}, 'VIEWER')`
     await tx`insert into failed_sign_in (tenant_id, id, subject) values (${id}, ${randomUUIDv7()}, '\\x00')`
-    await tx`insert into password_reset (tenant_id, id, account_id, expires_at) values (${id}, ${randomUUIDv7()}, ${ownerId}, now())`
+    await tx`insert into password_reset (tenant_id, id, account_id, expires_at) values (${id}, ${randomUUIDv7()}, ${ownerId}, now() + interval '1 day')`
     await tx`insert into password_history (tenant_id, id, account_id, password_hash) values (${id}, ${randomUUIDv7()}, ${ownerId}, 'x')`
     await tx`insert into failed_attempt (tenant_id, id, account_id, purpose) values (${id}, ${randomUUIDv7()}, ${ownerId}, 'STEP_UP')`
     await tx`
@@ -95,7 +95,7 @@ async function furnishWaysIn(sql: Sql, { id, ownerId }: Pick<Furnished, 'id' | '
       values (${id}, ${randomUUIDv7()}, ${provider}, ${ownerId}, 'https://login.example', 'ada')`
     await tx`
       insert into sign_in_flow (tenant_id, id, hash, provider_scope, provider_id, redirect_uri, expires_at)
-      values (${id}, ${randomUUIDv7()}, ${randomBytes(32)}, ${id}, ${provider}, 'https://svc.example/back', now())`
+      values (${id}, ${randomUUIDv7()}, ${randomBytes(32)}, ${id}, ${provider}, 'https://svc.example/back', now() + interval '1 day')`
     await tx`insert into account_group (tenant_id, id, name, name_fold) values (${id}, ${group}, 'All', 'all')`
     await tx`insert into group_member (tenant_id, group_id, account_id) values (${id}, ${group}, ${ownerId})`
     await tx`

@@ -79,6 +79,7 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
     `cannot be given together with ${Array.isArray(others) ? others.map(shown).join(' and ') : shown(others)}`,
   'reference.unknown': () => 'names nothing that is there',
   'reference.itself': () => 'must not name the thing itself',
+  'container.is_hub': () => 'names a hub, and items stand in collections',
   'value.not_taken': () => 'is not taken for a thing of this kind',
   'provider.public': () => 'must be INVITED_ONLY: anybody can have an account at that provider',
   'provider.no_directories': () => 'is known of no directory at that provider; name domains',

@@ -122,7 +122,7 @@ function changesOf(before: WebhookRow, { target_url, event_types, state }: Chang
 function checkTypes({ config }: Ctx, types: readonly string[]): void {
   for (const [at, type] of types.entries()) {
     if (knownName(config.eventNamespace, type) === undefined) refuseMember(`/event_types/${at}`, 'reference.unknown')
-    if (types.indexOf(type) !== at) refuseMember(`/event_types/${at}`, 'value.unique')
+    if (types.indexOf(type) !== at) refuseMember(`/event_types/${at}`, 'list.unique')
   }
 }
 

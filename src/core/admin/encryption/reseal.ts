@@ -64,15 +64,20 @@ const longestRestMs = 200
  */
 export async function resealUntil(installation: Installation, deadlineMs: number): Promise<boolean> {
   const others = othersOf(installation.pool)
+  let atWork = lanes
   const lane = async (_: unknown, number: number) => {
     while (performance.now() < deadlineMs) {
-      if (others.arePresent() && number > 0) {
+      // One at a time, as long as there is another: the last one must not wait for itself.
+      if (number > 0 && atWork === lanes && others.arePresent()) {
         await pause(longestRestMs)
         continue
       }
       const began = performance.now()
       others.discount()
-      if (!(await resealSlice(installation, others.arePresent() ? politeSize : sliceSize))) return true
+      if (!(await resealSlice(installation, others.arePresent() ? politeSize : sliceSize))) {
+        atWork -= 1
+        return true
+      }
       if (others.arePresent()) await pause(Math.min(performance.now() - began, longestRestMs))
     }
     return false
