@@ -13,34 +13,42 @@ import { asInstallation, asTenant } from '../src/core/context.ts'
 import type { DatabaseAddress } from '../src/core/database/address.ts'
 import { openBarePool } from './bare-pool.ts'
 
+interface Statement {
+  readonly text: string
+  readonly values: readonly (string | Buffer)[]
+}
+
 export interface BareServerSettings {
   readonly address: DatabaseAddress
   readonly poolSize: number
-  /** The daemon's texts, with the token's hash as the one's parameter and the other's as they were recorded. */
+  /** The daemon's text, whose parameter is the token's hash. */
   readonly findToken: string
-  readonly listBuckets: string
+  /** What the rule sent, values and all; the last one's rows are the answer. */
+  readonly rule: readonly Statement[]
 }
 
 const settings = JSON.parse(process.argv[2] ?? '') as BareServerSettings
 const pool = openBarePool(settings.address, settings.poolSize)
 
-const read = (opening: string, text: string, values: readonly string[] | readonly [Buffer]) =>
+const read = (opening: string, statements: readonly Statement[]) =>
   pool.lend(async (client) => {
-    const [, rows] = await Promise.all([
+    const [, ...rows] = await Promise.all([
       client.unsafe(`begin read only; ${opening}`).simple(),
-      client.unsafe(text, values as never[], { prepare: true }),
+      ...statements.map(({ text, values }) => client.unsafe(text, values as never[], { prepare: true })),
       client.unsafe('commit').simple(),
     ])
-    return rows as unknown as Record<string, unknown>[]
+    return rows.at(-2) as unknown as Record<string, unknown>[]
   })
 
 const app = fastify()
-app.get<{ Params: { containerId: string } }>('/api/v1/containers/:containerId/buckets', async (request, reply) => {
+app.get('/api/v1/containers/:containerId/buckets', async (request, reply) => {
   const token = request.headers.authorization?.slice('Bearer '.length) ?? ''
-  const [credential] = await read(asInstallation, settings.findToken, [createHash('sha256').update(token).digest()])
+  const [credential] = await read(asInstallation, [
+    { text: settings.findToken, values: [createHash('sha256').update(token).digest()] },
+  ])
   if (!credential) return reply.code(401).send()
   const tenantId = String(credential['tenant_id'])
-  const data = await read(asTenant(tenantId), settings.listBuckets, [tenantId, tenantId, request.params.containerId])
+  const data = await read(asTenant(tenantId), settings.rule)
   return { data }
 })
 await app.listen({ host: '127.0.0.1', port: 0 })

@@ -1,6 +1,6 @@
 /**
  * The read path: an authenticated list of buckets through the daemon, against a bare route
- * that runs the same two statements (bare-server.ts). Each server is a process of its own,
+ * that runs the same statements (bare-server.ts). Each server is a process of its own,
  * and the requests come from this one over 32 connections.
  */
 import { join } from 'node:path'
@@ -57,11 +57,12 @@ async function bareSettings({ installation, config, token, actor, collectionId }
     await openGate(recording, openRate(recording.pool)).admit(bucketOperations.listBuckets, headers)
     await perform(recording, bucketOperations.listBuckets, actor, { params: { containerId: collectionId } })
   })
-  const textOf = (table: string) => statements.find(({ text }) => text.includes(`from ${table}`))!.text
+  const readingFrom = (...tables: string[]) =>
+    statements.filter(({ text }) => tables.some((table) => text.includes(`from ${table} `)))
   return {
     address: installation.address,
     poolSize: config.poolSize,
-    findToken: textOf('credential'),
-    listBuckets: textOf('container'),
+    findToken: readingFrom('credential')[0]!.text,
+    rule: readingFrom('container', 'bucket').map(({ text, values }) => ({ text, values: values as string[] })),
   }
 }
