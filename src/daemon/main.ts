@@ -112,7 +112,7 @@ async function serve(
     const worker = await startWorker(installation, jobs, log)
     closing.push(() => worker.close())
   }
-  const dispatcher = role === 'api' ? undefined : await startDeliveries(installation, log)
+  const dispatcher = role === 'api' ? undefined : startDeliveries(installation, log)
   // At the same time: callers and targets may each take most of what the drain has.
   closing.push(async () => {
     await Promise.all([closeServer(app), dispatcher?.close()])
@@ -133,11 +133,13 @@ async function serve(
   }
 }
 
-/** Deliveries go through the guarded client and nothing else. */
-const startDeliveries = async (installation: Installation, log: Log) =>
-  startDispatcher(installation, await installation.egress(), {
-    onFailure: (what, error) => log.failure(what, error),
-  })
+/** Deliveries go through the guarded client and nothing else; it is loaded, with its megabytes, when the first one is sent. */
+const startDeliveries = (installation: Installation, log: Log) =>
+  startDispatcher(
+    installation,
+    { post: async (request) => (await installation.egress()).post(request) },
+    { onFailure: (what, error) => log.failure(what, error) },
+  )
 
 async function closeServer(app: FastifyInstance): Promise<void> {
   const cut = setTimeout(() => app.server.closeAllConnections(), requestGraceMs)

@@ -44,8 +44,8 @@ export async function lockBucket(
   return row
 }
 
-/** The buckets of a container from the left, at most as many as it may have. */
-export function readBuckets(ctx: Ctx, containerId: string): Promise<Bucket[]> {
+/** The buckets of a container from the left, at most as many as it may have; `which` narrows them. */
+export function readBuckets(ctx: Ctx, containerId: string, which = ctx.tx.part``): Promise<Bucket[]> {
   const { tenantId } = account(ctx)
   return ctx.tx<Bucket[]>`
     select b.id, b.container_id, b.name, (row_number() over (order by b.rank, b.id))::int - 1 as position, b.wip_limit,
@@ -56,7 +56,7 @@ export function readBuckets(ctx: Ctx, containerId: string): Promise<Bucket[]> {
       select i.bucket_id, count(*)::int as items from item i
       where i.tenant_id = ${tenantId} and i.container_id = ${containerId} and i.deleted_at is null group by i.bucket_id
     ) held on held.bucket_id = b.id
-    where b.tenant_id = ${tenantId} and b.container_id = ${containerId}
+    where b.tenant_id = ${tenantId} and b.container_id = ${containerId} ${which}
     order by b.rank, b.id`
 }
 
