@@ -1,7 +1,15 @@
 /** Webhooks and deliveries as people name them on a command line. */
+import { Args } from '@oclif/core'
 import { type Delivery, type Webhook, webhookOperations } from '../core/webhooks/contract.ts'
 import type { Caller } from './caller.ts'
 import { Failure } from './failure.ts'
+
+/** What `findWebhook` takes. */
+export const webhookArgument = Args.string({
+  ignoreStdin: true,
+  required: true,
+  description: 'its id, the beginning of it, or its target',
+})
 
 /** The webhook of that id, of an id that begins so, or of that target. Fails (notFound, conflict) where none or several are meant. */
 export async function findWebhook(caller: Caller, named: string): Promise<Webhook> {
@@ -13,6 +21,12 @@ export async function findWebhook(caller: Caller, named: string): Promise<Webhoo
   if (others.length > 0)
     throw new Failure('conflict', `"${named}" could be ${found.length} webhooks.`, 'Give the whole id.')
   return only
+}
+
+/** Sets a webhook going, or stops it. Fails as findWebhook does. */
+export async function setWebhookState(caller: Caller, named: string, state: 'ACTIVE' | 'PAUSED'): Promise<Webhook> {
+  const { id } = await findWebhook(caller, named)
+  return caller.call(webhookOperations.changeWebhook, { webhookId: id, body: { state } })
 }
 
 /** A delivery by its id alone: it is looked for in every webhook, unless one is named. Fails (notFound). */

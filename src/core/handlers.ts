@@ -124,23 +124,29 @@ import { vetTarget } from './webhooks/target.ts'
 type Answered<O> = Promise<Answer<O> | (Answer<O> extends undefined ? void : never) | Problem | JsonText>
 type Rule<O> = (ctx: Ctx, received: Received<O>) => Answered<O>
 /** A rule with work before it that takes long and needs no transaction, or several. */
-interface Prepared<O, P> {
-  readonly prepare: (installation: Installation, actor: Actor, received: Received<O>, run: RunAsRule) => Promise<P>
-  readonly rule: (ctx: Ctx, received: Received<O>, prepared: P) => Answered<O>
+interface Prepared<O> {
+  readonly prepare: (
+    installation: Installation,
+    actor: Actor,
+    received: Received<O>,
+    run: RunAsRule,
+  ) => Promise<unknown>
+  // What is handed on concerns its own rule alone: `withWork` and `asking` hold the two against each other.
+  readonly rule: (ctx: Ctx, received: Received<O>, prepared: never) => Answered<O>
 }
 /** A rule with a question that depends on nothing: it travels in the transaction's first packet, beside the key's. */
-interface Asking<O, P> {
-  readonly ask: (ctx: Ctx) => Promise<P>
-  readonly rule: (ctx: Ctx, received: Received<O>, told: P) => Answered<O>
+interface Asking<O> {
+  readonly ask: (ctx: Ctx) => Promise<unknown>
+  readonly rule: (ctx: Ctx, received: Received<O>, told: never) => Answered<O>
 }
-// biome-ignore lint/suspicious/noExplicitAny: what `prepare` hands on concerns only its own rule; `withWork` checks the pair
-type Handler<O> = Rule<O> | Prepared<O, any> | Asking<O, any>
+type Handler<O> = Rule<O> | Prepared<O> | Asking<O>
 
-const withWork = <O, P>(prepare: Prepared<O, P>['prepare'], rule: Prepared<O, P>['rule']): Prepared<O, P> => ({
-  prepare,
-  rule,
-})
-const asking = <O, P>(ask: Asking<O, P>['ask'], rule: Asking<O, P>['rule']): Asking<O, P> => ({ ask, rule })
+type RuleWith<O, P> = (ctx: Ctx, received: Received<O>, handed: P) => Answered<O>
+const withWork = <O, P>(
+  prepare: (installation: Installation, actor: Actor, received: Received<O>, run: RunAsRule) => Promise<P>,
+  rule: RuleWith<O, P>,
+): Prepared<O> => ({ prepare, rule })
+const asking = <O, P>(ask: (ctx: Ctx) => Promise<P>, rule: RuleWith<O, P>): Asking<O> => ({ ask, rule })
 
 export const handlers: { readonly [Id in OperationId]: Handler<Operations[Id]> } = {
   listProblems,

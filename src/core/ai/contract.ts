@@ -22,6 +22,18 @@ const recovery = { refused: "content and its processors are the workspace's own"
 const params = z.strictObject({ modelId: uuid })
 const choosing = { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN' } as const
 
+const summarizing = {
+  spec: 'Index, Suggestions and AI; Quota semantics (ai_tokens_per_day)',
+  success: { status: 200, answer: Summary },
+  needs: { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER', within: 'container' },
+  refuses: ['ai.no_model', 'ai.model_failed', 'quota.exceeded', 'secret.unavailable'],
+  recovery,
+  assumed: [
+    'it sends content to a processor and spends tokens, so it needs what writing needs, although nothing is stored',
+    'reasons of ai.model_failed are codes, as :test answers them',
+  ],
+} as const
+
 export const aiOperations = defineOperations('ai', {
   listAiModels: {
     method: 'GET',
@@ -61,30 +73,14 @@ export const aiOperations = defineOperations('ai', {
     method: 'POST',
     path: '/containers/{containerId}:summarize',
     summary: 'Summarise a hub or a collection with the model that the workspace switched on',
-    spec: 'Index, Suggestions and AI; Quota semantics (ai_tokens_per_day)',
     params: z.strictObject({ containerId: uuid }),
-    success: { status: 200, answer: Summary },
-    needs: { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER', within: 'container' },
-    refuses: ['ai.no_model', 'ai.model_failed', 'quota.exceeded', 'secret.unavailable'],
-    recovery,
-    assumed: [
-      'it sends content to a processor and spends tokens, so it needs what writing needs, although nothing is stored',
-      'reasons of ai.model_failed are codes, as :test answers them',
-    ],
+    ...summarizing,
   },
   summarizeItem: {
     method: 'POST',
     path: '/items/{itemId}:summarize',
     summary: 'Summarise an item with the model that the workspace switched on',
-    spec: 'Index, Suggestions and AI; Quota semantics (ai_tokens_per_day)',
     params: z.strictObject({ itemId: uuid }),
-    success: { status: 200, answer: Summary },
-    needs: { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER', within: 'container' },
-    refuses: ['ai.no_model', 'ai.model_failed', 'quota.exceeded', 'secret.unavailable'],
-    recovery,
-    assumed: [
-      'it sends content to a processor and spends tokens, so it needs what writing needs, although nothing is stored',
-      'reasons of ai.model_failed are codes, as :test answers them',
-    ],
+    ...summarizing,
   },
 })

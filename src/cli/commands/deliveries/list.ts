@@ -1,11 +1,11 @@
-import { Args, Flags } from '@oclif/core'
+import { Flags } from '@oclif/core'
 import { type Delivery, deliveryStatuses, webhookOperations } from '../../../core/webhooks/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { pagesOf } from '../../caller.ts'
 import { moment } from '../../render/moment.ts'
 import { type Column, table } from '../../render/table.ts'
 import { isWithin, spanFlags, spanOf } from '../../span.ts'
-import { findWebhook } from '../../webhooks.ts'
+import { findWebhook, webhookArgument } from '../../webhooks.ts'
 
 const columns: readonly Column<Delivery>[] = [
   { head: 'CREATED', cell: ({ created_at }) => moment(created_at) },
@@ -25,13 +25,7 @@ export default class DeliveriesList extends CallerCommand {
     '<%= config.bin %> deliveries list https://hooks.example.com/svc --status DEAD_LETTER',
     '<%= config.bin %> deliveries list 0199c0de --since 6h --json',
   ]
-  static override args = {
-    webhook: Args.string({
-      ignoreStdin: true,
-      required: true,
-      description: 'its id, the beginning of it, or its target',
-    }),
-  }
+  static override args = { webhook: webhookArgument }
   static override flags = {
     status: Flags.string({ summary: 'Only those of this status.', options: deliveryStatuses }),
     ...spanFlags,

@@ -6,7 +6,7 @@ import { deliveryDetails } from '../../render/delivery.ts'
 import { moment } from '../../render/moment.ts'
 import { chosenDeliveries, type Repeatable, repeatAll, repeatable } from '../../replaying.ts'
 import { spanFlags, spanOf } from '../../span.ts'
-import { findWebhook } from '../../webhooks.ts'
+import { findWebhook, webhookArgument } from '../../webhooks.ts'
 
 export default class DeliveriesReplay extends CallerCommand {
   static override summary = 'Send deliveries again: one, or those of a stretch of time'
@@ -19,11 +19,7 @@ export default class DeliveriesReplay extends CallerCommand {
     '<%= config.bin %> deliveries replay 0199c0de --status SUCCEEDED --since 2026-09-01T09:00:00Z --until 2026-09-01T10:00:00Z --dry-run',
   ]
   static override args = {
-    webhook: Args.string({
-      ignoreStdin: true,
-      required: true,
-      description: 'its id, the beginning of it, or its target',
-    }),
+    webhook: webhookArgument,
     delivery: Args.string({ ignoreStdin: true, description: "one delivery's id; absent: those that the flags choose" }),
   }
   static override flags = {

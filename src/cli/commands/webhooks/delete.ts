@@ -1,19 +1,13 @@
-import { Args, Flags } from '@oclif/core'
+import { Flags } from '@oclif/core'
 import { webhookOperations } from '../../../core/webhooks/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { confirmByName } from '../../prompts.ts'
-import { findWebhook } from '../../webhooks.ts'
+import { findWebhook, webhookArgument } from '../../webhooks.ts'
 
 export default class WebhooksDelete extends CallerCommand {
   static override summary = 'Remove a webhook, its secrets and its deliveries'
   static override examples = ['<%= config.bin %> webhooks delete 0199c0de --confirm https://hooks.example.com/svc']
-  static override args = {
-    webhook: Args.string({
-      ignoreStdin: true,
-      required: true,
-      description: 'its id, the beginning of it, or its target',
-    }),
-  }
+  static override args = { webhook: webhookArgument }
   static override flags = {
     confirm: Flags.string({ summary: 'Answers the question whether to remove it.', helpValue: 'TARGET' }),
   }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { Args, Flags } from '@oclif/core'
+import { Flags } from '@oclif/core'
 import { webhookOperations } from '../../../core/webhooks/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { moment } from '../../render/moment.ts'
 import { webhookDetails } from '../../render/webhook.ts'
 import { keepingToken, tokenFileFlag, withTokenFile } from '../../token-file.ts'
-import { findWebhook } from '../../webhooks.ts'
+import { findWebhook, webhookArgument } from '../../webhooks.ts'
 
 export default class WebhooksRotateSecret extends CallerCommand {
   static override summary = 'Sign with a new secret from now on; it is shown once'
@@ -15,13 +15,7 @@ export default class WebhooksRotateSecret extends CallerCommand {
     '<%= config.bin %> webhooks rotate-secret 0199c0de --grace-seconds 3600',
     '<%= config.bin %> webhooks rotate-secret 0199c0de --grace-seconds 0 --secret-file svc.secret',
   ]
-  static override args = {
-    webhook: Args.string({
-      ignoreStdin: true,
-      required: true,
-      description: 'its id, the beginning of it, or its target',
-    }),
-  }
+  static override args = { webhook: webhookArgument }
   static override flags = {
     'grace-seconds': Flags.integer({
       summary: 'How long the secret before is signed with as well; 0 ends it at once. Absent: a day.',

@@ -2,7 +2,7 @@ import { Args } from '@oclif/core'
 import { webhookOperations } from '../../../core/webhooks/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { deliveryDetails } from '../../render/delivery.ts'
-import { findWebhook } from '../../webhooks.ts'
+import { findWebhook, webhookArgument } from '../../webhooks.ts'
 
 export default class WebhooksSend extends CallerCommand {
   static override summary = 'Deliver one event of the past, whatever types the webhook receives'
@@ -10,11 +10,7 @@ export default class WebhooksSend extends CallerCommand {
     '<%= config.bin %> webhooks send https://hooks.example.com/svc 0199c0de-0000-7000-8000-000000000099',
   ]
   static override args = {
-    webhook: Args.string({
-      ignoreStdin: true,
-      required: true,
-      description: 'its id, the beginning of it, or its target',
-    }),
+    webhook: webhookArgument,
     event: Args.string({ ignoreStdin: true, required: true, description: "the event's id" }),
   }
 

@@ -1,18 +1,11 @@
-import { Args } from '@oclif/core'
 import { CallerCommand } from '../../base-command.ts'
 import { webhookDetails } from '../../render/webhook.ts'
-import { findWebhook } from '../../webhooks.ts'
+import { findWebhook, webhookArgument } from '../../webhooks.ts'
 
 export default class WebhooksShow extends CallerCommand {
   static override summary = 'Show one webhook'
   static override examples = ['<%= config.bin %> webhooks show https://hooks.example.com/svc']
-  static override args = {
-    webhook: Args.string({
-      ignoreStdin: true,
-      required: true,
-      description: 'its id, the beginning of it, or its target',
-    }),
-  }
+  static override args = { webhook: webhookArgument }
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(WebhooksShow)

@@ -1,10 +1,10 @@
-import { Args, Flags } from '@oclif/core'
+import { Flags } from '@oclif/core'
 import { webhookOperations } from '../../../core/webhooks/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { changedTypesFlag, typesNamed } from '../../event-stream.ts'
 import { Failure } from '../../failure.ts'
 import { webhookDetails } from '../../render/webhook.ts'
-import { findWebhook } from '../../webhooks.ts'
+import { findWebhook, webhookArgument } from '../../webhooks.ts'
 
 export default class WebhooksUpdate extends CallerCommand {
   static override summary = 'Change where a webhook goes, or which events it receives'
@@ -14,13 +14,7 @@ export default class WebhooksUpdate extends CallerCommand {
     '<%= config.bin %> webhooks update 0199c0de --url https://hooks.example.com/new',
     "<%= config.bin %> webhooks update 0199c0de --type 'work.item.*' --type work.bucket.created",
   ]
-  static override args = {
-    webhook: Args.string({
-      ignoreStdin: true,
-      required: true,
-      description: 'its id, the beginning of it, or its target',
-    }),
-  }
+  static override args = { webhook: webhookArgument }
   static override flags = {
     url: Flags.string({ summary: 'The new target.', helpValue: 'URL' }),
     type: changedTypesFlag,

@@ -13,6 +13,7 @@
 import { account } from '../../auth/session.ts'
 import { findVisibleContainer, writableContainer } from '../../containers/access.ts'
 import type { Ctx } from '../../context.ts'
+import type { Part } from '../../database/statement.ts'
 import type { EventName } from '../../events.ts'
 import { newId } from '../../id.ts'
 import { type ItemType, isCapable } from '../../item-types.ts'
@@ -26,6 +27,10 @@ import {
   mostFields,
   type customFieldOperations as ops,
 } from './contract.ts'
+
+/** A definition's columns, as they are answered. */
+export const columnsOf = ({ tx }: Ctx): Part => tx.part`
+  id, collection_id, key, kind, options, is_required, applies_to, created_at, updated_at, version`
 
 /** Refuses request.invalid, auth.role_required, container.archived, custom_field.key_taken, custom_field.type_not_supported, structure.full. */
 export async function createCustomField(
@@ -46,7 +51,7 @@ export async function createCustomField(
     insert into custom_field (tenant_id, id, collection_id, key, kind, options, is_required, applies_to)
     values (${tenantId}, ${newId()}, ${collectionId}, ${body.key}, ${body.kind},
             ${options === null ? null : tx.json(options)}, ${body.is_required}, ${tx.json(body.applies_to)})
-    returning id, collection_id, key, kind, options, is_required, applies_to, created_at, updated_at, version`
+    returning ${columnsOf(ctx)}`
 
   return recorded(ctx, definition, 'work.custom_field.created')
 }
@@ -73,7 +78,7 @@ export async function updateCustomField(
            is_required = ${next.is_required}, applies_to = ${tx.json(next.applies_to)},
            updated_at = now(), version = version + 1
     where tenant_id = ${account(ctx).tenantId} and id = ${fieldId}
-    returning id, collection_id, key, kind, options, is_required, applies_to, created_at, updated_at, version`
+    returning ${columnsOf(ctx)}`
 
   return recorded(ctx, definition, 'work.custom_field.changed', { members })
 }
@@ -85,7 +90,7 @@ export async function deleteCustomField(ctx: Ctx, { fieldId }: Received<typeof o
   const [definition] = await ctx.tx<[CustomFieldDefinition]>`
     update custom_field set deleted_at = now(), updated_at = now(), version = version + 1
     where tenant_id = ${account(ctx).tenantId} and id = ${fieldId}
-    returning id, collection_id, key, kind, options, is_required, applies_to, created_at, updated_at, version`
+    returning ${columnsOf(ctx)}`
 
   await recorded(ctx, definition, 'work.custom_field.deleted')
 }
@@ -130,7 +135,7 @@ async function lockDefinition(ctx: Ctx, fieldId: string): Promise<CustomFieldDef
   if (!found) refuse('not_found')
   await demandAdmin(ctx, found.collection_id)
   const [row] = await ctx.tx<CustomFieldDefinition[]>`
-    select id, collection_id, key, kind, options, is_required, applies_to, created_at, updated_at, version
+    select ${columnsOf(ctx)}
     from custom_field where tenant_id = ${tenantId} and id = ${fieldId} and deleted_at is null for no key update`
   if (!row) refuse('not_found')
   ctx.unchanged(row.version)

@@ -5,6 +5,7 @@ import type { Ctx } from '../../context.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
 import type { CustomFieldDefinition, customFieldOperations as ops } from './contract.ts'
+import { columnsOf } from './definition.ts'
 
 /** By key; the workspace's before the collection's of the same key. Refuses not_found for what is no collection that the caller sees. */
 export async function listCustomFields(
@@ -14,7 +15,7 @@ export async function listCustomFields(
   const { tenantId } = account(ctx)
   if (collectionId && (await visibleContainer(ctx, collectionId)).kind !== 'COLLECTION') refuse('not_found')
   const data = await ctx.tx.last<CustomFieldDefinition[]>`
-    select id, collection_id, key, kind, options, is_required, applies_to, created_at, updated_at, version
+    select ${columnsOf(ctx)}
     from custom_field
     where tenant_id = ${tenantId} and (collection_id is null or collection_id = ${collectionId ?? null}) and deleted_at is null
     order by key collate "C", collection_id nulls first`
