@@ -8,6 +8,7 @@ import { recoveryActor } from '../../src/core/actor.ts'
 import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
 import { performForAnswer } from '../../src/core/perform.ts'
 import { closeGate } from '../../src/core/recovery/gate.ts'
+import { sweepDeliveries } from '../../src/core/webhooks/jobs.ts'
 import { type Receiver, receiver, status, verifies } from '../support/receiver.ts'
 import { eventType, type Subscribed, underWay, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
 
@@ -92,6 +93,37 @@ describe('paused', () => {
 
     await patch({ state: 'ACTIVE' })
     await target.until(2)
+    await over()
+    expect(await first()).toMatchObject({ status: 'SUCCEEDED', attempt: 2 })
+  })
+
+  test('what was pending waits longer than events are kept; what is over goes then, with its attempts', async () => {
+    await world.emit(webhook.tenantId)
+    await over()
+    target.respond(status(500))
+    await world.emit(webhook.tenantId)
+    await world.until('it failed', async () => (await first())?.status === 'FAILED')
+    await patch({ state: 'PAUSED' })
+    const age = (days: number) => world.sql`
+      update delivery set created_at = now() - make_interval(days => ${days}),
+                          finished_at = case when finished_at is not null then now() - make_interval(days => ${days}) end
+      where webhook_id = ${webhook.id}`
+    const statuses = async () => (await world.deliveries(webhook)).map((one) => one.status)
+
+    await age(29)
+    await sweepDeliveries.run(world.installation, {})
+    expect(await statuses()).toEqual(['FAILED', 'SUCCEEDED'])
+    await age(31)
+    await sweepDeliveries.run(world.installation, {})
+    expect(await statuses()).toEqual(['FAILED'])
+    const [attempts] = await world.sql<{ n: number }[]>`
+      select count(*)::int as n from delivery_attempt a
+      where not exists (select from delivery d where d.tenant_id = a.tenant_id and d.id = a.delivery_id)`
+    expect(attempts?.n).toBe(0)
+
+    target.respond(status(204))
+    world.ahead += 10
+    await patch({ state: 'ACTIVE' })
     await over()
     expect(await first()).toMatchObject({ status: 'SUCCEEDED', attempt: 2 })
   })

@@ -1,4 +1,8 @@
-/** What the area removes by and by: deliveries of removed webhooks, old ones, and secrets whose grace is over. Spec: decisions 5. */
+/**
+ * What the area removes by and by: deliveries of removed webhooks, those that were over before the window of the
+ * outbox, and secrets whose grace is over. What waits stays, however long it does, as its event does (triggers/sweep.ts).
+ * Spec: decisions 5.
+ */
 import { z } from 'zod'
 import type { Ctx } from '../context.ts'
 import type { Installation } from '../installation.ts'
@@ -8,8 +12,6 @@ import { removeSealed } from '../sealed-values.ts'
 
 /** Rows removed in one transaction, so that none lasts long. */
 const batch = 1000
-/** As long as events are kept; without its event a delivery cannot be made. */
-const keptDays = 30
 
 /** Removes the deliveries of a webhook that is gone. */
 export const removeDeliveries = defineJob({
@@ -60,7 +62,7 @@ async function sweepWorkspace(installation: Installation, job: string, tenantId:
     removeRows(
       ctx,
       tenantId,
-      ctx.tx.part`(d.created_at < now() - make_interval(days => ${keptDays}) and d.started_at is null
+      ctx.tx.part`(d.finished_at < now() - make_interval(days => ${ctx.config.outboxDays})
         or not exists (select from webhook w where w.tenant_id = ${tenantId} and w.id = d.webhook_id))`,
     ),
   )
