@@ -10,11 +10,13 @@
  * ACTIVE until it commits, so that after a suspension is answered none of theirs commits.
  * The installation's gate is held the same way, behind a lock of its own (recovery/gate.ts).
  */
+
 import { type Actor, isAccount } from './actor.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { asInstallation, asTenant, type Ctx, contextOf } from './context.ts'
 import type { DatabaseAddress } from './database/address.ts'
+import { lockClasses } from './database/lock-classes.ts'
 import { openPool, type Pool } from './database/pool.ts'
 import type { Tx } from './database/transaction.ts'
 import type { Egress } from './egress/client.ts'
@@ -175,16 +177,13 @@ export function installationOver(
   return installation
 }
 
-/** Lock class of "this workspace may change": shared for its people, exclusive for :suspend, :delete, purge and holds. */
-const workspaceLock = 7301
-
 /** Takes the workspace's lock exclusively: waits for the changes under way, and lets no new one in before the commit. */
 export const closeWorkspace = (tx: Tx, tenantId: string) =>
-  tx`select pg_advisory_xact_lock(${workspaceLock}, hashtext(${tenantId}))`
+  tx`select pg_advisory_xact_lock(${lockClasses.workspace}, hashtext(${tenantId}))`
 
 /** Takes the workspace's lock as its people's changes do: what closes the workspace waits for the commit. */
 export const holdOpen = (tx: Tx, tenantId: string) =>
-  tx`select pg_advisory_xact_lock_shared(${workspaceLock}, hashtext(${tenantId}))`
+  tx`select pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${tenantId}))`
 
 /**
  * Runs a change of the workspace's own people. The state is read behind the shared lock,

@@ -13,17 +13,19 @@
  *
  * Spec: decisions 4, Keyring; docs/decisions/0060.
  */
+
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { DatabaseAddress } from './database/address.ts'
 import { keepSharedLocks } from './database/kept-locks.ts'
+import { lockClasses } from './database/lock-classes.ts'
 import type { LockName } from './database/shared-lock.ts'
 import type { Tx } from './database/transaction.ts'
 import type { Keyring } from './keyring.ts'
 
-const daemonLock: LockName = { lockClass: 7305, key: 1 }
-const knows = 7306
-const sealsUnder = 7307
+const daemonLock: LockName = { lockClass: lockClasses.runningDaemon, key: 1 }
+const knows = lockClasses.knownKey
+const sealsUnder = lockClasses.sealingKey
 
 /** PostgreSQL keeps longer names to their beginning. */
 const nameBytes = 63
@@ -45,7 +47,7 @@ const numberOf = (ring: Keyring, id: string) =>
   createHash('sha256').update(`${id}\n`).update(ring.checkValue(id)).digest().readUInt32BE() >>> 1
 
 /** Until the end of the transaction nobody else holds a ring against the running ones, so that of two neither misses the other. */
-export const holdRingsStill = (tx: Tx) => tx`select pg_advisory_xact_lock(7305, 2)`
+export const holdRingsStill = (tx: Tx) => tx`select pg_advisory_xact_lock(${lockClasses.runningDaemon}, 2)`
 
 interface Holder {
   /** `svc ring of HOST PID` */
@@ -56,7 +58,7 @@ interface Holder {
 export async function findUnaware(tx: Tx, ring: Keyring, keyId: string): Promise<readonly string[]> {
   const holders = await tx<Holder[]>`
     select distinct a.application_name as name from pg_locks d join pg_stat_activity a on a.pid = d.pid
-    where d.locktype = 'advisory' and d.granted and d.objsubid = 2 and d.classid = 7305 and d.objid = 1
+    where d.locktype = 'advisory' and d.granted and d.objsubid = 2 and d.classid = ${lockClasses.runningDaemon}::int::oid and d.objid = 1
       and d.database = (select oid from pg_database where datname = current_database())
       and not exists (
         select from pg_locks k where k.pid = d.pid and k.locktype = 'advisory' and k.granted and k.objsubid = 2

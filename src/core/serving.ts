@@ -5,11 +5,13 @@
  * change what a daemon may be serving. Spec: decisions 6 (`--recovery` refuses while a
  * daemon admits traffic).
  */
+
 import type { DatabaseAddress } from './database/address.ts'
 import { type KeptLocks, keepSharedLocks } from './database/kept-locks.ts'
+import { lockClasses } from './database/lock-classes.ts'
 import { isLockHeld } from './database/shared-lock.ts'
 
-const servingLock = { lockClass: 7303, key: 1 }
+const servingLock = { lockClass: lockClasses.serving, key: 1 }
 
 /** Announces that this process serves, until `release`. Throws when the database cannot be reached at first. */
 export const announceServing = (address: DatabaseAddress): Promise<KeptLocks> =>

@@ -6,6 +6,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Booted, bootInstallation } from '../../src/core/boot.ts'
 import { readConfig } from '../../src/core/config.ts'
+import { lockClasses } from '../../src/core/database/lock-classes.ts'
 import { readKeyring } from '../../src/core/keyring.ts'
 import { type TestInstallation, testInstallation } from '../support/installation.ts'
 import { changeRing as changeFile, newKey, type RingFile } from '../support/rings.ts'
@@ -47,6 +48,17 @@ async function boot(use: (booted: Booted) => Promise<unknown> = async () => unde
 const flip = (column: 'wrap' | 'ciphertext', limit: number) => own.oracle`
   update sealed_value set ${own.oracle(column)} = set_byte(${own.oracle(column)}, 20, 255 - get_byte(${own.oracle(column)}, 20))
   where (kind, owner_id) in (select kind, owner_id from sealed_value order by owner_id limit ${limit})`
+
+test('starts while people work: no lock of theirs is taken for a daemon that seals under a key', async () => {
+  await seal(1)
+  const ofRings = new Set<number>([lockClasses.runningDaemon, lockClasses.knownKey, lockClasses.sealingKey])
+  const ofPeople = Object.values(lockClasses).filter((one) => !ofRings.has(one))
+  expect(new Set(ofPeople).size + ofRings.size).toBe(Object.keys(lockClasses).length)
+  await own.oracle.begin(async (sql) => {
+    for (const lockClass of ofPeople) await sql`select pg_advisory_xact_lock_shared(${lockClass}, 47)`
+    expect(await boot()).toBe('booted')
+  })
+})
 
 describe('refuses to start', () => {
   test('with a key missing: it, and how many values would be lost', async () => {

@@ -55,6 +55,13 @@ const rules = [
     offence: { path: 'src/core/later.ts', text: '// TODO: one day' },
   },
   {
+    name: 'a class of advisory locks is given out in one place',
+    why: 'two meanings of one number wait for each other, and are taken for each other',
+    breaks: ({ path, text }: SourceFile) =>
+      path.startsWith('src/') && /advisory_(xact_)?lock(_shared)?\((\d+,|\$\{(?!lockClasses\.))/.test(text),
+    offence: { path: 'src/core/own.ts', text: 'tx`select pg_advisory_xact_lock(7306, 1)`' },
+  },
+  {
     name: 'no test is skipped',
     why: 'a promise without a test that runs is no promise',
     breaks: ({ path, text }: SourceFile) =>

@@ -12,16 +12,15 @@
  *
  * Spec: InstanceSettings (password_lockout_attempts).
  */
+
 import { hash } from 'node:crypto'
 import type { Ctx } from '../context.ts'
+import { lockClasses } from '../database/lock-classes.ts'
 import { fold } from '../fold.ts'
 import { newId } from '../id.ts'
 
 const windowMinutes = 15
 const lockMinutes = 15
-
-/** Lock class of "a verdict about this address is given"; the other class is the workspace's own (installation.ts). */
-const addressLock = 7302
 
 /** What failures are counted under. */
 export const subjectOf = (tenantId: string, email: string): Buffer =>
@@ -29,7 +28,7 @@ export const subjectOf = (tenantId: string, email: string): Buffer =>
 
 /** Waits for whoever is hearing a verdict about the same address; until the transaction ends. */
 export const takeTurn = (ctx: Ctx, tenantId: string, subject: Buffer) =>
-  ctx.tx`select pg_advisory_xact_lock(${addressLock}, hashtext(${tenantId + subject.toString('hex')}))`
+  ctx.tx`select pg_advisory_xact_lock(${lockClasses.signInAddress}, hashtext(${tenantId + subject.toString('hex')}))`
 
 /** How long the address stays locked, in seconds; 0 when it is not, or when `attempts` is 0. */
 export async function secondsLocked(ctx: Ctx, tenantId: string, subject: Buffer, attempts: number): Promise<number> {

@@ -5,14 +5,13 @@
  * only the row that moves is written. Deleted siblings and those that the caller does not see keep
  * their ranks and are stepped over, so a restored one is where it was. Spec: `:reorder`; decision 0100.
  */
+
 import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
+import { lockClasses } from '../database/lock-classes.ts'
 import { refuseMember } from '../problem.ts'
 import { rankBetween } from '../rank.ts'
 import { isSeen } from './access.ts'
-
-/** Lock class of the order of siblings. */
-const siblingsLock = 7306
 
 interface Place {
   readonly parentId: string | null
@@ -26,7 +25,7 @@ interface Place {
 export async function rankAt(ctx: Ctx, { parentId, before, moving }: Place): Promise<string> {
   const { tenantId } = account(ctx)
   const { tx } = ctx
-  await tx`select pg_advisory_xact_lock(${siblingsLock}, hashtext(${tenantId + (parentId ?? '')}))`
+  await tx`select pg_advisory_xact_lock(${lockClasses.siblings}, hashtext(${tenantId + (parentId ?? '')}))`
   const neighbour = before ? await findNeighbour(ctx, parentId, before, moving) : undefined
 
   const others = tx.part`

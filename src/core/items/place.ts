@@ -8,17 +8,16 @@
  *
  * Spec: `before_item_id`; decisions 3; docs/decisions/0105.
  */
+
 import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
+import { lockClasses } from '../database/lock-classes.ts'
 import { refuseMember } from '../problem.ts'
 import { rankBetween } from '../rank.ts'
 
-/** Lock class of the places of a bucket. */
-const placesLock = 7307
-
 /** Holds the places of a bucket, or of the items in no bucket (null), until the commit. */
 export const holdPlaces = (ctx: Ctx, containerId: string, bucketId: string | null) =>
-  ctx.tx`select pg_advisory_xact_lock(${placesLock}, hashtext(${account(ctx).tenantId + containerId + (bucketId ?? '')}))`
+  ctx.tx`select pg_advisory_xact_lock(${lockClasses.places}, hashtext(${account(ctx).tenantId + containerId + (bucketId ?? '')}))`
 
 interface Place {
   readonly containerId: string

@@ -11,9 +11,11 @@
  * Elsewhere: what a role lets an account see (containers/access.ts), and where it is asked for
  * (gate.ts): both read the rows at each request. Spec: Index, Identity; decisions 2; decision 0101.
  */
+
 import { account } from '../auth/session.ts'
 import { findVisibleContainer, visibleContainerIds } from '../containers/access.ts'
 import type { Ctx } from '../context.ts'
+import { lockClasses } from '../database/lock-classes.ts'
 import type { EventName } from '../events.ts'
 import { newId } from '../id.ts'
 import type { Answer, Received } from '../operation.ts'
@@ -21,9 +23,6 @@ import { firstId, pageOfRows, pageStart } from '../page.ts'
 import { refuse, refuseMember } from '../problem.ts'
 import { type Role, rankOf } from '../schema.ts'
 import type { Membership, membershipOperations as ops } from './contract.ts'
-
-/** Lock class of the memberships of one workspace. */
-const membershipLock = 7307
 
 /** Refuses cursor.invalid. */
 export async function listMemberships(
@@ -110,7 +109,7 @@ export async function addMembership(
 const columns = ({ tx }: Ctx) => tx.part`id, account_id, container_id, role, created_at, updated_at, version`
 
 const lockMemberships = ({ tx }: Ctx, tenantId: string) =>
-  tx`select pg_advisory_xact_lock(${membershipLock}, hashtext(${tenantId}))`
+  tx`select pg_advisory_xact_lock(${lockClasses.memberships}, hashtext(${tenantId}))`
 
 /** The caller's role on the workspace or in a container; undefined where he does not see the place. */
 async function roleAt(ctx: Ctx, containerId: string | null): Promise<Role | undefined> {

@@ -20,8 +20,10 @@
  * Elsewhere: what has to hold before it opens (check.ts), opening it (admit.ts), the daemon
  * that closes it by itself (witness.ts). Spec: decisions 1, Roots; recovery is ours.
  */
+
 import { type AccountActor, type Actor, isAccount } from '../actor.ts'
 import type { Ctx } from '../context.ts'
+import { lockClasses } from '../database/lock-classes.ts'
 import type { Tx } from '../database/transaction.ts'
 import type { Installation } from '../installation.ts'
 import type { Needs } from '../operation.ts'
@@ -59,11 +61,8 @@ async function readGate(tx: Tx): Promise<GateState> {
 export const lookAtGate = (installation: Installation): Promise<GateState> =>
   installation.transaction({ kind: 'SYSTEM', job: 'recovery' }, { readOnly: true }, ({ tx }) => readGate(tx))
 
-/** Lock class of "the gate stays as it is": shared for what it lets through, exclusive for whoever moves it. */
-const gateLock = 7304
-
 /** Keeps the gate as it is until the commit. To be the first lock of a transaction, so that two never wait for each other. */
-export const holdGate = (tx: Tx) => tx`select pg_advisory_xact_lock_shared(${gateLock}, 0)`
+export const holdGate = (tx: Tx) => tx`select pg_advisory_xact_lock_shared(${lockClasses.gate}, 0)`
 
 /** Longer than any change may take: 5 s for a statement, and as long for a copy of the ledger. */
 const moveGateSeconds = 15
@@ -73,7 +72,7 @@ export async function takeGate(tx: Tx): Promise<void> {
   await tx.switch(
     `set local lock_timeout = '${moveGateSeconds}s'; set local statement_timeout = '${moveGateSeconds + 1}s'`,
   )
-  await tx`select pg_advisory_xact_lock(${gateLock}, 0)`
+  await tx`select pg_advisory_xact_lock(${lockClasses.gate}, 0)`
 }
 
 /** How a transaction passes the gate. */

@@ -11,8 +11,10 @@
  *
  * Spec: Webhook subscription; Webhooks and event pull, rules 1 and 2; decisions 5.
  */
+
 import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
+import { lockClasses } from '../database/lock-classes.ts'
 import { knownName } from '../events/catalog.ts'
 import { newId } from '../id.ts'
 import type { Answer, Received } from '../operation.ts'
@@ -126,12 +128,9 @@ function checkTypes({ config }: Ctx, types: readonly string[]): void {
   }
 }
 
-/** Lock class of "so many webhooks": two who make one at once count one another. */
-const quotaLock = 7309
-
-/** Refuses quota.exceeded. */
+/** Two who make one at once count one another. Refuses quota.exceeded. */
 async function checkQuota(ctx: Ctx, tenantId: string): Promise<void> {
-  await ctx.tx`select pg_advisory_xact_lock(${quotaLock}, hashtext(${tenantId}))`
+  await ctx.tx`select pg_advisory_xact_lock(${lockClasses.webhookTargets}, hashtext(${tenantId}))`
   const [row] = await ctx.tx<{ used: number; ceiling: number | bigint | null }[]>`
     select (select count(*)::int from webhook where tenant_id = ${tenantId}) as used,
            (select ceiling from tenant_quota where tenant_id = ${tenantId} and quota = 'webhook_targets') as ceiling`

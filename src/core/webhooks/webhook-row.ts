@@ -1,5 +1,7 @@
 /** A webhook's row, as rules read, lock and answer it. Spec: decisions 5, Webhook. */
+
 import type { Ctx } from '../context.ts'
+import { lockClasses } from '../database/lock-classes.ts'
 import { refuse } from '../problem.ts'
 import type { DisabledReason, Webhook, WebhookState } from './contract.ts'
 
@@ -18,12 +20,9 @@ export interface WebhookRow {
   readonly version: number
 }
 
-/** Lock class of "a webhook is as it is": shared by whoever begins attempts, exclusive for whoever changes it. */
-export const webhookLock = 7308
-
 /** Waits for the attempts that are just being begun, and lets no other begin before the commit: behind it a change holds from its answer on. */
 const closeWebhook = ({ tx }: Pick<Ctx, 'tx'>, webhookId: string): Promise<unknown> =>
-  tx`select pg_advisory_xact_lock(${webhookLock}, hashtext(${webhookId}))`
+  tx`select pg_advisory_xact_lock(${lockClasses.webhook}, hashtext(${webhookId}))`
 
 /** The workspace's webhooks, newest first, or the one of that id. */
 export const readWebhooks = ({ tx }: Ctx, tenantId: string, id: string | null = null): Promise<WebhookRow[]> => tx<

@@ -6,21 +6,20 @@
  * container's order, so that two at once do not take the same place. Spec: Structure: buckets,
  * rule 2; decision 0100.
  */
+
 import { account } from '../../auth/session.ts'
 import { writableContainer } from '../../containers/access.ts'
 import type { Ctx } from '../../context.ts'
+import { lockClasses } from '../../database/lock-classes.ts'
 import type { Received } from '../../operation.ts'
 import { refuseMember } from '../../problem.ts'
 import { rankBetween } from '../../rank.ts'
 import type { Bucket, bucketOperations as ops } from '../contract.ts'
 import { lockBucket, readBucket, recorded } from './bucket-row.ts'
 
-/** Lock class of "the order of this container's buckets may change". */
-const bucketsLock = 7308
-
 /** Waits for whoever else changes the order; until the transaction ends. */
 export const holdOrder = (ctx: Ctx, containerId: string) =>
-  ctx.tx`select pg_advisory_xact_lock(${bucketsLock}, hashtext(${account(ctx).tenantId + containerId}))`
+  ctx.tx`select pg_advisory_xact_lock(${lockClasses.buckets}, hashtext(${account(ctx).tenantId + containerId}))`
 
 interface Placed {
   readonly id: string

@@ -10,9 +10,11 @@
  *
  * Elsewhere: what a value may be (value.ts). Spec: Structure: custom fields; decisions 3.
  */
+
 import { account } from '../../auth/session.ts'
 import { findVisibleContainer, writableContainer } from '../../containers/access.ts'
 import type { Ctx } from '../../context.ts'
+import { lockClasses } from '../../database/lock-classes.ts'
 import type { Part } from '../../database/statement.ts'
 import type { EventName } from '../../events.ts'
 import { newId } from '../../id.ts'
@@ -142,13 +144,10 @@ async function lockDefinition(ctx: Ctx, fieldId: string): Promise<CustomFieldDef
   return row
 }
 
-/** Lock class of "the number of this scope's fields may grow". */
-const fieldsLock = 7310
-
 /** Exact however many come at once: they come one after another. Refuses structure.full. */
 async function refuseFull(ctx: Ctx, collectionId: string | null): Promise<void> {
   const { tenantId } = account(ctx)
-  await ctx.tx`select pg_advisory_xact_lock(${fieldsLock}, hashtext(${tenantId + (collectionId ?? '')}))`
+  await ctx.tx`select pg_advisory_xact_lock(${lockClasses.customFields}, hashtext(${tenantId + (collectionId ?? '')}))`
   const [row] = await ctx.tx<{ count: number }[]>`
     select count(*)::int as count from custom_field
     where tenant_id = ${tenantId} and collection_id is not distinct from ${collectionId} and deleted_at is null`

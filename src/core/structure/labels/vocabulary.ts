@@ -9,9 +9,11 @@
  *
  * Spec: Structure: labels; Resources, Label; decision 0112.
  */
+
 import { account } from '../../auth/session.ts'
 import { writableContainer } from '../../containers/access.ts'
 import type { Ctx } from '../../context.ts'
+import { lockClasses } from '../../database/lock-classes.ts'
 import type { EventName } from '../../events.ts'
 import { fold } from '../../fold.ts'
 import { newId } from '../../id.ts'
@@ -102,13 +104,10 @@ async function lockLabel(ctx: Ctx, containerId: string, labelId: string): Promis
   return row ?? refuse('not_found')
 }
 
-/** Lock class of "the number of this container's labels may grow". */
-const labelsLock = 7309
-
 /** Exact however many come at once: they come one after another. Refuses structure.full. */
 async function refuseFull(ctx: Ctx, containerId: string): Promise<void> {
   const { tenantId } = account(ctx)
-  await ctx.tx`select pg_advisory_xact_lock(${labelsLock}, hashtext(${tenantId + containerId}))`
+  await ctx.tx`select pg_advisory_xact_lock(${lockClasses.labels}, hashtext(${tenantId + containerId}))`
   const [row] = await ctx.tx<{ count: number }[]>`
     select count(*)::int as count from label
     where tenant_id = ${tenantId} and container_id = ${containerId} and deleted_at is null`

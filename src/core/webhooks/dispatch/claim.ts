@@ -12,12 +12,12 @@
  * Spec: decisions 5, Delivery; design of the deliveries (at least once).
  */
 import type { Ctx } from '../../context.ts'
+import { lockClasses } from '../../database/lock-classes.ts'
 import type { Tx } from '../../database/transaction.ts'
 import { type Sealed, unseal } from '../../sealing.ts'
 import type { DeliveryCause } from '../contract.ts'
 import { attemptsAtMost } from '../ladder.ts'
 import { keyOf } from '../signature.ts'
-import { webhookLock } from '../webhook-row.ts'
 import type { Wanted } from './lanes.ts'
 
 const leaseSeconds = 30
@@ -75,7 +75,7 @@ interface EventRow {
 
 /** Holds webhooks as they are until the commit: a change to one waits, and what follows here sees every change before. */
 export const holdWebhooks = (tx: Tx, webhookIds: readonly string[]): Promise<unknown> =>
-  tx`select pg_advisory_xact_lock_shared(${webhookLock}, key) from (
+  tx`select pg_advisory_xact_lock_shared(${lockClasses.webhook}, key) from (
        select distinct hashtext(id) as key from jsonb_array_elements_text(${tx.json(webhookIds)}) as w(id) order by 1) k`
 
 /** Begins as many attempts as are wanted and due. The webhooks are held. `aheadSeconds`: see dispatcher.ts. */
