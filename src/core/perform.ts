@@ -9,6 +9,7 @@
  * Spec: decisions 1, "Checks come in this order".
  */
 import { type Actor, actsForInstallation, isAccount } from './actor.ts'
+import { shapeOf } from './answer-shape.ts'
 import { spendStepUp } from './auth/step-up.ts'
 import { type Ctx, etagOf } from './context.ts'
 import { handlers } from './handlers.ts'
@@ -126,9 +127,11 @@ export async function* pagesOf(
 async function readPage(installation: Installation, operation: Operation, actor: Actor, request: Request) {
   const received = receive(operation, request)
   const { rule } = handlerOf(operation)
-  const answer = await installation.transaction(actor, transactionFor(operation, actor, undefined), async (ctx) =>
-    operation.success.answer?.parse(await rule(ctx, received, undefined).catch(asProblem)),
-  )
+  const { answer: schema } = operation.success
+  const answer = await installation.transaction(actor, transactionFor(operation, actor, undefined), async (ctx) => {
+    const page = await rule(ctx, received, undefined).catch(asProblem)
+    return schema && shapeOf(schema).parse(page)
+  })
   return answer as { readonly data: readonly unknown[]; readonly next_cursor: string | null }
 }
 
@@ -185,7 +188,7 @@ function written(operation: Operation, result: unknown): StoredAnswer {
   const { status, answer: schema, location } = operation.success
   if (!schema) return { status, headers: {}, body: undefined }
   if (result instanceof JsonText) return { status, headers: {}, body: result.text }
-  const answer = schema.parse(result) as { version?: unknown }
+  const answer = shapeOf(schema).parse(result) as { version?: unknown }
   const headers = {
     ...(typeof answer.version === 'number' ? { etag: etagOf(answer.version) } : {}),
     ...(location ? { location: `/api/v1${location(answer as never)}` } : {}),
