@@ -67,6 +67,8 @@ const reconnectMs = 100
 /** Half an hour, give or take: plans and memory of a session do not grow for ever. */
 const lifetimeMs = 30 * 60_000
 const idleMs = 10 * 60_000
+/** How long a connection that is given back waits for its next user before the package hears of it. */
+const restMs = 1_000
 /** More than an attempt to connect can take; the driver gives up after two seconds. */
 const createMs = 5_000
 
@@ -102,14 +104,18 @@ interface Waiter {
 }
 
 /**
- * The package makes, checks and reaps the connections. A busy pool passes a connection from
- * hand to hand: through the package that would cost more than a look-up by key does.
+ * The package makes, checks and reaps the connections. A pool at work passes a connection from
+ * hand to hand, or lets it rest for a moment: through the package that would cost more than a
+ * look-up by key does.
  */
 class Connections {
   private readonly options: PoolOptions
   private readonly waiting: Waiter[] = []
-  /** Connections that are lent, or asked of the package; never more than `size`, and all of them while anybody waits. */
+  /** Connections that are lent, at rest, or asked of the package; never more than `size`, and all of them lent or asked for while anybody waits. */
   private held = 0
+  /** Given back a moment ago; the one that was used last is used next. */
+  private readonly resting: Connection[] = []
+  private rest: NodeJS.Timeout | undefined
   private readonly open = new Set<Connection>()
   private readonly tarn: Tarn<Connection>
   private running = 0
@@ -141,9 +147,10 @@ class Connections {
   }
 
   get counts(): PoolCounts {
-    const { tarn, discarded, lent, options } = this
+    const { tarn, discarded, lent, options, resting } = this
     const waiting = this.waiting.length + tarn.numPendingAcquires() + tarn.numPendingValidations()
-    return { size: options.size, free: tarn.numFree(), used: tarn.numUsed(), waiting, discarded, lent }
+    const free = tarn.numFree() + resting.length
+    return { size: options.size, free, used: tarn.numUsed() - resting.length, waiting, discarded, lent }
   }
 
   async lend<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
@@ -172,6 +179,7 @@ class Connections {
     const deadline = setTimeout(this.closing.resolve, graceMs)
     await this.closing.promise
     clearTimeout(deadline)
+    this.endRest()
 
     await Promise.all([...this.open].map((connection) => this.discard(connection)))
     await this.tarn.destroy()
@@ -181,7 +189,12 @@ class Connections {
     if (this.running === 0) this.closing?.resolve()
   }
 
-  private acquire(): Promise<Connection> {
+  private acquire(): Connection | Promise<Connection> {
+    for (let rested = this.resting.pop(); rested; rested = this.resting.pop()) {
+      if (isLendable(rested)) return rested
+      this.tarn.release(rested) // which buries it
+      this.held -= 1
+    }
     if (this.held < this.options.size) {
       this.held += 1
       return this.ask()
@@ -198,11 +211,26 @@ class Connections {
 
   /** Hands the connection to who has waited longest; one that died is replaced for him. */
   private giveBack(connection: Connection): void {
-    const next = isLendable(connection) ? this.nextWaiter() : undefined
-    if (next) next.resolve(connection)
-    else {
+    if (!isLendable(connection)) {
       this.tarn.release(connection)
       this.passOn()
+      return
+    }
+    const next = this.nextWaiter()
+    if (next) next.resolve(connection)
+    else {
+      this.resting.push(connection)
+      this.rest ??= setTimeout(() => this.endRest(), restMs).unref()
+    }
+  }
+
+  /** Gives what rests to the package, which ends it when nobody has needed it for long. */
+  private endRest(): void {
+    clearTimeout(this.rest)
+    this.rest = undefined
+    for (const connection of this.resting.splice(0)) {
+      this.tarn.release(connection)
+      this.held -= 1
     }
   }
 

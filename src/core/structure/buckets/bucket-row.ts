@@ -9,6 +9,7 @@
  */
 import { account } from '../../auth/session.ts'
 import type { Ctx } from '../../context.ts'
+import type { Part } from '../../database/statement.ts'
 import type { EventName, NewEvent } from '../../events.ts'
 import { refuse } from '../../problem.ts'
 import type { Bucket } from '../contract.ts'
@@ -44,10 +45,10 @@ export async function lockBucket(
   return row
 }
 
-/** The buckets of a container from the left, at most as many as it may have; `which` narrows them. */
-export function readBuckets(ctx: Ctx, containerId: string, which = ctx.tx.part``): Promise<Bucket[]> {
+/** The buckets of a container, at most as many as it may have, as a statement's `from (…)`. */
+export function bucketsOf(ctx: Ctx, containerId: string): Part {
   const { tenantId } = account(ctx)
-  return ctx.tx<Bucket[]>`
+  return ctx.tx.part`
     select b.id, b.container_id, b.name, (row_number() over (order by b.rank, b.id))::int - 1 as position, b.wip_limit,
            coalesce(held.items > b.wip_limit, false) as over_limit, b.is_done_bucket, b.color_token,
            coalesce(held.items, 0) as item_count, b.created_at, b.updated_at, b.version
@@ -56,14 +57,13 @@ export function readBuckets(ctx: Ctx, containerId: string, which = ctx.tx.part``
       select i.bucket_id, count(*)::int as items from item i
       where i.tenant_id = ${tenantId} and i.container_id = ${containerId} and i.deleted_at is null group by i.bucket_id
     ) held on held.bucket_id = b.id
-    where b.tenant_id = ${tenantId} and b.container_id = ${containerId} ${which}
-    order by b.rank, b.id`
+    where b.tenant_id = ${tenantId} and b.container_id = ${containerId}`
 }
 
 /** One of them. Refuses not_found. */
 export async function readBucket(ctx: Ctx, containerId: string, bucketId: string): Promise<Bucket> {
-  const buckets = await readBuckets(ctx, containerId)
-  return buckets.find(({ id }) => id === bucketId) ?? refuse('not_found')
+  const [bucket] = await ctx.tx<Bucket[]>`select * from (${bucketsOf(ctx, containerId)}) b where id = ${bucketId}`
+  return bucket ?? refuse('not_found')
 }
 
 type BucketEvent = Extract<EventName, `work.bucket.${string}`>

@@ -1,18 +1,19 @@
 /** Lists a container's buckets from the left. Spec: Structure: buckets; decisions 3. */
-import { visibleContainer, visibleContainerIds } from '../../containers/access.ts'
+import { visibleContainerIds } from '../../containers/access.ts'
 import type { Ctx } from '../../context.ts'
 import type { Answer, Received } from '../../operation.ts'
-import type { bucketOperations as ops } from '../contract.ts'
-import { readBuckets } from './bucket-row.ts'
+import { refuse } from '../../problem.ts'
+import type { Bucket, bucketOperations as ops } from '../contract.ts'
+import { bucketsOf } from './bucket-row.ts'
 
-/** Refuses not_found. */
+/** One statement, because this list is what a board begins with: a container without buckets is a row without one. Refuses not_found. */
 export async function listBuckets(
   ctx: Ctx,
   { containerId }: Received<typeof ops.listBuckets>,
 ): Promise<Answer<typeof ops.listBuckets>> {
-  const seen = ctx.tx.part`and b.container_id in (${visibleContainerIds(ctx)})`
-  const data = await readBuckets(ctx, containerId, seen)
-  // There are none, or he does not see them: asked for only then, because this list is what a board begins with.
-  if (data.length === 0) await visibleContainer(ctx, containerId)
-  return { data }
+  const rows = await ctx.tx.last<(Bucket | { id: null })[]>`
+    select b.* from (${visibleContainerIds(ctx)} and c.id = ${containerId}) seen left join (${bucketsOf(ctx, containerId)}) b on true
+    order by b.position`
+  if (rows.length === 0) refuse('not_found')
+  return { data: rows.filter((row) => row.id !== null) }
 }

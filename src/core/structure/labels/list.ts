@@ -14,7 +14,7 @@ export async function listLabels(
   const [, [tenant], labels] = await Promise.all([
     visibleContainer(ctx, containerId),
     ctx.tx<{ locale: string }[]>`select default_locale as locale from tenant where id = ${tenantId}`,
-    ctx.tx<Label[]>`
+    ctx.tx.last<Label[]>`
       select id, container_id, name, color_token, description, created_at, updated_at, version from label
       where tenant_id = ${tenantId} and container_id = ${containerId} and deleted_at is null`,
   ])
