@@ -1,5 +1,5 @@
 /** Whether a delivery was signed with a secret (Standard Webhooks 1.0.0), and if not, what is wrong with it. */
-import { timingSafeEqual } from 'node:crypto'
+import { createSecretKey, timingSafeEqual } from 'node:crypto'
 import { signed } from '../core/webhooks/signature.ts'
 import { Failure } from './failure.ts'
 
@@ -44,7 +44,7 @@ export function verdictOn(
   const at = Number(delivery.timestamp)
   const given = delivery.signature.split(' ').filter((one) => one.startsWith('v1,'))
   if (given.length === 0) return { valid: false, reason: 'signature.malformed' }
-  const made = signed(delivery.id, at, delivery.body, [key]).headers['webhook-signature'] ?? ''
+  const made = signed(delivery.id, at, delivery.body, [createSecretKey(key)]).headers['webhook-signature'] ?? ''
   if (!given.some((one) => isSame(one, made))) return { valid: false, reason: 'signature.differs' }
   const age = Math.floor(now / 1000) - at
   if (toleranceSeconds !== undefined && age > toleranceSeconds) return { valid: false, reason: 'timestamp.too_old' }

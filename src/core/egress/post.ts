@@ -77,16 +77,25 @@ const readBytes = 65_536
 const idlePerOrigin = 256
 const idleAtMost = 512
 const lineLifeMs = 5 * 60_000
+/** URLs whose form was read already: the same few targets are called over and over. */
+const readUrls = 1_000
 
 export function openCourier(guard: Guard, { connectMs, deadlineMs }: Bounds = productBounds): Courier {
   const open = (url: URL) => openLine(guard, url, connectMs)
   const lines = new IdleLines()
+  const known = new Map<string, URL>()
+  const read = (text: string): URL => {
+    const url = known.get(text) ?? guard.readUrl(text)
+    if (known.size >= readUrls) known.clear()
+    known.set(text, url)
+    return url
+  }
   return {
     async post(wanted) {
       const begun = performance.now()
       let url: URL
       try {
-        url = guard.readUrl(wanted.url)
+        url = read(wanted.url)
       } catch {
         return refusedByForm(wanted.url, performance.now() - begun)
       }

@@ -11,6 +11,7 @@
  *
  * Spec: decisions 5, Delivery; design of the deliveries (at least once).
  */
+import type { KeyObject } from 'node:crypto'
 import type { Ctx } from '../../context.ts'
 import { lockClasses } from '../../database/lock-classes.ts'
 import type { Tx } from '../../database/transaction.ts'
@@ -33,7 +34,7 @@ export interface Begun {
   /** The event's text; undefined where it is not to be delivered any more. */
   readonly body: string | undefined
   /** What it is signed with, the newest first. */
-  readonly keys: readonly Buffer[]
+  readonly keys: readonly KeyObject[]
   /** Attempts at the webhook had failed without a success since: this one may end that. */
   readonly afterFailures: boolean
 }
@@ -56,7 +57,7 @@ interface TargetRow extends Sealed {
 interface Target {
   readonly url: string
   readonly isFailing: boolean
-  readonly keys: readonly Buffer[]
+  readonly keys: readonly KeyObject[]
 }
 
 interface DueRow {
@@ -87,11 +88,11 @@ export async function claim(
 ): Promise<Claim> {
   const expired = wanted.filter(({ hasExpired }) => hasExpired).map(({ webhookId }) => webhookId)
   if (expired.length > 0) await settleInterrupted(ctx, tenantId, expired, aheadSeconds)
-  const { targets, locked } = await readTargets(ctx, tenantId, wanted)
-  const open = wanted.filter(({ webhookId }) => targets.has(webhookId))
-  if (open.length === 0) return { begun: [], locked }
-
-  const rows = await lockDue(ctx, tenantId, open, aheadSeconds)
+  const [{ targets, locked }, due] = await Promise.all([
+    readTargets(ctx, tenantId, wanted),
+    lockDue(ctx, tenantId, wanted, aheadSeconds),
+  ])
+  const rows = due.filter(({ webhook_id }) => targets.has(webhook_id))
   if (rows.length === 0) return { begun: [], locked }
   const [bodies] = await Promise.all([readEvents(ctx, tenantId, rows), begin(ctx, tenantId, rows, aheadSeconds)])
   return {
@@ -110,15 +111,16 @@ export async function claim(
   }
 }
 
-/** The deliveries that are due first at each webhook, which nobody else is claiming. */
-function lockDue({ tx }: Ctx, tenantId: string, open: readonly Wanted[], aheadSeconds: number): Promise<DueRow[]> {
-  const wanted = open.map(({ webhookId, slots }) => ({ webhook_id: webhookId, slots }))
+/** The deliveries that are due first at each webhook that is ACTIVE, which nobody else is claiming. */
+function lockDue({ tx }: Ctx, tenantId: string, wanted: readonly Wanted[], aheadSeconds: number): Promise<DueRow[]> {
+  const asked = wanted.map(({ webhookId, slots }) => ({ webhook_id: webhookId, slots }))
   return tx<DueRow[]>`
     select d.id, d.webhook_id, d.event_id, d.attempt, d.cause
-    from jsonb_to_recordset(${tx.json(wanted)}) as w(webhook_id uuid, slots integer)
+    from jsonb_to_recordset(${tx.json(asked)}) as w(webhook_id uuid, slots integer)
+    join webhook h on h.tenant_id = ${tenantId} and h.id = w.webhook_id and h.state = 'ACTIVE'
     cross join lateral (
       select id, webhook_id, event_id, attempt, cause from delivery
-      where tenant_id = ${tenantId} and webhook_id = w.webhook_id and finished_at is null
+      where tenant_id = ${tenantId} and webhook_id = h.id and finished_at is null
         and due_at <= now() + make_interval(secs => ${aheadSeconds}::float8) and leased_until is null
       order by due_at limit w.slots for update skip locked) d`
 }

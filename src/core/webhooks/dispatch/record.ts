@@ -75,6 +75,9 @@ const readable = (bytes: Buffer) =>
     .toString('utf8')
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
+/** Whether an outcome changes nothing but its delivery: a success, at a webhook that was not failing. */
+export const isQuiet = ({ ended, begun }: Outcome) => ended.succeeded && !begun.afterFailures
+
 /** Writes outcomes of one workspace. The webhooks are held. */
 export async function record(
   ctx: Ctx,
@@ -103,12 +106,10 @@ async function settle(
     verdict.status === 'FAILED' ? begun.deliveryId : `${verdict.status} ${begun.n}`,
   )
   const settled = await Promise.all([...alike.values()].map((some) => settleAlike(ctx, tenantId, some, aheadSeconds)))
-  const ids = new Set(settled.flat().map(({ id }) => id))
-  const known = outcomes.filter(({ begun }) => ids.has(begun.deliveryId))
-  if (known.length > 0) void noteAttempts(ctx, tenantId, known, aheadSeconds) // the commit waits for it
-  return ids
+  return new Set(settled.flat().map(({ id }) => id))
 }
 
+/** One value for all of them, not eleven for each: a turn has dozens, and would have a statement of its own for each number of them. */
 function settleAlike(
   { tx }: Ctx,
   tenantId: string,
@@ -119,31 +120,27 @@ function settleAlike(
   if (!first) return Promise.resolve([])
   const { begun, verdict } = first
   const dueIn = verdict.status === 'FAILED' ? ahead + verdict.waitSeconds : null
-  const ids = tx.json(some.map((one) => one.begun.deliveryId))
-  return tx<{ id: string }[]>`
-    update delivery
-    set status = ${verdict.status}, started_at = null, leased_until = null,
-        due_at = now() + make_interval(secs => ${dueIn}::float8),
-        finished_at = case when ${dueIn}::float8 is null then now() + make_interval(secs => ${ahead}::float8) end
-    where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${ids})::uuid))
-      and attempt = ${begun.n} and started_at is not null
-    returning id`
-}
-
-/** Through one value, not eleven for each: a turn has dozens, and a statement of its own for each number of them. */
-function noteAttempts({ tx }: Ctx, tenantId: string, known: readonly Outcome[], ahead: number): Promise<unknown> {
-  const rows = known.map(({ begun, host, durationMs, status, error, body, trace }) => ({
-    ...{ id: begun.deliveryId, n: begun.n, began: ahead - durationMs / 1000, host, duration_ms: durationMs },
+  const rows = some.map(({ begun: { deliveryId, n }, host, durationMs, status, error, body, trace }) => ({
+    ...{ id: deliveryId, n, began: ahead - durationMs / 1000, host, duration_ms: durationMs },
     ...{ status, error, body, trace },
   }))
-  return tx`
+  return tx<{ id: string }[]>`
     with outcome as (
       select * from jsonb_to_recordset(${tx.json(rows)}) as o(id uuid, n integer, began float8, host text, duration_ms integer,
-        status integer, error text, body text, trace jsonb))
+        status integer, error text, body text, trace jsonb)),
+    settled as (
+      update delivery
+      set status = ${verdict.status}, started_at = null, leased_until = null,
+          due_at = now() + make_interval(secs => ${dueIn}::float8),
+          finished_at = case when ${dueIn}::float8 is null then now() + make_interval(secs => ${ahead}::float8) end
+      where tenant_id = ${tenantId} and id = any(array(select id from outcome))
+        and attempt = ${begun.n} and started_at is not null
+      returning id)
     insert into delivery_attempt (tenant_id, delivery_id, n, at, ended_at, host, duration_ms, status, error, body, trace)
     select ${tenantId}::uuid, id, n, now() + make_interval(secs => began), now() + make_interval(secs => ${ahead}::float8),
            host, duration_ms, status, error, body, trace
-    from outcome`
+    from outcome where id in (select id from settled)
+    returning delivery_id as id`
 }
 
 interface FailingRow {

@@ -14,7 +14,7 @@ import { holdOpen } from '../../installation.ts'
 import { Problem } from '../../problem.ts'
 import { type Begun, claim, holdWebhooks } from './claim.ts'
 import type { Wanted } from './lanes.ts'
-import { type Outcome, record } from './record.ts'
+import { isQuiet, type Outcome, record } from './record.ts'
 
 export interface Turn {
   readonly tenantId: string
@@ -53,9 +53,11 @@ export async function takeTurn(
   const work = async (ctx: Ctx): Promise<Turn> => {
     void ctx.tx.switch(forTurns)
     const held = holdWebhooks(ctx.tx, webhookIds)
-    if (outcomes.length > 0) await record(ctx, tenantId, outcomes, aheadSeconds)
-    await held
-    const claimed = wanted.length > 0 ? await claim(ctx, tenantId, wanted, aheadSeconds) : { begun: [], locked: [] }
+    const recorded = outcomes.length > 0 ? record(ctx, tenantId, outcomes, aheadSeconds) : undefined
+    // What only succeeded leaves the webhooks as they are: what may be begun is asked for in the same packet.
+    if (!outcomes.every(isQuiet)) await recorded
+    const claiming = wanted.length > 0 ? claim(ctx, tenantId, wanted, aheadSeconds) : { begun: [], locked: [] }
+    const [claimed] = await Promise.all([claiming, recorded, held])
     return { tenantId, ...claimed, isServed: true }
   }
   try {
