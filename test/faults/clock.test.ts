@@ -219,10 +219,12 @@ test.runIf(hasFakeTime)(
   async () => {
     time.set('+0')
     const { tenant } = await own.provision()
-    await own.asRecovery(operations.openPassword, {
-      tenantId: tenant.id,
-      body: { hours: 1, reason: 'clock', requester: 'case 12' },
-    })
+    const open = () =>
+      own.asRecovery(operations.openPassword, {
+        tenantId: tenant.id,
+        body: { hours: 1, reason: 'clock', requester: 'case 12' },
+      })
+    await open()
     const opening = async () => {
       const { data } = await own.asRecovery(operations.listTenants, {})
       return data.find(({ id }) => id === tenant.id)?.password_opening
@@ -242,5 +244,10 @@ test.runIf(hasFakeTime)(
     expect(await opening()).toBeNull()
     time.set('+0')
     expect(await opening()).toBeNull()
+    await open()
+    expect(await opening()).not.toBeNull()
+    time.set('-1d')
+    expect(await opening(), 'one that begins in the future is not in force').toBeNull()
+    time.set('+0')
   },
 )
