@@ -89,6 +89,8 @@ export interface Ctx {
   ): Promise<void>
   /** Writes the trail of the workspace in force, and answers the entry's id. */
   audit(action: string, evidence?: Evidence): Promise<string>
+  /** Writes a change of the workspace's content into its trail and its outbox, under the event's name (`work.` left out in the trail). */
+  record(event: NewEvent, evidence: Evidence): Promise<void>
   /** Writes events of the workspace in force, and their deliveries to its webhooks. */
   emit(...events: readonly NewEvent[]): Promise<void>
   /** Owes what a rewind of the database must not undo: the ledger has it before the commit. */
@@ -197,6 +199,10 @@ class TransactionContext implements Ctx {
       values (${this.workspaceNow()}, ${id}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${viaOf(actor)},
               ${subject?.kind ?? null}, ${subject?.id ?? null}, ${tx.json(params)})`
     return id
+  }
+
+  async record(event: NewEvent, evidence: Evidence): Promise<void> {
+    await Promise.all([this.audit(event.name.replace(/^work\./, ''), evidence), this.emit(event)])
   }
 
   async emit(...events: readonly NewEvent[]): Promise<void> {

@@ -49,7 +49,7 @@ describe('in every language', () => {
   const readers = new Map<string, string>()
   /** All of them in one language, and two in every other: what the rest says is message.test.ts's to hold. */
   const kindsIn = (language: string) => {
-    const at = languages.indexOf(language)
+    const at = (languages as readonly string[]).indexOf(language)
     return at === 0 ? mailNames : mailNames.filter((_, index) => index % 6 === at % 6)
   }
   beforeAll(async () => {

@@ -31,8 +31,6 @@ export async function record(
   container: Container,
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
-  await Promise.all([
-    ctx.audit(event.slice('work.'.length), { subject: { kind: 'container', id: container.id }, params }),
-    ctx.emit({ name: event, subject: `/containers/${container.id}`, data: container }),
-  ])
+  const told = { name: event, subject: `/containers/${container.id}`, data: container }
+  await ctx.record(told, { subject: { kind: 'container', id: container.id }, params })
 }

@@ -106,9 +106,7 @@ export async function recorded(
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<Item> {
   const item = await readItem(ctx, itemId)
-  await Promise.all([
-    ctx.audit(event.slice('work.'.length), { subject: { kind: 'item', id: itemId }, params }),
-    ctx.emit({ name: event, subject: `/items/${itemId}`, data: item }),
-  ])
+  const told = { name: event, subject: `/items/${itemId}`, data: item }
+  await ctx.record(told, { subject: { kind: 'item', id: itemId }, params })
   return item
 }

@@ -90,11 +90,6 @@ export async function record(
   { id, container_id }: Pick<Bucket, 'id' | 'container_id'>,
   params: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  await Promise.all([
-    ctx.audit(told.name.slice('work.'.length), {
-      subject: { kind: 'bucket', id },
-      params: { container_id, ...params },
-    }),
-    ctx.emit({ ...told, subject: `/containers/${container_id}/buckets/${id}` }),
-  ])
+  const subject = `/containers/${container_id}/buckets/${id}`
+  await ctx.record({ ...told, subject }, { subject: { kind: 'bucket', id }, params: { container_id, ...params } })
 }

@@ -163,12 +163,7 @@ async function recorded(
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<CustomFieldDefinition> {
   const { id, collection_id } = definition
-  await Promise.all([
-    ctx.audit(event.slice('work.'.length), {
-      subject: { kind: 'custom_field', id },
-      params: { collection_id, ...params },
-    }),
-    ctx.emit({ name: event, subject: `/custom-fields/${id}`, data: definition }),
-  ])
+  const told = { name: event, subject: `/custom-fields/${id}`, data: definition }
+  await ctx.record(told, { subject: { kind: 'custom_field', id }, params: { collection_id, ...params } })
   return definition
 }

@@ -123,9 +123,7 @@ async function recorded(
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<Label> {
   const { id, container_id } = label
-  await Promise.all([
-    ctx.audit(event.slice('work.'.length), { subject: { kind: 'label', id }, params: { container_id, ...params } }),
-    ctx.emit({ name: event, subject: `/containers/${container_id}/labels/${id}`, data: label }),
-  ])
+  const told = { name: event, subject: `/containers/${container_id}/labels/${id}`, data: label }
+  await ctx.record(told, { subject: { kind: 'label', id }, params: { container_id, ...params } })
   return label
 }
