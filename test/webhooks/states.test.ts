@@ -104,11 +104,18 @@ describe('paused', () => {
     await world.emit(webhook.tenantId)
     await world.until('it failed', async () => (await first())?.status === 'FAILED')
     await patch({ state: 'PAUSED' })
-    const age = (days: number) => world.sql`
-      update delivery set created_at = now() - make_interval(days => ${days}),
-                          finished_at = case when finished_at is not null then now() - make_interval(days => ${days}) end
-      where webhook_id = ${webhook.id}`
-    const statuses = async () => (await world.deliveries(webhook)).map((one) => one.status)
+    // As it would be had it been made then: ids tell the moment they were made at.
+    const age = (days: number) =>
+      world.sql.begin(async (sql) => {
+        const then = sql`now() - make_interval(days => ${days})`
+        const aged = (id: string) => sql`(lpad(to_hex((extract(epoch from ${then}) * 1000)::bigint), 12, '0')
+        || substr(replace(${sql(id)}::text, '-', ''), 13))::uuid`
+        await sql`update delivery_attempt set delivery_id = ${aged('delivery_id')}`
+        await sql`
+        update delivery set id = ${aged('id')}, created_at = ${then}, finished_at = case when finished_at is not null then ${then} end
+        where webhook_id = ${webhook.id}`
+      })
+    const statuses = async () => (await world.deliveries(webhook)).map((one) => one.status).sort()
 
     await age(29)
     await sweepDeliveries.run(world.installation, {})

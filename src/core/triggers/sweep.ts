@@ -60,8 +60,8 @@ async function hasOld({ tx, config }: Ctx, tenantId: string): Promise<boolean> {
   return found.length > 0
 }
 
-/** The least id of an event within the window: UUIDv7 of that moment, all other bits 0. */
-const oldestKept = ({ tx, config }: Pick<Ctx, 'tx' | 'config'>) =>
+/** The least id within the window: UUIDv7 of the moment it begins at, all other bits 0. */
+export const oldestKept = ({ tx, config }: Pick<Ctx, 'tx' | 'config'>) =>
   tx.part`(lpad(to_hex((date_part('epoch', now() - make_interval(days => ${config.outboxDays})) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid`
 
 async function sweepWorkspace(installation: Installation, tenantId: string): Promise<void> {

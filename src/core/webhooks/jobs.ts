@@ -5,10 +5,12 @@
  */
 import { z } from 'zod'
 import type { Ctx } from '../context.ts'
+import type { Part } from '../database/statement.ts'
 import type { Installation } from '../installation.ts'
 import { defineJob } from '../job.ts'
 import { firstId } from '../page.ts'
 import { removeSealed } from '../sealed-values.ts'
+import { oldestKept } from '../triggers/sweep.ts'
 
 /** Rows removed in one transaction, so that none lasts long. */
 const batch = 1000
@@ -58,14 +60,11 @@ async function nextWorkspace(installation: Installation, job: string, after: str
 }
 
 async function sweepWorkspace(installation: Installation, job: string, tenantId: string): Promise<void> {
-  await inBatches(installation, job, tenantId, (ctx) =>
-    removeRows(
-      ctx,
-      tenantId,
-      ctx.tx.part`(d.finished_at < now() - make_interval(days => ${ctx.config.outboxDays})
-        or not exists (select from webhook w where w.tenant_id = ${tenantId} and w.id = d.webhook_id))`,
-    ),
-  )
+  for (let after: string | undefined = firstId; after !== undefined; ) {
+    const webhook = await nextWebhook(installation, job, tenantId, after)
+    if (webhook) await inBatches(installation, job, tenantId, (ctx) => removeRows(ctx, tenantId, sweptOf(ctx, webhook)))
+    after = webhook?.id
+  }
   await inBatches(installation, job, tenantId, async (ctx) => {
     const over = await ctx.tx<{ id: string }[]>`
       delete from webhook_secret where (tenant_id, id) in (
@@ -75,6 +74,38 @@ async function sweepWorkspace(installation: Installation, job: string, tenantId:
     return over.count
   })
 }
+
+interface Webhook {
+  readonly id: string
+  readonly isRemoved: boolean
+}
+
+/** The next webhook that has deliveries, also one that is no more; a look-up by key. */
+async function nextWebhook(
+  installation: Installation,
+  job: string,
+  tenantId: string,
+  after: string,
+): Promise<Webhook | undefined> {
+  const reading = { tenantId, readOnly: true }
+  const [row] = await installation.transaction(
+    { kind: 'SYSTEM', job },
+    reading,
+    ({ tx }) =>
+      tx.last<{ id: string; is_removed: boolean }[]>`
+      select d.webhook_id as id,
+             not exists (select from webhook w where w.tenant_id = ${tenantId} and w.id = d.webhook_id) as is_removed
+      from delivery d where d.tenant_id = ${tenantId} and d.webhook_id > ${after}::uuid order by d.webhook_id limit 1`,
+  )
+  return row && { id: row.id, isRemoved: row.is_removed }
+}
+
+/** All of a removed one; of any other what is over, which was made before the window as well: ids are in the order of time, so an index finds it. */
+const sweptOf = (ctx: Ctx, { id, isRemoved }: Webhook): Part =>
+  isRemoved
+    ? ctx.tx.part`webhook_id = ${id}`
+    : ctx.tx.part`webhook_id = ${id} and id < ${oldestKept(ctx)}
+        and finished_at < now() - make_interval(days => ${ctx.config.outboxDays})`
 
 async function inBatches(
   installation: Installation,
@@ -87,7 +118,7 @@ async function inBatches(
 }
 
 /** Removes a batch of deliveries with their attempts. */
-async function removeRows({ tx }: Ctx, tenantId: string, which: ReturnType<Ctx['tx']['part']>): Promise<number> {
+async function removeRows({ tx }: Ctx, tenantId: string, which: Part): Promise<number> {
   const [gone] = await tx<{ count: number }[]>`
     with old as (
       select webhook_id, id from delivery d where tenant_id = ${tenantId} and ${which} limit ${batch} for update skip locked),
