@@ -110,7 +110,9 @@ describe('paused', () => {
         const then = sql`now() - make_interval(days => ${days})`
         const aged = (id: string) => sql`(lpad(to_hex((extract(epoch from ${then}) * 1000)::bigint), 12, '0')
         || substr(replace(${sql(id)}::text, '-', ''), 13))::uuid`
-        await sql`update delivery_attempt set delivery_id = ${aged('delivery_id')}`
+        await sql`
+        update delivery_attempt set delivery_id = ${aged('delivery_id')}
+        where delivery_id in (select id from delivery where webhook_id = ${webhook.id})`
         await sql`
         update delivery set id = ${aged('id')}, created_at = ${then}, finished_at = case when finished_at is not null then ${then} end
         where webhook_id = ${webhook.id}`
