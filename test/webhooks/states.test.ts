@@ -135,6 +135,10 @@ describe('paused', () => {
     await patch({ state: 'ACTIVE' })
     await over()
     expect(await first()).toMatchObject({ status: 'SUCCEEDED', attempt: 2 })
+
+    // It was made before the window and ended within it: it stays as long as one that was made then.
+    await sweepDeliveries.run(world.installation, {})
+    expect(await statuses()).toEqual(['SUCCEEDED'])
   })
 
   test('no attempt begins once it is answered, whatever is under way', async () => {
