@@ -7,6 +7,7 @@ import { purgeDue, purgeTenant } from '../../../src/core/admin/tenants/jobs.ts'
 import { type PurgeOutcome, pursuePurge } from '../../../src/core/admin/tenants/purge.ts'
 import { mailFolderOf } from '../../../src/core/mail/settings.ts'
 import { retentionOperations } from '../../../src/core/retention/contract.ts'
+import { workspaceTables } from '../../../src/core/tables.ts'
 import {
   fingerprintOf,
   furnished,
@@ -105,6 +106,24 @@ describe('what a purge leaves', () => {
     await purge(leaving.id)
     const { document } = await ways.call('api', retentionOperations.getPurgeCertificate, { tenantId: leaving.id })
     expect(JSON.parse(document).removed.find(({ place }: { place: string }) => place === 'container').count).toBe(3002)
+  })
+
+  test('what is written into a table that was empty already goes as well, before it is said to be over', async () => {
+    const leaving = await furnished(ways)
+    await overdue(ways, leaving)
+    expect(workspaceTables['audit_entry']!.purge).toBeLessThan(workspaceTables['account']!.purge)
+    await ways.sql.unsafe(`
+      create function late_entry() returns trigger language plpgsql security definer as $$ begin
+        insert into audit_entry (tenant_id, id, action, actor_kind, via) values (old.tenant_id, gen_random_uuid(), 'late', 'SYSTEM', 'JOB');
+        return old;
+      end $$;
+      create trigger late_entry after delete on account for each row execute function late_entry()`)
+
+    await purge(leaving.id)
+
+    await ways.sql`drop function late_entry cascade`
+    expect(Object.values(await rowsOf(ways.sql, leaving.id)).every((count) => count === 0)).toBe(true)
+    expect(await placesNaming(ways.sql, leaving.id)).toEqual(['journal', 'purge_certificate'])
   })
 
   test('the seeded job and the sweep do the same as a call', async () => {
