@@ -1,6 +1,6 @@
 /** A daemon over a database of its own: inside the test's process, or the real command. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -176,11 +176,21 @@ export interface SpawnedDaemon {
   readonly ended: Promise<number | null>
 }
 
+/** Those that bin/svc starts Node with. */
+const engineFlags =
+  /exec "\$node"((?: --[a-z-]+=\d+)+)/
+    .exec(readFileSync(new URL('../../bin/svc', import.meta.url), 'utf8'))?.[1]
+    ?.trim()
+    .split(' ') ?? []
+
 /** The daemon as a process of its own, from the sources; resolves once it listens, or has ended. */
 export async function spawnDaemon(env: NodeJS.ProcessEnv): Promise<SpawnedDaemon> {
   const main = fileURLToPath(new URL('../../src/daemon/main.ts', import.meta.url))
   const { PATH, HOME } = process.env
-  const child = spawn(process.execPath, [main], { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...engineFlags, main], {
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let out = ''
   let err = ''
   const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))

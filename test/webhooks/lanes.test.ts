@@ -20,13 +20,12 @@ beforeEach(() => {
 const begin = (tenantId: string): [string, Place[]][] =>
   lanes.take(tenantId).map((held) => [held.webhookId, lanes.claimed(held, held.slots)])
 const counts = (begun: readonly [string, readonly Place[]][]) => begun.map(([id, places]) => [id, places.length])
-/** Lets targets show that they answer. */
+/** Lets targets show that they answer, and that so much is due to them that every place asked for is filled. */
 const prove = (tenantId: string, ...targets: string[]) => {
   for (const target of targets) {
     lanes.call(tenantId, target)
-    for (const [, places] of begin(tenantId)) for (const place of places) place.leave(succeeded)
-    const [held] = lanes.take(tenantId)
-    if (held) lanes.claimed(held, 0) // nothing more is due
+    for (let n = 0; n < 4; n += 1)
+      for (const [, places] of begin(tenantId)) for (const place of places) place.leave(succeeded)
   }
 }
 const failed = { failed: true, durationMs: 5 }
@@ -38,11 +37,11 @@ describe('lanes', () => {
     prove('two', 'd', 'e')
     for (const target of ['a', 'b', 'c']) lanes.call('one', target)
     expect(counts(begin('one'))).toEqual([
-      ['a', 4],
+      ['c', 4],
       ['b', 2],
     ])
     for (const target of ['d', 'e']) lanes.call('two', target)
-    expect(counts(begin('two'))).toEqual([['d', 4]])
+    expect(counts(begin('two'))).toEqual([['e', 4]])
     expect(lanes.ready()).toEqual([])
   })
 
@@ -56,20 +55,44 @@ describe('lanes', () => {
     expect(lanes.ready()).toEqual([])
   })
 
+  test('ask for one at first, for twice as many while all are filled, and for as many as there were after that', () => {
+    const asked = (begun: (slots: number) => number) => {
+      const [held] = lanes.take('one')
+      if (!held) throw new Error('nothing to take')
+      for (const place of lanes.claimed(held, begun(held.slots))) place.leave(succeeded)
+      lanes.call('one', 'a')
+      return held.slots
+    }
+    lanes.call('one', 'a')
+    const all = (slots: number) => slots
+    expect([asked(all), asked(all), asked(all), asked(all)]).toEqual([1, 2, 4, 4])
+    expect([asked(() => 2), asked(() => 0), asked(all), asked(() => 0)]).toEqual([4, 2, 1, 2])
+  })
+
+  test.each([
+    [0, ['short', 'long']],
+    [1_001, ['long', 'short']],
+  ])('ask those with a short queue before those with a long one, but for a second at most: %i ms', (ms, order) => {
+    prove('one', 'long')
+    lanes.call('one', 'short')
+    now += ms
+    expect(lanes.take('one').map(({ webhookId }) => webhookId)).toEqual(order)
+  })
+
   test('ask those first who were not asked last', () => {
     prove('one', 'a', 'b', 'c')
     for (const target of ['a', 'b', 'c']) lanes.call('one', target)
     for (const [, places] of begin('one')) for (const place of places) place.leave(succeeded)
     expect(counts(begin('one'))).toEqual([
-      ['c', 4],
-      ['a', 2],
+      ['a', 4],
+      ['c', 2],
     ])
     lanes.call('two', 'd')
     expect(lanes.ready()).toEqual(['two', 'one'].filter((id) => lanes.ready().includes(id)))
   })
 
   test('give a quick place back once an attempt is slow, and bound the slow ones apart', () => {
-    prove('one', 'a', 'b', 'healthy')
+    prove('one', 'healthy', 'a', 'b')
     for (const target of ['a', 'b']) lanes.call('one', target)
     for (const [, places] of begin('one')) for (const place of places) place.slow()
     expect(lanes.inFlight).toEqual({ quick: 0, fresh: 0, slow: 6 })

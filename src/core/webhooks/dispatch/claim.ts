@@ -144,14 +144,19 @@ async function readEvents({ tx }: Ctx, tenantId: string, rows: readonly DueRow[]
 
 /** Where the wanted webhooks go and what they sign with, as far as they are ACTIVE. */
 async function readTargets({ tx, ring }: Ctx, tenantId: string, wanted: readonly Wanted[]) {
+  // By key from one to the next: `offset 0` keeps the planner, which may know nothing of these tables yet, from any other order.
   const rows = await tx<TargetRow[]>`
     select w.id, w.target_url, w.consecutive_failures > 0 as is_failing, s.id as secret_id, s.ends_at is null as is_in_force,
            v.key_id, v.wrap, v.ciphertext
     from webhook w
-    join webhook_secret s on s.tenant_id = ${tenantId} and s.webhook_id = w.id and (s.ends_at is null or s.ends_at > now())
-    join sealed_value v on v.tenant_id = ${tenantId} and v.kind = 'webhook.secret' and v.owner_id = s.id
+    cross join lateral (
+      select id, ends_at from webhook_secret
+      where tenant_id = ${tenantId} and webhook_id = w.id and (ends_at is null or ends_at > now()) offset 0) s
+    cross join lateral (
+      select key_id, wrap, ciphertext from sealed_value
+      where tenant_id = ${tenantId} and kind = 'webhook.secret' and owner_id = s.id offset 0) v
     where w.tenant_id = ${tenantId} and w.state = 'ACTIVE'
-      and w.id in (select jsonb_array_elements_text(${tx.json(wanted.map(({ webhookId }) => webhookId))})::uuid)`
+      and w.id = any(array(select jsonb_array_elements_text(${tx.json(wanted.map(({ webhookId }) => webhookId))})::uuid))`
   const targets = new Map<string, Target>()
   const locked: string[] = []
   // Ids are made by daemons, whose clocks may differ: which one is in force does not hang on them.

@@ -6,8 +6,8 @@
  *                                 └──── the place is free ◀── the target answered ◀── POST ◀──────┘
  *
  * A turn is one transaction of one workspace, and each workspace has one at a time: what
- * ends meanwhile waits for the next, and the next for half of what is under way, 4 ms at most,
- * so that turns grow with the load instead of becoming more. No transaction is open while a target is waited for.
+ * ends meanwhile waits for the next, and where every place was filled the next waits for half
+ * of what is under way, 4 ms at most: turns grow with the load instead of becoming more. No transaction is open while a target is waited for.
  *
  * Not guaranteed: that a target is called once. A daemon that is killed leaves attempts
  * whose end nobody knows, and they are made again under the event's same id (claim.ts).
@@ -50,7 +50,7 @@ const lookAheadSeconds = 30
 /** After a failure of the database, or at the gate. */
 const pauseMs = 500
 const tellMs = 60_000
-/** How long a workspace gathers at most, after a turn, until half of what it has under way is over. */
+/** How long a workspace whose places were all filled gathers at most, until half of what it has under way is over. */
 const gatherMs = 4
 const drainMs = 5_000
 const recordMs = 1_500
@@ -173,7 +173,6 @@ class RunningDispatcher implements Dispatcher {
       void this.turn(next).finally(() => {
         this.inTurn.delete(next)
         this.turns -= 1
-        this.gathering.set(next, performance.now() + gatherMs)
         this.pump()
       })
     }
@@ -228,6 +227,9 @@ class RunningDispatcher implements Dispatcher {
         if (attempt) this.fly(tenantId, attempt, place)
       }
     }
+    // Every place was filled: nothing can begin until something is over.
+    const asked = held.reduce((sum, { slots }) => sum + slots, 0)
+    if (asked > 0 && turn.begun.length === asked) this.gathering.set(tenantId, performance.now() + gatherMs)
     if (turn.locked.length > 0) this.tellLocked()
     if (!turn.isServed) this.lanes.park(tenantId)
   }

@@ -30,6 +30,8 @@ export const productLimits: Limits = {
 export const slowMs = 500
 const pauseMs = 50
 const longestPauseMs = 1_000
+/** How long those with a short queue may come before one with a long queue. */
+const patienceMs = 1_000
 /** What is known of a target that nothing happens to is forgotten after this. */
 const rememberedMs = 10 * 60_000
 
@@ -40,6 +42,8 @@ interface Target {
   isDue: boolean
   /** Rises with each call, so that a claim knows whether it was called meanwhile. */
   calls: number
+  /** How many attempts to ask for at once: twice as many as the last claim filled, so that a place asked for in vain is kept from nobody. */
+  appetite: number
   /** When something becomes due that is not yet. */
   dueAt: number
   hasExpired: boolean
@@ -118,7 +122,7 @@ export class Lanes {
     if (!workspace) return []
     this.toTheEnd(this.workspaces, tenantId, workspace)
     const taken: Held[] = []
-    for (const target of [...workspace.targets.values()]) {
+    for (const target of this.lightFirst(workspace)) {
       const slots = this.slotsOf(target)
       if (slots === 0) continue
       const lane = laneOf(target)
@@ -136,6 +140,14 @@ export class Lanes {
     return taken
   }
 
+  /** Those whose queue is short before those with a long one, which so cannot make the others wait; but nobody is passed over for long. */
+  private lightFirst({ targets }: Workspace): Target[] {
+    const now = this.now()
+    const isFirst = ({ appetite, touchedAt }: Target) => appetite === 1 || now - touchedAt > patienceMs
+    const all = [...targets.values()]
+    return [...all.filter(isFirst), ...all.filter((target) => !isFirst(target))]
+  }
+
   /** What became of the places: one for each attempt begun, and the rest given back. */
   claimed(held: Held, begun: number): Place[] {
     const { target, lane, slots, calls } = held
@@ -143,6 +155,7 @@ export class Lanes {
     if (held.hasExpired) target.hasExpired = false
     // Fewer than were asked for: nothing more is due, unless somebody called since.
     if (begun < slots && target.calls === calls) target.isDue = false
+    target.appetite = begun < slots ? Math.max(1, begun) : Math.min(target.appetite * 2, this.limits.target)
     return Array.from({ length: begun }, () => this.place(target, lane))
   }
 
@@ -206,7 +219,12 @@ export class Lanes {
     const lane = laneOf(target)
     const { workspace } = target
     const own = (target.isProven ? this.limits.target : 1) - heldBy(target)
-    const left = [own, this.limits[lane].workspace - workspace.held[lane], this.limits[lane].daemon - this.held[lane]]
+    const left = [
+      own,
+      target.appetite,
+      this.limits[lane].workspace - workspace.held[lane],
+      this.limits[lane].daemon - this.held[lane],
+    ]
     // What is not known may turn out to hang: it begins only while there is room for that.
     if (lane === 'fresh') left.push(this.limits.slow.daemon - this.held.slow)
     return Math.max(0, Math.min(...left))
@@ -237,6 +255,7 @@ export class Lanes {
         workspace,
         isDue: false,
         calls: 0,
+        appetite: 1,
         dueAt: Number.POSITIVE_INFINITY,
         hasExpired: false,
         held: none(),

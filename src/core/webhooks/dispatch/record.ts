@@ -94,53 +94,40 @@ export async function record(
 
 const saysGone = ({ ended }: Outcome) => isGone(ended) && counts(ended)
 
-/** The deliveries and their attempts; answers those that were still under way with that attempt. */
+/**
+ * The deliveries and their attempts; answers those that were still under way with that attempt. One value for all
+ * of them, not a dozen for each: a turn has dozens, and would have a statement of its own for each number of them.
+ */
 async function settle(
-  ctx: Ctx,
-  tenantId: string,
-  outcomes: readonly Outcome[],
-  aheadSeconds: number,
-): Promise<Set<string>> {
-  // What ends alike is written at once; each that is to come again has a moment of its own.
-  const alike = Map.groupBy(outcomes, ({ begun, verdict }) =>
-    verdict.status === 'FAILED' ? begun.deliveryId : `${verdict.status} ${begun.n}`,
-  )
-  const settled = await Promise.all([...alike.values()].map((some) => settleAlike(ctx, tenantId, some, aheadSeconds)))
-  return new Set(settled.flat().map(({ id }) => id))
-}
-
-/** One value for all of them, not eleven for each: a turn has dozens, and would have a statement of its own for each number of them. */
-function settleAlike(
   { tx }: Ctx,
   tenantId: string,
-  some: readonly Outcome[],
+  outcomes: readonly Outcome[],
   ahead: number,
-): Promise<{ id: string }[]> {
-  const [first] = some
-  if (!first) return Promise.resolve([])
-  const { begun, verdict } = first
-  const dueIn = verdict.status === 'FAILED' ? ahead + verdict.waitSeconds : null
-  const rows = some.map(({ begun: { deliveryId, n }, host, durationMs, status, error, body, trace }) => ({
-    ...{ id: deliveryId, n, began: ahead - durationMs / 1000, host, duration_ms: durationMs },
-    ...{ status, error, body, trace },
+): Promise<Set<string>> {
+  const rows = outcomes.map(({ begun: { deliveryId, n }, verdict, host, durationMs, status, error, body, trace }) => ({
+    ...{ id: deliveryId, n, became: verdict.status },
+    due_in: verdict.status === 'FAILED' ? ahead + verdict.waitSeconds : null,
+    ...{ began: ahead - durationMs / 1000, host, duration_ms: durationMs, status, error, body, trace },
   }))
-  return tx<{ id: string }[]>`
-    with outcome as (
-      select * from jsonb_to_recordset(${tx.json(rows)}) as o(id uuid, n integer, began float8, host text, duration_ms integer,
-        status integer, error text, body text, trace jsonb)),
+  const settled = await tx<{ id: string }[]>`
+    with outcome as materialized (
+      select * from jsonb_to_recordset(${tx.json(rows)}) as o(id uuid, n integer, became text, due_in float8, began float8,
+        host text, duration_ms integer, status integer, error text, body text, trace jsonb)),
     settled as (
-      update delivery
-      set status = ${verdict.status}, started_at = null, leased_until = null,
-          due_at = now() + make_interval(secs => ${dueIn}::float8),
-          finished_at = case when ${dueIn}::float8 is null then now() + make_interval(secs => ${ahead}::float8) end
-      where tenant_id = ${tenantId} and id = any(array(select id from outcome))
-        and attempt = ${begun.n} and started_at is not null
-      returning id)
+      update delivery d
+      set status = o.became, started_at = null, leased_until = null,
+          due_at = now() + make_interval(secs => o.due_in),
+          finished_at = case when o.due_in is null then now() + make_interval(secs => ${ahead}::float8) end
+      from outcome o
+      where d.tenant_id = ${tenantId} and d.id = any(array(select id from outcome)) and d.id = o.id
+        and d.attempt = o.n and d.started_at is not null
+      returning d.id)
     insert into delivery_attempt (tenant_id, delivery_id, n, at, ended_at, host, duration_ms, status, error, body, trace)
     select ${tenantId}::uuid, id, n, now() + make_interval(secs => began), now() + make_interval(secs => ${ahead}::float8),
            host, duration_ms, status, error, body, trace
     from outcome where id in (select id from settled)
     returning delivery_id as id`
+  return new Set(settled.map(({ id }) => id))
 }
 
 interface FailingRow {

@@ -30,8 +30,8 @@ const behindGate = { isServed: false, epoch: undefined }
 
 /**
  * By key and in the order of an index, whatever the statistics say: a queue grows by 100,000 rows between two looks
- * of the server at it, and a plan that sorts them costs a hundred times as much. For the same reason no statement of
- * a turn joins the deliveries: each names its rows by key. The commit does not wait for the disk: what a crash of
+ * of the server at it, and a plan that sorts them costs a hundred times as much. For the same reason each statement of
+ * a turn names its deliveries by key, also where it joins them. The commit does not wait for the disk: what a crash of
  * the database's server takes back is made again, as after a crash of ours.
  */
 const forTurns = ['seqscan', 'bitmapscan', 'sort']
