@@ -71,7 +71,6 @@ interface DueRow {
 interface EventRow {
   readonly id: string
   readonly body: string
-  readonly is_restored: boolean
 }
 
 /** Holds webhooks as they are until the commit: a change to one waits, and what follows here sees every change before. */
@@ -94,7 +93,7 @@ export async function claim(
   ])
   const rows = due.filter(({ webhook_id }) => targets.has(webhook_id))
   if (rows.length === 0) return { begun: [], locked }
-  const [bodies] = await Promise.all([readEvents(ctx, tenantId, rows), begin(ctx, tenantId, rows, aheadSeconds)])
+  const bodies = await begin(ctx, tenantId, rows, aheadSeconds)
   return {
     locked,
     begun: rows.map((row) => ({
@@ -125,21 +124,24 @@ function lockDue({ tx }: Ctx, tenantId: string, wanted: readonly Wanted[], ahead
       order by due_at limit w.slots for update skip locked) d`
 }
 
-function begin({ tx }: Ctx, tenantId: string, rows: readonly DueRow[], aheadSeconds: number): Promise<unknown> {
-  return tx`
-    update delivery
-    set attempt = attempt + 1, started_at = now() + make_interval(secs => ${aheadSeconds}::float8),
-        leased_until = now() + make_interval(secs => ${aheadSeconds + leaseSeconds}::float8)
-    where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${tx.json(rows.map(({ id }) => id))})::uuid))`
-}
-
-/** The texts of events, but of those that are not to be delivered any more. */
-async function readEvents({ tx }: Ctx, tenantId: string, rows: readonly DueRow[]): Promise<Map<string, string>> {
-  const ids = [...new Set(rows.map(({ event_id }) => event_id))]
+/** Begins an attempt at each, and answers the texts of their events by id, but of those that are not to be delivered any more. */
+async function begin(
+  { tx }: Ctx,
+  tenantId: string,
+  rows: readonly DueRow[],
+  aheadSeconds: number,
+): Promise<Map<string, string>> {
+  const ids = tx.json(rows.map(({ id }) => id))
+  const eventIds = tx.json([...new Set(rows.map(({ event_id }) => event_id))])
   const events = await tx<EventRow[]>`
-    select id, body, is_restored from outbox_event
-    where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${tx.json(ids)})::uuid))`
-  return new Map(events.filter(({ is_restored }) => !is_restored).map(({ id, body }) => [id, body]))
+    with begun as (
+      update delivery
+      set attempt = attempt + 1, started_at = now() + make_interval(secs => ${aheadSeconds}::float8),
+          leased_until = now() + make_interval(secs => ${aheadSeconds + leaseSeconds}::float8)
+      where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${ids})::uuid)))
+    select id, body from outbox_event
+    where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${eventIds})::uuid)) and not is_restored`
+  return new Map(events.map(({ id, body }) => [id, body]))
 }
 
 /** Where the wanted webhooks go and what they sign with, as far as they are ACTIVE. */

@@ -6,8 +6,8 @@
  *                                 └──── the place is free ◀── the target answered ◀── POST ◀──────┘
  *
  * A turn is one transaction of one workspace, and each workspace has one at a time: what
- * ends meanwhile waits for the next, and where every place was filled the next waits for half
- * of what is under way, 4 ms at most: turns grow with the load instead of becoming more. No transaction is open while a target is waited for.
+ * ends meanwhile waits for the next, and where every place was filled the next waits for two
+ * thirds of what is under way, 4 ms at most: turns grow with the load instead of becoming more. No transaction is open while a target is waited for.
  *
  * Not guaranteed: that a target is called once. A daemon that is killed leaves attempts
  * whose end nobody knows, and they are made again under the event's same id (claim.ts).
@@ -50,7 +50,7 @@ const lookAheadSeconds = 30
 /** After a failure of the database, or at the gate. */
 const pauseMs = 500
 const tellMs = 60_000
-/** How long a workspace whose places were all filled gathers at most, until half of what it has under way is over. */
+/** How long a workspace whose places were all filled gathers at most, until two thirds of what it had under way are over. */
 const gatherMs = 4
 const drainMs = 5_000
 const recordMs = 1_500
@@ -180,7 +180,7 @@ class RunningDispatcher implements Dispatcher {
 
   private gathers(tenantId: string): boolean {
     const over = this.over.get(tenantId)?.length ?? 0
-    return this.gathering.has(tenantId) && over < (this.underWay.get(tenantId) ?? 0)
+    return this.gathering.has(tenantId) && over < 2 * (this.underWay.get(tenantId) ?? 0)
   }
 
   private setClock(): void {

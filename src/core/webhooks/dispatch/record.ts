@@ -86,7 +86,7 @@ export async function record(
   aheadSeconds: number,
 ): Promise<void> {
   const settled = await settle(ctx, tenantId, outcomes, aheadSeconds)
-  const known = outcomes.filter(({ begun }) => settled.has(begun.deliveryId))
+  const known = outcomes.filter(({ begun: { deliveryId, n } }) => settled.has(attemptOf(deliveryId, n)))
   await countFailures(ctx, tenantId, known, aheadSeconds)
   for (const webhookId of new Set(known.filter(saysGone).map(({ begun }) => begun.webhookId)))
     await disable(ctx, tenantId, webhookId, 'target_gone')
@@ -94,8 +94,11 @@ export async function record(
 
 const saysGone = ({ ended }: Outcome) => isGone(ended) && counts(ended)
 
+/** One turn may hear of two attempts at a delivery: of one that was given up, and of the one made since. */
+const attemptOf = (deliveryId: string, n: number) => `${deliveryId} ${n}`
+
 /**
- * The deliveries and their attempts; answers those that were still under way with that attempt. One value for all
+ * The deliveries and their attempts; answers those attempts that were still under way. One value for all
  * of them, not a dozen for each: a turn has dozens, and would have a statement of its own for each number of them.
  */
 async function settle(
@@ -109,8 +112,8 @@ async function settle(
     due_in: verdict.status === 'FAILED' ? ahead + verdict.waitSeconds : null,
     ...{ began: ahead - durationMs / 1000, host, duration_ms: durationMs, status, error, body, trace },
   }))
-  const settled = await tx<{ id: string }[]>`
-    with outcome as materialized (
+  const settled = await tx<{ id: string; n: number }[]>`
+    with outcome as (
       select * from jsonb_to_recordset(${tx.json(rows)}) as o(id uuid, n integer, became text, due_in float8, began float8,
         host text, duration_ms integer, status integer, error text, body text, trace jsonb)),
     settled as (
@@ -121,13 +124,13 @@ async function settle(
       from outcome o
       where d.tenant_id = ${tenantId} and d.id = any(array(select id from outcome)) and d.id = o.id
         and d.attempt = o.n and d.started_at is not null
-      returning d.id)
+      returning d.id, d.attempt)
     insert into delivery_attempt (tenant_id, delivery_id, n, at, ended_at, host, duration_ms, status, error, body, trace)
     select ${tenantId}::uuid, id, n, now() + make_interval(secs => began), now() + make_interval(secs => ${ahead}::float8),
            host, duration_ms, status, error, body, trace
-    from outcome where id in (select id from settled)
-    returning delivery_id as id`
-  return new Set(settled.map(({ id }) => id))
+    from outcome where (id, n) in (select id, attempt from settled)
+    returning delivery_id as id, n`
+  return new Set(settled.map(({ id, n }) => attemptOf(id, n)))
 }
 
 interface FailingRow {
