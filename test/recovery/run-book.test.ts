@@ -64,6 +64,13 @@ async function serveOnce(): Promise<void> {
   await watch.close()
 }
 
+/** How many statements about witnesses wait for a row. */
+async function waiting(): Promise<number> {
+  const rows = await ways.sql`
+    select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%daemon_witness%'`
+  return rows.length
+}
+
 beforeEach(async () => {
   await takeBack(ways.sql, 'base')
   rmSync(own.installation.ledger.file, { force: true })
@@ -89,6 +96,33 @@ describe('a daemon that starts', () => {
     const entries =
       await ways.sql`select params ->> 'found_by' as found_by from journal where action = 'recovery.rewind_found'`
     expect(entries).toEqual([{ found_by: 'witness' }])
+  })
+
+  test('beside one that beats in the very moment its witness is removed finds no rewind, nor does the next', async () => {
+    const watch = await watchWrites(own.installation, (error) => expect.unreachable(String(error)))
+    const id = readdirSync(witnesses())[0]?.replace('.json', '') ?? ''
+    const holder = await ways.sql.reserve()
+    await holder`begin`
+    await holder`select 1 from daemon_witness where id = ${id} for update`
+    // The beat waits for the row first, the removal behind it.
+    await own.installation.transaction(actor, {}, ({ tx }) => tx`update installation set set_up_at = set_up_at`)
+    await expect.poll(waiting, { timeout: 2_000 }).toBe(1)
+    const { installation: starting, close } = await bootInstallation(own.installation.config, {
+      works: false,
+      applicationName: 'svc test',
+      clock: ways.clock,
+    })
+    const detecting = detectRewind(starting)
+    await expect.poll(waiting, { timeout: 1_500 }).toBe(2)
+    await holder`commit`
+    holder.release()
+
+    expect(await detecting).toBeUndefined()
+    await expect.poll(() => readdirSync(witnesses())).toEqual([`${id}.json`])
+    expect(await detectRewind(starting)).toBeUndefined()
+    expect((await gate()).gated_at).toBeNull()
+    await watch.close()
+    await close()
   })
 
   test('finds an acknowledged obligation missing, however short ago it was', async () => {

@@ -68,11 +68,21 @@ export async function detectRewind(installation: Installation): Promise<Rewind |
     return gated_at === null ? rewind : undefined
   }
   await settleUnknown(installation)
-  for (const { id, path } of files) {
-    await rm(path, { force: true })
-    await installation.transaction(system, {}, ({ tx }) => tx`delete from daemon_witness where id = ${id}`)
-  }
+  for (const file of files) await forget(installation, file)
   return undefined
+}
+
+/**
+ * A witness that has served. Its daemon may live and beat meanwhile: then the number is another one than was read, and
+ * stays, because the file with that number is about to be written.
+ */
+async function forget(installation: Installation, { id, path, said }: WitnessFile): Promise<void> {
+  await rm(path, { force: true })
+  await installation.transaction(
+    system,
+    {},
+    ({ tx }) => tx`delete from daemon_witness where id = ${id} and beat = ${said.beat}`,
+  )
 }
 
 interface WitnessFile {
@@ -111,7 +121,7 @@ async function rewindByWitnesses(
     const [row] = await installation.transaction(
       system,
       { readOnly: true },
-      ({ tx }) => tx<{ beat: number }[]>`select beat from daemon_witness where id = ${id}`,
+      ({ tx }) => tx<{ beat: number }[]>`select beat from daemon_witness where id = ${id} and beat = ${said.beat}`,
     )
     if ((row?.beat ?? 0) < said.beat)
       return { found_by: 'witness', params: { daemon_id: id, acknowledged: said.beat, found: row?.beat ?? 0 } }
