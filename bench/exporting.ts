@@ -7,6 +7,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { engineFlags } from '../scripts/engine-flags.ts'
 import type { ExportFigures, ExportSettings } from './export-process.ts'
 import { fillWorkspace } from './filler.ts'
 import type { Ground } from './ground.ts'
@@ -21,6 +22,7 @@ export async function exporting(ground: Ground): Promise<Line[]> {
   const settings: ExportSettings = { tenantId: ground.tenantId, superuser: ground.superuser }
   const child = fork(join(import.meta.dirname, 'export-process.ts'), [JSON.stringify(settings)], {
     env: { ...process.env, ...ground.environment },
+    execArgv: [...engineFlags],
   })
   const ask = (what: 'export' | 'copy'): Promise<ExportFigures> =>
     new Promise((resolve, reject) => {

@@ -1,11 +1,12 @@
 /** A daemon over a database of its own: inside the test's process, or the real command. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { engineFlags } from '../../scripts/engine-flags.ts'
 import { type Config, readConfig } from '../../src/core/config.ts'
 import type { DatabaseAddress } from '../../src/core/database/address.ts'
 import { createKeyring } from '../../src/core/keyring.ts'
@@ -175,13 +176,6 @@ export interface SpawnedDaemon {
   /** The exit code. */
   readonly ended: Promise<number | null>
 }
-
-/** Those that bin/svc starts Node with. */
-const engineFlags =
-  /exec "\$node"((?: --[a-z-]+=\d+)+)/
-    .exec(readFileSync(new URL('../../bin/svc', import.meta.url), 'utf8'))?.[1]
-    ?.trim()
-    .split(' ') ?? []
 
 /** The daemon as a process of its own, from the sources; resolves once it listens, or has ended. */
 export async function spawnDaemon(env: NodeJS.ProcessEnv): Promise<SpawnedDaemon> {
