@@ -98,6 +98,13 @@ describe('a daemon that starts', () => {
     expect(entries).toEqual([{ found_by: 'witness' }])
   })
 
+  test('after one that was killed between its row and its file closes nothing: the database is ahead', async () => {
+    await serveOnce()
+    await ways.sql`update daemon_witness set beat = beat + 1`
+    expect(await detectRewind(own.installation)).toBeUndefined()
+    expect((await gate()).gated_at).toBeNull()
+  })
+
   test('beside one that beats in the very moment its witness is removed finds no rewind, nor does the next', async () => {
     const watch = await watchWrites(own.installation, (error) => expect.unreachable(String(error)))
     const id = readdirSync(witnesses())[0]?.replace('.json', '') ?? ''

@@ -85,7 +85,9 @@ export function openCourier(guard: Guard, { connectMs, deadlineMs }: Bounds = pr
   const lines = new IdleLines()
   const known = new Map<string, URL>()
   const read = (text: string): URL => {
-    const url = known.get(text) ?? guard.readUrl(text)
+    const before = known.get(text)
+    if (before) return before
+    const url = guard.readUrl(text)
     if (known.size >= readUrls) known.clear()
     known.set(text, url)
     return url

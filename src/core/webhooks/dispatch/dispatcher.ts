@@ -7,7 +7,8 @@
  *
  * A turn is one transaction of one workspace, and each workspace has one at a time: what
  * ends meanwhile waits for the next, and where every place was filled the next waits for two
- * thirds of what is under way, 4 ms at most: turns grow with the load instead of becoming more. No transaction is open while a target is waited for.
+ * thirds of what is under way, 4 ms at most: turns grow with the load instead of becoming more.
+ * No transaction is open while a target is waited for.
  *
  * Not guaranteed: that a target is called once. A daemon that is killed leaves attempts
  * whose end nobody knows, and they are made again under the event's same id (claim.ts).
