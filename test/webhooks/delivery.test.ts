@@ -77,6 +77,31 @@ describe('a delivery', () => {
   })
 })
 
+describe('a failure beside a target that is served at once', () => {
+  test('is recorded soon after, each of them', async () => {
+    const failing = await receiver()
+    failing.respond(status(500))
+    const { id } = await world.subscribe(failing.url)
+    for (let n = 1; n <= 60; n += 1) {
+      await world.emit(webhook.tenantId)
+      await target.until(n)
+    }
+    // Sooner than a lease ends, which would have it made again.
+    await world.until(
+      'every attempt that came is recorded',
+      async () => {
+        const [row] = await world.sql<{ count: number }[]>`
+          select count(*)::int as count from delivery_attempt a join delivery d on d.id = a.delivery_id
+          where d.webhook_id = ${id} and a.status = 500`
+        return failing.received.length >= 10 && row?.count === failing.received.length
+      },
+      25_000,
+    )
+    await world.call('DELETE', `/integrations/webhooks/${id}`)
+    await failing.close()
+  })
+})
+
 describe('the ladder', () => {
   test('eight failures end in the dead letter, each wait as the ladder says', async () => {
     target.respond(status(500, {}, 'no'))

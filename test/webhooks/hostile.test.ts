@@ -4,6 +4,8 @@
  */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Egress, openEgress } from '../../src/core/egress/client.ts'
 import { nothingReleased, type Resolve } from '../../src/core/egress/guard.ts'
@@ -61,6 +63,37 @@ describe('a hostile target (T-18)', () => {
   test('keeps no connection of theirs, and reads little of what they send', async () => {
     await world.until('they are closed', async () => hostile.open() === 0)
     expect(hostile.mostSent()).toBeLessThan(4 << 20) // what its own buffers hold; it would send 16 MiB a second
+  })
+})
+
+describe('a target that drips a byte at a time (T-18)', () => {
+  test('holds the few kilobytes that are kept of its answer, not a slab of memory for each byte', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect: () => void = runInNewContext('gc')
+    const dripping = createServer((_, response) => {
+      const timer = setInterval(() => response.write('x'), 2)
+      response.on('close', () => clearInterval(timer))
+    })
+    await new Promise<void>((resolve) => dripping.listen(0, '127.0.0.1', resolve))
+    const held = () => {
+      collect()
+      return process.memoryUsage().arrayBuffers
+    }
+    const before = held()
+    const posting = post(impatient, `http://127.0.0.1:${(dripping.address() as AddressInfo).port}/`)
+    // Whatever else the daemon does meanwhile: it uses up the slab that small buffers share.
+    const others = setInterval(() => void Array.from({ length: 32 }, () => Buffer.from('y'.repeat(4_000))), 2)
+    await new Promise((resolve) => setTimeout(resolve, 900))
+    clearInterval(others)
+    let isOver = false
+    void posting.then(() => {
+      isOver = true
+    })
+    // What is let go is given back a moment later.
+    await world.until('it holds little', async () => held() - before < 4 << 20, 400)
+    expect(isOver).toBe(false)
+    expect((await posting).body?.length).toBeGreaterThan(100)
+    await new Promise((resolve) => dripping.close(resolve))
   })
 })
 

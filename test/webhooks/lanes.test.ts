@@ -8,6 +8,7 @@ const limits = {
   fresh: { daemon: 5, workspace: 3 },
   slow: { daemon: 8, workspace: 4 },
   target: 4,
+  besides: { behind: 100, doubtful: 100 },
 }
 let now = 0
 let lanes: Lanes
@@ -20,16 +21,24 @@ beforeEach(() => {
 const begin = (tenantId: string): [string, Place[]][] =>
   lanes.take(tenantId).map((held) => [held.webhookId, lanes.claimed(held, held.slots)])
 const counts = (begun: readonly [string, readonly Place[]][]) => begun.map(([id, places]) => [id, places.length])
-/** Lets targets show that they answer, and that so much is due to them that every place asked for is filled. */
+/** Lets targets show that they answer, so much at once that every place asked for is filled; nothing more is due to them then. */
 const prove = (tenantId: string, ...targets: string[]) => {
   for (const target of targets) {
     lanes.call(tenantId, target)
-    for (let n = 0; n < 4; n += 1)
-      for (const [, places] of begin(tenantId)) for (const place of places) place.leave(succeeded)
+    for (const isLast of [false, false, true])
+      for (const held of lanes.take(tenantId))
+        for (const place of lanes.claimed(held, held.slots, isLast && held.webhookId === target)) place.leave(succeeded)
   }
 }
-const failed = { failed: true, durationMs: 5 }
-const succeeded = { failed: false, durationMs: 5 }
+/** Lets a target show that more is due to it than it is asked for. */
+const leaveBehind = (tenantId: string, target: string) => {
+  prove(tenantId, target)
+  lanes.call(tenantId, target)
+  for (const [, places] of begin(tenantId)) for (const place of places) place.leave(succeeded)
+}
+const failed = { failed: true, isWhole: true, durationMs: 5 }
+const succeeded = { failed: false, isWhole: true, durationMs: 5 }
+const cutOff = { failed: false, isWhole: false, durationMs: 5 }
 
 describe('lanes', () => {
   test('bound a target, a workspace and the daemon', () => {
@@ -37,11 +46,11 @@ describe('lanes', () => {
     prove('two', 'd', 'e')
     for (const target of ['a', 'b', 'c']) lanes.call('one', target)
     expect(counts(begin('one'))).toEqual([
-      ['c', 4],
+      ['a', 4],
       ['b', 2],
     ])
     for (const target of ['d', 'e']) lanes.call('two', target)
-    expect(counts(begin('two'))).toEqual([['e', 4]])
+    expect(counts(begin('two'))).toEqual([['d', 4]])
     expect(lanes.ready()).toEqual([])
   })
 
@@ -72,11 +81,45 @@ describe('lanes', () => {
   test.each([
     [0, ['short', 'long']],
     [1_001, ['long', 'short']],
-  ])('ask those with a short queue before those with a long one, but for a second at most: %i ms', (ms, order) => {
-    prove('one', 'long')
+  ])('ask those that keep up before those with a queue, but for a second at most: %i ms', (ms, order) => {
+    leaveBehind('one', 'long')
+    prove('one', 'short')
     lanes.call('one', 'short')
     now += ms
     expect(lanes.take('one').map(({ webhookId }) => webhookId)).toEqual(order)
+  })
+
+  test('begin few attempts beside those that keep up, and as many as there is room for a moment later', () => {
+    lanes = new Lanes({ ...limits, besides: { behind: 2, doubtful: 1 } }, () => now)
+    prove('one', 'short')
+    leaveBehind('one', 'long')
+    for (const target of ['a', 'b', 'c']) lanes.call('one', target)
+    expect(counts(begin('one'))).toEqual([
+      ['long', 2],
+      ['a', 1],
+    ])
+    now += 51
+    expect(counts(begin('one'))).toEqual([
+      ['b', 1],
+      ['c', 1],
+      ['long', 2],
+    ])
+  })
+
+  test('ask a target whose one delivery was all that is due no second time', () => {
+    lanes.call('one', 'a')
+    const [held] = lanes.take('one')
+    if (!held) throw new Error('nothing to take')
+    for (const place of lanes.claimed(held, 1, true)) place.leave(succeeded)
+    expect(lanes.ready()).toEqual([])
+  })
+
+  test('ask a target whose answer was cut off as one of which nothing is known', () => {
+    prove('one', 'a')
+    lanes.call('one', 'a')
+    for (const [, places] of begin('one')) for (const place of places) place.leave(cutOff)
+    expect(counts(begin('one'))).toEqual([['a', 1]])
+    expect(lanes.inFlight).toEqual({ quick: 0, fresh: 1, slow: 0 })
   })
 
   test('ask those first who were not asked last', () => {
@@ -84,8 +127,8 @@ describe('lanes', () => {
     for (const target of ['a', 'b', 'c']) lanes.call('one', target)
     for (const [, places] of begin('one')) for (const place of places) place.leave(succeeded)
     expect(counts(begin('one'))).toEqual([
-      ['a', 4],
-      ['c', 2],
+      ['c', 4],
+      ['a', 2],
     ])
     lanes.call('two', 'd')
     expect(lanes.ready()).toEqual(['two', 'one'].filter((id) => lanes.ready().includes(id)))

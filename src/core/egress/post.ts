@@ -45,6 +45,8 @@ export interface Posted {
   /** The first 4,096 bytes of the answer; null where there was none. */
   readonly body: Buffer | null
   readonly retryAfter: string | undefined
+  /** The answer was read to its end, and was no longer than is read. */
+  readonly isWhole: boolean
   readonly durationMs: number
   readonly flight: Flight
 }
@@ -124,7 +126,7 @@ async function carry(
   const exchange = new Exchange(line, wanted.signal)
   const result = await exchange.run(url, wanted, withinMs)
   const reused = line.dials() === dialled
-  if (exchange.isClean) idle.put(url.origin, line)
+  if (result.isWhole) idle.put(url.origin, line)
   else void line.client.destroy().catch(() => {})
   return { ...result, flight: flightOf(url, line.approach(), reused, exchange) }
 }
@@ -159,6 +161,7 @@ function refusedByForm(text: string, durationMs: number): Posted {
     failure: 'egress.refused',
     body: null,
     retryAfter: undefined,
+    isWhole: false,
     durationMs,
     flight: {
       host: url ? `${url.hostname}:${portOf(url)}` : '',
@@ -174,13 +177,13 @@ function refusedByForm(text: string, durationMs: number): Posted {
 
 /** One request on one line. */
 class Exchange {
-  /** The answer was read to its end: the line may serve another. */
-  isClean = false
   waitMs: number | null = null
   readMs: number | null = null
   private status: number | null = null
   private retryAfter: string | undefined
-  private readonly kept: Buffer[] = []
+  /** Read to its end: the line may serve another. */
+  private isWhole = false
+  private readonly kept = new Kept()
   private read = 0
   private sentAt = 0
   private answeredAt = 0
@@ -218,8 +221,9 @@ class Exchange {
     return {
       status: this.status,
       failure: this.verdict(failure),
-      body: this.status === null ? null : Buffer.concat(this.kept).subarray(0, keptBytes),
+      body: this.status === null ? null : this.kept.bytes(),
       retryAfter: this.retryAfter,
+      isWhole: this.isWhole,
     }
   }
 
@@ -248,17 +252,36 @@ class Exchange {
         this.retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter
       },
       onResponseData: (_, chunk) => {
-        if (this.read < keptBytes) this.kept.push(Buffer.from(chunk.subarray(0, keptBytes - this.read)))
+        this.kept.add(chunk)
         this.read += chunk.length
         if (this.read > readBytes) this.end(null)
       },
       onResponseEnd: () => {
         this.readMs = performance.now() - this.answeredAt
-        this.isClean = true
+        this.isWhole = true
         this.end(null)
       },
       onResponseError: (_, error) => this.end(failureOf(error)),
     }
+  }
+}
+
+/**
+ * The beginning of an answer, in memory of its own: a copy of each piece would lie in a slab that it shares,
+ * and a target that drips a byte at a time would hold as many slabs as it sends bytes.
+ */
+class Kept {
+  private memory: Buffer | undefined
+  private length = 0
+
+  add(piece: Buffer): void {
+    if (this.length === keptBytes) return
+    this.memory ??= Buffer.allocUnsafeSlow(keptBytes)
+    this.length += piece.copy(this.memory, this.length)
+  }
+
+  bytes(): Buffer {
+    return this.memory?.subarray(0, this.length) ?? Buffer.alloc(0)
   }
 }
 

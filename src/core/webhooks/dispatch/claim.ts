@@ -31,8 +31,8 @@ export interface Begun {
   readonly n: number
   readonly cause: DeliveryCause
   readonly targetUrl: string
-  /** The event's text; undefined where it is not to be delivered any more. */
-  readonly body: string | undefined
+  /** The event's text, one memory for all who are told of it at once; undefined where it is not to be delivered any more. */
+  readonly body: Buffer | undefined
   /** What it is signed with, the newest first. */
   readonly keys: readonly KeyObject[]
   /** Attempts at the webhook had failed without a success since: this one may end that. */
@@ -41,9 +41,13 @@ export interface Begun {
 
 export interface Claim {
   readonly begun: readonly Begun[]
+  /** Webhooks of which one attempt was asked for, and nothing more is due. */
+  readonly drained: ReadonlySet<string>
   /** Webhooks whose secrets cannot be opened now; nothing of theirs was begun. */
   readonly locked: readonly string[]
 }
+
+export const nothingClaimed: Claim = { begun: [], drained: new Set(), locked: [] }
 
 interface TargetRow extends Sealed {
   readonly id: string
@@ -66,6 +70,8 @@ interface DueRow {
   readonly event_id: string
   readonly attempt: number
   readonly cause: DeliveryCause
+  /** It is the only one that is due at its webhook. Not looked for where several were asked for. */
+  readonly is_only: boolean
 }
 
 interface EventRow {
@@ -92,10 +98,11 @@ export async function claim(
     lockDue(ctx, tenantId, wanted, aheadSeconds),
   ])
   const rows = due.filter(({ webhook_id }) => targets.has(webhook_id))
-  if (rows.length === 0) return { begun: [], locked }
+  if (rows.length === 0) return { ...nothingClaimed, locked }
   const bodies = await begin(ctx, tenantId, rows, aheadSeconds)
   return {
     locked,
+    drained: new Set(rows.filter(({ is_only }) => is_only).map(({ webhook_id }) => webhook_id)),
     begun: rows.map((row) => ({
       deliveryId: row.id,
       webhookId: row.webhook_id,
@@ -110,11 +117,19 @@ export async function claim(
   }
 }
 
-/** The deliveries that are due first at each webhook that is ACTIVE, which nobody else is claiming. */
+/**
+ * The deliveries that are due first at each webhook that is ACTIVE, which nobody else is claiming. Where one is asked
+ * for it is seen as well whether there is another: if not, nobody has to ask again.
+ */
 function lockDue({ tx }: Ctx, tenantId: string, wanted: readonly Wanted[], aheadSeconds: number): Promise<DueRow[]> {
   const asked = wanted.map(({ webhookId, slots }) => ({ webhook_id: webhookId, slots }))
   return tx<DueRow[]>`
-    select d.id, d.webhook_id, d.event_id, d.attempt, d.cause
+    select d.id, d.webhook_id, d.event_id, d.attempt, d.cause,
+           w.slots = 1 and not exists (
+             select from delivery
+             where tenant_id = ${tenantId} and webhook_id = h.id and finished_at is null
+               and due_at <= now() + make_interval(secs => ${aheadSeconds}::float8) and leased_until is null
+             order by due_at offset 1) as is_only
     from jsonb_to_recordset(${tx.json(asked)}) as w(webhook_id uuid, slots integer)
     join webhook h on h.tenant_id = ${tenantId} and h.id = w.webhook_id and h.state = 'ACTIVE'
     cross join lateral (
@@ -130,7 +145,7 @@ async function begin(
   tenantId: string,
   rows: readonly DueRow[],
   aheadSeconds: number,
-): Promise<Map<string, string>> {
+): Promise<Map<string, Buffer>> {
   const ids = tx.json(rows.map(({ id }) => id))
   const eventIds = tx.json([...new Set(rows.map(({ event_id }) => event_id))])
   const events = await tx<EventRow[]>`
@@ -141,7 +156,7 @@ async function begin(
       where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${ids})::uuid)))
     select id, body from outbox_event
     where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${eventIds})::uuid)) and not is_restored`
-  return new Map(events.map(({ id, body }) => [id, body]))
+  return new Map(events.map(({ id, body }) => [id, Buffer.from(body)]))
 }
 
 /** Where the wanted webhooks go and what they sign with, as far as they are ACTIVE. */

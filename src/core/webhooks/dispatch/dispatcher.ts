@@ -27,7 +27,7 @@ import { signed } from '../signature.ts'
 import type { Begun } from './claim.ts'
 import { discover } from './discover.ts'
 import { type Held, Lanes, type Limits, type Place, productLimits, slowMs } from './lanes.ts'
-import { type Outcome, outcomeOf, withoutEvent } from './record.ts'
+import { isQuiet, type Outcome, outcomeOf, withoutEvent } from './record.ts'
 import { type Turn, takeTurn } from './turn.ts'
 
 export interface DispatcherOptions {
@@ -70,6 +70,8 @@ class RunningDispatcher implements Dispatcher {
   private readonly listening: { close(): Promise<void> }
   /** Outcomes that wait for their workspace's next turn. */
   private readonly over = new Map<string, Outcome[]>()
+  /** Workspaces whose failures waited for the turn before. */
+  private readonly putOff = new Set<string>()
   /** Workspaces whose turn it is, or will be as soon as one is free. */
   private readonly turning = new Set<string>()
   private readonly inTurn = new Set<string>()
@@ -199,9 +201,8 @@ class RunningDispatcher implements Dispatcher {
   }
 
   private async turn(tenantId: string): Promise<void> {
-    const outcomes = this.over.get(tenantId) ?? []
-    this.over.delete(tenantId)
     const held = this.isClosing ? [] : this.lanes.take(tenantId)
+    const outcomes = this.toRecord(tenantId, held)
     if (outcomes.length === 0 && held.length === 0) return
     try {
       const turn = await takeTurn(this.installation, tenantId, outcomes, held, this.ahead())
@@ -210,6 +211,18 @@ class RunningDispatcher implements Dispatcher {
     } catch (error) {
       this.failed(tenantId, outcomes, held, error)
     }
+  }
+
+  /** What is over; failures take statements of their own, and wait for one turn where somebody waits who keeps up. */
+  private toRecord(tenantId: string, held: readonly Held[]): Outcome[] {
+    const all = this.over.get(tenantId) ?? []
+    this.over.delete(tenantId)
+    if (this.putOff.delete(tenantId) || !held.some(({ keepsUp }) => keepsUp)) return all
+    const { quiet = [], loud = [] } = Object.groupBy(all, (outcome) => (isQuiet(outcome) ? 'quiet' : 'loud'))
+    if (loud.length === 0) return all
+    this.over.set(tenantId, loud)
+    this.putOff.add(tenantId)
+    return quiet
   }
 
   /** Retries are remembered, so that nobody has to look for them. */
@@ -223,14 +236,15 @@ class RunningDispatcher implements Dispatcher {
     const begunAt = Map.groupBy(turn.begun, ({ webhookId }) => webhookId)
     for (const one of held) {
       const begun = begunAt.get(one.webhookId) ?? []
-      for (const [at, place] of this.lanes.claimed(one, begun.length).entries()) {
+      for (const [at, place] of this.lanes.claimed(one, begun.length, turn.drained.has(one.webhookId)).entries()) {
         const attempt = begun[at]
         if (attempt) this.fly(tenantId, attempt, place)
       }
     }
-    // Every place was filled: nothing can begin until something is over.
+    // Every place was filled and more is due: nothing can begin until something is over.
     const asked = held.reduce((sum, { slots }) => sum + slots, 0)
-    if (asked > 0 && turn.begun.length === asked) this.gathering.set(tenantId, performance.now() + gatherMs)
+    if (asked > turn.drained.size && turn.begun.length === asked)
+      this.gathering.set(tenantId, performance.now() + gatherMs)
     if (turn.locked.length > 0) this.tellLocked()
     if (!turn.isServed) this.lanes.park(tenantId)
   }
@@ -260,13 +274,14 @@ class RunningDispatcher implements Dispatcher {
     this.underWay.set(tenantId, (this.underWay.get(tenantId) ?? 0) + 1)
     const attempt = this.deliver(begun)
       .then((outcome) => {
-        place.leave({ failed: outcome.verdict.status !== 'SUCCEEDED', durationMs: outcome.durationMs })
+        const { isWhole, durationMs } = outcome
+        place.leave({ failed: outcome.verdict.status !== 'SUCCEEDED', isWhole, durationMs })
         const waiting = this.over.get(tenantId)
         if (waiting) waiting.push(outcome)
         else this.over.set(tenantId, [outcome])
       })
       .catch((error: unknown) => {
-        place.leave({ failed: true, durationMs: 0 })
+        place.leave({ failed: true, isWhole: false, durationMs: 0 })
         this.options.onFailure('deliveries: an attempt', error)
       })
       .finally(() => {
@@ -286,9 +301,9 @@ class RunningDispatcher implements Dispatcher {
 
   private async deliver(begun: Begun): Promise<Outcome> {
     if (begun.body === undefined) return withoutEvent(begun)
-    const body = Buffer.from(begun.body)
-    const { headers, sha256 } = signed(begun.eventId, Math.floor(Date.now() / 1000), body, begun.keys)
-    const posted = await this.courier.post({ url: begun.targetUrl, headers, body, signal: this.interrupt.signal })
+    const { targetUrl: url, eventId, body, keys } = begun
+    const { headers, sha256 } = signed(eventId, Math.floor(Date.now() / 1000), body, keys)
+    const posted = await this.courier.post({ url, headers, body, signal: this.interrupt.signal })
     return outcomeOf(begun, posted, sha256, this.installation.config.webhookRetrySeconds)
   }
 

@@ -1,13 +1,18 @@
 /**
  * Lanes: who may be called next, so that a slow or dead target delays nobody else.
  *
- *    quick   attempts younger than 1 s, to targets of which nothing bad is known
- *    slow    attempts that have lasted longer, and those to targets whose last one failed or was slow
+ *    quick   to targets whose last attempt succeeded, and whose answer could be read to its end
+ *    fresh   to targets of which nothing is known, or whose last answer had to be cut off
+ *    slow    to targets whose last attempt failed or was slow, and attempts that have lasted half a second
  *
- *                 quick   slow
- *    daemon        128     384     an attempt that becomes slow gives its quick place back
- *    workspace      32      48
- *    target             4          1 where the last attempt failed, and a pause of 50 ms for each failure, 1 s at most
+ *                 quick   fresh   slow
+ *    daemon        256      64     384     an attempt that becomes slow gives its other place back
+ *    workspace      64      16      96
+ *    target          8       1       1     after a failure a pause of 50 ms for each in a row, 1 s at most
+ *
+ * Within a workspace those that keep up come first: targets of the quick lane that have no
+ * queue. While they are served a turn begins few attempts at all others: eight at those of the
+ * quick lane, one at the rest.
  *
  * A daemon's targets are asked in turn, and its workspaces are too. All of it is a
  * daemon's own knowledge, forgotten when it ends; what is due is the database's to say
@@ -18,20 +23,27 @@ type Lane = 'quick' | 'fresh' | 'slow'
 
 export type Limits = {
   readonly [Name in Lane]: { readonly daemon: number; readonly workspace: number }
-} & { readonly target: number }
+} & {
+  readonly target: number
+  /** Attempts that one turn begins beside targets that keep up: at those with a queue, and at those of the other lanes. */
+  readonly besides: { readonly behind: number; readonly doubtful: number }
+}
 
 export const productLimits: Limits = {
   quick: { daemon: 256, workspace: 64 },
   fresh: { daemon: 64, workspace: 16 },
   slow: { daemon: 384, workspace: 96 },
   target: 8,
+  besides: { behind: 8, doubtful: 1 },
 }
 
 export const slowMs = 500
 const pauseMs = 50
 const longestPauseMs = 1_000
-/** How long those with a short queue may come before one with a long queue. */
+/** How long those that keep up come before one that does not, where places are short. */
 const patienceMs = 1_000
+/** How long others stand back after a target that keeps up was called. */
+const quietMs = 50
 /** What is known of a target that nothing happens to is forgotten after this. */
 const rememberedMs = 10 * 60_000
 
@@ -44,11 +56,13 @@ interface Target {
   calls: number
   /** How many attempts to ask for at once: twice as many as the last claim filled, so that a place asked for in vain is kept from nobody. */
   appetite: number
+  /** More was due than the last claim began. */
+  isBehind: boolean
   /** When something becomes due that is not yet. */
   dueAt: number
   hasExpired: boolean
   readonly held: Record<Lane, number>
-  /** Its last attempt succeeded. */
+  /** Its last attempt succeeded, and its answer was read to its end: what is cut off costs a connection each time. */
   isProven: boolean
   failures: number
   isSlow: boolean
@@ -60,6 +74,8 @@ interface Workspace {
   readonly tenantId: string
   readonly targets: Map<string, Target>
   readonly held: Record<Lane, number>
+  /** When an attempt was last begun at a target that keeps up. */
+  servedAt: number
 }
 
 /** How many attempts at one target may be begun, and in which lane they would be. */
@@ -74,13 +90,15 @@ export interface Wanted {
 export interface Place {
   /** The attempt has become slow: its quick place is free for another. */
   slow(): void
-  leave(outcome: { readonly failed: boolean; readonly durationMs: number }): void
+  leave(outcome: { readonly failed: boolean; readonly isWhole: boolean; readonly durationMs: number }): void
 }
 
 interface Held extends Wanted {
   readonly target: Target
   readonly lane: Lane
   readonly calls: number
+  /** Nothing bad is known of the target, and it has no queue. */
+  readonly keepsUp: boolean
 }
 
 export class Lanes {
@@ -122,10 +140,15 @@ export class Lanes {
     if (!workspace) return []
     this.toTheEnd(this.workspaces, tenantId, workspace)
     const taken: Held[] = []
-    for (const target of this.lightFirst(workspace)) {
-      const slots = this.slotsOf(target)
-      if (slots === 0) continue
+    const standBack = this.now() - workspace.servedAt < quietMs
+    const besides = standBack ? { ...this.limits.besides } : { behind: Infinity, doubtful: Infinity }
+    for (const target of this.inOrder(workspace)) {
+      const isFirst = keepsUp(target)
       const lane = laneOf(target)
+      const rest = lane === 'quick' ? 'behind' : 'doubtful'
+      const slots = Math.min(this.slotsOf(target), isFirst ? Infinity : besides[rest])
+      if (slots === 0) continue
+      if (!isFirst) besides[rest] -= slots
       this.hold(target, lane, slots)
       taken.push({
         webhookId: target.webhookId,
@@ -134,28 +157,32 @@ export class Lanes {
         target,
         lane,
         calls: target.calls,
+        keepsUp: isFirst,
       })
       this.toTheEnd(workspace.targets, target.webhookId, target)
     }
     return taken
   }
 
-  /** Those whose queue is short before those with a long one, which so cannot make the others wait; but nobody is passed over for long. */
-  private lightFirst({ targets }: Workspace): Target[] {
+  /** Those that keep up before all others, which so cannot make them wait; but nobody is passed over for long. */
+  private inOrder({ targets }: Workspace): Target[] {
     const now = this.now()
-    const isFirst = ({ appetite, touchedAt }: Target) => appetite === 1 || now - touchedAt > patienceMs
+    const isFirst = (target: Target) => keepsUp(target) || now - target.touchedAt > patienceMs
     const all = [...targets.values()]
     return [...all.filter(isFirst), ...all.filter((target) => !isFirst(target))]
   }
 
-  /** What became of the places: one for each attempt begun, and the rest given back. */
-  claimed(held: Held, begun: number): Place[] {
+  /** What became of the places: one for each attempt begun, and the rest given back. `isDrained`: nothing more is due, though all were filled. */
+  claimed(held: Held, begun: number, isDrained = false): Place[] {
     const { target, lane, slots, calls } = held
+    const isBehind = begun === slots && !isDrained
     this.hold(target, lane, begun - slots)
     if (held.hasExpired) target.hasExpired = false
-    // Fewer than were asked for: nothing more is due, unless somebody called since.
-    if (begun < slots && target.calls === calls) target.isDue = false
-    target.appetite = begun < slots ? Math.max(1, begun) : Math.min(target.appetite * 2, this.limits.target)
+    // Unless somebody called since.
+    if (!isBehind && target.calls === calls) target.isDue = false
+    target.isBehind = isBehind
+    if (begun > 0 && keepsUp(target)) target.workspace.servedAt = this.now()
+    target.appetite = isBehind ? Math.min(target.appetite * 2, this.limits.target) : Math.max(1, begun)
     return Array.from({ length: begun }, () => this.place(target, lane))
   }
 
@@ -195,11 +222,11 @@ export class Lanes {
         this.hold(target, 'slow', 1)
         lane = 'slow'
       },
-      leave: ({ failed, durationMs }) => {
+      leave: ({ failed, isWhole, durationMs }) => {
         if (lane === undefined) return
         this.hold(target, lane, -1)
         lane = undefined
-        target.isProven = !failed
+        target.isProven = !failed && isWhole
         target.failures = failed ? target.failures + 1 : 0
         target.isSlow = durationMs > slowMs
         target.notBefore = failed ? this.now() + Math.min(target.failures * pauseMs, longestPauseMs) : 0
@@ -245,7 +272,7 @@ export class Lanes {
   private targetOf(tenantId: string, webhookId: string): Target {
     let workspace = this.workspaces.get(tenantId)
     if (!workspace) {
-      workspace = { tenantId, targets: new Map(), held: none() }
+      workspace = { tenantId, targets: new Map(), held: none(), servedAt: Number.NEGATIVE_INFINITY }
       this.workspaces.set(tenantId, workspace)
     }
     let target = workspace.targets.get(webhookId)
@@ -256,6 +283,7 @@ export class Lanes {
         isDue: false,
         calls: 0,
         appetite: 1,
+        isBehind: false,
         dueAt: Number.POSITIVE_INFINITY,
         hasExpired: false,
         held: none(),
@@ -273,6 +301,9 @@ export class Lanes {
 
 const none = (): Record<Lane, number> => ({ quick: 0, fresh: 0, slow: 0 })
 const heldBy = ({ held }: Target) => held.quick + held.fresh + held.slow
+
+/** Nothing bad is known of it, and it has no queue. */
+const keepsUp = (target: Target) => laneOf(target) === 'quick' && !target.isBehind
 
 function laneOf({ failures, isSlow, isProven }: Target): Lane {
   if (failures > 0 || isSlow) return 'slow'

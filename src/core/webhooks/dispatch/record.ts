@@ -22,6 +22,8 @@ export interface Outcome {
   readonly status: number | null
   readonly error: AttemptError | null
   readonly body: string | null
+  /** The target's answer was read to its end. */
+  readonly isWhole: boolean
   readonly durationMs: number
   readonly trace: FlightRecord | null
   readonly host: string
@@ -45,6 +47,7 @@ export function outcomeOf(begun: Begun, posted: Posted, signedSha256: string, la
     status,
     error: failure,
     body: posted.body === null ? null : readable(posted.body),
+    isWhole: posted.isWhole,
     durationMs: Math.round(durationMs),
     trace: { ...flight, dns_answers: [...flight.dns_answers], signed_sha256: signedSha256 },
     host: flight.host,
@@ -61,6 +64,7 @@ export function withoutEvent(begun: Begun): Outcome {
     status: null,
     error: 'event.gone',
     body: null,
+    isWhole: false,
     durationMs: 0,
     trace: null,
     host: '',

@@ -12,15 +12,12 @@ import type { Ctx } from '../../context.ts'
 import type { Installation } from '../../installation.ts'
 import { holdOpen } from '../../installation.ts'
 import { Problem } from '../../problem.ts'
-import { type Begun, claim, holdWebhooks } from './claim.ts'
+import { type Claim, claim, holdWebhooks, nothingClaimed } from './claim.ts'
 import type { Wanted } from './lanes.ts'
 import { isQuiet, type Outcome, record } from './record.ts'
 
-export interface Turn {
+export interface Turn extends Claim {
   readonly tenantId: string
-  readonly begun: readonly Begun[]
-  /** Webhooks whose secrets cannot be opened now. */
-  readonly locked: readonly string[]
   /** Whether the workspace is ACTIVE. */
   readonly isServed: boolean
 }
@@ -56,7 +53,7 @@ export async function takeTurn(
     const recorded = outcomes.length > 0 ? record(ctx, tenantId, outcomes, aheadSeconds) : undefined
     // What only succeeded leaves the webhooks as they are: what may be begun is asked for in the same packet.
     if (!outcomes.every(isQuiet)) await recorded
-    const claiming = wanted.length > 0 ? claim(ctx, tenantId, wanted, aheadSeconds) : { begun: [], locked: [] }
+    const claiming = wanted.length > 0 ? claim(ctx, tenantId, wanted, aheadSeconds) : nothingClaimed
     const [claimed] = await Promise.all([claiming, recorded, held])
     return { tenantId, ...claimed, isServed: true }
   }
@@ -65,7 +62,7 @@ export async function takeTurn(
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'tenant_suspended') throw error
     if (outcomes.length > 0) await recordInto(installation, tenantId, outcomes, webhookIds, aheadSeconds)
-    return { tenantId, begun: [], locked: [], isServed: false }
+    return { tenantId, ...nothingClaimed, isServed: false }
   }
 }
 
