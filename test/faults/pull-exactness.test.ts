@@ -1,6 +1,7 @@
 /**
  * Every committed event is pulled exactly once, in one order, by everybody who pulls: while
- * writers roll back and commit late, and pollers are killed and go on. Threats T-13, F-21.
+ * writers roll back and commit late, pollers are killed and go on, and another database of
+ * the cluster has transactions of its own, which the horizon passes over. Threats T-13, F-21.
  * SVC_FAULTS=full runs the long form.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -11,6 +12,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { testDatabase } from '../support/database.ts'
 import { emitLabel, pulledType, system } from '../support/events.ts'
 import { person, workspace } from '../support/people.ts'
 import { polledPages } from '../support/poller.ts'
@@ -100,6 +102,16 @@ async function write(tenantId: string, writer: number, enough: () => boolean, te
   return committed
 }
 
+/** Transactions of another database, each as long as some polls, until it is told to stop. */
+async function besides(isOver: () => boolean): Promise<void> {
+  const other = await testDatabase()
+  const busy = async () => {
+    while (!isOver()) await other.sql`select pg_current_xact_id(), pg_sleep(random() / 50)`
+  }
+  await Promise.all([busy(), busy(), busy(), busy()])
+  await other.drop()
+}
+
 /** Kills each poller again and again, each time after it has got some more. */
 async function torment(all: readonly Poller[]): Promise<void> {
   for (let killed = 0; killed < kills; killed += 1) {
@@ -125,6 +137,8 @@ test(`${events} events, ${writers} writers, ${pollers} pollers killed ${kills} t
   for (const poller of all) poller.start()
 
   let count = 0
+  let isOver = false
+  const elsewhere = besides(() => isOver)
   let areKilled = false
   const tormented = torment(all).then(() => {
     areKilled = true
@@ -155,6 +169,8 @@ test(`${events} events, ${writers} writers, ${pollers} pollers killed ${kills} t
   const isDone = () => all.every((poller, n) => poller.pages() > seen[n]! + 3 && poller.idle() >= 3)
   while (!isDone() && all.every((poller) => poller.complaint() === '')) await pause(full ? 200 : 20)
   await Promise.all(all.map((poller) => poller.kill()))
+  isOver = true
+  await elsewhere
 
   expect(all.map((poller) => poller.complaint()).join('')).toBe('')
   for (const { tenantId, poller } of polling) {

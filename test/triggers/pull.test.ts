@@ -169,6 +169,25 @@ describe('order', () => {
     await other.drop()
   })
 
+  test('a transaction of another database that was passed over and then holds repeats nothing', async () => {
+    const { id, since } = await quiet()
+    const [before] = await own.oracle<{ tx: string }[]>`select pg_current_xact_id()::text as tx`
+    await writeLabels(own.installation, id, 'a')
+    const page = await pullPage(own.installation, id, { since })
+    expect(namesIn(page)).toEqual(['a'])
+    // What the horizon says in the moment in which such a transaction is in the snapshot and in no list of the running any more.
+    const [horizon] = await own.oracle<{ text: string }[]>`select pg_get_functiondef('outbox_horizon'::regproc) as text`
+    await own.oracle.unsafe(
+      `create or replace function outbox_horizon() returns xid8 language sql stable as $$ select '${before!.tx}'::xid8 $$`,
+    )
+    const held = await pullPage(own.installation, id, { since: page.next_since })
+    expect(namesIn(held)).toEqual([])
+    await own.oracle.unsafe(horizon!.text)
+
+    await writeLabels(own.installation, id, 'b')
+    expect(namesIn(await pullPage(own.installation, id, { since: held.next_since }))).toEqual(['b'])
+  })
+
   test('a page that was cut in the middle of a transaction goes on within it', async () => {
     const { id, since } = await quiet()
     await writeLabels(own.installation, id, 'a', 'b', 'c')

@@ -8,7 +8,7 @@
  * snapshot (outbox_horizon, migration 0023).
  *
  *    next_since   of a full page   its last event
- *                 of the last one  the horizon: all below was answered, all else lies above
+ *                 of the last one  the horizon: all below was answered, all else lies above; never a place before `since`
  *
  * So a poll that finds nothing moves on as well, and reads nothing twice. A page is a
  * range of one index, however many events there are and however long a change is open.
@@ -53,12 +53,19 @@ export async function pullEvents(
 
   const page = rows.slice(0, limit).filter((row) => row.tx !== null)
   const last = rows.length > limit ? page.at(-1) : undefined
-  const end = last ? [last.tx ?? '', last.seq] : [first.horizon, '0']
+  const end = last ? [last.tx ?? '', last.seq] : furthest(first.horizon, { tx, seq })
   const next = ctx.cursor.write(...bound, [...end, first.at])
   // The stored texts as they are: a parser in between would be another writer of events.
   const data = page.map(({ body }) => body).join(',')
   return new JsonText(`{"data":[${data}],"next_since":${writeJson(next)},"has_more":${last !== undefined}}`)
 }
+
+/**
+ * The horizon, or where the poll began if that is further: a transaction of another database that was passed over
+ * before may hold now, because it has just ended. Going back would answer events a second time.
+ */
+const furthest = (horizon: string, { tx, seq = '0' }: Since): string[] =>
+  tx !== undefined && BigInt(tx) >= BigInt(horizon) ? [tx, seq] : [horizon, '0']
 
 interface Since {
   readonly tx?: string | undefined
