@@ -218,11 +218,15 @@ class RunningDispatcher implements Dispatcher {
     const all = this.over.get(tenantId) ?? []
     this.over.delete(tenantId)
     if (this.putOff.delete(tenantId) || !held.some(({ keepsUp }) => keepsUp)) return all
-    const { quiet = [], loud = [] } = Object.groupBy(all, (outcome) => (isQuiet(outcome) ? 'quiet' : 'loud'))
-    if (loud.length === 0) return all
-    this.over.set(tenantId, loud)
+    // With all else of their webhooks, whose failures are counted in the order in which they came.
+    const failing = new Set(all.filter((outcome) => !isQuiet(outcome)).map(({ begun }) => begun.webhookId))
+    if (failing.size === 0) return all
+    this.over.set(
+      tenantId,
+      all.filter(({ begun }) => failing.has(begun.webhookId)),
+    )
     this.putOff.add(tenantId)
-    return quiet
+    return all.filter(({ begun }) => !failing.has(begun.webhookId))
   }
 
   /** Retries are remembered, so that nobody has to look for them. */
