@@ -165,7 +165,7 @@ async function reading(bed: Bed, sql: postgres.Sql): Promise<Line[]> {
       await ask(bed, sql)
       while (!(await isUnderWay(sql))) await pause(5)
       busy.push(await readFor(daemon, ground, watchedMs))
-      if (!(await isUnderWay(sql))) process.stderr.write('the reseal was over before the reads were\n')
+      if (!(await isUnderWay(sql))) throw new Error('the reseal was over before the reads were: nothing was measured')
       while (await isUnderWay(sql)) await pause(50)
     }
     const what = `another workspace's reads while a daemon reseals, p99 (${readers} readers)`

@@ -188,6 +188,25 @@ describe('T-20', () => {
     expect(await wrongAmong(ways.installation, stored)).toEqual([])
   })
 
+  test('beside others it is done in small slices, and all of it once they are gone', async () => {
+    await seal(1200)
+    await switchKey()
+    await ways.call('api', ops.resealEncryption, {})
+    let isBusy = true
+    const others = (async () => {
+      while (isBusy) await ways.installation.transaction({ kind: 'SYSTEM', job: 'test' }, {}, ({ tx }) => tx`select 1`)
+    })()
+    expect(await resealUntil(ways.installation, performance.now() + 150)).toBe(false)
+    isBusy = false
+    await others
+    const [walk] = await ways.sql<{ done: number }[]>`
+      select count(*)::int as done from sealed_value v, reseal r where r.finished_at is null and v.key_id = r.target_key_id`
+    expect(walk!.done).toBeGreaterThan(0)
+    expect(walk!.done % 50).toBe(0)
+    expect(await resealUntil(ways.installation, forever)).toBe(true)
+    expect(await wrongAmong(ways.installation, stored)).toEqual([])
+  })
+
   test('what does not open is counted, stays as it is and holds nothing up', async () => {
     await seal(10)
     const [first, second] = [...stored.values()].map(({ place }) => place.ownerId)

@@ -50,17 +50,19 @@ interface Walk {
 
 /** While one slice is with the database, the other one is with us. */
 const lanes = 2
-/** Values of a slice while this process serves others as well: a few milliseconds. */
-const politeSize = 150
-/** How long they are thought of after the last of their transactions. */
-const politeMs = 1_000
+/** Values of a slice while this process serves others as well: a millisecond or two. */
+const politeSize = 50
+/** What a small slice is followed by, in times of what it took: they find the server at work for it a quarter of the time at most. */
+const rests = 3
 const longestRestMs = 200
+/** How long the other lane waits before it looks again whether it may begin. */
+const laneRestMs = 50
 
 /**
  * Works slices off until none is left that nobody else has in hand, or the moment has come.
- * While this process serves others as well, it is one lane of small slices that rests for as
- * long as the last one took: they find the server at work for it half of the time at most.
- * Answers whether none is left. Throws where this ring lacks the current key.
+ * While this process serves others as well, it is one lane of small slices that rests three
+ * times as long as the last one took. Answers whether none is left. Throws where this ring
+ * lacks the current key.
  */
 export async function resealUntil(installation: Installation, deadlineMs: number): Promise<boolean> {
   const others = othersOf(installation.pool)
@@ -69,7 +71,7 @@ export async function resealUntil(installation: Installation, deadlineMs: number
     while (performance.now() < deadlineMs) {
       // One at a time, as long as there is another: the last one must not wait for itself.
       if (number > 0 && atWork === lanes && others.arePresent()) {
-        await pause(longestRestMs)
+        await pause(laneRestMs)
         continue
       }
       const began = performance.now()
@@ -78,7 +80,7 @@ export async function resealUntil(installation: Installation, deadlineMs: number
         atWork -= 1
         return true
       }
-      if (others.arePresent()) await pause(Math.min(performance.now() - began, longestRestMs))
+      if (others.arePresent()) await pause(Math.min(rests * (performance.now() - began), longestRestMs))
     }
     return false
   }
@@ -86,21 +88,34 @@ export async function resealUntil(installation: Installation, deadlineMs: number
   return ended.every((isDone) => isDone)
 }
 
-/** Whether the pool has lent connections to anybody but us, just now; each of ours is discounted before it is asked for. */
+/** How long it is counted what others borrow, and how often that makes them somebody: what a daemon does of itself is less. */
+const countedMs = 50
+const borrowedOften = 3
+/** How long they are thought of after that. */
+const politeMs = 500
+
+/**
+ * Whether the pool lends connections to others than us, just now; each of ours is discounted
+ * before it is asked for. At first they are presumed: nobody could have been seen yet.
+ */
 function othersOf(pool: Pool) {
-  let ours = pool.counts.lent
-  let seenAt = Number.NEGATIVE_INFINITY
+  let notOthers = pool.counts.lent
+  let countedFrom = performance.now()
+  let presentUntil = countedFrom + countedMs
   return {
     discount() {
-      ours += 1
+      notOthers += 1
     },
     arePresent() {
-      const { lent } = pool.counts
-      if (lent > ours) {
-        seenAt = performance.now()
-        ours = lent
+      const now = performance.now()
+      if (now >= countedFrom + countedMs) {
+        const { lent } = pool.counts
+        const often = (borrowedOften * (now - countedFrom)) / countedMs
+        if (lent - notOthers >= often) presentUntil = now + politeMs
+        notOthers = lent
+        countedFrom = now
       }
-      return performance.now() - seenAt < politeMs
+      return now < presentUntil
     },
   }
 }
