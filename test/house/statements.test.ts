@@ -30,7 +30,7 @@ const statementsOf = ({ path, text }: SourceFile): Statement[] =>
 const statements = sourceFiles('src').flatMap(statementsOf)
 /** Tables by name; what the statement itself names in its WITH is none. */
 const touched = ({ text }: Statement) => {
-  const own = new Set([...text.matchAll(/\b([a-z_]+) as \(/g)].map(([, name]) => name))
+  const own = new Set([...text.matchAll(/\b([a-z_]+) as (?:materialized )?\(/g)].map(([, name]) => name))
   const places = text.matchAll(/(?<!\bdo |\bfor |\bkey |distinct )\b(?:from|join|into|update|using)\s+([a-z_]+)/g)
   return [...places].map(([, table = '']) => table).filter((table) => !own.has(table))
 }

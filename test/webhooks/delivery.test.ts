@@ -1,5 +1,6 @@
 /** Deliveries as their receivers see them, and as the workspace reads them afterwards. Spec: Events; decisions 5, Delivery. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { bell, perNotification } from '../../src/core/webhooks/fan-out.ts'
 import { type Receiver, receiver, status, verifies } from '../support/receiver.ts'
 import { type Subscribed, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
 
@@ -7,7 +8,7 @@ let world: WebhookWorld
 let target: Receiver
 let webhook: Subscribed
 beforeAll(async () => {
-  world = await webhookWorld()
+  world = await webhookWorld({ mode: 'multi' })
 })
 afterAll(() => world.close())
 beforeEach(async () => {
@@ -74,6 +75,26 @@ describe('a delivery', () => {
     expect(target.received.every((one) => verifies(webhook.secret, one))).toBe(true)
     const reused = (await world.deliveries(webhook, '?size=200')).flatMap(({ attempts }) => attempts)
     expect(reused.filter(({ trace }) => trace?.reused).length).toBeGreaterThan(40)
+  })
+})
+
+describe('an event to more webhooks than one notification names', () => {
+  const many = perNotification + 5
+  test('is told in two, and reaches each of them', async () => {
+    const of = await world.another('many')
+    const ids: string[] = []
+    for (let n = 0; n < many; n += 1) ids.push((await world.subscribe(target.url, { of })).id)
+    const told: string[][] = []
+    const listening = await world.sql.listen(bell, (payload) => {
+      const [tenantId, ...webhookIds] = payload.split(' ')
+      if (tenantId === of.tenantId) told.push(webhookIds)
+    })
+    await world.emit(of.tenantId)
+    await target.until(many)
+    await listening.unlisten()
+    expect(told.map(({ length }) => length)).toEqual([perNotification, 5])
+    expect(told.flat().sort()).toEqual(ids.sort())
+    expect(target.received).toHaveLength(many)
   })
 })
 

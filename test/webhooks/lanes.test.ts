@@ -106,6 +106,49 @@ describe('lanes', () => {
     ])
   })
 
+  test('leave others no turn of their own while those that keep up are served, and take them along with one', () => {
+    prove('one', 'short', 'other')
+    /** One attempt at each, after which nothing more is due to it. */
+    const serve = () => lanes.take('one').map((held) => [held.webhookId, lanes.claimed(held, 1, true).length])
+    lanes.call('one', 'short')
+    expect([lanes.ready(), serve()]).toEqual([['one'], [['short', 1]]])
+    expect([lanes.rests('one'), lanes.nextAt()]).toEqual([false, now + 50])
+
+    for (const target of ['a', 'b']) lanes.call('one', target)
+    expect([lanes.ready(), lanes.rests('one'), lanes.rests('two')]).toEqual([[], true, false])
+    lanes.call('one', 'other')
+    expect([lanes.ready(), lanes.rests('one')]).toEqual([['one'], false])
+    expect(serve()).toEqual([
+      ['other', 1],
+      ['a', 1],
+      ['b', 1],
+    ])
+
+    lanes.call('one', 'c')
+    now += 49
+    expect([lanes.ready(), lanes.nextAt()]).toEqual([[], now + 1])
+    now += 1
+    expect([lanes.ready(), lanes.rests('one'), lanes.nextAt()]).toEqual([['one'], false, Number.POSITIVE_INFINITY])
+  })
+
+  test('a target that kept up a moment ago and has a queue now goes on', () => {
+    leaveBehind('one', 'long')
+    expect(lanes.ready()).toEqual(['one'])
+  })
+
+  test('begin few attempts at others in the turn that serves one that keeps up', () => {
+    lanes = new Lanes({ ...limits, besides: { behind: 2, doubtful: 1 } }, () => now)
+    prove('one', 'short')
+    leaveBehind('one', 'long')
+    now += 51
+    for (const target of ['short', 'a', 'b']) lanes.call('one', target)
+    expect(counts(begin('one'))).toEqual([
+      ['short', 4],
+      ['long', 2],
+      ['a', 1],
+    ])
+  })
+
   test('ask a target whose one delivery was all that is due no second time', () => {
     lanes.call('one', 'a')
     const [held] = lanes.take('one')
@@ -149,8 +192,9 @@ describe('lanes', () => {
     const [[, places] = ['', []]] = begin('one')
     for (const place of places) place.leave(failed)
     expect(lanes.ready()).toEqual([])
-    expect(lanes.nextAt()).toBe(now + 200)
-    now += 200
+    now += 50 // others may have a turn of their own
+    expect([lanes.ready(), lanes.nextAt()]).toEqual([[], now + 150])
+    now += 150
     expect(counts(begin('one'))).toEqual([['a', 1]])
     expect(lanes.inFlight).toEqual({ quick: 0, fresh: 0, slow: 1 })
   })

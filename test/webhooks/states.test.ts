@@ -8,6 +8,7 @@ import { recoveryActor } from '../../src/core/actor.ts'
 import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
 import { performForAnswer } from '../../src/core/perform.ts'
 import { closeGate } from '../../src/core/recovery/gate.ts'
+import { productLimits } from '../../src/core/webhooks/dispatch/lanes.ts'
 import { sweepDeliveries } from '../../src/core/webhooks/jobs.ts'
 import { type Receiver, receiver, status, verifies } from '../support/receiver.ts'
 import { eventType, type Subscribed, underWay, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
@@ -210,7 +211,7 @@ describe('disabled', () => {
 describe('removed', () => {
   test('no attempt begins once it is answered; what is under way changes nothing more', async () => {
     const release = await holding()
-    await world.emit(webhook.tenantId, 20)
+    await world.emit(webhook.tenantId, 30)
     await target.until(8)
     expect((await world.call('DELETE', path())).status).toBe(204)
     const atAnswer = await begun()
@@ -223,6 +224,7 @@ describe('removed', () => {
 })
 
 describe('a workspace that is not served', () => {
+  const atOnce = productLimits.target
   const perform = (
     operation: typeof tenantOperations.suspendTenant | typeof tenantOperations.resumeTenant,
     tenantId: string,
@@ -232,31 +234,31 @@ describe('a workspace that is not served', () => {
     const other = await world.another('to-be-suspended')
     const own = await world.subscribe(target.url, { of: other })
     const release = await holding(own)
-    await world.emit(own.tenantId, 10)
-    await target.until(8)
+    await world.emit(own.tenantId, atOnce + 2)
+    await target.until(atOnce)
     await perform(tenantOperations.suspendTenant, own.tenantId)
     release()
     const attempts = () => world.sql<{ status: string; n: number }[]>`
       select status, count(*)::int as n from delivery where webhook_id = ${own.id} group by 1 order by 1`
-    await world.until('what was under way is recorded', async () => (await attempts())[1]?.n === 9)
+    await world.until('what was under way is recorded', async () => (await attempts())[1]?.n === atOnce + 1)
     await quiet()
     expect(await attempts()).toEqual([
       { status: 'PENDING', n: 2 },
-      { status: 'SUCCEEDED', n: 9 },
+      { status: 'SUCCEEDED', n: atOnce + 1 },
     ])
-    expect(target.received).toHaveLength(8)
+    expect(target.received).toHaveLength(atOnce)
 
     await perform(tenantOperations.resumeTenant, own.tenantId)
     await world.dispatcher().look()
-    await target.until(10)
+    await target.until(atOnce + 2)
   })
 
   test('purged: nothing is sent, and an answer that comes late leaves no row behind', async () => {
     const other = await world.another('to-be-purged')
     const own = await world.subscribe(target.url, { of: other })
     const release = await holding(own)
-    await world.emit(own.tenantId, 10)
-    await target.until(8)
+    await world.emit(own.tenantId, atOnce + 2)
+    await target.until(atOnce)
     await world.sql`
       update tenant set state = 'PENDING_DELETION', purge_after = now(), purge_started_at = now(), deletion_requested_at = now()
       where id = ${own.tenantId}`
@@ -265,7 +267,7 @@ describe('a workspace that is not served', () => {
     await world.until('nothing is under way', async () => underWay(world.dispatcher()) === 0)
     await world.dispatcher().look()
     expect(await world.sql`select 1 from delivery_attempt where tenant_id = ${own.tenantId}`).toEqual([])
-    expect(target.received).toHaveLength(8)
+    expect(target.received).toHaveLength(atOnce)
   })
 
   test('behind the gate nothing is sent; afterwards it is', async () => {

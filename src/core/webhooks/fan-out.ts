@@ -10,8 +10,10 @@
 import type { Tx } from '../database/transaction.ts'
 import type { EventRow } from '../events.ts'
 
-/** The channel that says where something has become due: `<workspace> <webhook>`. */
+/** The channel that says where something has become due: `<workspace> <webhook> <webhook> …`. */
 export const bell = 'svc_deliveries'
+/** Webhooks that one notification names: 8,000 bytes are the most it can carry. One that is full is followed by another. */
+export const perNotification = 200
 
 /** Writes events of one workspace and what they mean for its webhooks. `waitSeconds` is the ladder's first rung. */
 export function writeEvents(tx: Tx, rows: readonly EventRow[], waitSeconds: number): Promise<unknown> {
@@ -23,8 +25,11 @@ export function writeEvents(tx: Tx, rows: readonly EventRow[], waitSeconds: numb
       insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause, due_at)
       select e.tenant_id, new_id(), w.id, e.id, e.type, 'EVENT', now() + make_interval(secs => ${waitSeconds}::float8)
       from written e join webhook w on w.tenant_id = e.tenant_id and w.state = 'ACTIVE' and w.event_types ? e.type
-      returning tenant_id, webhook_id)
-    select pg_notify(${bell}, d.tenant_id || ' ' || d.webhook_id) from (select distinct tenant_id, webhook_id from fanned) d`
+      returning tenant_id, webhook_id),
+    told as (
+      select tenant_id, webhook_id, (row_number() over () - 1) / ${perNotification}::int as nth
+      from (select distinct tenant_id, webhook_id from fanned) d)
+    select pg_notify(${bell}, tenant_id || ' ' || string_agg(webhook_id::text, ' ')) from told group by tenant_id, nth order by nth`
 }
 
 /** Says, with the commit, that a webhook has something due. */

@@ -64,19 +64,16 @@ interface Target {
   readonly keys: readonly KeyObject[]
 }
 
-interface DueRow {
+interface BegunRow {
   readonly id: string
   readonly webhook_id: string
   readonly event_id: string
-  readonly attempt: number
+  readonly n: number
   readonly cause: DeliveryCause
   /** It is the only one that is due at its webhook. Not looked for where several were asked for. */
   readonly is_only: boolean
-}
-
-interface EventRow {
-  readonly id: string
-  readonly body: string
+  /** Null where the event is not to be delivered any more. */
+  readonly body: string | null
 }
 
 /** Holds webhooks as they are until the commit: a change to one waits, and what follows here sees every change before. */
@@ -93,13 +90,14 @@ export async function claim(
 ): Promise<Claim> {
   const expired = wanted.filter(({ hasExpired }) => hasExpired).map(({ webhookId }) => webhookId)
   if (expired.length > 0) await settleInterrupted(ctx, tenantId, expired, aheadSeconds)
-  const [{ targets, locked }, due] = await Promise.all([
+  const [{ targets, locked }, all] = await Promise.all([
     readTargets(ctx, tenantId, wanted),
-    lockDue(ctx, tenantId, wanted, aheadSeconds),
+    begin(ctx, tenantId, wanted, aheadSeconds),
   ])
-  const rows = due.filter(({ webhook_id }) => targets.has(webhook_id))
-  if (rows.length === 0) return { ...nothingClaimed, locked }
-  const bodies = await begin(ctx, tenantId, rows, aheadSeconds)
+  const unsigned = all.filter(({ webhook_id }) => !targets.has(webhook_id))
+  if (unsigned.length > 0) await takeBack(ctx, tenantId, unsigned)
+  const rows = all.filter(({ webhook_id }) => targets.has(webhook_id))
+  const bodies = bytesOf(rows)
   return {
     locked,
     drained: new Set(rows.filter(({ is_only }) => is_only).map(({ webhook_id }) => webhook_id)),
@@ -107,7 +105,7 @@ export async function claim(
       deliveryId: row.id,
       webhookId: row.webhook_id,
       eventId: row.event_id,
-      n: row.attempt + 1,
+      n: row.n,
       cause: row.cause,
       targetUrl: targets.get(row.webhook_id)?.url ?? '',
       body: bodies.get(row.event_id),
@@ -118,46 +116,49 @@ export async function claim(
 }
 
 /**
- * The deliveries that are due first at each webhook that is ACTIVE, which nobody else is claiming. Where one is asked
- * for it is seen as well whether there is another: if not, nobody has to ask again.
+ * Begins an attempt at each of the deliveries that are due first at each webhook that is ACTIVE, and that nobody else
+ * is claiming. Where one is asked for it is seen as well whether there is another: if not, nobody has to ask again.
  */
-function lockDue({ tx }: Ctx, tenantId: string, wanted: readonly Wanted[], aheadSeconds: number): Promise<DueRow[]> {
+function begin({ tx }: Ctx, tenantId: string, wanted: readonly Wanted[], aheadSeconds: number): Promise<BegunRow[]> {
   const asked = wanted.map(({ webhookId, slots }) => ({ webhook_id: webhookId, slots }))
-  return tx<DueRow[]>`
-    select d.id, d.webhook_id, d.event_id, d.attempt, d.cause,
-           w.slots = 1 and not exists (
-             select from delivery
-             where tenant_id = ${tenantId} and webhook_id = h.id and finished_at is null
-               and due_at <= now() + make_interval(secs => ${aheadSeconds}::float8) and leased_until is null
-             order by due_at offset 1) as is_only
-    from jsonb_to_recordset(${tx.json(asked)}) as w(webhook_id uuid, slots integer)
-    join webhook h on h.tenant_id = ${tenantId} and h.id = w.webhook_id and h.state = 'ACTIVE'
-    cross join lateral (
-      select id, webhook_id, event_id, attempt, cause from delivery
-      where tenant_id = ${tenantId} and webhook_id = h.id and finished_at is null
-        and due_at <= now() + make_interval(secs => ${aheadSeconds}::float8) and leased_until is null
-      order by due_at limit w.slots for update skip locked) d`
-}
-
-/** Begins an attempt at each, and answers the texts of their events by id, but of those that are not to be delivered any more. */
-async function begin(
-  { tx }: Ctx,
-  tenantId: string,
-  rows: readonly DueRow[],
-  aheadSeconds: number,
-): Promise<Map<string, Buffer>> {
-  const ids = tx.json(rows.map(({ id }) => id))
-  const eventIds = tx.json([...new Set(rows.map(({ event_id }) => event_id))])
-  const events = await tx<EventRow[]>`
-    with begun as (
+  return tx<BegunRow[]>`
+    with due as materialized (
+      select d.id, d.webhook_id, d.event_id, d.attempt + 1 as n, d.cause,
+             w.slots = 1 and not exists (
+               select from delivery
+               where tenant_id = ${tenantId} and webhook_id = h.id and finished_at is null
+                 and due_at <= now() + make_interval(secs => ${aheadSeconds}::float8) and leased_until is null
+               order by due_at offset 1) as is_only
+      from jsonb_to_recordset(${tx.json(asked)}) as w(webhook_id uuid, slots integer)
+      join webhook h on h.tenant_id = ${tenantId} and h.id = w.webhook_id and h.state = 'ACTIVE'
+      cross join lateral (
+        select id, webhook_id, event_id, attempt, cause from delivery
+        where tenant_id = ${tenantId} and webhook_id = h.id and finished_at is null
+          and due_at <= now() + make_interval(secs => ${aheadSeconds}::float8) and leased_until is null
+        order by due_at limit w.slots for update skip locked) d),
+    begun as (
       update delivery
       set attempt = attempt + 1, started_at = now() + make_interval(secs => ${aheadSeconds}::float8),
           leased_until = now() + make_interval(secs => ${aheadSeconds + leaseSeconds}::float8)
-      where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${ids})::uuid)))
-    select id, body from outbox_event
-    where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${eventIds})::uuid)) and not is_restored`
-  return new Map(events.map(({ id, body }) => [id, Buffer.from(body)]))
+      where tenant_id = ${tenantId} and id = any(array(select id from due)))
+    select due.*, e.body
+    from due left join lateral (
+      select body from outbox_event where tenant_id = ${tenantId} and id = due.event_id and not is_restored offset 0) e on true`
 }
+
+/** The texts by event, each once: an event goes to many webhooks. */
+function bytesOf(rows: readonly BegunRow[]): Map<string, Buffer> {
+  const bodies = new Map<string, Buffer>()
+  for (const { event_id, body } of rows)
+    if (body !== null && !bodies.has(event_id)) bodies.set(event_id, Buffer.from(body))
+  return bodies
+}
+
+/** Undoes what this transaction began: no attempt is spent on what cannot be signed. */
+const takeBack = ({ tx }: Ctx, tenantId: string, rows: readonly BegunRow[]): Promise<unknown> =>
+  tx`
+    update delivery set attempt = attempt - 1, started_at = null, leased_until = null
+    where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${tx.json(rows.map(({ id }) => id))})::uuid))`
 
 /** Where the wanted webhooks go and what they sign with, as far as they are ACTIVE. */
 async function readTargets({ tx, ring }: Ctx, tenantId: string, wanted: readonly Wanted[]) {
@@ -187,7 +188,7 @@ async function readTargets({ tx, ring }: Ctx, tenantId: string, wanted: readonly
     try {
       targets.set(id, { url: first.target_url, isFailing: first.is_failing, keys: [first, ...rest].map(open) })
     } catch {
-      locked.push(id) // its ring key is missing: no attempt is spent on that
+      locked.push(id) // its ring key is missing
     }
   }
   return { targets, locked }

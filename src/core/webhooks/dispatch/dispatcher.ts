@@ -22,7 +22,7 @@ import { listen } from '../../database/notifications.ts'
 import type { Courier } from '../../egress/post.ts'
 import type { Installation } from '../../installation.ts'
 import { Problem } from '../../problem.ts'
-import { bell } from '../fan-out.ts'
+import { bell, perNotification } from '../fan-out.ts'
 import { signed } from '../signature.ts'
 import type { Begun } from './claim.ts'
 import { discover } from './discover.ts'
@@ -53,6 +53,8 @@ const pauseMs = 500
 const tellMs = 60_000
 /** How long a workspace whose places were all filled gathers at most, until two thirds of what it had under way are over. */
 const gatherMs = 4
+/** How long a full notification waits for the one that carries on where it ended. */
+const carryOnMs = 3
 const drainMs = 5_000
 const recordMs = 1_500
 
@@ -125,10 +127,11 @@ class RunningDispatcher implements Dispatcher {
   }
 
   private heard(payload: string): void {
-    const [tenantId, webhookId] = payload.split(' ')
-    if (!tenantId || !webhookId) return
-    this.lanes.call(tenantId, webhookId)
-    this.pump()
+    const [tenantId = '', ...webhookIds] = payload.split(' ')
+    for (const webhookId of webhookIds) this.lanes.call(tenantId, webhookId)
+    // A turn for the first part of them would be in the way of the others.
+    if (webhookIds.length < perNotification) this.pump()
+    else setTimeout(() => this.isClosing || this.pump(), carryOnMs)
   }
 
   private async findWork(): Promise<void> {
@@ -166,7 +169,8 @@ class RunningDispatcher implements Dispatcher {
     const now = performance.now()
     for (const [tenantId, until] of this.gathering) if (until <= now) this.gathering.delete(tenantId)
     if (!this.isClosing) for (const tenantId of this.lanes.ready()) this.turning.add(tenantId)
-    for (const [tenantId, outcomes] of this.over) if (outcomes.length > 0) this.turning.add(tenantId)
+    for (const [tenantId, outcomes] of this.over)
+      if (outcomes.length > 0 && (this.isClosing || !this.lanes.rests(tenantId))) this.turning.add(tenantId)
     while (this.turns < this.turnsAtMost) {
       const next = [...this.turning].find((tenantId) => !this.inTurn.has(tenantId) && !this.gathers(tenantId))
       if (next === undefined) break

@@ -8,11 +8,12 @@
  *                 quick   fresh   slow
  *    daemon        256      64     384     an attempt that becomes slow gives its other place back
  *    workspace      64      16      96
- *    target          8       1       1     after a failure a pause of 50 ms for each in a row, 1 s at most
+ *    target         16       1      16     1 after a failure or a cut answer, and a pause of 50 ms for each
+ *                                          failure in a row, 1 s at most
  *
  * Within a workspace those that keep up come first: targets of the quick lane that have no
- * queue. While they are served a turn begins few attempts at all others: eight at those of the
- * quick lane, one at the rest.
+ * queue. Beside them a turn begins few attempts at all others: eight at those of the quick
+ * lane, one at the rest. Until 50 ms after they were served the others have no turn of their own.
  *
  * A daemon's targets are asked in turn, and its workspaces are too. All of it is a
  * daemon's own knowledge, forgotten when it ends; what is due is the database's to say
@@ -33,7 +34,7 @@ export const productLimits: Limits = {
   quick: { daemon: 256, workspace: 64 },
   fresh: { daemon: 64, workspace: 16 },
   slow: { daemon: 384, workspace: 96 },
-  target: 8,
+  target: 16,
   besides: { behind: 8, doubtful: 1 },
 }
 
@@ -42,7 +43,7 @@ const pauseMs = 50
 const longestPauseMs = 1_000
 /** How long those that keep up come before one that does not, where places are short. */
 const patienceMs = 1_000
-/** How long others stand back after a target that keeps up was called. */
+/** How long others stand back after a target that keeps up was served. */
 const quietMs = 50
 /** What is known of a target that nothing happens to is forgotten after this. */
 const rememberedMs = 10 * 60_000
@@ -58,6 +59,8 @@ interface Target {
   appetite: number
   /** More was due than the last claim began. */
   isBehind: boolean
+  /** When an attempt was last begun at it as one that keeps up. */
+  servedAt: number
   /** When something becomes due that is not yet. */
   dueAt: number
   hasExpired: boolean
@@ -130,8 +133,31 @@ export class Lanes {
   /** Workspaces at which something may be begun now; whoever was asked last comes last. */
   ready(): string[] {
     return [...this.workspaces.values()]
-      .filter((workspace) => [...workspace.targets.values()].some((target) => this.slotsOf(target) > 0))
+      .filter((workspace) => this.readiness(workspace) === 'ready')
       .map(({ tenantId }) => tenantId)
+  }
+
+  /** Something is due, but none of it to those that keep up, who were served a moment ago: what is over can wait as well. */
+  rests(tenantId: string): boolean {
+    const workspace = this.workspaces.get(tenantId)
+    return workspace !== undefined && this.readiness(workspace) === 'resting'
+  }
+
+  /** Others rest while those that keep up are served: a turn for them alone would be in the way of the next that keeps up. */
+  private readiness(workspace: Workspace): 'idle' | 'resting' | 'ready' {
+    const isQuiet = !this.wasServed(workspace)
+    let readiness: 'idle' | 'resting' = 'idle'
+    for (const target of workspace.targets.values()) {
+      if (this.slotsOf(target) === 0) continue
+      // One that kept up a moment ago, and has a queue now, is not one of the others yet.
+      if (isQuiet || keepsUp(target) || this.wasServed(target)) return 'ready'
+      readiness = 'resting'
+    }
+    return readiness
+  }
+
+  private wasServed({ servedAt }: { readonly servedAt: number }): boolean {
+    return this.now() < servedAt + quietMs
   }
 
   /** Takes places for what may be begun at a workspace; to be given to `claimed`, all of them. */
@@ -140,9 +166,10 @@ export class Lanes {
     if (!workspace) return []
     this.toTheEnd(this.workspaces, tenantId, workspace)
     const taken: Held[] = []
-    const standBack = this.now() - workspace.servedAt < quietMs
+    const due = this.inOrder(workspace)
+    const standBack = due.some(keepsUp) || this.wasServed(workspace)
     const besides = standBack ? { ...this.limits.besides } : { behind: Infinity, doubtful: Infinity }
-    for (const target of this.inOrder(workspace)) {
+    for (const target of due) {
       const isFirst = keepsUp(target)
       const lane = laneOf(target)
       const rest = lane === 'quick' ? 'behind' : 'doubtful'
@@ -150,26 +177,19 @@ export class Lanes {
       if (slots === 0) continue
       if (!isFirst) besides[rest] -= slots
       this.hold(target, lane, slots)
-      taken.push({
-        webhookId: target.webhookId,
-        slots,
-        hasExpired: target.hasExpired,
-        target,
-        lane,
-        calls: target.calls,
-        keepsUp: isFirst,
-      })
+      const { webhookId, hasExpired, calls } = target
+      taken.push({ webhookId, slots, hasExpired, target, lane, calls, keepsUp: isFirst })
       this.toTheEnd(workspace.targets, target.webhookId, target)
     }
     return taken
   }
 
-  /** Those that keep up before all others, which so cannot make them wait; but nobody is passed over for long. */
+  /** Those to which something may be begun: who keeps up before all others, which so cannot make them wait; but nobody is passed over for long. */
   private inOrder({ targets }: Workspace): Target[] {
     const now = this.now()
     const isFirst = (target: Target) => keepsUp(target) || now - target.touchedAt > patienceMs
-    const all = [...targets.values()]
-    return [...all.filter(isFirst), ...all.filter((target) => !isFirst(target))]
+    const due = [...targets.values()].filter((target) => this.slotsOf(target) > 0)
+    return [...due.filter(isFirst), ...due.filter((target) => !isFirst(target))]
   }
 
   /** What became of the places: one for each attempt begun, and the rest given back. `isDrained`: nothing more is due, though all were filled. */
@@ -181,7 +201,7 @@ export class Lanes {
     // Unless somebody called since.
     if (!isBehind && target.calls === calls) target.isDue = false
     target.isBehind = isBehind
-    if (begun > 0 && keepsUp(target)) target.workspace.servedAt = this.now()
+    if (begun > 0 && held.keepsUp) target.servedAt = target.workspace.servedAt = this.now()
     target.appetite = isBehind ? Math.min(target.appetite * 2, this.limits.target) : Math.max(1, begun)
     return Array.from({ length: begun }, () => this.place(target, lane))
   }
@@ -190,11 +210,13 @@ export class Lanes {
   nextAt(): number {
     let next = Number.POSITIVE_INFINITY
     const now = this.now()
-    for (const { targets } of this.workspaces.values())
+    for (const { targets, servedAt } of this.workspaces.values()) {
+      if (now < servedAt + quietMs) next = Math.min(next, servedAt + quietMs)
       for (const target of targets.values()) {
         next = Math.min(next, target.dueAt)
         if (target.isDue && target.notBefore > now) next = Math.min(next, target.notBefore)
       }
+    }
     return next
   }
 
@@ -284,6 +306,7 @@ export class Lanes {
         calls: 0,
         appetite: 1,
         isBehind: false,
+        servedAt: Number.NEGATIVE_INFINITY,
         dueAt: Number.POSITIVE_INFINITY,
         hasExpired: false,
         held: none(),
