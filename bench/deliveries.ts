@@ -28,7 +28,7 @@ const targetsEach = 5
 const eventsEach = 1_000
 const perRound = workspaces * targetsEach * eventsEach
 /** As many as the dispatcher has under way at these targets. */
-const width = workspaces * Math.min(targetsEach * productLimits.target, productLimits.quick.workspace)
+const width = workspaces * Math.min(targetsEach * productLimits.quick.target, productLimits.quick.workspace)
 const rounds = 5
 const samples = 300
 const deadQueue = 100_000

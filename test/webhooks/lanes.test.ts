@@ -4,10 +4,9 @@ import { Lanes, type Place } from '../../src/core/webhooks/dispatch/lanes.ts'
 import { type Ended, readLadder, retryAfterSeconds, verdictOn } from '../../src/core/webhooks/ladder.ts'
 
 const limits = {
-  quick: { daemon: 10, workspace: 6 },
-  fresh: { daemon: 5, workspace: 3 },
-  slow: { daemon: 8, workspace: 4 },
-  target: 4,
+  quick: { daemon: 10, workspace: 6, target: 4 },
+  fresh: { daemon: 5, workspace: 3, target: 1 },
+  slow: { daemon: 8, workspace: 4, target: 3 },
   besides: { behind: 100, doubtful: 100 },
 }
 let now = 0
@@ -89,64 +88,103 @@ describe('lanes', () => {
     expect(lanes.take('one').map(({ webhookId }) => webhookId)).toEqual(order)
   })
 
-  test('begin few attempts beside those that keep up, and as many as there is room for a moment later', () => {
-    lanes = new Lanes({ ...limits, besides: { behind: 2, doubtful: 1 } }, () => now)
-    prove('one', 'short')
-    leaveBehind('one', 'long')
-    for (const target of ['a', 'b', 'c']) lanes.call('one', target)
-    expect(counts(begin('one'))).toEqual([
-      ['long', 2],
-      ['a', 1],
-    ])
-    now += 51
-    expect(counts(begin('one'))).toEqual([
-      ['b', 1],
-      ['c', 1],
-      ['long', 2],
-    ])
-  })
+  describe('beside those that keep up', () => {
+    const few = { ...limits, fresh: { daemon: 10, workspace: 10, target: 1 }, besides: { behind: 2, doubtful: 1 } }
+    /** A turn in which nothing more is due to those that keep up. */
+    const turn = () =>
+      lanes
+        .take('one')
+        .map((held) => [held.webhookId, lanes.claimed(held, held.keepsUp ? 1 : held.slots, held.keepsUp).length])
 
-  test('leave others no turn of their own while those that keep up are served, and take them along with one', () => {
-    prove('one', 'short', 'other')
-    /** One attempt at each, after which nothing more is due to it. */
-    const serve = () => lanes.take('one').map((held) => [held.webhookId, lanes.claimed(held, 1, true).length])
-    lanes.call('one', 'short')
-    expect([lanes.ready(), serve()]).toEqual([['one'], [['short', 1]]])
-    expect([lanes.rests('one'), lanes.nextAt()]).toEqual([false, now + 50])
+    test('begin few attempts at others, and as many as there is room for a moment later', () => {
+      lanes = new Lanes(few, () => now)
+      prove('one', 'short')
+      leaveBehind('one', 'long')
+      for (const target of ['short', 'a', 'b', 'c', 'd', 'e']) lanes.call('one', target)
+      expect(turn()).toEqual([
+        ['short', 1],
+        ['long', 2],
+        ['a', 1],
+      ])
+      now += 49
+      expect(turn()).toEqual([
+        ['b', 1],
+        ['long', 2],
+      ])
+      now += 1
+      expect(turn()).toEqual([
+        ['c', 1],
+        ['d', 1],
+        ['e', 1],
+      ])
+    })
 
-    for (const target of ['a', 'b']) lanes.call('one', target)
-    expect([lanes.ready(), lanes.rests('one'), lanes.rests('two')]).toEqual([[], true, false])
-    lanes.call('one', 'other')
-    expect([lanes.ready(), lanes.rests('one')]).toEqual([['one'], false])
-    expect(serve()).toEqual([
-      ['other', 1],
-      ['a', 1],
-      ['b', 1],
-    ])
+    test('a target that answers well, but slowly, is not taken for a bad one', () => {
+      lanes = new Lanes(few, () => now)
+      prove('one', 'short')
+      leaveBehind('one', 'late')
+      for (const [, places] of begin('one')) for (const place of places) place.leave({ ...succeeded, durationMs: 501 })
+      for (const target of ['short', 'a']) lanes.call('one', target)
+      expect(turn()).toEqual([
+        ['short', 1],
+        ['late', 2],
+        ['a', 1],
+      ])
+      expect(lanes.inFlight.slow).toBe(2)
+      now += 51
+      expect(turn()).toEqual([['late', 1]])
+    })
 
-    lanes.call('one', 'c')
-    now += 49
-    expect([lanes.ready(), lanes.nextAt()]).toEqual([[], now + 1])
-    now += 1
-    expect([lanes.ready(), lanes.rests('one'), lanes.nextAt()]).toEqual([['one'], false, Number.POSITIVE_INFINITY])
-  })
+    test('others have no turn of their own for 50 ms, but are taken along with one', () => {
+      prove('one', 'short', 'other')
+      lanes.call('one', 'short')
+      expect([lanes.ready(), turn()]).toEqual([['one'], [['short', 1]]])
+      expect([lanes.rests('one'), lanes.nextAt()]).toEqual([false, now + 50])
 
-  test('a target that kept up a moment ago and has a queue now goes on', () => {
-    leaveBehind('one', 'long')
-    expect(lanes.ready()).toEqual(['one'])
-  })
+      for (const target of ['a', 'b']) lanes.call('one', target)
+      expect([lanes.ready(), lanes.rests('one'), lanes.rests('two')]).toEqual([[], true, false])
+      lanes.call('one', 'other')
+      expect([lanes.ready(), lanes.rests('one')]).toEqual([['one'], false])
+      expect(turn()).toEqual([
+        ['other', 1],
+        ['a', 1],
+        ['b', 1],
+      ])
 
-  test('begin few attempts at others in the turn that serves one that keeps up', () => {
-    lanes = new Lanes({ ...limits, besides: { behind: 2, doubtful: 1 } }, () => now)
-    prove('one', 'short')
-    leaveBehind('one', 'long')
-    now += 51
-    for (const target of ['short', 'a', 'b']) lanes.call('one', target)
-    expect(counts(begin('one'))).toEqual([
-      ['short', 4],
-      ['long', 2],
-      ['a', 1],
-    ])
+      lanes.call('one', 'c')
+      now += 49
+      expect([lanes.ready(), lanes.nextAt()]).toEqual([[], now + 1])
+      now += 1
+      expect([lanes.ready(), lanes.nextAt()]).toEqual([['one'], Number.POSITIVE_INFINITY])
+      expect([lanes.rests('one'), turn()]).toEqual([false, [['c', 1]]])
+    })
+
+    test('one that kept up a moment ago and has a queue now goes on', () => {
+      prove('one', 'short', 'long')
+      for (const target of ['short', 'long']) lanes.call('one', target)
+      for (const held of lanes.take('one'))
+        for (const place of lanes.claimed(held, held.slots, held.webhookId === 'short')) place.leave(succeeded)
+      lanes.call('one', 'a')
+      expect(lanes.ready()).toEqual(['one'])
+      lanes = new Lanes(limits, () => now)
+      prove('one', 'short')
+      lanes.call('one', 'short')
+      turn()
+      lanes.call('one', 'a')
+      expect(lanes.ready()).toEqual([])
+    })
+
+    test('one that has a queue from now on protects nobody', () => {
+      lanes = new Lanes(few, () => now)
+      leaveBehind('one', 'long')
+      for (const target of ['a', 'b']) lanes.call('one', target)
+      expect(lanes.ready()).toEqual(['one'])
+      expect(counts(begin('one'))).toEqual([
+        ['long', 4],
+        ['a', 1],
+        ['b', 1],
+      ])
+    })
   })
 
   test('ask a target whose one delivery was all that is due no second time', () => {
@@ -192,9 +230,8 @@ describe('lanes', () => {
     const [[, places] = ['', []]] = begin('one')
     for (const place of places) place.leave(failed)
     expect(lanes.ready()).toEqual([])
-    now += 50 // others may have a turn of their own
-    expect([lanes.ready(), lanes.nextAt()]).toEqual([[], now + 150])
-    now += 150
+    expect(lanes.nextAt()).toBe(now + 200)
+    now += 200
     expect(counts(begin('one'))).toEqual([['a', 1]])
     expect(lanes.inFlight).toEqual({ quick: 0, fresh: 0, slow: 1 })
   })

@@ -224,7 +224,7 @@ describe('removed', () => {
 })
 
 describe('a workspace that is not served', () => {
-  const atOnce = productLimits.target
+  const atOnce = productLimits.quick.target
   const perform = (
     operation: typeof tenantOperations.suspendTenant | typeof tenantOperations.resumeTenant,
     tenantId: string,

@@ -54,7 +54,7 @@ const lanes = 2
 const politeSize = 50
 /** What a small slice is followed by, in times of what it took: they find the server at work for it a quarter of the time at most. */
 const rests = 3
-const longestRestMs = 200
+const longestRestMs = 1_000
 /** How long the other lane waits before it looks again whether it may begin. */
 const laneRestMs = 50
 
@@ -75,8 +75,9 @@ export async function resealUntil(installation: Installation, deadlineMs: number
         continue
       }
       const began = performance.now()
+      const size = others.arePresent() ? politeSize : sliceSize
       others.discount()
-      if (!(await resealSlice(installation, others.arePresent() ? politeSize : sliceSize))) {
+      if (!(await resealSlice(installation, size))) {
         atWork -= 1
         return true
       }
@@ -88,11 +89,11 @@ export async function resealUntil(installation: Installation, deadlineMs: number
   return ended.every((isDone) => isDone)
 }
 
-/** How long it is counted what others borrow, and how often that makes them somebody: what a daemon does of itself is less. */
+/** So many connections lent to others in so long make them somebody: what a daemon does of itself is less, most of the time. */
+const borrowedOften = 2
 const countedMs = 50
-const borrowedOften = 3
 /** How long they are thought of after that. */
-const politeMs = 500
+const politeMs = 1_000
 
 /**
  * Whether the pool lends connections to others than us, just now; each of ours is discounted
@@ -108,10 +109,10 @@ function othersOf(pool: Pool) {
     },
     arePresent() {
       const now = performance.now()
-      if (now >= countedFrom + countedMs) {
-        const { lent } = pool.counts
-        const often = (borrowedOften * (now - countedFrom)) / countedMs
-        if (lent - notOthers >= often) presentUntil = now + politeMs
+      const { lent } = pool.counts
+      const areSeen = lent - notOthers >= borrowedOften
+      if (areSeen) presentUntil = now + politeMs
+      if (areSeen || now >= countedFrom + countedMs) {
         notOthers = lent
         countedFrom = now
       }

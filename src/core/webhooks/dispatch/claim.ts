@@ -72,8 +72,13 @@ interface BegunRow {
   readonly cause: DeliveryCause
   /** It is the only one that is due at its webhook. Not looked for where several were asked for. */
   readonly is_only: boolean
-  /** Null where the event is not to be delivered any more. */
-  readonly body: string | null
+}
+
+/** What stands behind them: each event once, to however many webhooks it goes. */
+interface EventRow {
+  readonly id: null
+  readonly event_id: string
+  readonly body: string
 }
 
 /** Holds webhooks as they are until the commit: a change to one waits, and what follows here sees every change before. */
@@ -90,14 +95,13 @@ export async function claim(
 ): Promise<Claim> {
   const expired = wanted.filter(({ hasExpired }) => hasExpired).map(({ webhookId }) => webhookId)
   if (expired.length > 0) await settleInterrupted(ctx, tenantId, expired, aheadSeconds)
-  const [{ targets, locked }, all] = await Promise.all([
+  const [{ targets, locked }, { all, bodies }] = await Promise.all([
     readTargets(ctx, tenantId, wanted),
     begin(ctx, tenantId, wanted, aheadSeconds),
   ])
   const unsigned = all.filter(({ webhook_id }) => !targets.has(webhook_id))
   if (unsigned.length > 0) await takeBack(ctx, tenantId, unsigned)
   const rows = all.filter(({ webhook_id }) => targets.has(webhook_id))
-  const bodies = bytesOf(rows)
   return {
     locked,
     drained: new Set(rows.filter(({ is_only }) => is_only).map(({ webhook_id }) => webhook_id)),
@@ -118,10 +122,11 @@ export async function claim(
 /**
  * Begins an attempt at each of the deliveries that are due first at each webhook that is ACTIVE, and that nobody else
  * is claiming. Where one is asked for it is seen as well whether there is another: if not, nobody has to ask again.
+ * Answers the texts of their events as well, but of those that are not to be delivered any more.
  */
-function begin({ tx }: Ctx, tenantId: string, wanted: readonly Wanted[], aheadSeconds: number): Promise<BegunRow[]> {
+async function begin({ tx }: Ctx, tenantId: string, wanted: readonly Wanted[], aheadSeconds: number) {
   const asked = wanted.map(({ webhookId, slots }) => ({ webhook_id: webhookId, slots }))
-  return tx<BegunRow[]>`
+  const rows = await tx<(BegunRow | EventRow)[]>`
     with due as materialized (
       select d.id, d.webhook_id, d.event_id, d.attempt + 1 as n, d.cause,
              w.slots = 1 and not exists (
@@ -141,17 +146,14 @@ function begin({ tx }: Ctx, tenantId: string, wanted: readonly Wanted[], aheadSe
       set attempt = attempt + 1, started_at = now() + make_interval(secs => ${aheadSeconds}::float8),
           leased_until = now() + make_interval(secs => ${aheadSeconds + leaseSeconds}::float8)
       where tenant_id = ${tenantId} and id = any(array(select id from due)))
-    select due.*, e.body
-    from due left join lateral (
-      select body from outbox_event where tenant_id = ${tenantId} and id = due.event_id and not is_restored offset 0) e on true`
-}
-
-/** The texts by event, each once: an event goes to many webhooks. */
-function bytesOf(rows: readonly BegunRow[]): Map<string, Buffer> {
-  const bodies = new Map<string, Buffer>()
-  for (const { event_id, body } of rows)
-    if (body !== null && !bodies.has(event_id)) bodies.set(event_id, Buffer.from(body))
-  return bodies
+    select id, webhook_id, event_id, n, cause, is_only, null as body from due
+    union all
+    select null, null, id, null, null, null, body from outbox_event
+    where tenant_id = ${tenantId} and id = any(array(select event_id from due)) and not is_restored`
+  return {
+    all: rows.filter((row) => row.id !== null),
+    bodies: new Map(rows.flatMap((row) => (row.id === null ? [[row.event_id, Buffer.from(row.body)]] : []))),
+  }
 }
 
 /** Undoes what this transaction began: no attempt is spent on what cannot be signed. */

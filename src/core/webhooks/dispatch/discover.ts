@@ -17,7 +17,7 @@ export interface Found {
   readonly has_expired: boolean
 }
 
-/** How many of a webhook's open deliveries are looked at, those due first: more than can be under way with it at a time. */
+/** How many of a webhook's open deliveries are looked at, those due first: more than five daemons have under way with it. */
 const looked = 100
 
 /** Webhooks that are ACTIVE in workspaces that are, and have something due within the seconds. */

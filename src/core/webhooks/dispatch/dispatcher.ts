@@ -200,7 +200,7 @@ class RunningDispatcher implements Dispatcher {
         : Math.max(Math.min(this.lookedAt + lookMs, this.lanes.nextAt(), ...this.gathering.values()), now + 1)
     this.timer = setTimeout(() => {
       if (performance.now() - this.lookedAt >= lookMs) void this.look()
-      else this.pump()
+      this.pump()
     }, next - now)
   }
 

@@ -8,12 +8,13 @@
  *                 quick   fresh   slow
  *    daemon        256      64     384     an attempt that becomes slow gives its other place back
  *    workspace      64      16      96
- *    target         16       1      16     1 after a failure or a cut answer, and a pause of 50 ms for each
+ *    target         16       1       8     1 after a failure or a cut answer, and a pause of 50 ms for each
  *                                          failure in a row, 1 s at most
  *
  * Within a workspace those that keep up come first: targets of the quick lane that have no
- * queue. Beside them a turn begins few attempts at all others: eight at those of the quick
- * lane, one at the rest. Until 50 ms after they were served the others have no turn of their own.
+ * queue. Beside them, and for 50 ms after, a turn begins few attempts at all others: eight
+ * at those that answer well but are slow or have a queue, one at the rest; and these have no
+ * turn of their own meanwhile.
  *
  * A daemon's targets are asked in turn, and its workspaces are too. All of it is a
  * daemon's own knowledge, forgotten when it ends; what is due is the database's to say
@@ -23,18 +24,16 @@
 type Lane = 'quick' | 'fresh' | 'slow'
 
 export type Limits = {
-  readonly [Name in Lane]: { readonly daemon: number; readonly workspace: number }
+  readonly [Name in Lane]: { readonly daemon: number; readonly workspace: number; readonly target: number }
 } & {
-  readonly target: number
-  /** Attempts that one turn begins beside targets that keep up: at those with a queue, and at those of the other lanes. */
+  /** Attempts that one turn begins beside targets that keep up: at those that answer well but are slow or have a queue, and at the rest. */
   readonly besides: { readonly behind: number; readonly doubtful: number }
 }
 
 export const productLimits: Limits = {
-  quick: { daemon: 256, workspace: 64 },
-  fresh: { daemon: 64, workspace: 16 },
-  slow: { daemon: 384, workspace: 96 },
-  target: 16,
+  quick: { daemon: 256, workspace: 64, target: 16 },
+  fresh: { daemon: 64, workspace: 16, target: 1 },
+  slow: { daemon: 384, workspace: 96, target: 8 },
   besides: { behind: 8, doubtful: 1 },
 }
 
@@ -172,7 +171,7 @@ export class Lanes {
     for (const target of due) {
       const isFirst = keepsUp(target)
       const lane = laneOf(target)
-      const rest = lane === 'quick' ? 'behind' : 'doubtful'
+      const rest = target.isProven ? 'behind' : 'doubtful'
       const slots = Math.min(this.slotsOf(target), isFirst ? Infinity : besides[rest])
       if (slots === 0) continue
       if (!isFirst) besides[rest] -= slots
@@ -184,7 +183,7 @@ export class Lanes {
     return taken
   }
 
-  /** Those to which something may be begun: who keeps up before all others, which so cannot make them wait; but nobody is passed over for long. */
+  /** Those to which something may be begun: who keeps up before all others, which so cannot make them wait; but nobody comes last for long. */
   private inOrder({ targets }: Workspace): Target[] {
     const now = this.now()
     const isFirst = (target: Target) => keepsUp(target) || now - target.touchedAt > patienceMs
@@ -201,8 +200,12 @@ export class Lanes {
     // Unless somebody called since.
     if (!isBehind && target.calls === calls) target.isDue = false
     target.isBehind = isBehind
-    if (begun > 0 && held.keepsUp) target.servedAt = target.workspace.servedAt = this.now()
-    target.appetite = isBehind ? Math.min(target.appetite * 2, this.limits.target) : Math.max(1, begun)
+    if (begun > 0 && held.keepsUp) {
+      target.servedAt = this.now()
+      // One that has a queue from now on protects nobody from the others.
+      if (!isBehind) target.workspace.servedAt = this.now()
+    }
+    target.appetite = isBehind ? Math.min(target.appetite * 2, this.limits.quick.target) : Math.max(1, begun)
     return Array.from({ length: begun }, () => this.place(target, lane))
   }
 
@@ -267,7 +270,7 @@ export class Lanes {
     if (!target.isDue || target.notBefore > now) return 0
     const lane = laneOf(target)
     const { workspace } = target
-    const own = (target.isProven ? this.limits.target : 1) - heldBy(target)
+    const own = (target.isProven ? this.limits[lane].target : 1) - heldBy(target)
     const left = [
       own,
       target.appetite,
