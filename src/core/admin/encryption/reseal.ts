@@ -52,7 +52,7 @@ interface Walk {
 const lanes = 2
 /** Values of a slice while this process serves others as well: a millisecond or two. */
 const politeSize = 50
-/** What a small slice is followed by, in times of what it took: they find the server at work for it a quarter of the time at most. */
+/** What a small slice is followed by, in times of what it took: others find the server at work for it a quarter of the time, unless a slice takes more than a third of a second. */
 const rests = 3
 const longestRestMs = 1_000
 /** How long the other lane waits before it looks again whether it may begin. */
@@ -61,8 +61,8 @@ const laneRestMs = 50
 /**
  * Works slices off until none is left that nobody else has in hand, or the moment has come.
  * While this process serves others as well, it is one lane of small slices that rests three
- * times as long as the last one took. Answers whether none is left. Throws where this ring
- * lacks the current key.
+ * times as long as the last one took, a second at most. Answers whether none is left. Throws
+ * where this ring lacks the current key.
  */
 export async function resealUntil(installation: Installation, deadlineMs: number): Promise<boolean> {
   const others = othersOf(installation.pool)
