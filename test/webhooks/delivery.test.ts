@@ -66,6 +66,19 @@ describe('a delivery', () => {
     expect(delivery?.attempts[0]?.trace?.signed_sha256).toMatch(/^[0-9a-f]{64}$/)
   })
 
+  test.each([
+    ['text', 'x'.repeat(5_000), 'x'.repeat(4_096)],
+    ['a pair that the cut would part', `\r${'x'.repeat(4_089)}\u{1f600}`, `\\u000d${'x'.repeat(4_089)}\ufffd`],
+    ['control characters alone', '\u0000'.repeat(5_000), '\\u0000'.repeat(683).slice(0, 4_096)],
+  ])('keeps no more of an answer than 4,096 characters: %s', async (_, sent, kept) => {
+    target.respond(status(200, {}, sent))
+    await world.emit(webhook.tenantId)
+    await target.until(1)
+    await finished()
+    const [delivery] = await world.deliveries(webhook)
+    expect(delivery?.attempts[0]?.body).toBe(kept)
+  })
+
   test('many go over few connections, each once', async () => {
     const ids = await world.emit(webhook.tenantId, 60)
     await target.until(60)

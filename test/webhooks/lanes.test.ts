@@ -7,6 +7,7 @@ const limits = {
   quick: { daemon: 10, workspace: 6, target: 4 },
   fresh: { daemon: 5, workspace: 3, target: 1 },
   slow: { daemon: 8, workspace: 4, target: 3 },
+  atOnce: 100,
   besides: { behind: 100, doubtful: 100 },
 }
 let now = 0
@@ -19,6 +20,10 @@ beforeEach(() => {
 /** Takes all that may be begun at a workspace, as if so much were due. */
 const begin = (tenantId: string): [string, Place[]][] =>
   lanes.take(tenantId).map((held) => [held.webhookId, lanes.claimed(held, held.slots)])
+/** Workspaces at which something may be begun now. */
+const ready = () =>
+  [...lanes.readiness()].filter(([, { keepsUp, others }]) => keepsUp || others === 'ready').map(([id]) => id)
+const rests = (tenantId: string) => lanes.readiness().get(tenantId)?.others === 'resting'
 const counts = (begun: readonly [string, readonly Place[]][]) => begun.map(([id, places]) => [id, places.length])
 /** Lets targets show that they answer, so much at once that every place asked for is filled; nothing more is due to them then. */
 const prove = (tenantId: string, ...targets: string[]) => {
@@ -35,9 +40,9 @@ const leaveBehind = (tenantId: string, target: string) => {
   lanes.call(tenantId, target)
   for (const [, places] of begin(tenantId)) for (const place of places) place.leave(succeeded)
 }
-const failed = { failed: true, isWhole: true, durationMs: 5 }
-const succeeded = { failed: false, isWhole: true, durationMs: 5 }
-const cutOff = { failed: false, isWhole: false, durationMs: 5 }
+const failed = { failed: true, isWhole: true, wasConnected: true, durationMs: 5 }
+const succeeded = { failed: false, isWhole: true, wasConnected: true, durationMs: 5 }
+const cutOff = { failed: false, isWhole: false, wasConnected: false, durationMs: 5 }
 
 describe('lanes', () => {
   test('bound a target, a workspace and the daemon', () => {
@@ -50,7 +55,7 @@ describe('lanes', () => {
     ])
     for (const target of ['d', 'e']) lanes.call('two', target)
     expect(counts(begin('two'))).toEqual([['d', 4]])
-    expect(lanes.ready()).toEqual([])
+    expect(ready()).toEqual([])
   })
 
   test('ask a target of which nothing is known once, and few of them at a time', () => {
@@ -60,7 +65,7 @@ describe('lanes', () => {
       ['b', 1],
       ['c', 1],
     ])
-    expect(lanes.ready()).toEqual([])
+    expect(ready()).toEqual([])
   })
 
   test('ask for one at first, for twice as many while all are filled, and for as many as there were after that', () => {
@@ -96,17 +101,18 @@ describe('lanes', () => {
         .take('one')
         .map((held) => [held.webhookId, lanes.claimed(held, held.keepsUp ? 1 : held.slots, held.keepsUp).length])
 
-    test('begin few attempts at others, and as many as there is room for a moment later', () => {
+    test('begin few attempts at others, and as many as there is room for a second later', () => {
       lanes = new Lanes(few, () => now)
       prove('one', 'short')
       leaveBehind('one', 'long')
+      now += 1_000
       for (const target of ['short', 'a', 'b', 'c', 'd', 'e']) lanes.call('one', target)
       expect(turn()).toEqual([
         ['short', 1],
         ['long', 2],
         ['a', 1],
       ])
-      now += 49
+      now += 999
       expect(turn()).toEqual([
         ['b', 1],
         ['long', 2],
@@ -117,6 +123,40 @@ describe('lanes', () => {
         ['d', 1],
         ['e', 1],
       ])
+    })
+
+    test('have a turn of their own, and are asked by one turn at a time', () => {
+      lanes = new Lanes(few, () => now)
+      prove('one', 'short')
+      leaveBehind('one', 'long')
+      now += 1_000
+      for (const target of ['short', 'a', 'b']) lanes.call('one', target)
+      const ids = (taken: readonly { webhookId: string }[]) => taken.map(({ webhookId }) => webhookId)
+      expect(lanes.readiness().get('one')).toEqual({ keepsUp: true, others: 'ready' })
+      const first = lanes.take('one', 'keep up')
+      expect(ids(first)).toEqual(['short'])
+      lanes.call('one', 'short')
+      expect(lanes.readiness().get('one')).toEqual({ keepsUp: false, others: 'ready' })
+      expect(ids(lanes.take('one', 'others'))).toEqual(['long', 'a'])
+      expect(ids(lanes.take('one'))).toEqual(['b'])
+      // It was called while it was asked.
+      for (const held of first) lanes.claimed(held, 1, true)
+      expect(ids(lanes.take('one'))).toEqual(['short'])
+    })
+
+    test('one that kept up within a second, and has two due, is not counted', () => {
+      lanes = new Lanes(
+        { ...few, quick: { daemon: 99, workspace: 99, target: 4 }, besides: { behind: 1, doubtful: 1 } },
+        () => now,
+      )
+      prove('one', 'a', 'b', 'c', 'short')
+      for (const target of ['a', 'b', 'c', 'short']) lanes.call('one', target)
+      for (const held of lanes.take('one'))
+        for (const place of lanes.claimed(held, held.slots, held.webhookId === 'short')) place.leave(succeeded)
+      lanes.call('one', 'short')
+      now += 999
+      const ids = () => lanes.take('one', 'others').map(({ webhookId }) => webhookId)
+      expect(ids()).toEqual(['a', 'b', 'c'])
     })
 
     test('a target that answers well, but slowly, is not taken for a bad one', () => {
@@ -138,13 +178,13 @@ describe('lanes', () => {
     test('others have no turn of their own for 50 ms, but are taken along with one', () => {
       prove('one', 'short', 'other')
       lanes.call('one', 'short')
-      expect([lanes.ready(), turn()]).toEqual([['one'], [['short', 1]]])
-      expect([lanes.rests('one'), lanes.nextAt()]).toEqual([false, now + 50])
+      expect([ready(), turn()]).toEqual([['one'], [['short', 1]]])
+      expect([rests('one'), lanes.nextAt()]).toEqual([false, now + 50])
 
       for (const target of ['a', 'b']) lanes.call('one', target)
-      expect([lanes.ready(), lanes.rests('one'), lanes.rests('two')]).toEqual([[], true, false])
+      expect([ready(), rests('one'), rests('two')]).toEqual([[], true, false])
       lanes.call('one', 'other')
-      expect([lanes.ready(), lanes.rests('one')]).toEqual([['one'], false])
+      expect(lanes.readiness().get('one')).toEqual({ keepsUp: true, others: 'resting' })
       expect(turn()).toEqual([
         ['other', 1],
         ['a', 1],
@@ -153,10 +193,37 @@ describe('lanes', () => {
 
       lanes.call('one', 'c')
       now += 49
-      expect([lanes.ready(), lanes.nextAt()]).toEqual([[], now + 1])
+      expect([ready(), lanes.nextAt()]).toEqual([[], now + 1])
       now += 1
-      expect([lanes.ready(), lanes.nextAt()]).toEqual([['one'], Number.POSITIVE_INFINITY])
-      expect([lanes.rests('one'), turn()]).toEqual([false, [['c', 1]]])
+      expect([ready(), lanes.nextAt()]).toEqual([['one'], Number.POSITIVE_INFINITY])
+      expect([rests('one'), turn()]).toEqual([false, [['c', 1]]])
+    })
+
+    test('those that are connected come first, and so many at once', () => {
+      lanes = new Lanes({ ...few, atOnce: 2 }, () => now)
+      prove('one', 'closes', 'a', 'b')
+      lanes.call('one', 'closes')
+      for (const held of lanes.take('one'))
+        for (const place of lanes.claimed(held, 1, true)) place.leave({ ...succeeded, wasConnected: false })
+      for (const target of ['a', 'b']) {
+        lanes.call('one', target)
+        for (const held of lanes.take('one')) for (const place of lanes.claimed(held, 1, true)) place.leave(succeeded)
+      }
+      for (const target of ['closes', 'a', 'b']) lanes.call('one', target)
+      const ids = () => lanes.take('one', 'keep up').map(({ webhookId }) => webhookId)
+      expect([ids(), ids()]).toEqual([['a', 'b'], ['closes']])
+    })
+
+    test('the end of their rest is told though it came after the readiness was read', () => {
+      prove('one', 'short')
+      lanes.call('one', 'short')
+      turn()
+      lanes.call('one', 'a')
+      const ends = now + 50
+      now = ends - 1
+      expect(rests('one')).toBe(true)
+      now = ends + 1
+      expect(lanes.nextAt()).toBe(ends)
     })
 
     test('one that kept up a moment ago and has a queue now goes on', () => {
@@ -165,20 +232,20 @@ describe('lanes', () => {
       for (const held of lanes.take('one'))
         for (const place of lanes.claimed(held, held.slots, held.webhookId === 'short')) place.leave(succeeded)
       lanes.call('one', 'a')
-      expect(lanes.ready()).toEqual(['one'])
+      expect(ready()).toEqual(['one'])
       lanes = new Lanes(limits, () => now)
       prove('one', 'short')
       lanes.call('one', 'short')
       turn()
       lanes.call('one', 'a')
-      expect(lanes.ready()).toEqual([])
+      expect(ready()).toEqual([])
     })
 
     test('one that has a queue from now on protects nobody', () => {
       lanes = new Lanes(few, () => now)
       leaveBehind('one', 'long')
       for (const target of ['a', 'b']) lanes.call('one', target)
-      expect(lanes.ready()).toEqual(['one'])
+      expect(ready()).toEqual(['one'])
       expect(counts(begin('one'))).toEqual([
         ['long', 4],
         ['a', 1],
@@ -192,7 +259,7 @@ describe('lanes', () => {
     const [held] = lanes.take('one')
     if (!held) throw new Error('nothing to take')
     for (const place of lanes.claimed(held, 1, true)) place.leave(succeeded)
-    expect(lanes.ready()).toEqual([])
+    expect(ready()).toEqual([])
   })
 
   test('ask a target whose answer was cut off as one of which nothing is known', () => {
@@ -212,7 +279,7 @@ describe('lanes', () => {
       ['a', 2],
     ])
     lanes.call('two', 'd')
-    expect(lanes.ready()).toEqual(['two', 'one'].filter((id) => lanes.ready().includes(id)))
+    expect(ready()).toEqual(['two', 'one'].filter((id) => ready().includes(id)))
   })
 
   test('give a quick place back once an attempt is slow, and bound the slow ones apart', () => {
@@ -229,7 +296,7 @@ describe('lanes', () => {
     lanes.call('one', 'a')
     const [[, places] = ['', []]] = begin('one')
     for (const place of places) place.leave(failed)
-    expect(lanes.ready()).toEqual([])
+    expect(ready()).toEqual([])
     expect(lanes.nextAt()).toBe(now + 200)
     now += 200
     expect(counts(begin('one'))).toEqual([['a', 1]])
@@ -242,18 +309,18 @@ describe('lanes', () => {
     if (!first) throw new Error('nothing to take')
     lanes.call('one', 'a')
     lanes.claimed(first, 0)
-    expect(lanes.ready()).toEqual(['one'])
+    expect(ready()).toEqual(['one'])
     const [second] = lanes.take('one')
     if (!second) throw new Error('nothing to take')
     lanes.claimed(second, 0)
-    expect(lanes.ready()).toEqual([])
+    expect(ready()).toEqual([])
   })
 
   test('wake by the clock for what becomes due, and hold nothing that is over', () => {
     lanes.call('one', 'a', now + 5000)
-    expect([lanes.ready(), lanes.nextAt()]).toEqual([[], now + 5000])
+    expect([ready(), lanes.nextAt()]).toEqual([[], now + 5000])
     now += 5000
-    expect(lanes.ready()).toEqual(['one'])
+    expect(ready()).toEqual(['one'])
     for (const [, places] of begin('one')) for (const place of [...places, ...places]) place.leave(succeeded)
     expect(lanes.inFlight).toEqual({ quick: 0, fresh: 0, slow: 0 })
   })

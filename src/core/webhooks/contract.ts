@@ -138,7 +138,12 @@ const DeliveryAttempt = z
     at: moment,
     status: z.int().nullable().describe("the target's status; null while under way, and where it gave none"),
     duration_ms: whole.nullable(),
-    body: z.string().nullable().describe('the first 4,096 bytes of the answer; control characters as \\u00XX'),
+    body: z
+      .string()
+      .nullable()
+      .describe(
+        'the first 4,096 bytes of the answer; control characters as \\u00XX, and cut where that makes it longer',
+      ),
     error: z.enum(attemptErrors).nullable(),
     trace: DeliveryTrace.nullable(),
   })

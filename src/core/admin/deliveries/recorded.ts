@@ -12,13 +12,19 @@ export async function getRecordedDelivery(
   { tx }: Ctx,
   { deliveryId }: Received<typeof ops.getRecordedDelivery>,
 ): Promise<RecordedDelivery> {
+  // By key in one workspace after another: an index for this alone would cost each delivery two entries.
   const [delivery] = await tx<DeliveryRow[]>`
+    with recursive leaps as (
+      (select tenant_id from delivery order by tenant_id limit 1)
+      union all
+      select n.tenant_id from leaps l cross join lateral (
+        select tenant_id from delivery where tenant_id > l.tenant_id order by tenant_id limit 1) n)
     select d.id, d.tenant_id, t.slug, d.webhook_id, w.state as webhook_state, w.host, d.event_id, d.event_type, d.status,
            d.attempt, d.cause, case when d.started_at is null then d.due_at end as next_attempt_at, d.created_at, d.finished_at
-    from delivery d
+    from leaps l
+    cross join lateral (select * from delivery where tenant_id = l.tenant_id and id = ${deliveryId} offset 0) d
     join tenant t on t.id = d.tenant_id
-    left join webhook w on w.tenant_id = d.tenant_id and w.id = d.webhook_id
-    where d.id = ${deliveryId}`
+    left join webhook w on w.tenant_id = d.tenant_id and w.id = d.webhook_id`
   if (!delivery) refuse('not_found')
   const attempts = await tx<AttemptRow[]>`
     select n, at, status, duration_ms, error, trace from delivery_attempt

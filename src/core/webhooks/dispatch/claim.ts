@@ -78,7 +78,8 @@ interface BegunRow {
 interface EventRow {
   readonly id: null
   readonly event_id: string
-  readonly body: string
+  /** Null where it is not to be delivered any more. */
+  readonly body: string | null
 }
 
 /** Holds webhooks as they are until the commit: a change to one waits, and what follows here sees every change before. */
@@ -122,7 +123,8 @@ export async function claim(
 /**
  * Begins an attempt at each of the deliveries that are due first at each webhook that is ACTIVE, and that nobody else
  * is claiming. Where one is asked for it is seen as well whether there is another: if not, nobody has to ask again.
- * Answers the texts of their events as well, but of those that are not to be delivered any more.
+ * Answers the texts of their events as well, but of those that are not to be delivered any more. That is no condition
+ * of the look-up: an index of the events that are answered would be read from its beginning to find a few by their keys.
  */
 async function begin({ tx }: Ctx, tenantId: string, wanted: readonly Wanted[], aheadSeconds: number) {
   const asked = wanted.map(({ webhookId, slots }) => ({ webhook_id: webhookId, slots }))
@@ -148,11 +150,13 @@ async function begin({ tx }: Ctx, tenantId: string, wanted: readonly Wanted[], a
       where tenant_id = ${tenantId} and id = any(array(select id from due)))
     select id, webhook_id, event_id, n, cause, is_only, null as body from due
     union all
-    select null, null, id, null, null, null, body from outbox_event
-    where tenant_id = ${tenantId} and id = any(array(select event_id from due)) and not is_restored`
+    select null, null, id, null, null, null, case when not is_restored then body end from outbox_event
+    where tenant_id = ${tenantId} and id = any(array(select event_id from due))`
   return {
     all: rows.filter((row) => row.id !== null),
-    bodies: new Map(rows.flatMap((row) => (row.id === null ? [[row.event_id, Buffer.from(row.body)]] : []))),
+    bodies: new Map(
+      rows.flatMap((row) => (row.id === null && row.body !== null ? [[row.event_id, Buffer.from(row.body)]] : [])),
+    ),
   }
 }
 

@@ -5,9 +5,11 @@
  * nobody listened, retries that a daemon which is gone had in mind, attempts that it left
  * behind, and workspaces that are served again. Webhooks with something open are found by
  * leaping from one to the next in the index, so a long queue at one of them costs no more
- * than a short one.
+ * than a short one. An attempt that was begun is due before whatever still waits, or is seen
+ * at a later look.
  */
 import type { Installation } from '../../installation.ts'
+import { forTurns } from './turn.ts'
 
 export interface Found {
   readonly tenant_id: string
@@ -17,15 +19,14 @@ export interface Found {
   readonly has_expired: boolean
 }
 
-/** How many of a webhook's open deliveries are looked at, those due first: more than five daemons have under way with it. */
+/** How many attempts under way at a webhook are looked at, those that were due before any that waits: more than five daemons make. */
 const looked = 100
 
 /** Webhooks that are ACTIVE in workspaces that are, and have something due within the seconds. */
 export const discover = (installation: Installation, withinSeconds: number, aheadSeconds: number): Promise<Found[]> =>
-  installation.transaction(
-    { kind: 'SYSTEM', job: 'deliveries' },
-    { readOnly: true },
-    async ({ tx }) => tx<Found[]>`
+  installation.transaction({ kind: 'SYSTEM', job: 'deliveries' }, { readOnly: true }, async ({ tx }) => {
+    void tx.switch(forTurns)
+    return tx<Found[]>`
       with recursive leaps as (
         (select tenant_id, webhook_id from delivery where finished_at is null order by tenant_id, webhook_id limit 1)
         union all
@@ -39,10 +40,16 @@ export const discover = (installation: Installation, withinSeconds: number, ahea
       join tenant t on t.id = l.tenant_id and t.state = 'ACTIVE'
       join webhook w on w.tenant_id = l.tenant_id and w.id = l.webhook_id and w.state = 'ACTIVE'
       cross join lateral (
-        select min(coalesce(leased_until, due_at)) as at, coalesce(bool_or(leased_until <= (select at from moment)), false) as has_expired
+        select coalesce((
+          select due_at from delivery d
+          where d.tenant_id = l.tenant_id and d.webhook_id = l.webhook_id and d.finished_at is null and d.leased_until is null
+          order by due_at limit 1), 'infinity') as due_at) waiting
+      cross join lateral (
+        select least(waiting.due_at, min(leased_until)) as at, coalesce(bool_or(leased_until <= (select at from moment)), false) as has_expired
         from (
-          select leased_until, due_at from delivery d
-          where d.tenant_id = l.tenant_id and d.webhook_id = l.webhook_id and d.finished_at is null
-          order by due_at limit ${looked}) head) first
-      where first.at <= (select at from moment) + make_interval(secs => ${withinSeconds})`,
-  )
+          select leased_until from delivery d
+          where d.tenant_id = l.tenant_id and d.webhook_id = l.webhook_id and d.finished_at is null and d.leased_until is not null
+            and d.due_at <= waiting.due_at
+          order by due_at limit ${looked}) under_way) first
+      where first.at <= (select at from moment) + make_interval(secs => ${withinSeconds})`
+  })

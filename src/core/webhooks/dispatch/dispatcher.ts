@@ -5,9 +5,13 @@
  *                                 ▲                                                               │
  *                                 └──── the place is free ◀── the target answered ◀── POST ◀──────┘
  *
- * A turn is one transaction of one workspace, and each workspace has one at a time: what
- * ends meanwhile waits for the next, and where every place was filled the next waits for two
- * thirds of what is under way, 4 ms at most: turns grow with the load instead of becoming more.
+ * A turn is one transaction of one workspace. A workspace has one for its targets that keep up,
+ * which claims for them and records nothing, and one for what is over and for all others, which
+ * waits for the first 50 ms at most and then runs beside it: so who keeps up waits for nobody,
+ * and what attempts came to is recorded in the order in which they ended. Each of the two comes
+ * one at a time: what ends meanwhile waits for the next, and where every place was filled the
+ * next waits for two thirds of what is under way, 4 ms at most: turns grow with the load instead
+ * of becoming more.
  * No transaction is open while a target is waited for.
  *
  * Not guaranteed: that a target is called once. A daemon that is killed leaves attempts
@@ -26,8 +30,8 @@ import { bell, perNotification } from '../fan-out.ts'
 import { signed } from '../signature.ts'
 import type { Begun } from './claim.ts'
 import { discover } from './discover.ts'
-import { type Held, Lanes, type Limits, type Place, productLimits, slowMs } from './lanes.ts'
-import { isQuiet, type Outcome, outcomeOf, withoutEvent } from './record.ts'
+import { type Held, Lanes, type Limits, type Place, productLimits, type Readiness, slowMs, type Who } from './lanes.ts'
+import { type Outcome, outcomeOf, withoutEvent } from './record.ts'
 import { type Turn, takeTurn } from './turn.ts'
 
 export interface DispatcherOptions {
@@ -53,8 +57,12 @@ const pauseMs = 500
 const tellMs = 60_000
 /** How long a workspace whose places were all filled gathers at most, until two thirds of what it had under way are over. */
 const gatherMs = 4
+/** How long what is over and the others wait at most for the turns of those that keep up. */
+const longestWaitMs = 50
 /** How long a full notification waits for the one that carries on where it ended. */
 const carryOnMs = 3
+/** Outcomes that one turn records at most; where more wait, nobody runs ahead of them. */
+const recordedAtOnce = 500
 const drainMs = 5_000
 const recordMs = 1_500
 
@@ -72,11 +80,15 @@ class RunningDispatcher implements Dispatcher {
   private readonly listening: { close(): Promise<void> }
   /** Outcomes that wait for their workspace's next turn. */
   private readonly over = new Map<string, Outcome[]>()
-  /** Workspaces whose failures waited for the turn before. */
-  private readonly putOff = new Set<string>()
+  /** Workspaces in which what is over and the others wait for those that keep up, and since when. */
+  private readonly waitingSince = new Map<string, number>()
+  /** Workspaces whose outcomes could not be recorded; nothing begins there apart from that, or it would be begun again and again. */
+  private readonly unrecorded = new Set<string>()
   /** Workspaces whose turn it is, or will be as soon as one is free. */
   private readonly turning = new Set<string>()
   private readonly inTurn = new Set<string>()
+  /** Workspaces whose targets that keep up have a turn of their own. */
+  private readonly inFirstTurn = new Set<string>()
   /** Workspaces that had a turn a moment ago, and until when they gather. */
   private readonly gathering = new Map<string, number>()
   /** Attempts under way, by workspace. */
@@ -164,25 +176,43 @@ class RunningDispatcher implements Dispatcher {
     })
   }
 
-  /** Gives a turn to every workspace that has something to record or to begin. */
+  /** Gives turns to every workspace that has something to record or to begin. */
   private giveTurns(): void {
     const now = performance.now()
     for (const [tenantId, until] of this.gathering) if (until <= now) this.gathering.delete(tenantId)
-    if (!this.isClosing) for (const tenantId of this.lanes.ready()) this.turning.add(tenantId)
-    for (const [tenantId, outcomes] of this.over)
-      if (outcomes.length > 0 && (this.isClosing || !this.lanes.rests(tenantId))) this.turning.add(tenantId)
-    while (this.turns < this.turnsAtMost) {
-      const next = [...this.turning].find((tenantId) => !this.inTurn.has(tenantId) && !this.gathers(tenantId))
-      if (next === undefined) break
-      this.turning.delete(next)
-      this.inTurn.add(next)
-      this.turns += 1
-      void this.turn(next).finally(() => {
-        this.inTurn.delete(next)
-        this.turns -= 1
-        this.pump()
-      })
+    const readiness = this.isClosing ? new Map<string, Readiness>() : this.lanes.readiness()
+    for (const tenantId of readiness.keys()) this.turning.add(tenantId)
+    for (const tenantId of this.over.keys()) this.turning.add(tenantId)
+    for (const tenantId of this.turning) {
+      if (this.turns >= this.turnsAtMost) break
+      this.giveTurn(tenantId, readiness.get(tenantId) ?? { keepsUp: false, others: 'idle' })
     }
+  }
+
+  /**
+   * Those that keep up have a turn of their own. What is over and the others wait while it lasts and while they rest,
+   * 50 ms at most, and have theirs beside it then; where there is but one left, both share it.
+   */
+  private giveTurn(tenantId: string, { keepsUp, others }: Readiness): void {
+    const over = this.over.get(tenantId)?.length ?? 0
+    const lags = over > recordedAtOnce || this.unrecorded.has(tenantId)
+    const first = keepsUp && !lags && !this.inFirstTurn.has(tenantId)
+    const isWanted = others !== 'idle' || over > 0
+    const isAlone = !first && !this.inFirstTurn.has(tenantId)
+    const isDue = lags || (isWanted && ((isAlone && others !== 'resting') || this.waitedLong(tenantId)))
+    const rest = isDue && !this.inTurn.has(tenantId) && !this.gathers(tenantId)
+    if (rest || !isWanted) this.waitingSince.delete(tenantId)
+    if (first || rest || !isDue) this.turning.delete(tenantId)
+    const share = lags || (first && rest && this.turns + 1 === this.turnsAtMost)
+    if (first && !share) this.have(tenantId, this.inFirstTurn, 'keep up')
+    if (rest) this.have(tenantId, this.inTurn, share ? 'all' : 'others')
+  }
+
+  /** Since a turn was first wanted and not given. */
+  private waitedLong(tenantId: string): boolean {
+    const since = this.waitingSince.get(tenantId)
+    if (since === undefined) this.waitingSince.set(tenantId, performance.now())
+    return since !== undefined && performance.now() - since >= longestWaitMs
   }
 
   private gathers(tenantId: string): boolean {
@@ -204,37 +234,39 @@ class RunningDispatcher implements Dispatcher {
     }, next - now)
   }
 
-  private async turn(tenantId: string): Promise<void> {
-    const held = this.isClosing ? [] : this.lanes.take(tenantId)
-    const outcomes = this.toRecord(tenantId, held)
+  private have(tenantId: string, having: Set<string>, who: Who): void {
+    const held = this.isClosing ? [] : this.lanes.take(tenantId, who)
+    const outcomes = who === 'keep up' ? [] : this.toRecord(tenantId)
     if (outcomes.length === 0 && held.length === 0) return
+    having.add(tenantId)
+    this.turns += 1
+    void this.turn(tenantId, outcomes, held).finally(() => {
+      having.delete(tenantId)
+      this.turns -= 1
+      this.pump()
+    })
+  }
+
+  private toRecord(tenantId: string): Outcome[] {
+    const all = this.over.get(tenantId) ?? []
+    const outcomes = all.splice(0, recordedAtOnce)
+    if (all.length === 0) this.over.delete(tenantId)
+    return outcomes
+  }
+
+  private async turn(tenantId: string, outcomes: readonly Outcome[], held: readonly Held[]): Promise<void> {
     try {
       const turn = await takeTurn(this.installation, tenantId, outcomes, held, this.ahead())
-      this.recorded(outcomes, turn)
+      if (outcomes.length > 0) this.recorded(outcomes, turn)
       this.begin(tenantId, held, turn)
     } catch (error) {
       this.failed(tenantId, outcomes, held, error)
     }
   }
 
-  /** What is over; failures take statements of their own, and wait for one turn where somebody waits who keeps up. */
-  private toRecord(tenantId: string, held: readonly Held[]): Outcome[] {
-    const all = this.over.get(tenantId) ?? []
-    this.over.delete(tenantId)
-    if (this.putOff.delete(tenantId) || !held.some(({ keepsUp }) => keepsUp)) return all
-    // With all else of their webhooks, whose failures are counted in the order in which they came.
-    const failing = new Set(all.filter((outcome) => !isQuiet(outcome)).map(({ begun }) => begun.webhookId))
-    if (failing.size === 0) return all
-    this.over.set(
-      tenantId,
-      all.filter(({ begun }) => failing.has(begun.webhookId)),
-    )
-    this.putOff.add(tenantId)
-    return all.filter(({ begun }) => !failing.has(begun.webhookId))
-  }
-
   /** Retries are remembered, so that nobody has to look for them. */
   private recorded(outcomes: readonly Outcome[], { tenantId }: Turn): void {
+    this.unrecorded.delete(tenantId)
     for (const { begun, verdict } of outcomes)
       if (verdict.status === 'FAILED')
         this.lanes.call(tenantId, begun.webhookId, performance.now() + verdict.waitSeconds * 1000)
@@ -268,8 +300,12 @@ class RunningDispatcher implements Dispatcher {
     for (const one of held) this.lanes.claimed(one, 0)
     this.pausedUntil = performance.now() + pauseMs
     // Behind a closed gate nothing is written; the leases end by themselves, and the attempts are made again.
+    this.unrecorded.delete(tenantId)
     if (error instanceof Problem && error.code === 'installation.recovering') return
-    this.over.set(tenantId, [...outcomes, ...(this.over.get(tenantId) ?? [])])
+    if (outcomes.length > 0) {
+      this.over.set(tenantId, [...outcomes, ...(this.over.get(tenantId) ?? [])])
+      this.unrecorded.add(tenantId)
+    }
     for (const one of held) this.lanes.call(tenantId, one.webhookId)
     this.options.onFailure('deliveries: a turn', error)
   }
@@ -282,14 +318,15 @@ class RunningDispatcher implements Dispatcher {
     this.underWay.set(tenantId, (this.underWay.get(tenantId) ?? 0) + 1)
     const attempt = this.deliver(begun)
       .then((outcome) => {
-        const { isWhole, durationMs } = outcome
-        place.leave({ failed: outcome.verdict.status !== 'SUCCEEDED', isWhole, durationMs })
+        const { isWhole, durationMs, trace } = outcome
+        const wasConnected = trace?.reused ?? false
+        place.leave({ failed: outcome.verdict.status !== 'SUCCEEDED', isWhole, wasConnected, durationMs })
         const waiting = this.over.get(tenantId)
         if (waiting) waiting.push(outcome)
         else this.over.set(tenantId, [outcome])
       })
       .catch((error: unknown) => {
-        place.leave({ failed: true, isWhole: false, durationMs: 0 })
+        place.leave({ failed: true, isWhole: false, wasConnected: false, durationMs: 0 })
         this.options.onFailure('deliveries: an attempt', error)
       })
       .finally(() => {

@@ -6,15 +6,15 @@
  *    slow    to targets whose last attempt failed or was slow, and attempts that have lasted half a second
  *
  *                 quick   fresh   slow
- *    daemon        256      64     384     an attempt that becomes slow gives its other place back
- *    workspace      64      16      96
+ *    daemon        384      64     384     an attempt that becomes slow gives its other place back
+ *    workspace     192      16      96
  *    target         16       1       8     1 after a failure or a cut answer, and a pause of 50 ms for each
  *                                          failure in a row, 1 s at most
  *
  * Within a workspace those that keep up come first: targets of the quick lane that have no
- * queue. Beside them, and for 50 ms after, a turn begins few attempts at all others: eight
- * at those that answer well but are slow or have a queue, one at the rest; and these have no
- * turn of their own meanwhile.
+ * queue; among them those whose last attempt found a connection open, 64 attempts a turn.
+ * Beside them, and for a second after, a turn begins few attempts at all others: eight at those
+ * that answer well but are slow or have a queue, one at the rest; and these rest for 50 ms after.
  *
  * A daemon's targets are asked in turn, and its workspaces are too. All of it is a
  * daemon's own knowledge, forgotten when it ends; what is due is the database's to say
@@ -26,14 +26,17 @@ type Lane = 'quick' | 'fresh' | 'slow'
 export type Limits = {
   readonly [Name in Lane]: { readonly daemon: number; readonly workspace: number; readonly target: number }
 } & {
+  /** Attempts that one turn begins at targets that keep up. */
+  readonly atOnce: number
   /** Attempts that one turn begins beside targets that keep up: at those that answer well but are slow or have a queue, and at the rest. */
   readonly besides: { readonly behind: number; readonly doubtful: number }
 }
 
 export const productLimits: Limits = {
-  quick: { daemon: 256, workspace: 64, target: 16 },
+  quick: { daemon: 384, workspace: 192, target: 16 },
   fresh: { daemon: 64, workspace: 16, target: 1 },
   slow: { daemon: 384, workspace: 96, target: 8 },
+  atOnce: 64,
   besides: { behind: 8, doubtful: 1 },
 }
 
@@ -44,6 +47,8 @@ const longestPauseMs = 1_000
 const patienceMs = 1_000
 /** How long others stand back after a target that keeps up was served. */
 const quietMs = 50
+/** How long a turn begins few attempts at others after a target that keeps up was served. */
+const standBackMs = 1_000
 /** What is known of a target that nothing happens to is forgotten after this. */
 const rememberedMs = 10 * 60_000
 
@@ -52,6 +57,8 @@ interface Target {
   readonly workspace: Workspace
   /** Something is due, as far as is known. */
   isDue: boolean
+  /** A claim is under way: what it begins is not known yet. */
+  isAsked: boolean
   /** Rises with each call, so that a claim knows whether it was called meanwhile. */
   calls: number
   /** How many attempts to ask for at once: twice as many as the last claim filled, so that a place asked for in vain is kept from nobody. */
@@ -66,6 +73,8 @@ interface Target {
   readonly held: Record<Lane, number>
   /** Its last attempt succeeded, and its answer was read to its end: what is cut off costs a connection each time. */
   isProven: boolean
+  /** Its last attempt went over a connection that was open already. */
+  isConnected: boolean
   failures: number
   isSlow: boolean
   notBefore: number
@@ -88,11 +97,27 @@ export interface Wanted {
   readonly hasExpired: boolean
 }
 
+/** For whom places are taken. */
+export type Who = 'all' | 'keep up' | 'others'
+
+/** What may be begun at a workspace now. */
+export interface Readiness {
+  /** Something at a target that keeps up. */
+  readonly keepsUp: boolean
+  /** At others: nothing, something that rests while those that keep up are served, or something. */
+  readonly others: 'idle' | 'resting' | 'ready'
+}
+
 /** A place held in a lane, until it is left. */
 export interface Place {
   /** The attempt has become slow: its quick place is free for another. */
   slow(): void
-  leave(outcome: { readonly failed: boolean; readonly isWhole: boolean; readonly durationMs: number }): void
+  leave(outcome: {
+    readonly failed: boolean
+    readonly isWhole: boolean
+    readonly wasConnected: boolean
+    readonly durationMs: number
+  }): void
 }
 
 interface Held extends Wanted {
@@ -108,6 +133,8 @@ export class Lanes {
   private readonly held: Record<Lane, number> = none()
   private readonly limits: Limits
   private readonly now: () => number
+  /** When the readiness was read last. */
+  private readAt = Number.NEGATIVE_INFINITY
 
   constructor(limits: Limits = productLimits, now: () => number = () => performance.now()) {
     this.limits = limits
@@ -129,53 +156,58 @@ export class Lanes {
     for (const target of this.workspaces.get(tenantId)?.targets.values() ?? []) target.isDue = false
   }
 
-  /** Workspaces at which something may be begun now; whoever was asked last comes last. */
-  ready(): string[] {
-    return [...this.workspaces.values()]
-      .filter((workspace) => this.readiness(workspace) === 'ready')
-      .map(({ tenantId }) => tenantId)
+  /** Workspaces at which something is due; whoever was asked last comes last. */
+  readiness(): Map<string, Readiness> {
+    const now = this.now()
+    this.readAt = now
+    const all = new Map<string, Readiness>()
+    for (const workspace of this.workspaces.values()) {
+      const readiness = this.readinessOf(workspace, now)
+      if (readiness.keepsUp || readiness.others !== 'idle') all.set(workspace.tenantId, readiness)
+    }
+    return all
   }
 
-  /** Something is due, but none of it to those that keep up, who were served a moment ago: what is over can wait as well. */
-  rests(tenantId: string): boolean {
-    const workspace = this.workspaces.get(tenantId)
-    return workspace !== undefined && this.readiness(workspace) === 'resting'
-  }
-
-  /** Others rest while those that keep up are served: a turn for them alone would be in the way of the next that keeps up. */
-  private readiness(workspace: Workspace): 'idle' | 'resting' | 'ready' {
-    const isQuiet = !this.wasServed(workspace)
-    let readiness: 'idle' | 'resting' = 'idle'
+  private readinessOf(workspace: Workspace, now: number): Readiness {
+    const isQuiet = !wasServed(workspace, now)
+    const readiness: { keepsUp: boolean; others: Readiness['others'] } = { keepsUp: false, others: 'idle' }
     for (const target of workspace.targets.values()) {
-      if (this.slotsOf(target) === 0) continue
+      if (this.slotsOf(target, now) === 0) continue
+      if (keepsUp(target)) readiness.keepsUp = true
       // One that kept up a moment ago, and has a queue now, is not one of the others yet.
-      if (isQuiet || keepsUp(target) || this.wasServed(target)) return 'ready'
-      readiness = 'resting'
+      else if (isQuiet || wasServed(target, now)) readiness.others = 'ready'
+      else if (readiness.others === 'idle') readiness.others = 'resting'
+      if (readiness.keepsUp && readiness.others === 'ready') break
     }
     return readiness
   }
 
-  private wasServed({ servedAt }: { readonly servedAt: number }): boolean {
-    return this.now() < servedAt + quietMs
-  }
-
   /** Takes places for what may be begun at a workspace; to be given to `claimed`, all of them. */
-  take(tenantId: string): Held[] {
+  take(tenantId: string, who: Who = 'all'): Held[] {
     const workspace = this.workspaces.get(tenantId)
     if (!workspace) return []
     this.toTheEnd(this.workspaces, tenantId, workspace)
+    const now = this.now()
     const taken: Held[] = []
-    const due = this.inOrder(workspace)
-    const standBack = due.some(keepsUp) || this.wasServed(workspace)
+    let { atOnce } = this.limits
+    const due = this.inOrder(workspace, now)
+    const isAsked = [...workspace.targets.values()].some((target) => target.isAsked && keepsUp(target))
+    const standBack = isAsked || due.some(keepsUp) || now < workspace.servedAt + standBackMs
     const besides = standBack ? { ...this.limits.besides } : { behind: Infinity, doubtful: Infinity }
     for (const target of due) {
       const isFirst = keepsUp(target)
+      if (who !== 'all' && isFirst !== (who === 'keep up')) continue
       const lane = laneOf(target)
+      // Who kept up a moment ago is no burden for having two events at once.
+      const isCounted = !isFirst && (lane !== 'quick' || now >= target.servedAt + standBackMs)
       const rest = target.isProven ? 'behind' : 'doubtful'
-      const slots = Math.min(this.slotsOf(target), isFirst ? Infinity : besides[rest])
+      const left = isFirst ? atOnce : isCounted ? besides[rest] : Infinity
+      const slots = Math.min(this.slotsOf(target, now), left)
       if (slots === 0) continue
-      if (!isFirst) besides[rest] -= slots
+      if (isFirst) atOnce -= slots
+      else if (isCounted) besides[rest] -= slots
       this.hold(target, lane, slots)
+      target.isAsked = true
       const { webhookId, hasExpired, calls } = target
       taken.push({ webhookId, slots, hasExpired, target, lane, calls, keepsUp: isFirst })
       this.toTheEnd(workspace.targets, target.webhookId, target)
@@ -183,12 +215,14 @@ export class Lanes {
     return taken
   }
 
-  /** Those to which something may be begun: who keeps up before all others, which so cannot make them wait; but nobody comes last for long. */
-  private inOrder({ targets }: Workspace): Target[] {
-    const now = this.now()
-    const isFirst = (target: Target) => keepsUp(target) || now - target.touchedAt > patienceMs
-    const due = [...targets.values()].filter((target) => this.slotsOf(target) > 0)
-    return [...due.filter(isFirst), ...due.filter((target) => !isFirst(target))]
+  /** Those to which something may be begun: who keeps up before all others, which so cannot make them wait, and who is connected before who is not; but nobody comes last for long. */
+  private inOrder({ targets }: Workspace, now: number): Target[] {
+    const rank = (target: Target) => {
+      if (now - target.touchedAt > patienceMs) return 0
+      if (!keepsUp(target)) return 2
+      return target.isConnected ? 0 : 1
+    }
+    return [...targets.values()].filter((target) => this.slotsOf(target, now) > 0).sort((a, b) => rank(a) - rank(b))
   }
 
   /** What became of the places: one for each attempt begun, and the rest given back. `isDrained`: nothing more is due, though all were filled. */
@@ -196,6 +230,7 @@ export class Lanes {
     const { target, lane, slots, calls } = held
     const isBehind = begun === slots && !isDrained
     this.hold(target, lane, begun - slots)
+    target.isAsked = false
     if (held.hasExpired) target.hasExpired = false
     // Unless somebody called since.
     if (!isBehind && target.calls === calls) target.isDue = false
@@ -209,15 +244,15 @@ export class Lanes {
     return Array.from({ length: begun }, () => this.place(target, lane))
   }
 
-  /** When something changes by the clock alone; Infinity when nothing does. */
+  /** When something changes by the clock alone; Infinity when nothing does. Counted from when the readiness was read: what was not yet then has not been seen since. */
   nextAt(): number {
     let next = Number.POSITIVE_INFINITY
-    const now = this.now()
+    const { readAt } = this
     for (const { targets, servedAt } of this.workspaces.values()) {
-      if (now < servedAt + quietMs) next = Math.min(next, servedAt + quietMs)
+      if (readAt < servedAt + quietMs) next = Math.min(next, servedAt + quietMs)
       for (const target of targets.values()) {
         next = Math.min(next, target.dueAt)
-        if (target.isDue && target.notBefore > now) next = Math.min(next, target.notBefore)
+        if (target.isDue && target.notBefore > readAt) next = Math.min(next, target.notBefore)
       }
     }
     return next
@@ -247,11 +282,12 @@ export class Lanes {
         this.hold(target, 'slow', 1)
         lane = 'slow'
       },
-      leave: ({ failed, isWhole, durationMs }) => {
+      leave: ({ failed, isWhole, wasConnected, durationMs }) => {
         if (lane === undefined) return
         this.hold(target, lane, -1)
         lane = undefined
         target.isProven = !failed && isWhole
+        target.isConnected = wasConnected
         target.failures = failed ? target.failures + 1 : 0
         target.isSlow = durationMs > slowMs
         target.notBefore = failed ? this.now() + Math.min(target.failures * pauseMs, longestPauseMs) : 0
@@ -260,14 +296,13 @@ export class Lanes {
   }
 
   /** How many attempts may be begun at a target now. */
-  private slotsOf(target: Target): number {
-    const now = this.now()
+  private slotsOf(target: Target, now: number): number {
     if (target.dueAt <= now) {
       target.isDue = true
       target.calls += 1
       target.dueAt = Number.POSITIVE_INFINITY
     }
-    if (!target.isDue || target.notBefore > now) return 0
+    if (!target.isDue || target.isAsked || target.notBefore > now) return 0
     const lane = laneOf(target)
     const { workspace } = target
     const own = (target.isProven ? this.limits[lane].target : 1) - heldBy(target)
@@ -306,6 +341,7 @@ export class Lanes {
         webhookId,
         workspace,
         isDue: false,
+        isAsked: false,
         calls: 0,
         appetite: 1,
         isBehind: false,
@@ -314,6 +350,7 @@ export class Lanes {
         hasExpired: false,
         held: none(),
         isProven: false,
+        isConnected: false,
         failures: 0,
         isSlow: false,
         notBefore: 0,
@@ -324,6 +361,8 @@ export class Lanes {
     return target
   }
 }
+
+const wasServed = ({ servedAt }: { readonly servedAt: number }, now: number) => now < servedAt + quietMs
 
 const none = (): Record<Lane, number> => ({ quick: 0, fresh: 0, slow: 0 })
 const heldBy = ({ held }: Target) => held.quick + held.fresh + held.slow

@@ -73,11 +73,25 @@ export function withoutEvent(begun: Begun): Outcome {
   }
 }
 
-/** Bytes as text that no terminal acts on: control characters but line feeds and tabs are spelt out. */
-const readable = (bytes: Buffer) =>
-  bytes
-    .toString('utf8')
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const keptCharacters = 4_096
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+
+/**
+ * Bytes as text that no terminal acts on: control characters but line feeds and tabs are spelt out. Each takes the
+ * room of six and is cut where that is too much: a target that sends nothing else costs no more than others.
+ */
+function readable(bytes: Buffer): string {
+  const text = bytes.toString('utf8')
+  let spelt = ''
+  let from = 0
+  for (const { 0: control, index } of text.matchAll(controls)) {
+    spelt += `${text.slice(from, index)}\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`
+    from = index + 1
+    if (spelt.length > keptCharacters) break
+  }
+  // A pair of surrogates that is cut in two is no text to the database.
+  return (spelt + text.slice(from)).slice(0, keptCharacters).toWellFormed()
+}
 
 /** Whether an outcome changes nothing but its delivery: a success, at a webhook that was not failing. */
 export const isQuiet = ({ ended, begun }: Outcome) => ended.succeeded && !begun.afterFailures

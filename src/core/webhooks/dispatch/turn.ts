@@ -1,5 +1,5 @@
 /**
- * A workspace's turn: what is over is recorded, and what may be begun is begun, in one transaction.
+ * A workspace's turn: what it is given to record is recorded, and what it may begin is begun, in one transaction.
  *
  * It holds the workspace open like any change of its people, so a suspension or a purge
  * that is answered has seen the last attempt begin. What is over is recorded in a
@@ -31,7 +31,7 @@ const behindGate = { isServed: false, epoch: undefined }
  * a turn names its deliveries by key, also where it joins them. The commit does not wait for the disk: what a crash of
  * the database's server takes back is made again, as after a crash of ours.
  */
-const forTurns = ['seqscan', 'bitmapscan', 'sort']
+export const forTurns = ['seqscan', 'bitmapscan', 'sort']
   .map((plan) => `set local enable_${plan} = 'off'`)
   .concat("set local synchronous_commit = 'off'")
   .join('; ')
