@@ -1,6 +1,6 @@
 /** Pulling events: the order, the place to go on from, and the text. Threats T-13; spec: Webhooks and event pull, rule 6. */
 import { randomUUIDv7 } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { recorded } from '../../bench/recording.ts'
 import { asTenant } from '../../src/core/context.ts'
 import { catalog } from '../../src/core/events/catalog.ts'
@@ -169,13 +169,36 @@ describe('order', () => {
     await other.drop()
   })
 
+  test('one of another database that ends between the snapshot and the look for it holds nobody up either', async () => {
+    const { id, since } = await quiet()
+    const [other, gate] = await Promise.all([testDatabase(), own.oracle.reserve()])
+    const [horizon] = await gate<{ text: string }[]>`select pg_get_functiondef('outbox_horizon'::regproc) as text`
+    // The page's statement has its snapshot when it comes to the gate, and looks who is running behind it.
+    await gate.unsafe(horizon!.text.replace(/AS \$function\$/, '$& select pg_advisory_xact_lock_shared(1);'))
+    await gate`select pg_advisory_lock(1)`
+    const page = await other.sql.begin(async (sql) => {
+      await sql`select pg_current_xact_id()`
+      await writeLabels(own.installation, id, 'a')
+      const polled = pullPage(own.installation, id, { since })
+      await vi.waitFor(async () => {
+        expect(await gate`select from pg_locks where locktype = 'advisory' and not granted`).toHaveLength(1)
+      })
+      return { polled }
+    })
+    await gate`select pg_advisory_unlock(1)`
+    expect(namesIn(await page.polled)).toEqual(['a'])
+    await gate.unsafe(horizon!.text)
+    gate.release()
+    await other.drop()
+  })
+
   test('a transaction of another database that was passed over and then holds repeats nothing', async () => {
     const { id, since } = await quiet()
     const [before] = await own.oracle<{ tx: string }[]>`select pg_current_xact_id()::text as tx`
     await writeLabels(own.installation, id, 'a')
     const page = await pullPage(own.installation, id, { since })
     expect(namesIn(page)).toEqual(['a'])
-    // What the horizon says in the moment in which such a transaction is in the snapshot and in no list of the running any more.
+    // What the horizon says once such a transaction is prepared, and so in no list of the running any more.
     const [horizon] = await own.oracle<{ text: string }[]>`select pg_get_functiondef('outbox_horizon'::regproc) as text`
     await own.oracle.unsafe(
       `create or replace function outbox_horizon() returns xid8 language sql stable as $$ select '${before!.tx}'::xid8 $$`,

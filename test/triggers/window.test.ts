@@ -79,7 +79,8 @@ test('a cursor before what was removed is gone; one behind it goes on, and a new
 test('who polls an idle workspace is never told that a cursor is gone', async () => {
   const id = await emptied()
   await agedEvents(own.oracle, id, 2, 31)
-  let { next } = await pullAll(own.installation, id)
+  let { names, next } = await pullAll(own.installation, id)
+  expect(names).toEqual(['1', '2'])
   await sweep()
   for (let poll = 0; poll < 3; poll += 1) {
     const page = await pullPage(own.installation, id, { since: next })

@@ -5,7 +5,7 @@
  * it. Transactions do not commit in the order of their numbers, so an answer ends below
  * the horizon, the oldest transaction that still writes in this database: whatever is
  * below it is there or never will be. Horizon and rows are of one statement, hence of one
- * snapshot (outbox_horizon, migration 0023).
+ * snapshot (outbox_horizon, migration 0023), who is running elsewhere is known before it.
  *
  *    next_since   of a full page   its last event
  *                 of the last one  the horizon: all below was answered, all else lies above; never a place before `since`
@@ -62,7 +62,7 @@ export async function pullEvents(
 
 /**
  * The horizon, or where the poll began if that is further: a transaction of another database that was passed over
- * before may hold now, because it has just ended. Going back would answer events a second time.
+ * before holds once it is prepared, being of no session any more. Going back would answer events a second time.
  */
 const furthest = (horizon: string, { tx, seq = '0' }: Since): string[] =>
   tx !== undefined && BigInt(tx) >= BigInt(horizon) ? [tx, seq] : [horizon, '0']
@@ -81,6 +81,7 @@ const behindAll = '9223372036854775807'
 function readPage(ctx: Ctx, type: string, since: Since, rows: number) {
   const { tenantId } = account(ctx)
   const { tx = null, seq = behindAll, madeAt = null } = since
+  seeWhoRuns(ctx)
   return ctx.tx.last<PageRow[]>`
     select h.tx::text as horizon, now() as at,
            coalesce(w.tx >= ${tx}::xid8 or ${madeAt}::timestamptz < now() - make_interval(days => ${ctx.config.outboxDays}), false) as is_gone,
@@ -94,4 +95,13 @@ function readPage(ctx: Ctx, type: string, since: Since, rows: number) {
         and o.tx < h.tx
       order by o.tx, o.seq limit ${rows}) e on true
     order by e.tx, e.seq`
+}
+
+/**
+ * Has PostgreSQL read the list of the running, which it keeps until the transaction is over: so the list is older
+ * than the snapshot of the page. Whoever of another database ends in between is on it and passed over; whoever
+ * begins has a number above all that was committed. Read later, one that has just ended would hold this page up.
+ */
+function seeWhoRuns(ctx: Ctx): void {
+  void ctx.tx`select pg_stat_get_backend_dbid(1)`
 }
