@@ -1,6 +1,7 @@
 /** Programs of the outside world, run for a test on loopback: started, waited for, ended by their own process id. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { randomInt } from 'node:crypto'
+import { connect, createServer } from 'node:net'
 
 export interface Running {
   readonly process: ChildProcess
@@ -9,22 +10,25 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** Ports that nobody listens on at this moment. */
+/**
+ * Ports that nobody listens on. Of a range that the system gives nobody unasked: until the program has one,
+ * some seconds later, a connection or a server of another test might have got it.
+ */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<ReturnType<typeof createServer>>((resolve) => {
-          const server = createServer()
-          server.listen(0, '127.0.0.1', () => resolve(server))
-        }),
-    ),
-  )
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
+  const ports = new Set<number>()
+  while (ports.size < count) {
+    const port = randomInt(20_000, 32_000)
+    if (await isFree(port)) ports.add(port)
+  }
+  return [...ports]
 }
+
+const isFree = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
 
 const startMs = 30_000
 
