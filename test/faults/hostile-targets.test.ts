@@ -8,6 +8,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type SpawnedDaemon, spawnDaemon, urlOf } from '../support/daemon.ts'
 import { type Receiver, receiver, verifies } from '../support/receiver.ts'
@@ -21,6 +23,9 @@ const rounds = isFull ? 200 : 5
 /** How long after one event the next is written at the soonest, in ms. */
 const paces = isFull ? [0, 100] : [0]
 const memoryMiB = 64
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
 
 let world: WebhookWorld
 let hostile: ChildProcess
@@ -58,6 +63,17 @@ const residentMiB = () =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${daemon.process.pid}/status`, 'utf8'))?.[1]) / 1024
 
 let sent = 0
+/** Of two runs the later one would be measured with the larger heap, and its collection counted as the daemon's. */
+function checkAndForget(): void {
+  for (const { to, webhook } of targets) {
+    const received = to.received.splice(0)
+    expect(new Set(received.map(({ eventId }) => eventId)).size).toBe(sent)
+    expect(received.filter((got) => !verifies(webhook.secret, got))).toEqual([])
+  }
+  sent = 0
+  collect()
+}
+
 /** Commits events one after another and waits until every healthy target has each; answers how long each of them took, in ms. */
 async function latencies(pace: number): Promise<number[]> {
   const found: number[] = []
@@ -70,6 +86,7 @@ async function latencies(pace: number): Promise<number[]> {
     found.push(...targets.map(({ to }) => (to.received.at(-1)?.at ?? 0) - committedAt))
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, begun + pace - performance.now())))
   }
+  checkAndForget()
   return found.sort((a, b) => a - b)
 }
 const atEachPace = async () => {
@@ -98,10 +115,6 @@ test(`${bad} bad targets beside ${healthy} healthy ones`, async () => {
 
   if (isFull) process.stdout.write(`${told(alone, beside)}; ${growth.toFixed(0)} MiB more\n`)
   expect(growth).toBeLessThan(memoryMiB)
-  for (const { to, webhook } of targets) {
-    expect(new Set(to.received.map(({ eventId }) => eventId)).size).toBe(sent)
-    expect(to.received.filter((got) => !verifies(webhook.secret, got))).toEqual([])
-  }
   await world.until('the bad ones were called as well', async () => (await attemptsAtBad()) > bad / 2, 60_000)
   if (isFull) {
     await world.until('some attempts were cut off', async () => (await longest()) > 14_000, 60_000)
