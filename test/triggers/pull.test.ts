@@ -1,5 +1,6 @@
 /** Pulling events: the order, the place to go on from, and the text. Threats T-13; spec: Webhooks and event pull, rule 6. */
 import { randomUUIDv7 } from 'node:crypto'
+import type { Sql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { recorded } from '../../bench/recording.ts'
 import { asTenant } from '../../src/core/context.ts'
@@ -43,6 +44,25 @@ function openTransaction(tenantId: string, ...names: string[]) {
       await over
     },
   }
+}
+
+/** With another `outbox_horizon()` meanwhile, made of the text of the real one. */
+async function withHorizon<T>(change: (text: string) => string, work: () => Promise<T>): Promise<T> {
+  const [horizon] = await own.oracle<{ text: string }[]>`select pg_get_functiondef('outbox_horizon'::regproc) as text`
+  await own.oracle.unsafe(change(horizon!.text))
+  try {
+    return await work()
+  } finally {
+    await own.oracle.unsafe(horizon!.text)
+  }
+}
+
+/** How many wait for the advisory lock 1 of this database: others of the cluster have theirs. */
+async function waitAtGate(sql: Sql): Promise<number> {
+  const waiting = await sql`
+    select from pg_locks l join pg_database d on d.oid = l.database
+    where d.datname = current_database() and l.locktype = 'advisory' and l.objid = 1 and not l.granted`
+  return waiting.length
 }
 
 describe('pages', () => {
@@ -172,22 +192,20 @@ describe('order', () => {
   test('one of another database that ends between the snapshot and the look for it holds nobody up either', async () => {
     const { id, since } = await quiet()
     const [other, gate] = await Promise.all([testDatabase(), own.oracle.reserve()])
-    const [horizon] = await gate<{ text: string }[]>`select pg_get_functiondef('outbox_horizon'::regproc) as text`
-    // The page's statement has its snapshot when it comes to the gate, and looks who is running behind it.
-    await gate.unsafe(horizon!.text.replace(/AS \$function\$/, '$& select pg_advisory_xact_lock_shared(1);'))
     await gate`select pg_advisory_lock(1)`
-    const page = await other.sql.begin(async (sql) => {
-      await sql`select pg_current_xact_id()`
-      await writeLabels(own.installation, id, 'a')
-      const polled = pullPage(own.installation, id, { since })
-      await vi.waitFor(async () => {
-        expect(await gate`select from pg_locks where locktype = 'advisory' and not granted`).toHaveLength(1)
+    // The page's statement has its snapshot when it comes to the gate, and looks who is running behind it.
+    const gated = (text: string) => text.replace(/AS \$function\$/, '$& select pg_advisory_xact_lock_shared(1);')
+    await withHorizon(gated, async () => {
+      const { polled } = await other.sql.begin(async (sql) => {
+        await sql`select pg_current_xact_id()`
+        await writeLabels(own.installation, id, 'a')
+        const polled = pullPage(own.installation, id, { since })
+        await vi.waitFor(async () => expect(await waitAtGate(gate)).toBe(1), 10_000)
+        return { polled }
       })
-      return { polled }
+      await gate`select pg_advisory_unlock(1)`
+      expect(namesIn(await polled)).toEqual(['a'])
     })
-    await gate`select pg_advisory_unlock(1)`
-    expect(namesIn(await page.polled)).toEqual(['a'])
-    await gate.unsafe(horizon!.text)
     gate.release()
     await other.drop()
   })
@@ -199,13 +217,12 @@ describe('order', () => {
     const page = await pullPage(own.installation, id, { since })
     expect(namesIn(page)).toEqual(['a'])
     // What the horizon says once such a transaction is prepared, and so in no list of the running any more.
-    const [horizon] = await own.oracle<{ text: string }[]>`select pg_get_functiondef('outbox_horizon'::regproc) as text`
-    await own.oracle.unsafe(
-      `create or replace function outbox_horizon() returns xid8 language sql stable as $$ select '${before!.tx}'::xid8 $$`,
+    const atBefore = `create or replace function outbox_horizon() returns xid8 language sql stable as $$ select '${before!.tx}'::xid8 $$`
+    const held = await withHorizon(
+      () => atBefore,
+      () => pullPage(own.installation, id, { since: page.next_since }),
     )
-    const held = await pullPage(own.installation, id, { since: page.next_since })
     expect(namesIn(held)).toEqual([])
-    await own.oracle.unsafe(horizon!.text)
 
     await writeLabels(own.installation, id, 'b')
     expect(namesIn(await pullPage(own.installation, id, { since: held.next_since }))).toEqual(['b'])

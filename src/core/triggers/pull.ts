@@ -5,7 +5,7 @@
  * it. Transactions do not commit in the order of their numbers, so an answer ends below
  * the horizon, the oldest transaction that still writes in this database: whatever is
  * below it is there or never will be. Horizon and rows are of one statement, hence of one
- * snapshot (outbox_horizon, migration 0023), who is running elsewhere is known before it.
+ * snapshot (outbox_horizon, migration 0023); who runs in other databases was read before it.
  *
  *    next_since   of a full page   its last event
  *                 of the last one  the horizon: all below was answered, all else lies above; never a place before `since`
