@@ -146,7 +146,6 @@ export function needsStepUp(operation: Operation, body: unknown, asking?: Asking
 /** Whether it takes a session, or a token with `workspace:admin`: it changes how the account gets in. */
 export const changesWaysIn = (needs: Needs) => needs.caller === 'account' && needs.changes === 'ways in'
 
-
 /** Whether the operation changes nothing, and may run in a read-only transaction. */
 export const isRead = (operation: Operation) => operation.method === 'GET'
 

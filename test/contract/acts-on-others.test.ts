@@ -30,33 +30,34 @@ interface Target {
   readonly id: string
   readonly trace: () => Promise<unknown>
 }
-const targets: Readonly<Record<NonNullable<Operation['actsOn']>, (role: Role, isOperator: boolean) => Promise<Target>>> =
-  {
-    account: async (role, operator) => {
-      const { accountId } = await somebody(role, { operator })
-      const { sql } = daemon.db
-      await sql`insert into second_factor (tenant_id, id, account_id, confirmed_at, last_step) values (${tenantId}, ${randomUUIDv7()}, ${accountId}, now(), 1)`
-      return {
-        id: accountId,
-        trace: () => sql`
+const targets: Readonly<
+  Record<NonNullable<Operation['actsOn']>, (role: Role, isOperator: boolean) => Promise<Target>>
+> = {
+  account: async (role, operator) => {
+    const { accountId } = await somebody(role, { operator })
+    const { sql } = daemon.db
+    await sql`insert into second_factor (tenant_id, id, account_id, confirmed_at, last_step) values (${tenantId}, ${randomUUIDv7()}, ${accountId}, now(), 1)`
+    return {
+      id: accountId,
+      trace: () => sql`
           select (select count(*) from second_factor where account_id = ${accountId})::int as factors,
                  (select array_agg(role) from membership where account_id = ${accountId}) as roles`,
-      }
-    },
-    token: async (role, operator) => {
-      const { credentialId } = await somebody(role, { operator, kind: 'SERVICE' })
-      return {
-        id: credentialId,
-        trace: () => daemon.db.sql`select revoked_at from credential where id = ${credentialId}`,
-      }
-    },
-    membership: async (role, operator) => {
-      const { accountId } = await somebody(role, { operator })
-      const { sql } = daemon.db
-      const [row] = await sql<{ id: string }[]>`select id from membership where account_id = ${accountId}`
-      return { id: row!.id, trace: () => sql`select role from membership where account_id = ${accountId}` }
-    },
-  }
+    }
+  },
+  token: async (role, operator) => {
+    const { credentialId } = await somebody(role, { operator, kind: 'SERVICE' })
+    return {
+      id: credentialId,
+      trace: () => daemon.db.sql`select revoked_at from credential where id = ${credentialId}`,
+    }
+  },
+  membership: async (role, operator) => {
+    const { accountId } = await somebody(role, { operator })
+    const { sql } = daemon.db
+    const [row] = await sql<{ id: string }[]>`select id from membership where account_id = ${accountId}`
+    return { id: row!.id, trace: () => sql`select role from membership where account_id = ${accountId}` }
+  },
+}
 
 /** The body of each that takes one; one that is declared anew is missed here, and says so. */
 const bodies: Readonly<Record<string, (id: string) => object>> = {
@@ -104,9 +105,9 @@ describe.each(acting.map((operation) => [operation.id, operation] as const))('%s
   })
 
   test("refuses an operator who is ADMIN what is an OWNER's who is an operator", async () => {
-    expect((await refused(await somebody('ADMIN', { operator: true }), await target('OWNER', true))).slice(0, 2)).toEqual(
-      [403, 'auth.role_required'],
-    )
+    expect(
+      (await refused(await somebody('ADMIN', { operator: true }), await target('OWNER', true))).slice(0, 2),
+    ).toEqual([403, 'auth.role_required'])
   })
 
   test('lets an ADMIN act on an ADMIN, and an operator on an operator', async () => {

@@ -43,7 +43,9 @@ export const stepUpForServiceAccount = {
     if (!asking || asking.sessionId !== null) return false
     const reachesFurther = body.scopes.some((one) => !(asking.scopes as readonly string[]).includes(one))
     const end = asking.expiresAt ?? null
-    return reachesFurther || (end !== null && body.expires_at !== undefined && Date.parse(body.expires_at) > Date.parse(end))
+    return (
+      reachesFurther || (end !== null && body.expires_at !== undefined && Date.parse(body.expires_at) > Date.parse(end))
+    )
   },
 } as const
 

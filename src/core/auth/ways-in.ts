@@ -12,7 +12,13 @@
  */
 
 import type { SwitchName } from '../admin/settings/defaults.ts'
-import { readDecisions, readSwitches, type SwitchesInForce, type SwitchInForce, switchesOf } from '../admin/settings/settings.ts'
+import {
+  readDecisions,
+  readSwitches,
+  type SwitchesInForce,
+  type SwitchInForce,
+  switchesOf,
+} from '../admin/settings/settings.ts'
 import type { TenantState } from '../admin/tenants/contract.ts'
 import type { Ctx } from '../context.ts'
 import { fold } from '../fold.ts'

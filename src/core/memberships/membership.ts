@@ -186,7 +186,11 @@ async function findMembership(
 
 const isOwner = ({ container_id, role }: Membership) => container_id === null && role === 'OWNER'
 
-async function isAllItHas({ tx }: Ctx, tenantId: string, { id, account_id, container_id }: Membership): Promise<boolean> {
+async function isAllItHas(
+  { tx }: Ctx,
+  tenantId: string,
+  { id, account_id, container_id }: Membership,
+): Promise<boolean> {
   if (container_id === null) return true
   const others = await tx`
     select 1 from membership where tenant_id = ${tenantId} and account_id = ${account_id} and id <> ${id} limit 1`

@@ -29,7 +29,13 @@ export type Admission =
   | { readonly is: 'admitted'; readonly accountId: string }
   | { readonly is: 'turned away'; readonly reason: TurnedAway }
 
-export type TurnedAway = 'account_not_active' | 'no_role' | 'address_not_vouched' | 'not_invited' | 'invitation_ended' | 'operator'
+export type TurnedAway =
+  | 'account_not_active'
+  | 'no_role'
+  | 'address_not_vouched'
+  | 'not_invited'
+  | 'invitation_ended'
+  | 'operator'
 
 interface AccountRow {
   readonly id: string
