@@ -1,6 +1,6 @@
 /**
  * A member is removed at the same moment as it signs in, renews its session, mints a token, makes a service account
- * and, as somebody invited, redeems; through two daemons. Whatever came first, nothing of it is alive afterwards, and
+ * or a container and, as somebody invited, redeems; through two daemons. Whatever came first, nothing of it is alive afterwards, and
  * a role that is given again opens none of it. 10 rounds each here, 200 with SVC_FAULTS=full.
  */
 import { randomUUIDv7 } from 'node:crypto'
@@ -81,6 +81,11 @@ const acts: Readonly<Record<string, () => Promise<{ who: Person; act: (daemon: T
     const who = await member()
     return { who, act: (daemon) => post(daemon, '/auth/step-up', { password }, who.token) }
   },
+  'a container of its own': async () => {
+    const who = await member()
+    const body = { kind: 'HUB', name: 'mine', is_private: true }
+    return { who, act: (daemon) => post(daemon, '/containers', body, who.token) }
+  },
   'a redemption': async () => {
     const who = await member('INVITED')
     const token = await invitationOf(who)
@@ -90,7 +95,7 @@ const acts: Readonly<Record<string, () => Promise<{ who: Person; act: (daemon: T
 
 const hashing = new Set(['a sign-in', 'a proof', 'a redemption'])
 
-/** Credentials, sessions and proofs of the account, and of whatever its tokens made. */
+/** Credentials, sessions, proofs and roles of the account, and credentials of whatever its tokens made. */
 async function alive({ accountId }: Person): Promise<number> {
   const [row] = await one.db.sql<{ n: number }[]>`
     with recursive line as (
@@ -99,6 +104,7 @@ async function alive({ accountId }: Person): Promise<number> {
     select (select count(*) from credential where id in (select id from line) and revoked_at is null)::int
          + (select count(*) from session where account_id = ${accountId} and revoked_at is null)::int
          + (select count(*) from step_up where account_id = ${accountId} and used_at is null)::int
+         + (select count(*) from membership where account_id = ${accountId})::int
          + (select count(*) from invitation where account_id = ${accountId} and used_at is null)::int as n`
   return row!.n
 }

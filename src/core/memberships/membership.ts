@@ -16,7 +16,7 @@
  */
 
 import { demandRegister } from '../auth/ceiling.ts'
-import { endCredentials, lockAccount } from '../auth/ending.ts'
+import { endCredentials, holdBearer, lockAccount } from '../auth/ending.ts'
 import { account } from '../auth/session.ts'
 import { findVisibleContainer, visibleContainerIds } from '../containers/access.ts'
 import type { Ctx } from '../context.ts'
@@ -143,10 +143,15 @@ export async function addMembership(
   ctx: Ctx,
   granted: Pick<Membership, 'account_id' | 'container_id' | 'role'>,
 ): Promise<Membership> {
-  const { tenantId } = account(ctx)
-  const [membership] = await ctx.tx<Membership[]>`
-    insert into membership (tenant_id, id, account_id, container_id, role)
-    values (${tenantId}, ${newId()}, ${granted.account_id}, ${granted.container_id}, ${granted.role}) returning ${columns(ctx)}`
+  const actor = account(ctx)
+  // Removed at this moment, it must not give itself a role behind the removal.
+  const held = granted.account_id === actor.accountId ? holdBearer(ctx, actor) : undefined
+  const [[membership]] = await Promise.all([
+    ctx.tx<Membership[]>`
+      insert into membership (tenant_id, id, account_id, container_id, role)
+      values (${actor.tenantId}, ${newId()}, ${granted.account_id}, ${granted.container_id}, ${granted.role}) returning ${columns(ctx)}`,
+    held,
+  ])
   if (!membership) throw new Error('an insert answers its row')
   await record(ctx, 'identity.membership.granted', membership)
   return membership
