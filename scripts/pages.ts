@@ -46,7 +46,7 @@ function needsInWords(needs: Needs): string {
     case 'anyone':
       return 'anyone'
     case 'account':
-      return `any account${stepUp}`
+      return needs.changes ? `any account: a session, or \`workspace:admin\`${stepUp}` : `any account${stepUp}`
     case 'workspace':
       return `${needs.role}, \`${needs.scope}\`${stepUp}`
     case 'workspace or operator':

@@ -13,6 +13,8 @@ export interface AccountActor {
   /** The session it belongs to, or the token itself: what a step-up is bound to, and what outlives an access token. */
   readonly bearerId: string
   readonly sessionId: string | null
+  /** When the token that was brought ends; null where it does not. */
+  readonly expiresAt?: string | null
   readonly scopes: readonly Scope[]
   /** On the workspace; the least one for a guest, whom it serves nothing. */
   readonly role: Role

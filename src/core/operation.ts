@@ -10,6 +10,7 @@
  * (handlers.ts). Spec: What the service does, general conventions.
  */
 import type { z } from 'zod'
+import type { AccountActor } from './actor.ts'
 import type { ProblemCode } from './problem.ts'
 import type { Role, Scope } from './schema.ts'
 
@@ -17,10 +18,12 @@ import type { Role, Scope } from './schema.ts'
 export type Needs =
   /** Nobody has to say who they are. */
   | { readonly caller: 'anyone' }
-  /** Any valid credential, for the account's own affairs; its scopes are not asked for. */
+  /** Any valid credential, for the account's own affairs; its scopes are not asked for unless it changes the ways in. */
   | {
       readonly caller: 'account'
       readonly stepUp?: StepUp
+      /** Changes the account's sessions, tokens, factors or passwords: a session does, or a token with `workspace:admin`. */
+      readonly changes?: 'ways in'
       /** Served also while a second factor is demanded that the account has not: what it takes to get one. */
       readonly withoutSecondFactor?: true
     }
@@ -48,8 +51,16 @@ export type Needs =
       readonly whileRegisterEmpty?: 'scope alone'
     }
 
-/** A step-up is demanded always, or of the bodies that `when` answers true for. */
-export type StepUp = true | { readonly says: string; readonly when: (body: never) => boolean }
+/**
+ * A step-up is demanded always, or of the bodies that `when` answers true for. `asking` is the credential that
+ * brings the body; the command line, which does not know it, asks with none.
+ */
+export type StepUp =
+  | true
+  | { readonly says: string; readonly when: (body: never, asking: Asking | undefined) => boolean }
+
+/** What a step-up may depend on beside the body. */
+export type Asking = Pick<AccountActor, 'sessionId' | 'scopes' | 'expiresAt'>
 
 export interface Operation {
   readonly id: string
@@ -74,6 +85,8 @@ export interface Operation {
     readonly whole?: 'streamed'
   }
   readonly needs: Needs
+  /** What of another account's the call may act on, by the one id in its path or the member `account_id` of its body (auth/ceiling.ts). */
+  readonly actsOn?: 'account' | 'token' | 'membership'
   readonly refuses?: readonly ProblemCode[]
   /** Accepts `Idempotency-Key`. */
   readonly idempotent?: true
@@ -124,11 +137,14 @@ export type Answer<O> = O extends { readonly success: { readonly answer: infer S
   ? z.output<S>
   : undefined
 
-/** Whether the operation demands a step-up for this (parsed) body. */
-export function needsStepUp(operation: Operation, body: unknown): boolean {
+/** Whether the operation demands a step-up for this (parsed) body, of whoever asks with this credential. */
+export function needsStepUp(operation: Operation, body: unknown, asking?: Asking): boolean {
   const stepUp = 'stepUp' in operation.needs ? operation.needs.stepUp : undefined
-  return stepUp === undefined ? false : stepUp === true || stepUp.when(body as never)
+  return stepUp === undefined ? false : stepUp === true || stepUp.when(body as never, asking)
 }
+
+/** Whether it takes a session, or a token with `workspace:admin`: it changes how the account gets in. */
+export const changesWaysIn = (needs: Needs) => needs.caller === 'account' && needs.changes === 'ways in'
 
 /** Whether the operation changes nothing, and may run in a read-only transaction. */
 export const isRead = (operation: Operation) => operation.method === 'GET'

@@ -154,7 +154,7 @@ async function stepUp(
   request: Request,
   received: Record<string, unknown>,
 ): Promise<void> {
-  if (!needsStepUp(operation, received['body']) || !isAccount(actor)) return
+  if (!isAccount(actor) || !needsStepUp(operation, received['body'], actor)) return
   const target = (request.params as Record<string, unknown> | undefined) ?? {}
   await spendStepUp(installation, actor, request.stepUp, {
     operation: operation.id,

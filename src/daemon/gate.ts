@@ -18,7 +18,7 @@ import { demandedOf, isMeant } from '../core/auth/second-factor/demand.ts'
 import type { Config } from '../core/config.ts'
 import { asInstallation } from '../core/context.ts'
 import { admitted, type Installation } from '../core/installation.ts'
-import { isServedWithoutFactor, type Needs, type Operation } from '../core/operation.ts'
+import { changesWaysIn, isServedWithoutFactor, type Needs, type Operation } from '../core/operation.ts'
 import { refuse } from '../core/problem.ts'
 import { ceilingOf } from '../core/quotas.ts'
 import { isServedWhileGated, passageOf, refuseRecovering } from '../core/recovery/gate.ts'
@@ -38,6 +38,7 @@ interface CredentialRow {
   readonly session_id: string | null
   readonly kind: 'PERSONAL' | 'SERVICE' | 'SESSION'
   readonly scopes: string
+  readonly expires_at: string | null
   readonly is_unseen: boolean
   readonly state: 'ACTIVE' | 'SUSPENDED' | 'PENDING_DELETION'
   readonly slug: string
@@ -101,7 +102,9 @@ async function authorize(
 ): Promise<void> {
   switch (needs.caller) {
     case 'anyone':
+      return
     case 'account':
+      if (changesWaysIn(needs) && actor.sessionId === null) demandScope(actor, 'workspace:admin')
       return
     case 'workspace':
       return demandPlace(actor, needs, needs.within === 'container' ? containerRank : 0)
@@ -147,7 +150,7 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
   const [row] = await pool.transaction(
     asInstallation,
     (tx) => tx.last<CredentialRow[]>`
-      select c.tenant_id, c.id, c.account_id, c.session_id, c.kind, c.scopes,
+      select c.tenant_id, c.id, c.account_id, c.session_id, c.kind, c.scopes, c.expires_at,
              c.last_used_at is null or c.last_used_at < now() - interval '1 minute' as is_unseen,
              t.state, t.slug, a.kind as account_kind, m.role,
              (select max(case e.role when 'OWNER' then 50 when 'ADMIN' then 40 when 'MEMBER' then 30 when 'COMMENTER' then 20 else 10 end)
@@ -170,8 +173,8 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
         and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`,
     { readOnly: true },
   )
-  // Somebody without any role is nobody here any more; but who is an operator is not a workspace's to say.
-  return row && row.role === null && row.container_rank === null && !row.is_operator ? undefined : row
+  // Without any role an account is nobody here any more, an operator's too (docs/decisions/0151).
+  return row && row.role === null && row.container_rank === null ? undefined : row
 }
 
 /** A workspace's subdomain serves its own tokens only; every other host serves all. */
@@ -197,6 +200,7 @@ const actorOf = (row: CredentialRow): AccountActor => ({
   credentialId: row.id,
   bearerId: row.session_id ?? row.id,
   sessionId: row.session_id,
+  expiresAt: row.expires_at,
   scopes: row.scopes.split(' ') as Scope[],
   role: row.role ?? 'VIEWER',
   isGuest: row.role === null,
@@ -221,10 +225,15 @@ function noteUse({ pool }: Installation, actor: AccountActor, noted: Set<string>
   noted.add(id)
   const note = pool.transaction(asInstallation, (tx) => {
     const write = async () => {
-      const used = tx`update credential set last_used_at = now() where tenant_id = ${tenantId} and id = ${id}`
-      if (sessionId !== null)
-        await tx`update session set last_used_at = now() where tenant_id = ${tenantId} and id = ${sessionId}`
-      await used
+      // The session before its credential, as everything that ends them takes their locks.
+      const session =
+        sessionId === null
+          ? undefined
+          : tx`update session set last_used_at = now() where tenant_id = ${tenantId} and id = ${sessionId}`
+      await Promise.all([
+        session,
+        tx`update credential set last_used_at = now() where tenant_id = ${tenantId} and id = ${id}`,
+      ])
     }
     // A change by the workspace's people like any other: it must not commit behind a suspension, nor behind the gate.
     return admitted(tx, tenantId, write, passageOf(actor))

@@ -8,7 +8,7 @@
  * Elsewhere: schemas and their components (openapi-schemas.ts).
  * Spec: decisions 1, Roots; Errors.
  */
-import { isServedWithoutFactor, type Operation } from '../core/operation.ts'
+import { changesWaysIn, isServedWithoutFactor, type Operation } from '../core/operation.ts'
 import { type ProblemCode, problems } from '../core/problem.ts'
 import { type JsonSchema, openSchemas, type Schemas } from './openapi-schemas.ts'
 import { mediaTypeOf, problemType } from './refusals.ts'
@@ -81,7 +81,9 @@ function describe(operation: Operation, schemas: Schemas): Document {
 
 function descriptionOf({ needs, assumed, spec }: Operation): string {
   const lines = [`Specification: ${spec}.`]
-  if (needs.caller === 'account') lines.push("Any valid token; it acts on the account's own affairs.")
+  if (changesWaysIn(needs))
+    lines.push("A session, or a token with the scope `workspace:admin`; it changes how the account itself gets in.")
+  else if (needs.caller === 'account') lines.push("Any valid token; it acts on the account's own affairs.")
   if (needs.caller === 'workspace') lines.push(`Needs the scope \`${needs.scope}\` and the role ${needs.role}.`)
   if (needs.caller === 'workspace or operator')
     lines.push(
@@ -268,7 +270,12 @@ function gateRefusals({ needs }: Operation): ProblemCode[] {
     case 'anyone':
       return []
     case 'account':
-      return ['auth.unauthenticated', 'installation.recovering', 'tenant_suspended']
+      return [
+        'auth.unauthenticated',
+        'installation.recovering',
+        'tenant_suspended',
+        ...(changesWaysIn(needs) ? (['auth.scope_required'] as const) : []),
+      ]
     case 'workspace':
       return [
         'auth.unauthenticated',

@@ -179,6 +179,17 @@ describe.each(modes)('by %s', (mode) => {
     await expect(explain({ ...ada, slug: 'nobody-here' })).rejects.toMatchObject({ code: 'not_found', status: 404 })
   })
 
+  test('an account that lost its last role', async () => {
+    const ada = await joinedWorkspace(own)
+    await own.oracle`delete from membership where account_id = ${ada.accountId}`
+    expect(await explain(ada)).toMatchObject({
+      can_sign_in: false,
+      account: { state: 'ACTIVE', role: null },
+      ways: [{ because: 'no_role', is_open: false }],
+    })
+    expect(await signIn(ada)).toBe('auth.sign_in_failed')
+  })
+
   test('a suspended workspace', async () => {
     const ada = await joinedWorkspace(own)
     await own.asRecovery(operations.suspendTenant, { tenantId: ada.tenantId })

@@ -11,7 +11,9 @@ const {
   createToken,
   listTokens,
   revokeToken,
+  changePassword,
   createServiceAccount,
+  endSession,
   listServiceAccounts,
   getOwnAccount,
   listTenants,
@@ -76,18 +78,35 @@ describe('a personal access token', () => {
   })
 
   test('reaches no further than what minted it', async () => {
-    const reader = who.as((await mint(['workspace:read'])).token)
-    expect((await mint(['workspace:read'], {}, reader)).scopes).toEqual(['workspace:read'])
-    for (const scope of ['workspace:write', 'workspace:admin'] as const)
-      await expect(mint(['workspace:read', scope], {}, reader)).rejects.toMatchObject({
-        code: 'auth.scope_required',
-        status: 403,
-        params: { scope },
-      })
+    const admin = who.as((await mint(['workspace:read', 'workspace:admin'])).token)
+    expect((await mint(['workspace:read'], {}, admin)).scopes).toEqual(['workspace:read'])
+    await expect(mint(['workspace:read', 'workspace:write'], {}, admin)).rejects.toMatchObject({
+      code: 'auth.scope_required',
+      status: 403,
+      params: { scope: 'workspace:write' },
+    })
+  })
+
+  test('made for something else changes no way in: it mints none, revokes none, ends no session', async () => {
+    const { token, id } = await mint(['workspace:read', 'workspace:write'])
+    const reader = who.as(token)
+    const other = await mint(['workspace:read'])
+    for (const act of [
+      () => mint(['workspace:read'], {}, reader),
+      () => reader.call(revokeToken, { tokenId: other.id }),
+      () => reader.call(revokeToken, { tokenId: id }),
+      () => reader.call(endSession, { sessionId: owner.session.session_id }),
+      () => reader.call(changePassword, { body: { current_password: password, new_password: `${password} 2` } }),
+    ])
+      await expect(act()).rejects.toMatchObject({ code: 'auth.scope_required', params: { scope: 'workspace:admin' } })
+    expect((await reader.call(getOwnAccount)).id).toBe(owner.accountId)
+    expect((await reader.call(listTokens)).data).toHaveLength(2)
+    expect((await reader.call(stepUp, { body: { password } })).step_up_token).toMatch(/^svcu_/)
+    expect((await who.as(other.token).call(getOwnAccount)).id).toBe(owner.accountId)
   })
 
   test('mints none that outlives it; the step-up for an operator’s token shows the person, who may', async () => {
-    const short = who.as((await mint(['workspace:read'], { expires_at: inDays(3) })).token)
+    const short = who.as((await mint(['workspace:read', 'workspace:admin'], { expires_at: inDays(3) })).token)
     expect(days((await mint(['workspace:read'], {}, short)).expires_at)).toBe(3)
     expect(days((await mint(['workspace:read'], { expires_at: inDays(2) }, short)).expires_at)).toBe(2)
     await expect(mint(['workspace:read'], { expires_at: inDays(4) }, short)).rejects.toMatchObject({
@@ -95,7 +114,10 @@ describe('a personal access token', () => {
       errors: [{ pointer: '/expires_at', code: 'value.maximum' }],
     })
 
-    const ops = await plantToken(own, who.operator, { scopes: ['admin:tenants'], expiresAt: new Date(inDays(1)) })
+    const ops = await plantToken(own, who.operator, {
+      scopes: ['workspace:admin', 'admin:tenants'],
+      expiresAt: new Date(inDays(1)),
+    })
     const proof = await prove(who.as(ops.token))
     const renewed = await who
       .as(ops.token)
@@ -103,11 +125,43 @@ describe('a personal access token', () => {
     expect(days(renewed.expires_at)).toBe(90)
   })
 
-  test('of a service account renews itself: nobody has a password to show for it', async () => {
+  test('of a service account mints none that outlives it either: nobody can be shown for it', async () => {
     const robot = await person.call(createServiceAccount, {
-      body: { name: 'robot', role: 'MEMBER', scopes: ['workspace:read'], expires_at: inDays(1) },
+      body: { name: 'robot', role: 'MEMBER', scopes: ['workspace:read', 'workspace:admin'], expires_at: inDays(1) },
     })
-    expect(days((await mint(['workspace:read'], {}, who.as(robot.token))).expires_at)).toBe(365)
+    const minted = await mint(['workspace:read'], {}, who.as(robot.token))
+    expect(minted.expires_at).toBe(robot.expires_at)
+    await expect(mint(['workspace:read'], { expires_at: inDays(2) }, who.as(robot.token))).rejects.toMatchObject({
+      errors: [{ pointer: '/expires_at', code: 'value.maximum' }],
+    })
+  })
+
+  test('takes what it made with it when it is revoked, to the last of the line, and nothing that a person made', async () => {
+    const root = await mint(['workspace:read', 'workspace:admin'])
+    const child = await mint(['workspace:read', 'workspace:admin'], {}, who.as(root.token))
+    const grandchild = await mint(['workspace:read', 'workspace:admin'], {}, who.as(child.token))
+    const robot = await who.as(grandchild.token).call(createServiceAccount, {
+      body: { name: 'robot', role: 'MEMBER', scopes: ['workspace:read', 'workspace:admin'] },
+    })
+    const last = await mint(['workspace:read'], {}, who.as(robot.token))
+    const beside = await mint(['workspace:read'])
+    await person.call(revokeToken, { tokenId: root.id })
+    for (const { token } of [root, child, grandchild, robot, last])
+      await expect(who.as(token).call(getOwnAccount)).rejects.toMatchObject(unauthenticated)
+    expect((await who.as(beside.token).call(getOwnAccount)).id).toBe(owner.accountId)
+    expect((await person.call(listTokens)).data.map(({ id }) => id)).toEqual([beside.id])
+    const told = await own.oracle`
+      select count(*)::int as n from audit_entry where tenant_id = ${owner.tenantId} and action = 'token.revoked'`
+    expect(told).toEqual([{ n: 5 }])
+  })
+
+  test('that a step-up made stays when the one that asked is revoked', async () => {
+    const asking = await plantToken(own, who.operator, { scopes: ['workspace:admin', 'admin:tenants'] })
+    const by = who.as(asking.token)
+    const body = { name: 'ops', scopes: ['admin:tenants' as const] }
+    const made = await by.call(createToken, { body, stepUp: await prove(by) })
+    await by.call(revokeToken, { tokenId: asking.id })
+    expect((await who.as(made.token).call(getOwnAccount)).id).toBe(who.operator.accountId)
   })
 
   test('ends when it expires, by the database’s clock', async () => {
@@ -167,7 +221,7 @@ describe('a token that reaches the installation', () => {
   })
 
   test('is minted by such a token only while its bearer is in the register', async () => {
-    const { token } = await plantToken(own, owner, { scopes: ['admin:tenants'] })
+    const { token } = await plantToken(own, owner, { scopes: ['workspace:admin', 'admin:tenants'] })
     await expect(mintAdmin(who.as(token))).rejects.toMatchObject({ code: 'admin.operator_required' })
   })
 })
@@ -199,9 +253,31 @@ describe('a service account', () => {
       params: { role: 'OWNER' },
     })
     expect((await create({ role: 'ADMIN' }, who.as(token))).role).toBe('ADMIN')
-    await expect(create({ scopes: ['workspace:write'] }, who.as(token))).rejects.toMatchObject({
-      code: 'auth.scope_required',
-    })
+  })
+
+  test('reaches no further and lives no longer than the token that makes it, but by step-up', async () => {
+    const short = { scopes: ['workspace:read', 'workspace:admin'] as const, expiresAt: new Date(inDays(1)) }
+    const asking = await plantToken(own, owner, short)
+    const by = who.as(asking.token)
+    const bounded = await create({}, by)
+    expect(bounded.expires_at).toBe(short.expiresAt.toISOString())
+    await create({ role: 'OWNER', expires_at: inDays(0.5) }, by)
+    const beyond = [{ expires_at: inDays(2) }, { scopes: ['workspace:write'] }]
+    for (const body of beyond) await expect(create(body, by)).rejects.toMatchObject({ code: 'auth.step_up_required' })
+    const proven = async (body: object) => {
+      const sent = { name: 'robot', role: 'OWNER' as const, scopes: ['workspace:read' as const], ...body }
+      return by.call(createServiceAccount, { body: sent, stepUp: await prove(by) })
+    }
+    const [long, wide] = [await proven(beyond[0]!), await proven(beyond[1]!)]
+    expect([days(long.expires_at), wide.scopes]).toEqual([2, ['workspace:write']])
+
+    await person.call(revokeToken, { tokenId: asking.id })
+    await expect(who.as(bounded.token).call(getOwnAccount)).rejects.toMatchObject(unauthenticated)
+    for (const { token } of [long, wide]) await who.as(token).call(getOwnAccount)
+  })
+
+  test('of a session, which has shown its person at sign-in, is bound by neither', async () => {
+    expect(days((await create({ role: 'OWNER' })).expires_at)).toBe(365)
   })
 
   test('is made by an ADMIN with the scope, not by a member, not with less', async () => {
@@ -222,7 +298,7 @@ describe('a service account', () => {
     const made = await create()
     const reading = await plantToken(own, owner, { scopes: ['workspace:read'] })
     await expect(who.as(reading.token).call(revokeToken, { tokenId: made.token_id })).rejects.toMatchObject({
-      code: 'not_found',
+      code: 'auth.scope_required',
     })
     await person.call(revokeToken, { tokenId: made.token_id })
     await expect(who.as(made.token).call(getOwnAccount)).rejects.toMatchObject(unauthenticated)

@@ -143,7 +143,7 @@ describe('leaving', () => {
   })
 
   test('a token that belongs to no session signs nobody out', async () => {
-    const { token } = await plantToken(own, owner, { scopes: ['workspace:read'] })
+    const { token } = await plantToken(own, owner, { scopes: ['workspace:admin'] })
     await expect(who.as(token).call(signOut)).rejects.toMatchObject({ code: 'not_found', status: 404 })
   })
 

@@ -93,7 +93,7 @@ describe('a proof serves only what it was made for', () => {
   test('the credential that asked', async () => {
     const other = await who.as().call(signIn, { body: { workspace: owner.slug, email: owner.email, password } })
     await expect(mint(await prove({}, other.access_token))).rejects.toMatchObject(refused)
-    const { token } = await plantToken(own, owner, { scopes: ['workspace:read'] })
+    const { token } = await plantToken(own, owner, { scopes: ['workspace:admin'] })
     await expect(mint(await prove({}, token))).rejects.toMatchObject(refused)
     expect((await mint(await prove({}, token), token)).token).toMatch(/^svcp_/)
   })

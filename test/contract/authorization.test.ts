@@ -129,6 +129,34 @@ describe.each(named(guarded))('%s', (_, operation) => {
   })
 })
 
+const changing = guarded.filter(({ needs }) => needs.caller === 'account' && needs.changes === 'ways in')
+
+test.each(named(changing))('%s takes a session, or a token with workspace:admin', async (_, operation) => {
+  const { status, json } = await callAs(operation, tokens.get('without workspace:admin'))
+  expect([status, json]).toMatchObject([403, { code: 'auth.scope_required', params: { scope: 'workspace:admin' } }])
+  const session = await person(daemon, tenantId, { kind: 'SESSION', scopes: ['workspace:read'] })
+  for (const token of [session.token, tokens.get('without admin:tenants'), tokens.get('without workspace:read')])
+    expect((await callAs(operation, token)).json?.code).not.toBe('auth.scope_required')
+})
+
+/** The account's own affairs that change none of its ways in: reading, agreeing to terms, proving who is there. */
+test('what any token of an account may do is named here', () => {
+  const served = guarded.filter(({ needs }) => needs.caller === 'account' && needs.changes !== 'ways in')
+  expect(served.map(({ id }) => id).sort()).toEqual([
+    'agreeToTerms',
+    'getOwnAccount',
+    'listPresets',
+    'listSessions',
+    'listTokens',
+    'stepUp',
+  ])
+})
+
+test.each(['getOwnAccount', 'listPresets', 'listSessions', 'listTokens'] as const)('%s is served to every token', async (id) => {
+  const { token } = await person(daemon, tenantId, { scopes: ['workspace:read'], role: 'VIEWER' })
+  expect((await callAs(operations[id], token)).status).toBe(200)
+})
+
 const scoped = guarded.filter(({ needs }) => needs.caller === 'workspace' || needs.caller === 'operator')
 const scopeOf = ({ needs }: Operation) => (needs.caller === 'workspace' ? needs.scope : 'admin:tenants')
 

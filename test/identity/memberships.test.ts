@@ -198,13 +198,31 @@ describe('removing', () => {
     expect((await board.ask(`GET /containers/${own.id}`)).status).toBe(200)
   })
 
-  test('an operator who lost his role here is still one, and nobody else in the workspace', async () => {
+  test('the last role of an operator is taken by operators alone, and with it the operator is nobody anywhere', async () => {
     const who = await person(board.daemon, board.tenantId, { role: 'MEMBER', operator: true })
     const [membership] = await memberships(who)
-    expect((await remove(membership!.id)).status).toBe(204)
-    expect((await board.ask('GET /admin/overview', undefined, { as: who })).status).toBe(200)
-    for (const request of [`GET /containers/${hub.id}`, 'GET /containers', 'GET /memberships', 'GET /audit'] as const)
-      expect((await board.ask(request, undefined, { as: who })).json.code).toBe('auth.role_required')
+    expect((await remove(membership!.id)).json.code).toBe('admin.operator_required')
+    const colleague = await person(board.daemon, board.tenantId, { operator: true })
+    expect((await remove(membership!.id, colleague)).status).toBe(204)
+    for (const request of ['GET /admin/overview', `GET /containers/${hub.id}`, 'GET /audit'] as const)
+      expect((await board.ask(request, undefined, { as: who })).json.code).toBe('auth.unauthenticated')
+  })
+
+  test('the last operator who can act keeps a role: the installation would be locked out', async () => {
+    const { sql } = board.daemon.db
+    const who = await person(board.daemon, board.tenantId, { role: 'MEMBER', operator: true })
+    await board.grant(hub, who, 'ADMIN')
+    const others = await sql`delete from operator where account_id <> ${who.accountId} returning *`
+    try {
+      const [onWorkspace, inHub] = await memberships(who)
+      expect((await remove(inHub!.id, board.people.OWNER)).json.code).toBe('admin.operator_required')
+      expect((await remove(inHub!.id, who)).status).toBe(204)
+      await sql`update membership set role = 'ADMIN' where account_id = ${who.accountId}`
+      expect((await remove(onWorkspace!.id, who)).json.code).toBe('admin.operator_last')
+      expect(await memberships(who)).toHaveLength(1)
+    } finally {
+      for (const row of others) await sql`insert into operator ${sql(row)}`
+    }
   })
 
   test('a stale tag is 412 and removes nothing', async () => {
@@ -242,8 +260,10 @@ describe('the last OWNER of the workspace', () => {
     const tenantId = randomUUID()
     await sql`insert into tenant (id, slug, display_name, default_locale, default_time_zone) values (${tenantId}, ${`o${tenantId.slice(0, 8)}`}, 'O', 'en', 'UTC')`
     await sql`insert into tenant_quota values (${tenantId}, 'api_requests_per_minute', 0)`
-    return Promise.all(Array.from({ length: count }, () => person(board.daemon, tenantId)))
+    return Promise.all(Array.from({ length: count }, () => person(board.daemon, tenantId, signsIn)))
   }
+  /** A password that nobody has to know: it is there. */
+  const signsIn = { passwordHash: 'a hash' }
   const membershipOf = async (who: Person) => (await memberships(who, who))[0]!.id
 
   test('cannot be removed, nor given another role, by anybody', async () => {
@@ -260,6 +280,39 @@ describe('the last OWNER of the workspace', () => {
     expect((await remove(await membershipOf(one!), one)).json.code).toBe('membership.last_owner')
     await board.daemon.db.sql`update account set state = 'ACTIVE' where id = ${two!.accountId}`
     expect((await remove(await membershipOf(one!), one)).status).toBe(204)
+  })
+
+  test('is a person: neither a service account nor somebody invited, nor one without a way in, stands for it', async () => {
+    const [only] = await owners(1)
+    const { tenantId } = only!
+    const others = [
+      await person(board.daemon, tenantId, { kind: 'SERVICE' }),
+      await person(board.daemon, tenantId, { ...signsIn, accountState: 'INVITED' }),
+      await person(board.daemon, tenantId),
+    ]
+    const own = await membershipOf(only!)
+    for (const by of [others[0]!, others[2]!, only!])
+      expect((await remove(own, by)).json.code).toBe('membership.last_owner')
+    expect((await grant(only!, 'ADMIN', null, others[0])).json.code).toBe('membership.last_owner')
+    expect((await remove(await membershipOf(others[0]!), only)).status).toBe(204)
+  })
+
+  test('may sign in through a provider that the workspace has on, and no longer when it has it off', async () => {
+    const { sql } = board.daemon.db
+    const [one] = await owners(1)
+    const { tenantId } = one!
+    const other = await person(board.daemon, tenantId)
+    const providerId = randomUUID()
+    await sql`
+      insert into identity_provider (tenant_id, id, issuer, client_id, kind, provisioning, position, allowed_email_domains, allowed_directories)
+      values (${tenantId}, ${providerId}, 'https://id.example', 'svc', 'GENERIC', 'INVITED_ONLY', 0, '[]', '[]')`
+    await sql`
+      insert into connected_identity (tenant_id, id, provider_id, account_id, issuer, subject)
+      values (${tenantId}, ${randomUUID()}, ${providerId}, ${other.accountId}, 'https://id.example', 'other')`
+    const own = await membershipOf(one!)
+    expect((await remove(own, one)).json.code).toBe('membership.last_owner')
+    await sql`insert into provider_switch (tenant_id, provider_scope, provider_id) values (${tenantId}, ${tenantId}, ${providerId})`
+    expect((await remove(own, one)).status).toBe(204)
   })
 
   test('of OWNERs who all remove the next one at once, one stays', async () => {

@@ -13,6 +13,7 @@ import { recoveryActor } from '../../src/core/actor.ts'
 import { addOperator, removeOperator } from '../../src/core/admin/operators/register.ts'
 import { repeatPurge } from '../../src/core/admin/tenants/purge.ts'
 import { revokeToken } from '../../src/core/auth/access-token.ts'
+import { removeMembership } from '../../src/core/memberships/membership.ts'
 import { operations } from '../../src/core/operations.ts'
 import { followOnce } from '../../src/core/recovery/follow-copies.ts'
 import { pulledFolder, pullLedgers } from '../../src/core/recovery/ledger-pull.ts'
@@ -20,7 +21,7 @@ import { readTargets } from '../../src/core/recovery/ledger-targets.ts'
 import { planReconciliation, readLedgers } from '../../src/core/recovery/reconcile.ts'
 import { repeatSteps } from '../../src/core/recovery/repeat.ts'
 import { placeHold, releaseHold } from '../../src/core/retention/hold.ts'
-import { joinedWorkspace, plantToken } from '../support/accounts.ts'
+import { joinedWorkspace, plantAccount, plantToken } from '../support/accounts.ts'
 import { type TestInstallation, testInstallation } from '../support/installation.ts'
 import { keep, takeBack } from '../support/rewinding.ts'
 
@@ -248,6 +249,34 @@ test(`${histories} histories lose nothing and gain nothing`, async () => {
   )
   expect(done, 'nothing had to be done again: the histories are too tame').toBeGreaterThan(histories)
 }, 1_800_000)
+
+test('who had left has left again: roles, sessions and tokens go, and what was given later stays', async () => {
+  await takeBack(own.oracle, 'base')
+  forget()
+  const [{ tenantId, accountId: ownerId }] = workspaces as [Workspace, Workspace, Workspace]
+  const gone = await plantAccount(own, tenantId)
+  const { id: tokenId } = await plantToken(own, gone, { scopes: ['workspace:read'] })
+  await keep(own.oracle, 'point')
+  const owner = {
+    kind: 'ACCOUNT' as const,
+    ...{ accountId: ownerId, tenantId, credentialId: tokenId, bearerId: tokenId, sessionId: null },
+    ...{ scopes: [], role: 'OWNER' as const, isOperator: false },
+  }
+  const [membership] = await own.oracle<{ id: string }[]>`select id from membership where account_id = ${gone.accountId}`
+  await own.installation.transaction(owner, { tenantId }, (ctx) => removeMembership(ctx, { membershipId: membership!.id }))
+  const state = () => own.oracle`
+    select (select count(*) from membership where account_id = ${gone.accountId})::int as roles,
+           (select count(*) from credential where account_id = ${gone.accountId} and revoked_at is null)::int as tokens`
+
+  await takeBack(own.oracle, 'point')
+  expect(await state()).toEqual([{ roles: 1, tokens: 1 }])
+  expect((await reconcile()).done.map(({ what, id }) => [what, id])).toEqual([['account.leave', gone.accountId]])
+  expect(await state()).toEqual([{ roles: 0, tokens: 0 }])
+
+  await own.oracle`insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${randomUUIDv7()}, ${gone.accountId}, 'VIEWER')`
+  expect((await reconcile()).done).toEqual([])
+  expect(await state()).toEqual([{ roles: 1, tokens: 0 }])
+})
 
 test('what nobody knows to have happened protects, and neither gives nor destroys', async () => {
   await takeBack(own.oracle, 'base')

@@ -20,7 +20,9 @@ export interface Credential {
   readonly revoked?: boolean
   readonly sessionRevoked?: boolean
   readonly operator?: boolean
-  readonly accountState?: 'ACTIVE' | 'DISABLED'
+  readonly accountState?: 'INVITED' | 'ACTIVE' | 'DISABLED'
+  /** What it signs in with; absent: no password. */
+  readonly passwordHash?: string
 }
 
 export const everyScope: readonly Scope[] = ['workspace:read', 'workspace:write', 'workspace:admin', 'admin:tenants']
@@ -84,8 +86,8 @@ export async function person({ db: { sql } }: TestDaemon, tenantId: string, give
   const email = kind === 'SERVICE' ? null : `${accountId}@people.example`
   await sql.begin(async (tx) => {
     await tx`
-      insert into account (tenant_id, id, kind, state, email, email_fold, display_name)
-      values (${tenantId}, ${accountId}, ${kind === 'SERVICE' ? 'SERVICE' : 'PERSON'}, ${accountState}, ${email}, ${email}, 'Somebody')`
+      insert into account (tenant_id, id, kind, state, email, email_fold, display_name, password_hash)
+      values (${tenantId}, ${accountId}, ${kind === 'SERVICE' ? 'SERVICE' : 'PERSON'}, ${accountState}, ${email}, ${email}, 'Somebody', ${given.passwordHash ?? null})`
     await tx`insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${randomUUIDv7()}, ${accountId}, ${role})`
     if (sessionId)
       await tx`insert into session (tenant_id, id, account_id, revoked_at) values (${tenantId}, ${sessionId}, ${accountId}, ${given.sessionRevoked ? tx`now()` : null})`
@@ -95,4 +97,13 @@ export async function person({ db: { sql } }: TestDaemon, tenantId: string, give
     if (given.operator) await tx`insert into operator (account_id, workspace_id) values (${accountId}, ${tenantId})`
   })
   return { tenantId, accountId, credentialId, token }
+}
+
+/** A step-up of the bearer's, as it is right after the password was shown; for any one call. */
+export async function plantProof({ db: { sql } }: TestDaemon, who: Person): Promise<string> {
+  const { token, hash } = mintToken('stepUp')
+  await sql`
+    insert into step_up (tenant_id, id, account_id, bearer_id, hash, expires_at)
+    values (${who.tenantId}, ${randomUUIDv7()}, ${who.accountId}, ${who.credentialId}, ${hash}, now() + interval '5 minutes')`
+  return token
 }

@@ -19,6 +19,7 @@ const words: Readonly<Record<Step['what'], string>> = {
   'hold.place': 'place the hold',
   'operator.add': 'add the operator',
   'operator.remove': 'remove the operator',
+  'account.leave': 'remove from the workspace',
   'token.revoke': 'revoke the token',
   'purge.repeat': 'purge the workspace',
 }

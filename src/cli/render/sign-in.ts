@@ -37,7 +37,7 @@ function accountInWords({ state, role, is_operator }: NonNullable<SignInExplanat
     ACTIVE: 'ACTIVE',
     DISABLED: 'DISABLED',
   } as const
-  return `${states[state]}, ${role}${is_operator ? ', operator' : ''}`
+  return `${states[state]}, ${role ?? 'no role on the workspace'}${is_operator ? ', operator' : ''}`
 }
 
 /** A full record: a reason without its words does not compile. */
@@ -51,6 +51,7 @@ function wayInWords({ because, until, needs_new_password }: Way, { workspace }: 
     locked: `closed until ${moment(until)}: too many failed sign-ins with this address`,
     account_unknown: 'closed: there is no such account',
     account_not_active: 'closed: the account is not active',
+    no_role: 'closed: the account has no role in the workspace any more',
     no_password: `closed: the account has no password; it may ask for a link to set one`,
     provider_ended: 'open: no provider is left to the workspace, so accounts fall back to their passwords',
     connected: `open${end}: connected`,

@@ -24,6 +24,7 @@ const wayReasons = [
   'locked',
   'account_unknown',
   'account_not_active',
+  'no_role',
   'no_password',
   'provider_ended',
   ...providerReasons,
@@ -60,7 +61,7 @@ const SignInExplanation = z
       .object({
         id: uuid,
         state: z.enum(['INVITED', 'ACTIVE', 'DISABLED']),
-        role,
+        role: role.nullable().describe('on the workspace; null: in containers alone, or none'),
         is_operator: z.boolean(),
       })
       .nullable()

@@ -82,7 +82,7 @@ async function explainFactor(
     account !== undefined &&
     isMeant(switches.mfa_required_for.value, {
       kind: 'ACCOUNT',
-      role: account.role,
+      role: account.role ?? 'VIEWER',
       isOperator: account.isOperator,
       hasPassword: account.passwordHash !== null,
     })

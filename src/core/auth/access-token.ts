@@ -4,9 +4,10 @@
  * A token reaches at most what its bearer reaches: its scopes are among those of the
  * credential that mints it. `admin:tenants` is the exception, because no session carries
  * it: it takes a step-up and somebody in the register (or, while the register is empty,
- * the owner of the first workspace). Nor does a person's token mint one that outlives it,
- * unless a step-up has shown the person: else whoever found one could renew it for ever.
- * A service account has no password to show, and renews its own.
+ * the owner of the first workspace). Nor does a token mint one that outlives it, unless a
+ * step-up has shown the person: else whoever found one could renew it for ever. What it
+ * mints ends with it (ending.ts). A service account has no person to show: its tokens end
+ * when the one that a person made for it ends (docs/decisions/0152).
  *
  * Spec: Authentication, 2 and 3; decisions 2, Tokens and Scopes.
  */
@@ -18,6 +19,8 @@ import { lastId, pageOfRows, pageStart } from '../page.ts'
 import { refuse, refuseMember } from '../problem.ts'
 import { rankOf, type Scope } from '../schema.ts'
 import { mintToken, type TokenKind } from '../token.ts'
+import { demandCeiling } from './ceiling.ts'
+import { endToken, holdBearer } from './ending.ts'
 import { account } from './session.ts'
 import { type tokenOperations as ops, stepUpForAdminScope } from './token-contract.ts'
 
@@ -48,51 +51,55 @@ export async function listTokens(
   return pageOfRows(ctx, tokens, rows.map(representation), size)
 }
 
-/** Mints a token of the account's own. Refuses request.invalid, auth.scope_required, admin.operator_required. */
+/** Mints a token of the account's own. Refuses request.invalid, auth.scope_required, admin.operator_required, auth.unauthenticated where what asks has just ended. */
 export async function createToken(
   ctx: Ctx,
   { body }: Received<typeof ops.createToken>,
 ): Promise<Answer<typeof ops.createToken>> {
   const actor = account(ctx)
+  checkOwnScopes(actor, body.scopes)
   await checkScopes(ctx, actor, body.scopes)
   const kind = actor.kind === 'SERVICE' ? 'service' : 'personal'
-  const minted = await writeToken(ctx, actor.tenantId, {
-    accountId: actor.accountId,
-    kind,
-    name: body.name,
-    scopes: body.scopes,
-    expiresAt: body.expires_at,
-    within: isProven(actor, body) ? null : actor.credentialId,
-  })
+  const [, minted] = await Promise.all([
+    holdBearer(ctx, actor),
+    writeToken(ctx, actor.tenantId, {
+      accountId: actor.accountId,
+      kind,
+      name: body.name,
+      scopes: body.scopes,
+      expiresAt: body.expires_at,
+      parentId: isProven(actor, body) ? null : actor.credentialId,
+    }),
+  ])
   return { ...representation(minted.row), token: minted.token }
 }
 
 /** Whether the account's own person was shown: by a session's sign-in, or by the step-up that this body takes. */
-const isProven = ({ kind, sessionId }: AccountActor, body: { readonly scopes: readonly Scope[] }) =>
-  kind === 'SERVICE' || sessionId !== null || stepUpForAdminScope.when(body)
+const isProven = ({ sessionId }: AccountActor, body: { readonly scopes: readonly Scope[] }) =>
+  sessionId !== null || stepUpForAdminScope.when(body)
 
-/** Revokes a token from the very next call on: one's own, or, for an ADMIN, a service account's. Refuses not_found. */
+/** Revokes a token, and what it made, from the very next call on: one's own, or, for an ADMIN, a service account's. Refuses not_found, admin.operator_required, auth.role_required. */
 export async function revokeToken(ctx: Ctx, { tokenId }: Received<typeof ops.revokeToken>): Promise<void> {
-  const actor = account(ctx)
-  const isAdmin = rankOf[actor.role] >= rankOf.ADMIN && actor.scopes.includes('workspace:admin')
-  const revoked = await ctx.tx`
-    update credential set revoked_at = now()
-    where tenant_id = ${actor.tenantId} and id = ${tokenId} and kind in ('PERSONAL', 'SERVICE') and revoked_at is null
-      and (account_id = ${actor.accountId} or (${isAdmin} and kind = 'SERVICE'))`
-  if (revoked.count === 0) refuse('not_found')
-  await Promise.all([
-    ctx.tx`update step_up set used_at = now() where tenant_id = ${actor.tenantId} and bearer_id = ${tokenId} and used_at is null`,
-    ctx.audit('token.revoked', { subject: { kind: 'token', id: tokenId } }),
-    ctx.emit({ name: 'identity.token.revoked', subject: `/auth/tokens/${tokenId}`, data: { id: tokenId } }),
-  ])
-  ctx.oblige({ act: 'token.revoked', tenant_id: actor.tenantId, id: tokenId })
+  const { tenantId, accountId, role } = account(ctx)
+  const mayOthers = rankOf[role] >= rankOf.ADMIN
+  const [token] = await ctx.tx<{ account_id: string }[]>`
+    select account_id from credential
+    where tenant_id = ${tenantId} and id = ${tokenId} and kind in ('PERSONAL', 'SERVICE') and revoked_at is null
+      and (account_id = ${accountId} or (${mayOthers} and kind = 'SERVICE'))`
+  if (!token) refuse('not_found')
+  await demandCeiling(ctx, token.account_id)
+  if (!(await endToken(ctx, { tenantId, accountId: token.account_id }, tokenId))) refuse('not_found')
 }
 
-/** Refuses request.invalid on a doubled scope, auth.scope_required above the bearer's own, admin.operator_required. */
-export async function checkScopes(ctx: Ctx, actor: AccountActor, scopes: readonly Scope[]): Promise<void> {
-  if (new Set(scopes).size < scopes.length) refuseMember('/scopes', 'list.unique')
+/** Refuses auth.scope_required above the bearer's own: no step-up lifts that. */
+function checkOwnScopes(actor: AccountActor, scopes: readonly Scope[]): void {
   const missing = scopes.find((scope) => scope !== 'admin:tenants' && !actor.scopes.includes(scope))
   if (missing) refuse('auth.scope_required', { scope: missing })
+}
+
+/** Refuses request.invalid on a doubled scope, admin.operator_required. */
+export async function checkScopes(ctx: Ctx, actor: AccountActor, scopes: readonly Scope[]): Promise<void> {
+  if (new Set(scopes).size < scopes.length) refuseMember('/scopes', 'list.unique')
   if (!scopes.includes('admin:tenants') || actor.isOperator) return
   if (!(await mayStartRegister(ctx, actor))) refuse('admin.operator_required')
 }
@@ -113,8 +120,8 @@ interface NewToken {
   readonly name: string
   readonly scopes: readonly Scope[]
   readonly expiresAt: string | undefined
-  /** The token that this one must not outlive. */
-  readonly within: string | null
+  /** The token that makes this one, which then neither outlives it nor stays when it is revoked; null where a person was shown. */
+  readonly parentId: string | null
 }
 
 const longestDays = (scopes: readonly Scope[]) => (scopes.includes('admin:tenants') ? 90 : 365)
@@ -123,13 +130,13 @@ const longestDays = (scopes: readonly Scope[]) => (scopes.includes('admin:tenant
 export async function writeToken(
   ctx: Ctx,
   tenantId: string,
-  { accountId, kind, name, scopes, expiresAt, within }: NewToken,
+  { accountId, kind, name, scopes, expiresAt, parentId }: NewToken,
 ): Promise<{ token: string; row: TokenRow }> {
   const days = longestDays(scopes)
   const [life] = await ctx.tx<{ until: string; is_allowed: boolean; latest: string; is_within: boolean }[]>`
     select until, until > now() and until <= now() + make_interval(days => ${days}) as is_allowed, latest, until <= latest as is_within
     from (select least(now() + make_interval(days => ${days}),
-                       (select expires_at from credential where tenant_id = ${tenantId} and id = ${within}::uuid)) as latest) allowed,
+                       (select expires_at from credential where tenant_id = ${tenantId} and id = ${parentId}::uuid)) as latest) allowed,
          lateral (select coalesce(${expiresAt ?? null}::timestamptz, latest) as until) asked`
   if (!life?.is_allowed) refuseMember('/expires_at', 'value.moment_range', { from: 'now', days_ahead: days })
   if (!life.is_within) refuseMember('/expires_at', 'value.maximum', { maximum: life.latest })
@@ -137,8 +144,8 @@ export async function writeToken(
   const { token, hash, last4 } = mintToken(kind)
   const id = newId()
   const [row] = await ctx.tx<TokenRow[]>`
-    insert into credential (tenant_id, id, account_id, kind, hash, last4, name, scopes, expires_at)
-    values (${tenantId}, ${id}, ${accountId}, ${kind === 'personal' ? 'PERSONAL' : 'SERVICE'}, ${hash}, ${last4}, ${name}, ${scopes.join(' ')}, ${life.until})
+    insert into credential (tenant_id, id, account_id, parent_id, kind, hash, last4, name, scopes, expires_at)
+    values (${tenantId}, ${id}, ${accountId}, ${parentId}, ${kind === 'personal' ? 'PERSONAL' : 'SERVICE'}, ${hash}, ${last4}, ${name}, ${scopes.join(' ')}, ${life.until})
     returning id, name, last4, scopes, created_at, expires_at, last_used_at`
   if (!row) throw new Error('an inserted token was not returned')
   await Promise.all([

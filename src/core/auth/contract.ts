@@ -93,6 +93,12 @@ export const ownAffairs = {
   recovery: { refused: "it is the account's own affair" },
 } as const
 
+/** What changes how the account gets in: not by a token that was made for something else. */
+export const ownWaysIn = {
+  needs: { caller: 'account', changes: 'ways in' },
+  recovery: ownAffairs.recovery,
+} as const
+
 export const sessionOperations = defineOperations('auth', {
   signIn: {
     method: 'POST',
@@ -143,7 +149,7 @@ export const sessionOperations = defineOperations('auth', {
     spec: 'decisions 2',
     success: { status: 204 },
     refuses: ['not_found'],
-    needs: { caller: 'account', withoutSecondFactor: true },
+    needs: { caller: 'account', changes: 'ways in', withoutSecondFactor: true },
     recovery: ownAffairs.recovery,
   },
   signInWithNewPassword: {
@@ -205,7 +211,7 @@ export const sessionOperations = defineOperations('auth', {
     spec: 'decisions 2',
     params: z.strictObject({ sessionId: uuid }),
     success: { status: 204 },
-    ...ownAffairs,
+    ...ownWaysIn,
   },
 })
 
@@ -218,7 +224,7 @@ export const passwordOperations = defineOperations('auth', {
     body: z.strictObject({ current_password: password, new_password: newPassword }),
     success: { status: 204 },
     refuses: ['auth.sign_in_failed', 'auth.step_up_locked', 'auth.blocklist_unusable'],
-    ...ownAffairs,
+    ...ownWaysIn,
   },
   checkPassword: {
     method: 'POST',

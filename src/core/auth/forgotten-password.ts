@@ -21,12 +21,14 @@ import { defineJob } from '../job.ts'
 import { tellAccount } from '../mail/jobs.ts'
 import { composeMail, type Place } from '../mail/message.ts'
 import { deliver } from '../mail/transport.ts'
+import { hasRole } from '../memberships/held-role.ts'
 import type { Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
 import { refuseWhileGated } from '../recovery/gate.ts'
 import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import { endProofs, ownNames } from './change-password.ts'
 import type { passwordOperations as ops } from './contract.ts'
+import { lockAccount } from './ending.ts'
 import { hashNewPassword, passwordFaults, writePassword } from './new-password.ts'
 import { forgetFailures, subjectOf } from './sign-in-lock.ts'
 import { readSignIn, switchedOff } from './ways-in.ts'
@@ -82,13 +84,13 @@ interface Asker {
 
 /** Undefined where nobody is to be written to: no such account, none that may sign in, or too many mails already. */
 async function mintReset(ctx: Ctx, tenantId: string, accountId: string) {
+  void lockAccount(ctx, { tenantId, accountId })
   const [asker] = await ctx.tx<Asker[]>`
     select a.email, a.display_name, t.slug, t.display_name as workspace_name, t.default_locale, t.default_time_zone,
            (select count(*)::int from password_reset r
             where r.tenant_id = a.tenant_id and r.account_id = a.id and r.created_at > now() - interval '1 hour') as sent
     from account a join tenant t on t.id = a.tenant_id and t.state = 'ACTIVE'
-    where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null
-    for update of a`
+    where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null and ${hasRole(ctx.tx)}`
   if (!asker || asker.sent >= mailsPerHour) return undefined
   const id = newId()
   const { token, hash: tokenHash } = mintToken('passwordReset')
@@ -146,8 +148,11 @@ export async function resetPassword(
   await forgetFailures(ctx, tenantId, subjectOf(tenantId, email))
   await ctx.inWorkspace(tenantId, () =>
     admitted(ctx.tx, tenantId, async () => {
-      const used = await ctx.tx`
-        update password_reset set used_at = now() where tenant_id = ${tenantId} and id = ${id} and used_at is null and expires_at > now()`
+      const [, used] = await Promise.all([
+        lockAccount(ctx, { tenantId, accountId }),
+        ctx.tx`
+          update password_reset set used_at = now() where tenant_id = ${tenantId} and id = ${id} and used_at is null and expires_at > now()`,
+      ])
       if (used.count !== 1) refuse('auth.reset_invalid')
       await writePassword(ctx, tenantId, accountId, newHash)
       await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_reset' })
@@ -175,7 +180,7 @@ async function findReset(ctx: Ctx, token: string): Promise<ResetRow> {
   const [found] = await ctx.tx<ResetRow[]>`
     select r.tenant_id, r.id, r.account_id, a.email from password_reset r
     join account a on a.tenant_id = r.tenant_id and a.id = r.account_id
-    where r.hash = ${hashToken(token)} and r.used_at is null and r.expires_at > now() and a.state = 'ACTIVE'`
+    where r.hash = ${hashToken(token)} and r.used_at is null and r.expires_at > now() and a.state = 'ACTIVE' and ${hasRole(ctx.tx)}`
   if (!found) refuse('auth.reset_invalid')
   await refuseWhileGated(ctx, found.account_id)
   return found

@@ -1,17 +1,19 @@
 /**
  * Invitations: a token that lets one account in, once.
  *
- * Unknown, used, expired: one refusal, so that a token tells nothing to whoever guesses.
+ * Unknown, used, expired, of an account that has lost its role: one refusal, so that a token tells nothing to whoever guesses.
  * Spec: decisions 2, `POST /auth/invitations:inspect` and `:redeem`.
  */
 import { type Actor, anyone } from '../actor.ts'
 import type { Ctx } from '../context.ts'
 import { admitted, type Installation } from '../installation.ts'
+import { hasRole } from '../memberships/held-role.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
 import { refuseWhileGated } from '../recovery/gate.ts'
 import { hashToken, isTokenShaped } from '../token.ts'
 import type { invitationOperations as ops, Session } from './contract.ts'
+import { lockAccount } from './ending.ts'
 import { hashNewPassword } from './new-password.ts'
 import { startSession } from './session.ts'
 
@@ -58,8 +60,11 @@ export async function redeemInvitation(
   const { tenant_id: tenantId, id, account_id: accountId } = await findInvitation(ctx, body.token)
   return ctx.inWorkspace(tenantId, () =>
     admitted(ctx.tx, tenantId, async () => {
-      const used = await ctx.tx`
-        update invitation set used_at = now() where tenant_id = ${tenantId} and id = ${id} and used_at is null and expires_at > now()`
+      const [, used] = await Promise.all([
+        lockAccount(ctx, { tenantId, accountId }),
+        ctx.tx`
+          update invitation set used_at = now() where tenant_id = ${tenantId} and id = ${id} and used_at is null and expires_at > now()`,
+      ])
       if (used.count !== 1) refuse('auth.invitation_invalid')
       await ctx.tx`
         update account set state = 'ACTIVE', password_hash = ${passwordHash}, password_changed_at = now(), updated_at = now(),
@@ -84,7 +89,7 @@ export async function findInvitation(ctx: Ctx, token: string): Promise<Invitatio
     select i.tenant_id, i.id, i.account_id, a.email, i.expires_at, t.slug, t.display_name from invitation i
     join account a on a.tenant_id = i.tenant_id and a.id = i.account_id
     join tenant t on t.id = i.tenant_id
-    where i.hash = ${hashToken(token)} and i.used_at is null and i.expires_at > now() and a.state = 'INVITED'`
+    where i.hash = ${hashToken(token)} and i.used_at is null and i.expires_at > now() and a.state = 'INVITED' and ${hasRole(ctx.tx)}`
   if (!found) refuse('auth.invitation_invalid')
   await refuseWhileGated(ctx, found.account_id)
   return found

@@ -6,8 +6,9 @@ import { firstId, pageOfRows, pageStart } from '../page.ts'
 import { refuse } from '../problem.ts'
 import { type Role, rankOf } from '../schema.ts'
 import { checkScopes, writeToken } from './access-token.ts'
+import { holdBearer } from './ending.ts'
 import { account } from './session.ts'
-import type { serviceAccountOperations as ops } from './token-contract.ts'
+import { type serviceAccountOperations as ops, stepUpForServiceAccount } from './token-contract.ts'
 
 const list = { operation: 'listServiceAccounts' }
 
@@ -28,14 +29,15 @@ export async function listServiceAccounts(
   return pageOfRows(ctx, list, rows, size)
 }
 
-/** Creates one with its first token, shown once. Refuses request.invalid, auth.role_required, auth.scope_required, admin.operator_required. */
+/** Creates one with its first token, shown once. Refuses request.invalid, auth.role_required, admin.operator_required, auth.unauthenticated where what asks has just ended. */
 export async function createServiceAccount(
   ctx: Ctx,
   { body }: Received<typeof ops.createServiceAccount>,
 ): Promise<Answer<typeof ops.createServiceAccount>> {
   const actor = account(ctx)
+  const parentId = stepUpForServiceAccount.when(body, actor) || actor.sessionId !== null ? null : actor.credentialId
   if (rankOf[body.role] > rankOf[actor.role]) refuse('auth.role_required', { role: body.role })
-  await checkScopes(ctx, actor, body.scopes)
+  await Promise.all([holdBearer(ctx, actor), checkScopes(ctx, actor, body.scopes)])
   const { tenantId } = actor
   const accountId = newId()
 
@@ -56,7 +58,7 @@ export async function createServiceAccount(
     name: body.name,
     scopes: body.scopes,
     expiresAt: body.expires_at,
-    within: null,
+    parentId,
   })
 
   return {

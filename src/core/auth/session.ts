@@ -16,6 +16,7 @@ import { readSettings } from '../admin/settings/settings.ts'
 import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
 import { admitted } from '../installation.ts'
+import { hasRole } from '../memberships/held-role.ts'
 import type { Answer, Received } from '../operation.ts'
 import { lastId, pageOfRows, pageStart } from '../page.ts'
 import { Problem, refuse } from '../problem.ts'
@@ -119,7 +120,9 @@ export async function refreshSession(
   if (!isTokenShaped(body.refresh_token, 'refresh')) refuse('auth.unauthenticated')
   const { signIn: bounds } = await readSettings(ctx)
   const { session_idle_minutes: idle, session_absolute_hours: absolute } = bounds
+  const hash = hashToken(body.refresh_token)
   void holdGate(ctx.tx) // before the rows: an admission takes them in this order too
+  holdSessionOf(ctx, hash)
   const [found] = await ctx.tx<RefreshRow[]>`
     select c.tenant_id, c.id, c.account_id, c.session_id, c.used_at is not null as is_used, s.created_at,
            (${idle} > 0 and s.last_used_at <= now() - make_interval(mins => ${idle}))
@@ -127,7 +130,7 @@ export async function refreshSession(
     from credential c
     join session s on s.tenant_id = c.tenant_id and s.id = c.session_id and s.revoked_at is null
     join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
-    where c.hash = ${hashToken(body.refresh_token)} and c.kind = 'REFRESH' and c.revoked_at is null and c.expires_at > now()
+    where c.hash = ${hash} and c.kind = 'REFRESH' and c.revoked_at is null and c.expires_at > now() and ${hasRole(ctx.tx)}
     for update of c, s`
   if (!found) refuse('auth.unauthenticated')
   await refuseWhileGated(ctx, found.account_id)
@@ -158,6 +161,13 @@ export async function refreshSession(
       return tokens
     }),
   )
+}
+
+/** Takes the locks of a refresh in the order of what ends credentials (ending.ts): the account, the session; its token follows. */
+function holdSessionOf({ tx }: Ctx, hash: Buffer): void {
+  const named = tx.part`c.hash = ${hash} and c.kind = 'REFRESH'`
+  void tx`select 1 from account a join credential c on a.tenant_id = c.tenant_id and a.id = c.account_id where ${named} for key share of a`
+  void tx`select 1 from session s join credential c on s.tenant_id = c.tenant_id and s.id = c.session_id where ${named} for update of s`
 }
 
 /** Ends a session and every token of it, in the workspace in force. */

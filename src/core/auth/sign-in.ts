@@ -3,8 +3,8 @@
  *
  *    facts, password checked (no transaction open) ─▶ the address's turn ─▶ locked? ─▶ verdict: counted, or a session
  *
- * A wrong password, an unknown address and an unknown workspace answer alike and take
- * alike; so does the lock, which counts addresses that nobody has as well. That passwords
+ * A wrong password, an unknown address, an unknown workspace and an account without a role
+ * answer alike and take alike; so does the lock, which counts addresses that nobody has as well. That passwords
  * are switched off is the workspace's affair, not the account's, and is said before anything
  * is looked at.
  *
@@ -14,6 +14,7 @@
 import { type Actor, anyone } from '../actor.ts'
 import type { Ctx } from '../context.ts'
 import { admitted, type Installation } from '../installation.ts'
+import { holdsRole } from '../memberships/held-role.ts'
 import type { Received } from '../operation.ts'
 import { Problem, refuse } from '../problem.ts'
 import { refuseWhileGated } from '../recovery/gate.ts'
@@ -62,7 +63,7 @@ async function provePassword(
   if (way.because === 'switched_off') return { is: 'refused', problem: new Problem('auth.password_disabled') }
   if (facts.lockedSeconds > 0) return { is: 'refused', problem: locked(facts.lockedSeconds) }
 
-  const account = facts.account?.state === 'ACTIVE' ? facts.account : undefined
+  const account = facts.account?.state === 'ACTIVE' && facts.account.hasRole ? facts.account : undefined
   const isRight = await isPassword(password, account?.passwordHash)
   return account && isRight
     ? {
@@ -141,9 +142,12 @@ async function stillProved(
   { facts: { tenantId }, accountId, passwordHash }: Right,
   given: Given,
 ): Promise<Problem | undefined> {
-  const [row] = await ctx.tx<{ password_hash: string | null; state: string }[]>`
-    select password_hash, state from account where tenant_id = ${tenantId} and id = ${accountId} for update`
-  if (row?.password_hash !== passwordHash || row.state !== 'ACTIVE') refuse('auth.sign_in_failed')
+  const [[row], isHere] = await Promise.all([
+    ctx.tx<{ password_hash: string | null; state: string }[]>`
+      select password_hash, state from account where tenant_id = ${tenantId} and id = ${accountId} for update`,
+    holdsRole(ctx, tenantId, accountId),
+  ])
+  if (row?.password_hash !== passwordHash || row.state !== 'ACTIVE' || !isHere) refuse('auth.sign_in_failed')
   return refusalOfFactor(ctx, { tenantId, accountId }, given, 'SECOND_FACTOR')
 }
 

@@ -18,6 +18,7 @@ import type { Answer, Received } from '../operation.ts'
 import { Problem } from '../problem.ts'
 import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import type { passwordOperations as ops } from './contract.ts'
+import { holdBearer } from './ending.ts'
 import { countFailure, secondsLocked } from './failed-attempts.ts'
 import { isPassword } from './password.ts'
 import { refusalOfFactor } from './second-factor/show.ts'
@@ -47,7 +48,7 @@ export async function proveOwnPassword(installation: Installation, actor: Actor,
   return (await isPassword(password, hash)) ? { is: 'right', passwordHash: hash } : { is: 'wrong' }
 }
 
-/** Mints a proof. Refuses auth.sign_in_failed and auth.second_factor_failed (and counts them), auth.second_factor_required, auth.step_up_locked. */
+/** Mints a proof. Refuses auth.sign_in_failed and auth.second_factor_failed (and counts them), auth.second_factor_required, auth.step_up_locked, auth.unauthenticated where what asks has just ended. */
 export async function stepUp(
   ctx: Ctx,
   { body }: Received<typeof ops.stepUp>,
@@ -58,11 +59,14 @@ export async function stepUp(
   if (refusal) return refusal
 
   const { token, hash } = mintToken('stepUp')
-  const [row] = await ctx.tx<{ expires_at: string }[]>`
+  const [, [row]] = await Promise.all([
+    holdBearer(ctx, actor),
+    ctx.tx<{ expires_at: string }[]>`
     insert into step_up (tenant_id, id, account_id, bearer_id, hash, operation, target_id, expires_at)
     values (${actor.tenantId}, ${newId()}, ${actor.accountId}, ${actor.bearerId}, ${hash}, ${body.operation ?? null}, ${body.target_id ?? null},
             now() + make_interval(secs => ${proofSeconds}))
-    returning expires_at`
+    returning expires_at`,
+  ])
   await ctx.audit('step_up.granted', {
     subject: { kind: 'account', id: actor.accountId },
     params: { operation: body.operation ?? null },

@@ -1,8 +1,8 @@
 /** Personal access tokens and service accounts. Spec: Authentication, 2 and 7; decisions 2, Tokens. */
 import { z } from 'zod'
-import { defineOperations } from '../operation.ts'
+import { type Asking, defineOperations } from '../operation.ts'
 import { moment, pageOf, paging, role, scope, text, uuid } from '../schema.ts'
-import { ownAffairs } from './contract.ts'
+import { ownAffairs, ownWaysIn } from './contract.ts'
 
 const tokenMembers = {
   id: uuid,
@@ -25,6 +25,28 @@ const ServiceAccount = z.object(serviceAccountMembers).meta({ id: 'ServiceAccoun
 export const stepUpForAdminScope = {
   says: 'when `scopes` has `admin:tenants`',
   when: (body: { scopes: readonly string[] }) => body.scopes.includes('admin:tenants'),
+} as const
+
+interface ServiceAccountBody {
+  readonly scopes: readonly string[]
+  readonly expires_at?: string | undefined
+}
+
+/**
+ * So does a service account that would reach further, or live longer, than the token that asks for it. A session has
+ * shown its person when it signed in, and asks for the admin scope alone.
+ */
+export const stepUpForServiceAccount = {
+  says: 'when `scopes` has `admin:tenants`; under a token also when `scopes` has one that the token lacks, or `expires_at` is later than the token ends',
+  when: (body: ServiceAccountBody, asking: Asking | undefined) => {
+    if (stepUpForAdminScope.when(body)) return true
+    if (!asking || asking.sessionId !== null) return false
+    const reachesFurther = body.scopes.some((one) => !(asking.scopes as readonly string[]).includes(one))
+    const end = asking.expiresAt ?? null
+    return (
+      reachesFurther || (end !== null && body.expires_at !== undefined && Date.parse(body.expires_at) > Date.parse(end))
+    )
+  },
 } as const
 
 const scopes = z.array(scope).min(1).max(4).describe('each once')
@@ -59,13 +81,13 @@ export const tokenOperations = defineOperations('auth', {
       answer: MintedAccessToken,
       location: (answer: { id: string }) => `/auth/tokens/${answer.id}`,
     },
-    needs: { caller: 'account', stepUp: stepUpForAdminScope },
+    needs: { caller: 'account', changes: 'ways in', stepUp: stepUpForAdminScope },
     refuses: ['auth.scope_required', 'admin.operator_required'],
     secret: true,
     recovery: ownAffairs.recovery,
     assumed: [
       'a token mints none that reaches further than itself, except by step-up',
-      "a person's token mints none that outlives it, except by step-up; a service account renews its own",
+      "a token mints none that outlives it, and what it mints ends with it, except by step-up; a service account's tokens too",
     ],
   },
   revokeToken: {
@@ -75,7 +97,10 @@ export const tokenOperations = defineOperations('auth', {
     spec: 'decisions 2, Tokens',
     params: z.strictObject({ tokenId: uuid }),
     success: { status: 204 },
-    ...ownAffairs,
+    actsOn: 'token',
+    refuses: ['admin.operator_required', 'auth.role_required'],
+    ...ownWaysIn,
+    assumed: ['what the token made ends with it'],
   },
 })
 
@@ -111,10 +136,13 @@ export const serviceAccountOperations = defineOperations('auth', {
         })
         .meta({ id: 'CreatedServiceAccount' }),
     },
-    needs: { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN', stepUp: stepUpForAdminScope },
+    needs: { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN', stepUp: stepUpForServiceAccount },
     refuses: ['auth.role_required', 'admin.operator_required'],
     secret: true,
     recovery: ownAffairs.recovery,
-    assumed: ["the role is at most the caller's own"],
+    assumed: [
+      "the role is at most the caller's own",
+      'made by a token without a step-up, its tokens end with that token; absent, `expires_at` is as late as may be without one',
+    ],
   },
 })

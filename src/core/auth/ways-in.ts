@@ -6,16 +6,23 @@
  * answers, so the two cannot disagree. `readSignIn` gathers the facts in one transaction;
  * `passwordWay` is pure.
  *
- *    workspace not ACTIVE ─▶ account not ACTIVE ─▶ switched off (unless opened) ─▶ no password ─▶ locked ─▶ open
+ *    workspace not ACTIVE ─▶ switched off (unless opened) ─▶ locked ─▶ account not ACTIVE ─▶ no role ─▶ no password ─▶ open
  *
  * Spec: Password opening; Admin: workspaces, rule 2; InstanceSettings.
  */
 
 import type { SwitchName } from '../admin/settings/defaults.ts'
-import { readDecisions, type SwitchesInForce, type SwitchInForce, switchesOf } from '../admin/settings/settings.ts'
+import {
+  readDecisions,
+  readSwitches,
+  type SwitchesInForce,
+  type SwitchInForce,
+  switchesOf,
+} from '../admin/settings/settings.ts'
 import type { TenantState } from '../admin/tenants/contract.ts'
 import type { Ctx } from '../context.ts'
 import { fold } from '../fold.ts'
+import { hasRole } from '../memberships/held-role.ts'
 import type { Role } from '../schema.ts'
 import { isLeftOutside } from './providers/in-force.ts'
 import { secondsLocked, subjectOf } from './sign-in-lock.ts'
@@ -24,6 +31,7 @@ export type ClosedBecause =
   | 'workspace_not_active'
   | 'account_unknown'
   | 'account_not_active'
+  | 'no_role'
   | 'switched_off'
   | 'no_password'
   | 'locked'
@@ -63,7 +71,10 @@ export interface SignInAccount {
   readonly passwordHash: string | null
   /** By the database's clock; null for an account that never had one. */
   readonly passwordAgeDays: number | null
-  readonly role: Role
+  /** On the workspace; null where it has none there. */
+  readonly role: Role | null
+  /** Has one anywhere in it; who has none is not let in. */
+  readonly hasRole: boolean
   readonly isOperator: boolean
 }
 
@@ -75,7 +86,8 @@ interface SignInRow {
   readonly state: SignInAccount['state']
   readonly password_hash: string | null
   readonly password_age_days: number | null
-  readonly role: Role
+  readonly role: Role | null
+  readonly has_role: boolean
   readonly is_operator: boolean
   readonly now: string
 }
@@ -87,7 +99,7 @@ export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise
     () => ctx.tx<SignInRow[]>`
       select t.id as tenant_id, t.state as workspace_state, o.until as opened_until, a.id as account_id, a.state, a.password_hash,
              date_part('epoch', now() - coalesce(a.password_changed_at, a.created_at)) / 86400 as password_age_days,
-             coalesce(m.role, 'VIEWER') as role, r.account_id is not null as is_operator, now() as now
+             m.role, ${hasRole(ctx.tx)} as has_role, r.account_id is not null as is_operator, now() as now
       from tenant t
       left join password_opening o on o.tenant_id = t.id and o.opened_at <= now() and now() < o.until
       left join account a on a.tenant_id = t.id and a.email_fold = ${fold(email)}
@@ -115,13 +127,14 @@ export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise
 
 function accountOf(row: SignInRow): SignInAccount | undefined {
   if (row.account_id === null) return undefined
-  const { account_id: id, state, password_hash, password_age_days, role, is_operator } = row
+  const { account_id: id, state, password_hash, password_age_days, role, has_role, is_operator } = row
   return {
     id,
     state,
     passwordHash: password_hash,
     passwordAgeDays: password_hash === null ? null : password_age_days,
     role,
+    hasRole: has_role,
     isOperator: is_operator,
   }
 }
@@ -139,6 +152,7 @@ export function passwordWay(facts: SignInFacts): WayIn {
     })
   if (!account) return closed('account_unknown')
   if (account.state !== 'ACTIVE') return closed('account_not_active')
+  if (!account.hasRole) return closed('no_role')
   if (account.passwordHash === null) return closed('no_password')
 
   const opened = isOpened(facts)
@@ -152,6 +166,10 @@ export function passwordWay(facts: SignInFacts): WayIn {
     needsNewPassword: longest > 0 && (account.passwordAgeDays ?? 0) >= longest,
   }
 }
+
+/** Whether the switches let passwords in, an opening for some hours aside. The workspace is in force. */
+export const passwordsServe = async (ctx: Ctx, tenantId: string): Promise<boolean> =>
+  switchAgainstPasswords(await readSwitches(ctx)) === undefined || isLeftOutside(ctx, tenantId)
 
 /** The switch that keeps passwords out, unless the workspace was opened to them or nothing else is left to it. */
 export function switchedOff(

@@ -17,7 +17,7 @@ export const containerProblems = {
   },
   'membership.last_owner': {
     status: 409,
-    says: 'The last OWNER of the workspace cannot be removed or given another role.',
-    remedy: 'Make somebody else an OWNER first.',
+    says: 'The last OWNER of the workspace who can sign in cannot be removed or given another role.',
+    remedy: 'Make another person an OWNER first, who can sign in: a service account does not count.',
   },
 } as const

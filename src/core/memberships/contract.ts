@@ -48,12 +48,14 @@ export const membershipOperations = defineOperations('identity', {
     body: MembershipGrant,
     success: { status: 201, answer: Membership, location: (made: { id: string }) => `/memberships/${made.id}` },
     needs: { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN', within: 'container' },
-    refuses: ['auth.role_required', 'membership.last_owner'],
+    actsOn: 'account',
+    refuses: ['admin.operator_required', 'auth.role_required', 'membership.last_owner'],
     idempotent: true,
     recovery,
     assumed: [
       'an account has one role in one place: granting another changes the membership it has and keeps its id; the same one changes nothing',
       'nobody grants more than he has in that place, nor touches a role above his own',
+      'a role that an account in the operator register has is changed by operators alone',
     ],
   },
   removeMembership: {
@@ -64,9 +66,15 @@ export const membershipOperations = defineOperations('identity', {
     params: z.strictObject({ membershipId: uuid }),
     success: { status: 204 },
     needs: { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN', within: 'container' },
-    refuses: ['auth.role_required', 'membership.last_owner'],
+    actsOn: 'membership',
+    refuses: ['admin.operator_required', 'auth.role_required', 'membership.last_owner', 'admin.operator_last'],
     ifMatch: true,
     recovery,
-    assumed: ['whoever leaves the workspace leaves its containers too: those memberships go with it'],
+    assumed: [
+      'whoever leaves the workspace leaves its containers too: those memberships go with it',
+      'with the last role every session, token, proof and link of the account ends; a role given later gives back the right to sign in alone',
+      'a role that an account in the operator register has is taken by operators alone, and the last one only while another operator can act',
+      'the last OWNER is a person who is ACTIVE and can sign in: by a password that the switches let in, or through a provider in force',
+    ],
   },
 })

@@ -4,14 +4,19 @@
  *    none ──grant──▶ a role on the workspace or in a container ──grant──▶ another role
  *                                   └──remove──▶ none
  *
- * Nobody grants more than he has in that place, nor touches what somebody above him has. The
- * workspace keeps an OWNER who can sign in. Changes of one workspace take turns behind a lock, so
- * that of two OWNERs who remove each other one stays.
+ * Nobody grants more than he has in that place, nor touches what somebody above him has, nor
+ * what an account in the operator register has unless he is in it too (auth/ceiling.ts). The
+ * workspace keeps an OWNER who can sign in (last-owner.ts). Changes of one workspace take turns
+ * behind a lock, so that of two OWNERs who remove each other one stays. Whoever loses the last
+ * role loses every credential in the same transaction (auth/ending.ts): a later grant gives
+ * back the right to sign in, and nothing else.
  *
  * Elsewhere: what a role lets an account see (containers/access.ts), and where it is asked for
  * (gate.ts): both read the rows at each request. Spec: Index, Identity; decisions 2; decision 0101.
  */
 
+import { demandRegister } from '../auth/ceiling.ts'
+import { endCredentials, holdBearer, lockAccount } from '../auth/ending.ts'
 import { account } from '../auth/session.ts'
 import { findVisibleContainer, visibleContainerIds } from '../containers/access.ts'
 import type { Ctx } from '../context.ts'
@@ -23,6 +28,8 @@ import { firstId, pageOfRows, pageStart } from '../page.ts'
 import { refuse, refuseMember } from '../problem.ts'
 import { type Role, rankOf } from '../schema.ts'
 import type { Membership, membershipOperations as ops } from './contract.ts'
+import { holdsRole } from './held-role.ts'
+import { keepAnOperator, keepAnOwner } from './last-owner.ts'
 
 /** Refuses cursor.invalid. */
 export async function listMemberships(
@@ -43,7 +50,7 @@ export async function listMemberships(
   return pageOfRows(ctx, list, rows, size)
 }
 
-/** Refuses request.invalid, auth.role_required, membership.last_owner. */
+/** Refuses request.invalid, admin.operator_required, auth.role_required, membership.last_owner. */
 export async function grantMembership(
   ctx: Ctx,
   { body }: Received<typeof ops.grantMembership>,
@@ -60,8 +67,9 @@ export async function grantMembership(
   const held = await findMembership(ctx, tenantId, place)
   if (!held) return addMembership(ctx, place)
   if (held.role === body.role) return held
+  await demandRegister(ctx, tenantId, held.account_id)
   demand(mine, held.role)
-  await keepAnOwner(ctx, tenantId, held)
+  if (isOwner(held)) await keepAnOwner(ctx, tenantId, held.account_id)
   const [changed] = await ctx.tx<Membership[]>`
     update membership set role = ${body.role}, updated_at = now(), version = version + 1
     where tenant_id = ${tenantId} and id = ${held.id} returning ${columns(ctx)}`
@@ -70,7 +78,7 @@ export async function grantMembership(
   return changed
 }
 
-/** Refuses not_found, auth.role_required, precondition.failed, membership.last_owner. */
+/** Refuses not_found, admin.operator_required, auth.role_required, precondition.failed, membership.last_owner, admin.operator_last. */
 export async function removeMembership(
   ctx: Ctx,
   { membershipId }: Received<typeof ops.removeMembership>,
@@ -82,14 +90,52 @@ export async function removeMembership(
   const mine = held && (await roleAt(ctx, held.container_id))
   if (!held || mine === undefined) refuse('not_found')
   demand(mine, 'ADMIN')
+  const { is_operator } = await demandRegister(ctx, tenantId, held.account_id)
   demand(mine, held.role)
   ctx.unchanged(held.version)
-  await keepAnOwner(ctx, tenantId, held)
 
-  await ctx.tx`delete from membership where tenant_id = ${tenantId} and id = ${held.id}`
-  const containers = held.container_id === null ? await leaveContainers(ctx, tenantId, held.account_id) : 0
+  const containers = await takeAway(ctx, tenantId, held, is_operator)
 
   await record(ctx, 'identity.membership.removed', held, containers > 0 ? { containers } : {})
+}
+
+/**
+ * Takes the membership, and with the workspace's the containers'; with the last of the account's, whatever it could
+ * get in with ends. Answers how many containers went along. Refuses membership.last_owner, admin.operator_last.
+ */
+async function takeAway(ctx: Ctx, tenantId: string, held: Membership, isOperator: boolean): Promise<number> {
+  const { account_id: accountId } = held
+  if (isOwner(held)) await keepAnOwner(ctx, tenantId, accountId)
+  if (isOperator && (await isAllItHas(ctx, tenantId, held))) await keepAnOperator(ctx, accountId)
+  // Behind the account's lock: a container that it makes at this moment brings a membership of its own.
+  await lockAccount(ctx, { tenantId, accountId })
+  await ctx.tx`delete from membership where tenant_id = ${tenantId} and id = ${held.id}`
+  const containers = held.container_id === null ? await leaveContainers(ctx, tenantId, accountId) : 0
+  if (await holdsRole(ctx, tenantId, accountId)) return containers
+  await endCredentials(ctx, { tenantId, accountId }, 'role_lost')
+  ctx.oblige({ act: 'account.left', tenant_id: tenantId, account_id: accountId })
+  return containers
+}
+
+/**
+ * Does once more what a rewind of the database undid: takes every role that the account had before it left. Refuses
+ * membership.last_owner, admin.operator_last.
+ */
+export async function leaveAgain(
+  ctx: Ctx,
+  { tenantId, accountId, leftAt }: { readonly tenantId: string; readonly accountId: string; readonly leftAt: string },
+): Promise<void> {
+  await lockMemberships(ctx, tenantId)
+  const { is_operator } = await demandRegister(ctx, tenantId, accountId)
+  const had = await ctx.tx<Membership[]>`
+    select ${columns(ctx)} from membership
+    where tenant_id = ${tenantId} and account_id = ${accountId} and created_at <= ${leftAt}::timestamptz
+    order by container_id nulls first`
+  for (const held of had) {
+    const containers = await takeAway(ctx, tenantId, held, is_operator)
+    await record(ctx, 'identity.membership.removed', held, containers > 0 ? { containers } : {})
+    if (held.container_id === null) return
+  }
 }
 
 /** A membership that nobody has to allow: that of whoever creates a container. */
@@ -97,10 +143,15 @@ export async function addMembership(
   ctx: Ctx,
   granted: Pick<Membership, 'account_id' | 'container_id' | 'role'>,
 ): Promise<Membership> {
-  const { tenantId } = account(ctx)
-  const [membership] = await ctx.tx<Membership[]>`
-    insert into membership (tenant_id, id, account_id, container_id, role)
-    values (${tenantId}, ${newId()}, ${granted.account_id}, ${granted.container_id}, ${granted.role}) returning ${columns(ctx)}`
+  const actor = account(ctx)
+  // Removed at this moment, it must not give itself a role behind the removal.
+  const held = granted.account_id === actor.accountId ? holdBearer(ctx, actor) : undefined
+  const [[membership]] = await Promise.all([
+    ctx.tx<Membership[]>`
+      insert into membership (tenant_id, id, account_id, container_id, role)
+      values (${actor.tenantId}, ${newId()}, ${granted.account_id}, ${granted.container_id}, ${granted.role}) returning ${columns(ctx)}`,
+    held,
+  ])
   if (!membership) throw new Error('an insert answers its row')
   await record(ctx, 'identity.membership.granted', membership)
   return membership
@@ -138,13 +189,17 @@ async function findMembership(
   return row
 }
 
-/** Somebody must be left who can give the workspace its next OWNER. */
-async function keepAnOwner({ tx }: Ctx, tenantId: string, leaving: Membership): Promise<void> {
-  if (leaving.container_id !== null || leaving.role !== 'OWNER') return
-  const [other] = await tx`
-    select 1 from membership m join account a on a.tenant_id = m.tenant_id and a.id = m.account_id and a.state = 'ACTIVE'
-    where m.tenant_id = ${tenantId} and m.container_id is null and m.role = 'OWNER' and m.id <> ${leaving.id} limit 1`
-  if (!other) refuse('membership.last_owner')
+const isOwner = ({ container_id, role }: Membership) => container_id === null && role === 'OWNER'
+
+async function isAllItHas(
+  { tx }: Ctx,
+  tenantId: string,
+  { id, account_id, container_id }: Membership,
+): Promise<boolean> {
+  if (container_id === null) return true
+  const others = await tx`
+    select 1 from membership where tenant_id = ${tenantId} and account_id = ${account_id} and id <> ${id} limit 1`
+  return others.length === 0
 }
 
 async function leaveContainers({ tx }: Ctx, tenantId: string, accountId: string): Promise<number> {

@@ -30,6 +30,8 @@ const acts = [
   z.strictObject({ act: z.literal('workspace.purged'), tenant_id: uuid }),
   z.strictObject({ act: z.literal('operator.added'), tenant_id: uuid, account_id: uuid }),
   z.strictObject({ act: z.literal('operator.removed'), tenant_id: uuid, account_id: uuid }),
+  /** It lost its last role in the workspace, and with it every credential. */
+  z.strictObject({ act: z.literal('account.left'), tenant_id: uuid, account_id: uuid }),
   z.strictObject({ act: z.literal('token.revoked'), tenant_id: uuid, id: uuid }),
 ] as const
 

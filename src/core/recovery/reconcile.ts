@@ -2,7 +2,7 @@
  * Reconciliation: the ledgers against the database, and what has to be done again.
  *
  *    plan ──▶ steps, each one possible now or hindered (and by what)
- *    apply ─▶ holds, operators added, operators removed, tokens, purges (repeat.ts)
+ *    apply ─▶ holds, operators added, operators removed, departures, tokens, purges (repeat.ts)
  *
  * Every step is one that has happened before; nothing is decided anew. What is there already
  * is no step, so a second run finds none, but for those that stay hindered: they are
@@ -23,11 +23,13 @@ export type Hindrance =
   | 'held'
   /** Nobody would be left in the register. */
   | 'last_operator'
+  /** The workspace would be left without an OWNER who can sign in. */
+  | 'last_owner'
   /** Nobody knows whether the purge had ended. */
   | 'uncertain'
 
 export interface Step {
-  readonly what: 'hold.place' | 'operator.add' | 'operator.remove' | 'token.revoke' | 'purge.repeat'
+  readonly what: 'hold.place' | 'operator.add' | 'operator.remove' | 'account.leave' | 'token.revoke' | 'purge.repeat'
   readonly tenant_id: string
   /** The hold's, account's, token's or workspace's. */
   readonly id: string
@@ -107,6 +109,7 @@ export async function planReconciliation(installation: Installation, wanted: Wan
   return [
     ...holds,
     ...(await operatorSteps(installation, wanted)),
+    ...(await departureSteps(installation, wanted)),
     ...(await tokenSteps(installation, wanted)),
     ...(await purgeSteps(installation, wanted, present, toBeHeld)),
   ]
@@ -205,6 +208,26 @@ async function hindranceToAdding(
   if (found?.is_removed) return 'elsewhere'
   if (!found?.state) return 'account_lost'
   return found.state === 'ACTIVE' ? null : 'account_not_active'
+}
+
+/** Its credentials ended with its last role, in one transaction: where the role is back, so are they. */
+async function departureSteps(installation: Installation, { left }: Wanted): Promise<Step[]> {
+  const steps: Step[] = []
+  for await (const departures of batches(left)) {
+    const ids = departures.map(([id]) => id)
+    const held = await read(
+      installation,
+      ({ tx }) => tx<{ account_id: string; since: string }[]>`
+        select account_id, min(created_at) as since from membership where account_id in ${tx.list(ids)} group by account_id`,
+    )
+    for (const { account_id: id, since } of held) {
+      const departure = left.get(id)
+      if (!departure || Date.parse(since) > Date.parse(departure.at)) continue
+      const { tenantId, isCertain } = departure
+      steps.push({ what: 'account.leave', tenant_id: tenantId, id, hindered_by: null, is_uncertain: !isCertain })
+    }
+  }
+  return steps
 }
 
 async function tokenSteps(installation: Installation, { revoked }: Wanted): Promise<Step[]> {

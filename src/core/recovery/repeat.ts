@@ -9,7 +9,9 @@ import type { RecoveryActor } from '../actor.ts'
 import { addOperator, removeOperator } from '../admin/operators/register.ts'
 import { replaceLegalHolds } from '../admin/tenants/legal-holds.ts'
 import { type PurgeOutcome, repeatPurge } from '../admin/tenants/purge.ts'
+import { endToken } from '../auth/ending.ts'
 import type { Installation } from '../installation.ts'
+import { leaveAgain } from '../memberships/membership.ts'
 import { Problem } from '../problem.ts'
 import type { Hindrance, Step } from './reconcile.ts'
 import type { Wanted } from './wanted.ts'
@@ -42,6 +44,7 @@ export async function repeatSteps(repeating: Repeating, steps: readonly Step[]):
   done.push(...(await placeHolds(repeating, possible('hold.place'))))
   for (const step of possible('operator.add')) settle(step, await addAgain(repeating, step))
   for (const step of possible('operator.remove')) settle(step, await removeAgain(repeating, step))
+  for (const step of possible('account.leave')) settle(step, await leaveOnceMore(repeating, step))
   for (const step of possible('token.revoke')) await revokeAgain(repeating, step).then(() => done.push(step))
   // Also one that is held: the workspace is leaving again, and nobody works in it meanwhile.
   for (const step of steps.filter(({ what }) => what === 'purge.repeat'))
@@ -87,10 +90,22 @@ const addAgain = ({ installation, actor }: Repeating, { id }: Step) =>
 const removeAgain = ({ installation, actor }: Repeating, { id }: Step) =>
   unlessRefused(() => installation.transaction(actor, {}, (ctx) => removeOperator(ctx, { accountId: id })))
 
+const leaveOnceMore = (
+  { installation, actor, wanted }: Repeating,
+  { tenant_id: tenantId, id: accountId }: Step,
+): Promise<Hindrance | null> => {
+  const leftAt = wanted.left.get(accountId)?.at
+  if (leftAt === undefined) throw new Error('a step of a departure that the ledgers do not name')
+  return unlessRefused(() =>
+    installation.transaction(actor, { tenantId }, (ctx) => leaveAgain(ctx, { tenantId, accountId, leftAt })),
+  )
+}
+
 const hindrances: Partial<Record<string, Hindrance>> = {
   not_found: 'account_lost',
   'admin.operator_not_active': 'account_not_active',
   'admin.operator_last': 'last_operator',
+  'membership.last_owner': 'last_owner',
 }
 
 async function unlessRefused(act: () => Promise<void>): Promise<Hindrance | null> {
@@ -106,9 +121,9 @@ async function unlessRefused(act: () => Promise<void>): Promise<Hindrance | null
 
 async function revokeAgain({ installation, actor }: Repeating, { tenant_id: tenantId, id }: Step): Promise<void> {
   await installation.transaction(actor, { tenantId }, async (ctx) => {
-    await ctx.tx`update credential set revoked_at = now() where tenant_id = ${tenantId} and id = ${id} and revoked_at is null`
-    await ctx.audit('token.revoked', { subject: { kind: 'token', id } })
-    ctx.oblige({ act: 'token.revoked', tenant_id: tenantId, id })
+    const [token] = await ctx.tx<{ account_id: string }[]>`
+      select account_id from credential where tenant_id = ${tenantId} and id = ${id}`
+    if (token) await endToken(ctx, { tenantId, accountId: token.account_id }, id)
   })
 }
 

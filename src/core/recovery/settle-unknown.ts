@@ -18,13 +18,13 @@ export async function settleUnknown(installation: Installation): Promise<void> {
   for (const { seq, at, act, isSettled } of obligations) {
     if (isSettled || at > before) continue
     const [row] = await installation.transaction({ kind: 'SYSTEM', job: 'settle' }, { readOnly: true }, (ctx) =>
-      isTrue(ctx, act),
+      isTrue(ctx, act, at),
     )
     await ledger.settle([seq], row?.is_true ? 'done' : 'void')
   }
 }
 
-function isTrue({ tx }: Ctx, act: Obligation): Promise<{ is_true: boolean }[]> {
+function isTrue({ tx }: Ctx, act: Obligation, at: string): Promise<{ is_true: boolean }[]> {
   switch (act.act) {
     case 'hold.placed':
       return tx`select exists (select from legal_hold where tenant_id = ${act.tenant_id} and id = ${act.id}) as is_true`
@@ -37,6 +37,11 @@ function isTrue({ tx }: Ctx, act: Obligation): Promise<{ is_true: boolean }[]> {
       return tx`select exists (select from operator where account_id = ${act.account_id}) as is_true`
     case 'operator.removed':
       return tx`select not exists (select from operator where account_id = ${act.account_id}) as is_true`
+    case 'account.left':
+      // Of a role given since then it is as true as before: whoever has one newer than the line has left.
+      return tx`
+        select not exists (select from membership where tenant_id = ${act.tenant_id} and account_id = ${act.account_id}
+                           and created_at <= ${at}::timestamptz) as is_true`
     case 'token.revoked':
       return tx`
         select exists (select from credential where tenant_id = ${act.tenant_id} and id = ${act.id} and revoked_at is not null) as is_true`

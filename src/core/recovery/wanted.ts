@@ -30,12 +30,21 @@ interface WantedOperator {
   readonly isCertain: boolean
 }
 
+interface WantedDeparture {
+  readonly tenantId: string
+  /** When the line was written: roles given since then stay. */
+  readonly at: string
+  readonly isCertain: boolean
+}
+
 export interface Wanted {
   readonly holds: ReadonlyMap<string, WantedHold>
   readonly purged: ReadonlySet<string>
   /** Purges of which nobody knows whether they ended. */
   readonly perhapsPurged: ReadonlySet<string>
   readonly operators: ReadonlyMap<string, WantedOperator>
+  /** Accounts that lost their last role, and when. */
+  readonly left: ReadonlyMap<string, WantedDeparture>
   readonly revoked: ReadonlyMap<string, { readonly tenantId: string; readonly isCertain: boolean }>
 }
 
@@ -45,6 +54,7 @@ export function wantedBy(lines: readonly Settled[]): Wanted {
   const purged = new Set<string>()
   const perhapsPurged = new Set<string>()
   const operators = new Map<string, WantedOperator>()
+  const left = new Map<string, WantedDeparture>()
   const revoked = new Map<string, { tenantId: string; isCertain: boolean }>()
   for (const { act, at, isSettled } of lines.toSorted(byMoment)) {
     const tenantId = act.tenant_id
@@ -67,12 +77,15 @@ export function wantedBy(lines: readonly Settled[]): Wanted {
           operators.set(act.account_id, { tenantId, isRegistered, at, isCertain: isSettled })
         break
       }
+      case 'account.left':
+        left.set(act.account_id, { tenantId, at, isCertain: isSettled })
+        break
       case 'token.revoked':
         revoked.set(act.id, { tenantId, isCertain: isSettled || revoked.get(act.id)?.isCertain === true })
     }
   }
   for (const id of purged) perhapsPurged.delete(id)
-  return { holds, purged, perhapsPurged, operators, revoked }
+  return { holds, purged, perhapsPurged, operators, left, revoked }
 }
 
 const holdOf = (act: Extract<Obligation, { act: 'hold.placed' }>) => ({

@@ -187,6 +187,23 @@ describe('accounts', () => {
     await expectTurnedAway(await enter(at, providerId), at, 'account_not_active')
   })
 
+  test('an account without a role stays out as one that is not there; a later grant lets it in', async () => {
+    const home = await workspace()
+    const provider = await offered(home)
+    const email = 'gone@people.example'
+    const accountId = await account(home, email)
+    real.person('gone', { email, email_verified: true })
+    expect((await enter(home, provider)).status).toBe(201)
+    const [membership] = await ways.sql`delete from membership where account_id = ${accountId} returning *`
+    const refused = await enter(home, provider)
+    expect([refused.status, refused.json.code]).toEqual([401, 'auth.sign_in_failed'])
+    expect(
+      await ways.sql`select params from audit_entry where tenant_id = ${home.id} and action = 'sign_in.turned_away'`,
+    ).toEqual([{ params: { reason: 'no_role' } }])
+    await ways.sql`insert into membership ${ways.sql(membership!)}`
+    expect((await enter(home, provider)).status).toBe(201)
+  })
+
   test("a provider's new issuer brings nobody's old identity", async () => {
     const other = await oidcProvider()
     try {

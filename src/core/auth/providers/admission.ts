@@ -29,7 +29,13 @@ export type Admission =
   | { readonly is: 'admitted'; readonly accountId: string }
   | { readonly is: 'turned away'; readonly reason: TurnedAway }
 
-type TurnedAway = 'account_not_active' | 'address_not_vouched' | 'not_invited' | 'invitation_ended' | 'operator'
+export type TurnedAway =
+  | 'account_not_active'
+  | 'no_role'
+  | 'address_not_vouched'
+  | 'not_invited'
+  | 'invitation_ended'
+  | 'operator'
 
 interface AccountRow {
   readonly id: string
@@ -75,6 +81,10 @@ async function enter(ctx: Ctx, { tenantId, provider, claims }: Arrival, { id, st
 /** The token is the proof, as it is with a password: the provider's address need not be the invited one. */
 async function joinByToken(ctx: Ctx, arrival: Arrival, invitationId: string): Promise<Admission> {
   const { tenantId } = arrival
+  // The account before its invitation, as everything that ends the two takes their locks.
+  void ctx.tx`
+    select 1 from account where tenant_id = ${tenantId}
+      and id = (select account_id from invitation where tenant_id = ${tenantId} and id = ${invitationId}) for update`
   const [invitation] = await ctx.tx<{ account_id: string }[]>`
     update invitation set used_at = now()
     where tenant_id = ${tenantId} and id = ${invitationId} and used_at is null and expires_at > now() returning account_id`

@@ -12,17 +12,18 @@ import { type Actor, anyone } from '../../actor.ts'
 import type { Ctx } from '../../context.ts'
 import type { Claims, OidcClient } from '../../egress/oidc.ts'
 import { admitted, type Installation } from '../../installation.ts'
+import { holdsRole } from '../../memberships/held-role.ts'
 import type { Received } from '../../operation.ts'
 import { Problem, refuse } from '../../problem.ts'
 import { refuseWhileGated } from '../../recovery/gate.ts'
 import type { Session } from '../contract.ts'
 import { refusalOfFactor } from '../second-factor/show.ts'
 import { startSession } from '../session.ts'
-import { admit, admitProved } from './admission.ts'
+import { admit, admitProved, type TurnedAway } from './admission.ts'
 import type { providerSignInOperations as ops } from './contract.ts'
 import { awaitFactor, bindingOf, type FlowRow, isProviderFailure, spendFlow } from './flow.ts'
 import { holdProviderInForce } from './in-force.ts'
-import { clientOf, inScope } from './provider-row.ts'
+import { clientOf, inScope, type ProviderRow } from './provider-row.ts'
 
 /** What the provider said about whoever began this flow; undefined where it has said so before. */
 export interface Returned {
@@ -55,6 +56,12 @@ export async function redeemFlow(
   return { flow, claims }
 }
 
+/** Answered, not thrown: an administrator who is asked for help finds the reason in the trail. */
+async function turnAway(ctx: Ctx, { id }: ProviderRow, reason: TurnedAway): Promise<Problem> {
+  await ctx.audit('sign_in.turned_away', { subject: { kind: 'identity_provider', id }, params: { reason } })
+  return new Problem(reason === 'no_role' ? 'auth.sign_in_failed' : 'auth.not_admitted')
+}
+
 /** Undefined where the workspace has switched the provider off since, or its offer has ended. */
 const clientFor = (ctx: Ctx, { tenant_id, provider_id }: FlowRow): Promise<OidcClient | undefined> =>
   ctx.inWorkspace(tenant_id, async () => {
@@ -77,15 +84,9 @@ export async function finishOidc(
       const admission = claims
         ? await admit(ctx, { tenantId, provider, claims, invitationId: flow.invitation_id })
         : await admitProved(ctx, tenantId, flow.proved_account_id)
-      if (admission.is === 'turned away') {
-        await ctx.audit('sign_in.turned_away', {
-          subject: { kind: 'identity_provider', id: provider.id },
-          params: { reason: admission.reason },
-        })
-        // Answered, not thrown: an administrator who is asked for help finds the reason in the trail.
-        return new Problem('auth.not_admitted')
-      }
+      if (admission.is === 'turned away') return turnAway(ctx, provider, admission.reason)
       const { accountId } = admission
+      if (!(await holdsRole(ctx, tenantId, accountId))) return turnAway(ctx, provider, 'no_role')
       await ctx.asInstallation(() => refuseWhileGated(ctx, accountId))
       const refusal = await refusalOfFactor(ctx, { tenantId, accountId }, body, 'SECOND_FACTOR')
       if (refusal) {

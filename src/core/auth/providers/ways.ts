@@ -53,6 +53,7 @@ async function reasonOf(ctx: Ctx, facts: SignInFacts, provider: ProviderRow, add
   if (!switches.methods.value.includes('PROVIDER')) return 'switched_off'
   if (provider.state === 'ENDED') return 'offer_ended'
   if (!account) return reasonOfStranger(provider, address)
+  if (account.state !== 'DISABLED' && !account.hasRole) return 'no_role'
   if (account.state === 'ACTIVE' && (await isConnected(ctx, tenantId, provider.id, account.id))) return 'connected'
   const meeting = meetingOf(account, provider)
   if (meeting === 'connect') return 'address_vouched'

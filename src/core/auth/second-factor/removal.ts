@@ -12,7 +12,8 @@ import { fold } from '../../fold.ts'
 import { tellAccount } from '../../mail/jobs.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse, refuseMember } from '../../problem.ts'
-import { type Role, rankOf } from '../../schema.ts'
+import { rankOf } from '../../schema.ts'
+import { demandCeiling } from '../ceiling.ts'
 import { voidStepUps } from '../session.ts'
 import type { secondFactorOperations as ops } from './contract.ts'
 import { isFactorDemanded } from './demand.ts'
@@ -30,7 +31,7 @@ export async function regenerateRecoveryCodes(ctx: Ctx): Promise<Answer<typeof o
   return { recovery_codes: codes }
 }
 
-/** Refuses request.invalid, not_found, auth.role_required, auth.second_factor_demanded, auth.second_factor_absent. */
+/** Refuses request.invalid, not_found, admin.operator_required, auth.role_required, auth.second_factor_demanded, auth.second_factor_absent. */
 export async function disableSecondFactor(ctx: Ctx, { body }: Received<typeof ops.disableSecondFactor>): Promise<void> {
   const holder = await findHolder(ctx, body)
   const isOwn = isAccount(ctx.actor) && holder.accountId === ctx.actor.accountId
@@ -54,7 +55,6 @@ async function remove(ctx: Ctx, holder: Holder): Promise<void> {
 interface Target {
   readonly tenant_id: string
   readonly account_id: string
-  readonly role: Role | null
 }
 
 type Named = Received<typeof ops.disableSecondFactor>['body']
@@ -70,8 +70,11 @@ async function findHolder(ctx: Ctx, body: Named): Promise<Holder> {
   if (body.account_id === undefined && body.email === undefined && body.workspace === undefined) return actor
   checkNames(body, 'in a workspace')
   const target = await findTarget(ctx, actor.tenantId, body)
-  if (target?.account_id !== actor.accountId) demandAdministrator(actor, target)
-  return target ? holderOf(target) : refuse('not_found')
+  if (target?.account_id === actor.accountId) return holderOf(target)
+  demandAdministrator(actor)
+  if (!target) refuse('not_found')
+  await demandCeiling(ctx, target.account_id)
+  return holderOf(target)
 }
 
 /** An account is named by its id alone, or by its address; at the database the address needs its workspace. Refuses request.invalid. */
@@ -84,11 +87,9 @@ function checkNames({ account_id, workspace, email }: Named, where: 'at the data
   if (where === 'in a workspace' && workspace !== undefined) refuseMember('/workspace', 'member.unknown')
 }
 
-/** Refuses auth.role_required, auth.scope_required; of nobody's account it asks no more than an administrator. */
-function demandAdministrator(actor: AccountActor, target: Target | undefined): void {
+/** Refuses auth.role_required, whether or not there is such an account; the gate has asked for the scope. */
+function demandAdministrator(actor: AccountActor): void {
   if (rankOf[actor.role] < rankOf.ADMIN) refuse('auth.role_required', { role: 'ADMIN' })
-  if (!actor.scopes.includes('workspace:admin')) refuse('auth.scope_required', { scope: 'workspace:admin' })
-  if (target?.role && rankOf[target.role] > rankOf[actor.role]) refuse('auth.role_required', { role: target.role })
 }
 
 const holderOf = ({ tenant_id, account_id }: Target): Holder => ({ tenantId: tenant_id, accountId: account_id })
@@ -99,8 +100,7 @@ async function findTarget(
   { account_id, workspace, email }: Named,
 ): Promise<Target | undefined> {
   const [found] = await ctx.tx<Target[]>`
-    select a.tenant_id, a.id as account_id, m.role from account a
-    left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
+    select a.tenant_id, a.id as account_id from account a
     join tenant t on t.id = a.tenant_id
     where (${tenantId ?? null}::uuid is null or a.tenant_id = ${tenantId ?? null}::uuid)
       and (${account_id ?? null}::uuid is null or a.id = ${account_id ?? null}::uuid)

@@ -1,0 +1,134 @@
+/**
+ * Acts on another account, its roles and its ways in: none reaches an account whose role is above the actor's, nor
+ * one in the register unless the actor is in it too. The operations are those that declare `actsOn`, so a new one is
+ * in this matrix as soon as it is declared. Decisions 7, Whose ways in.
+ */
+import { randomUUIDv7 } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Operation } from '../../src/core/operation.ts'
+import { operations } from '../../src/core/operations.ts'
+import type { Role } from '../../src/core/schema.ts'
+import { type TestDaemon, testDaemon } from '../support/daemon.ts'
+import { type Credential, type Person, person, plantProof, setUp } from '../support/people.ts'
+
+const every = Object.values(operations) as readonly Operation[]
+const acting = every.filter(({ actsOn }) => actsOn !== undefined)
+
+let daemon: TestDaemon
+let tenantId: string
+beforeAll(async () => {
+  daemon = await testDaemon()
+  tenantId = (await setUp(daemon)).tenantId
+  await daemon.db.sql`insert into tenant_quota values (${tenantId}, 'api_requests_per_minute', 0)`
+})
+afterAll(() => daemon.close())
+
+const somebody = (role: Role, more: Credential = {}) => person(daemon, tenantId, { role, ...more })
+
+/** What the call acts on, as it stands in the path or the body, and how to see that nothing became of it. */
+interface Target {
+  readonly id: string
+  readonly trace: () => Promise<unknown>
+}
+const targets: Readonly<
+  Record<NonNullable<Operation['actsOn']>, (role: Role, isOperator: boolean) => Promise<Target>>
+> = {
+  account: async (role, operator) => {
+    const { accountId } = await somebody(role, { operator })
+    const { sql } = daemon.db
+    await sql`insert into second_factor (tenant_id, id, account_id, confirmed_at, last_step) values (${tenantId}, ${randomUUIDv7()}, ${accountId}, now(), 1)`
+    return {
+      id: accountId,
+      trace: () => sql`
+          select (select count(*) from second_factor where account_id = ${accountId})::int as factors,
+                 (select array_agg(role) from membership where account_id = ${accountId}) as roles`,
+    }
+  },
+  token: async (role, operator) => {
+    const { credentialId } = await somebody(role, { operator, kind: 'SERVICE' })
+    return {
+      id: credentialId,
+      trace: () => daemon.db.sql`select revoked_at from credential where id = ${credentialId}`,
+    }
+  },
+  membership: async (role, operator) => {
+    const { accountId } = await somebody(role, { operator })
+    const { sql } = daemon.db
+    const [row] = await sql<{ id: string }[]>`select id from membership where account_id = ${accountId}`
+    return { id: row!.id, trace: () => sql`select role from membership where account_id = ${accountId}` }
+  },
+}
+
+/** The body of each that takes one; one that is declared anew is missed here, and says so. */
+const bodies: Readonly<Record<string, (id: string) => object>> = {
+  disableSecondFactor: (account_id) => ({ account_id }),
+  grantMembership: (account_id) => ({ account_id, role: 'COMMENTER' }),
+}
+
+async function act(operation: Operation, by: Person, { id }: Target) {
+  const body = operation.body ? bodies[operation.id] : () => undefined
+  if (!body) throw new Error(`this test has no body for ${operation.id}`)
+  return daemon.call(operation.method, `/api/v1${operation.path.replace(/\{\w+\}/, id)}`, {
+    token: by.token,
+    body: body(id),
+    headers: { 'x-service-step-up': await plantProof(daemon, by) },
+  })
+}
+
+describe.each(acting.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+  const refused = async (by: Person, target: Target) => {
+    const before = await target.trace()
+    const { status, json } = await act(operation, by, target)
+    expect(await target.trace()).toEqual(before)
+    return [status, json?.code, json?.params]
+  }
+  const target = (role: Role, isOperator = false) => targets[operation.actsOn!](role, isOperator)
+
+  test("refuses an ADMIN what is an OWNER's", async () => {
+    expect(await refused(await somebody('ADMIN'), await target('OWNER'))).toEqual([
+      403,
+      'auth.role_required',
+      { role: 'OWNER' },
+    ])
+  })
+
+  test("refuses whoever is not in the register what is an operator's, whatever the roles", async () => {
+    for (const [mine, role] of [
+      ['OWNER', 'OWNER'],
+      ['OWNER', 'VIEWER'],
+      ['ADMIN', 'ADMIN'],
+    ] as const)
+      expect((await refused(await somebody(mine), await target(role, true))).slice(0, 2)).toEqual([
+        403,
+        'admin.operator_required',
+      ])
+  })
+
+  test("refuses an operator who is ADMIN what is an OWNER's who is an operator", async () => {
+    expect(
+      (await refused(await somebody('ADMIN', { operator: true }), await target('OWNER', true))).slice(0, 2),
+    ).toEqual([403, 'auth.role_required'])
+  })
+
+  test('lets an ADMIN act on an ADMIN, and an operator on an operator', async () => {
+    for (const operator of [false, true]) {
+      const { status } = await act(operation, await somebody('ADMIN', { operator }), await target('ADMIN', operator))
+      expect([operator, [201, 204].includes(status)]).toEqual([operator, true])
+    }
+  })
+})
+
+/** Named here are those that name an account or what belongs to one, and act on no ways in of another. */
+const harmless = new Set(['endSession'])
+
+test('whatever names an account, a membership, a token or a session and changes something says whom it acts on', () => {
+  const naming = /^(account|membership|token|session)_?[iI]d$/
+  const silent = every
+    .filter(({ method, needs, params, body, actsOn, id }) => {
+      const members = [...Object.keys(params?.shape ?? {}), ...Object.keys((body as { shape?: object })?.shape ?? {})]
+      const isTheirs = needs.caller === 'account' || needs.caller === 'workspace'
+      return method !== 'GET' && isTheirs && members.some((name) => naming.test(name)) && !actsOn && !harmless.has(id)
+    })
+    .map(({ id }) => id)
+  expect(silent).toEqual([])
+})
