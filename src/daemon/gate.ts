@@ -24,6 +24,7 @@ import { ceilingOf } from '../core/quotas.ts'
 import { isServedWhileGated, passageOf, refuseRecovering } from '../core/recovery/gate.ts'
 import { type Role, rankOf, type Scope } from '../core/schema.ts'
 import { hashToken, isTokenShaped } from '../core/token.ts'
+import { type LookUpLanes, openLookUpLanes } from './look-up-lanes.ts'
 import type { Rate } from './rate.ts'
 
 export interface Gate {
@@ -60,6 +61,7 @@ interface CredentialRow {
 export function openGate(installation: Installation, rate: Rate): Gate {
   const { config } = installation
   const noted = new Set<string>()
+  const lanes = openLookUpLanes()
 
   return {
     async admit(operation, headers) {
@@ -67,7 +69,7 @@ export function openGate(installation: Installation, rate: Rate): Gate {
       if (needs.caller === 'anyone') return anyone
       const token = bearerOf(headers.authorization)
       if (token === undefined) refuse('auth.unauthenticated')
-      const row = await findCredential(installation, token)
+      const row = await findCredential(installation, lanes, token)
       if (!row || !isServedOn(config, headers.host, row.slug)) refuse('auth.unauthenticated')
       installation.identity.epoch = row.epoch
       const actor = actorOf(row)
@@ -114,7 +116,7 @@ async function authorize(
     case 'operator': {
       demandScope(actor, 'admin:tenants')
       const isFirst =
-        needs.whileRegisterEmpty === 'scope alone' && !actor.isOperator && (await isRegisterEmpty(installation))
+        needs.whileRegisterEmpty === 'scope alone' && !actor.isOperator && (await isRegisterEmpty(installation, actor))
       if (!actor.isOperator && !isFirst) refuse('admin.operator_required')
     }
   }
@@ -142,7 +144,11 @@ function bearerOf(header: string | undefined): string | undefined {
 }
 
 /** The one query of every authenticated call; its plan is look-ups by key behind one by hash. */
-async function findCredential({ pool }: Installation, token: string): Promise<CredentialRow | undefined> {
+async function findCredential(
+  { pool }: Installation,
+  lanes: LookUpLanes,
+  token: string,
+): Promise<CredentialRow | undefined> {
   const hash = hashToken(token)
   const [row] = await pool.transaction(
     asInstallation,
@@ -168,8 +174,9 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
       left join tenant_quota q on q.tenant_id = c.tenant_id and q.quota = 'api_requests_per_minute'
       where c.hash = ${hash} and c.kind in ('PERSONAL', 'SERVICE', 'SESSION')
         and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`,
-    { readOnly: true },
+    { readOnly: true, lane: lanes.of(hash), answersCaller: true },
   )
+  if (row) lanes.remember(hash, row.tenant_id)
   // Somebody without any role is nobody here any more; but who is an operator is not a workspace's to say.
   return row && row.role === null && row.container_rank === null && !row.is_operator ? undefined : row
 }
@@ -205,11 +212,11 @@ const actorOf = (row: CredentialRow): AccountActor => ({
 })
 
 /** Asked only by callers outside the register; the rule asks again under its lock. */
-async function isRegisterEmpty({ pool }: Installation): Promise<boolean> {
+async function isRegisterEmpty({ pool }: Installation, { tenantId: lane }: AccountActor): Promise<boolean> {
   const [row] = await pool.transaction(
     asInstallation,
     (tx) => tx.last<{ is_empty: boolean }[]>`select not exists (select from operator) as is_empty`,
-    { readOnly: true },
+    { readOnly: true, lane, answersCaller: true },
   )
   return row?.is_empty === true
 }
@@ -219,15 +226,19 @@ function noteUse({ pool }: Installation, actor: AccountActor, noted: Set<string>
   const { tenantId, credentialId: id, sessionId } = actor
   if (noted.has(id)) return
   noted.add(id)
-  const note = pool.transaction(asInstallation, (tx) => {
-    const write = async () => {
-      const used = tx`update credential set last_used_at = now() where tenant_id = ${tenantId} and id = ${id}`
-      if (sessionId !== null)
-        await tx`update session set last_used_at = now() where tenant_id = ${tenantId} and id = ${sessionId}`
-      await used
-    }
-    // A change by the workspace's people like any other: it must not commit behind a suspension, nor behind the gate.
-    return admitted(tx, tenantId, write, passageOf(actor))
-  })
+  const note = pool.transaction(
+    asInstallation,
+    (tx) => {
+      const write = async () => {
+        const used = tx`update credential set last_used_at = now() where tenant_id = ${tenantId} and id = ${id}`
+        if (sessionId !== null)
+          await tx`update session set last_used_at = now() where tenant_id = ${tenantId} and id = ${sessionId}`
+        await used
+      }
+      // A change by the workspace's people like any other: it must not commit behind a suspension, nor behind the gate.
+      return admitted(tx, tenantId, write, passageOf(actor))
+    },
+    { lane: tenantId },
+  )
   note.catch(() => {}).finally(() => noted.delete(id))
 }
