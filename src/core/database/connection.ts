@@ -199,7 +199,11 @@ function sessionOptions(limits: SessionLimits): object {
       idle_in_transaction_session_timeout: `${limits.idleInTransactionMs}ms`,
       ...serverKeepAlive,
       ...(limits.userTimeoutMs === undefined ? {} : { tcp_user_timeout: `${limits.userTimeoutMs}ms` }),
+      // The greeting is stronger than what the login may have stored for itself (rights.ts).
       default_transaction_read_only: 'on',
+      default_transaction_isolation: 'read committed',
+      row_security: 'on',
+      role: 'none',
       search_path: 'public',
       TimeZone: 'UTC',
       DateStyle: 'ISO, YMD',
