@@ -13,7 +13,7 @@ afterAll(() => db.drop())
 
 const nothing = { functions: [], places: [], powers: [], settings: [] }
 const everybody = ['svc_daemon', 'svc_tenant', 'svc_installation', 'svc_queue', 'svc_purge']
-/** Of another workspace than ours: a role that may become another is told apart from the login. */
+/** A purge is a workspace that may remove itself. */
 const mayBecome = { svc_purge: ['svc_tenant'] } as Record<string, string[]>
 
 describe('the login and the four roles', () => {
@@ -103,6 +103,9 @@ test('what the login stores for itself, which nobody can forbid, changes nothing
       statement: '5s',
       zone: 'UTC',
     })
+    await expect(
+      pool.transaction('', (tx) => tx.text("alter role current_user password 'mine'"), { readOnly: true }),
+    ).rejects.toThrow(/read-only transaction/)
     const told = await withClient(db.owner, (client) => readExcessRights(client, 'svc_daemon'))
     expect(told.settings).toHaveLength(Object.keys(stored).length)
   } finally {

@@ -236,7 +236,10 @@ async function start(
       ? await startServer({ postgres: join(programs, 'postgres'), files, account, port, socket, settings })
       : 'port_taken'
     if (outcome === 'ready') {
-      await restrictLogin(superuserOf(record), record.passwords.daemon)
+      // A disk that is full again must not keep the server from those who would read.
+      await restrictLogin(superuserOf(record), record.passwords.daemon).catch((error: Error) =>
+        note(`The rights of the daemon's login could not be set anew: ${error.message}`),
+      )
       return record
     }
     record = { ...record, port: await findFreePort() }
