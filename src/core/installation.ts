@@ -88,7 +88,11 @@ export function openInstallation(
   ring: Keyring,
   options: OpenOptions,
 ): Installation {
-  const pool = openPool(address, { size: config.poolSize, applicationName: options.applicationName })
+  const pool = openPool(address, {
+    size: config.poolSize,
+    applicationName: options.applicationName,
+    userTimeoutMs: 30_000,
+  })
   const queue = openQueue(address, options.works, options.onQueueError ?? (() => {}))
   return installationOver({ config, ring, pool, queue, address, ...(options.clock ? { clock: options.clock } : {}) })
 }
@@ -100,6 +104,8 @@ const snapshotPool = {
   acquireMs: 60_000,
   // One statement copies a whole table out, at the pace of this process.
   statementMs: 6 * 3_600_000,
+  // A page may have to be sorted before its first row comes. A server that is gone closes the socket, or the keepalive does.
+  silenceMs: 30 * 60_000,
   idleInTransactionMs: 120_000,
 }
 
@@ -143,25 +149,23 @@ export function installationOver(
       work,
     ) {
       const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)
+      const borrowing = borrowingFor(actor, tenantId)
       const contextIn = (tx: Tx, owed: Obligation[] = []) =>
         contextOf({ tx, actor, config, ring, queue, identity, tenantId, ifMatch, owed })
       // What only reads owes nothing, and passes no gate a second time.
-      if (readOnly) return pool.transaction(opening, (tx) => work(contextIn(tx)), { readOnly })
+      if (readOnly) return pool.transaction(opening, (tx) => work(contextIn(tx)), { readOnly, ...borrowing })
       // An operator is one of his workspace's people, although he does not act in it.
       const workspace = admits ? (tenantId ?? workspaceOf(actor)) : undefined
-      const letIn = (tx: Tx, owed: Obligation[]) => {
+      const letInto = (tx: Tx) => (owed: Obligation[]) => {
         const ctx = contextIn(tx, owed)
         if (workspace !== undefined) return admitted(tx, workspace, () => work(ctx), passage)
         return passage === undefined ? work(ctx) : passed(tx, passage, () => work(ctx))
       }
-      const result = await pledged(ledger, (enter) =>
-        pool.transaction(opening, (tx) =>
-          enter(
-            (owed) => letIn(tx, owed),
-            () => installation.copies.ahead(contextIn(tx)),
-          ),
-        ),
-      )
+      const copy = (tx: Tx) => installation.copies.ahead(contextIn(tx))
+      const result = await pledged(ledger, (enter) => {
+        const attempt = (tx: Tx) => enter(letInto(tx), () => copy(tx))
+        return pool.transaction(opening, attempt, borrowing)
+      })
       writes.count += 1
       return result
     },
@@ -222,6 +226,12 @@ async function settle<T>(work: Promise<T>): Promise<PromiseSettledResult<T>> {
   const [outcome] = await Promise.allSettled([work])
   return outcome
 }
+
+/** A transaction waits for a connection under the name of the workspace it acts in or comes from, else of what it is for. */
+const borrowingFor = (actor: Actor, tenantId: string | undefined) => ({
+  lane: tenantId ?? workspaceOf(actor) ?? (actor.kind === 'SYSTEM' ? actor.job : actor.kind),
+  answersCaller: isAccount(actor) || actor.kind === 'ANYONE',
+})
 
 /** The workspace an actor's own calls act in; undefined for the operator at the database and for jobs. */
 export const workspaceOf = (actor: Actor) => (isAccount(actor) ? actor.tenantId : undefined)

@@ -9,6 +9,7 @@
  */
 import type { PgBoss } from 'pg-boss'
 import { type DatabaseAddress, pgOptions } from './database/address.ts'
+import { keepAlive } from './database/client.ts'
 import type { Tx } from './database/transaction.ts'
 import type { Job } from './job.ts'
 
@@ -39,6 +40,7 @@ export function openQueue(address: DatabaseAddress, works: boolean, onError: (er
       options: '-c role=svc_queue',
       schema: queueSchema,
       application_name: 'svc queue',
+      ...limitsOf(works),
       max: works ? 3 : 1,
       migrate: false,
       supervise: works,
@@ -84,6 +86,13 @@ const backoffOf = ({ retryDelaySeconds, longestRetryDelaySeconds }: Job) =>
         retryBackoff: true,
         ...(longestRetryDelaySeconds === undefined ? {} : { retryDelayMax: longestRetryDelaySeconds }),
       }
+
+/** Whoever queues the first job of a process waits for its connection; a worker's clean-up may take long. */
+const limitsOf = (works: boolean) => ({
+  ...keepAlive,
+  connectionTimeoutMillis: 2_000,
+  query_timeout: works ? 60_000 : 5_000,
+})
 
 /** pg-boss's view of our transaction. */
 const transactionDatabase = (tx: Tx) => ({

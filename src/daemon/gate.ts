@@ -17,6 +17,7 @@ import { type AccountActor, type Actor, actsForInstallation, anyone } from '../c
 import { demandedOf, isMeant } from '../core/auth/second-factor/demand.ts'
 import type { Config } from '../core/config.ts'
 import { asInstallation } from '../core/context.ts'
+import type { Tx } from '../core/database/transaction.ts'
 import { admitted, type Installation } from '../core/installation.ts'
 import { changesWaysIn, isServedWithoutFactor, type Needs, type Operation } from '../core/operation.ts'
 import { refuse } from '../core/problem.ts'
@@ -24,6 +25,7 @@ import { ceilingOf } from '../core/quotas.ts'
 import { isServedWhileGated, passageOf, refuseRecovering } from '../core/recovery/gate.ts'
 import { type Role, rankOf, type Scope } from '../core/schema.ts'
 import { hashToken, isTokenShaped } from '../core/token.ts'
+import { type LookUpLanes, openLookUpLanes } from './look-up-lanes.ts'
 import type { Rate } from './rate.ts'
 
 export interface Gate {
@@ -61,6 +63,7 @@ interface CredentialRow {
 export function openGate(installation: Installation, rate: Rate): Gate {
   const { config } = installation
   const noted = new Set<string>()
+  const lanes = openLookUpLanes()
 
   return {
     async admit(operation, headers) {
@@ -68,7 +71,7 @@ export function openGate(installation: Installation, rate: Rate): Gate {
       if (needs.caller === 'anyone') return anyone
       const token = bearerOf(headers.authorization)
       if (token === undefined) refuse('auth.unauthenticated')
-      const row = await findCredential(installation, token)
+      const row = await findCredential(installation, lanes, token)
       if (!row || !isServedOn(config, headers.host, row.slug)) refuse('auth.unauthenticated')
       installation.identity.epoch = row.epoch
       const actor = actorOf(row)
@@ -117,7 +120,7 @@ async function authorize(
     case 'operator': {
       demandScope(actor, 'admin:tenants')
       const isFirst =
-        needs.whileRegisterEmpty === 'scope alone' && !actor.isOperator && (await isRegisterEmpty(installation))
+        needs.whileRegisterEmpty === 'scope alone' && !actor.isOperator && (await isRegisterEmpty(installation, actor))
       if (!actor.isOperator && !isFirst) refuse('admin.operator_required')
     }
   }
@@ -145,7 +148,11 @@ function bearerOf(header: string | undefined): string | undefined {
 }
 
 /** The one query of every authenticated call; its plan is look-ups by key behind one by hash. */
-async function findCredential({ pool }: Installation, token: string): Promise<CredentialRow | undefined> {
+async function findCredential(
+  { pool }: Installation,
+  lanes: LookUpLanes,
+  token: string,
+): Promise<CredentialRow | undefined> {
   const hash = hashToken(token)
   const [row] = await pool.transaction(
     asInstallation,
@@ -171,8 +178,9 @@ async function findCredential({ pool }: Installation, token: string): Promise<Cr
       left join tenant_quota q on q.tenant_id = c.tenant_id and q.quota = 'api_requests_per_minute'
       where c.hash = ${hash} and c.kind in ('PERSONAL', 'SERVICE', 'SESSION')
         and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`,
-    { readOnly: true },
+    { readOnly: true, lane: lanes.of(hash), answersCaller: true },
   )
+  if (row) lanes.remember(hash, row.tenant_id)
   // Without any role an account is nobody here any more, an operator's too (docs/decisions/0151).
   return row && row.role === null && row.container_rank === null ? undefined : row
 }
@@ -209,11 +217,11 @@ const actorOf = (row: CredentialRow): AccountActor => ({
 })
 
 /** Asked only by callers outside the register; the rule asks again under its lock. */
-async function isRegisterEmpty({ pool }: Installation): Promise<boolean> {
+async function isRegisterEmpty({ pool }: Installation, { tenantId: lane }: AccountActor): Promise<boolean> {
   const [row] = await pool.transaction(
     asInstallation,
     (tx) => tx.last<{ is_empty: boolean }[]>`select not exists (select from operator) as is_empty`,
-    { readOnly: true },
+    { readOnly: true, lane, answersCaller: true },
   )
   return row?.is_empty === true
 }
@@ -223,20 +231,20 @@ function noteUse({ pool }: Installation, actor: AccountActor, noted: Set<string>
   const { tenantId, credentialId: id, sessionId } = actor
   if (noted.has(id)) return
   noted.add(id)
-  const note = pool.transaction(asInstallation, (tx) => {
-    const write = async () => {
-      // The session before its credential, as everything that ends them takes their locks.
-      const session =
-        sessionId === null
-          ? undefined
-          : tx`update session set last_used_at = now() where tenant_id = ${tenantId} and id = ${sessionId}`
-      await Promise.all([
-        session,
-        tx`update credential set last_used_at = now() where tenant_id = ${tenantId} and id = ${id}`,
-      ])
-    }
-    // A change by the workspace's people like any other: it must not commit behind a suspension, nor behind the gate.
-    return admitted(tx, tenantId, write, passageOf(actor))
+  const write = (tx: Tx) => async () => {
+    // The session before its credential, as everything that ends them takes their locks.
+    const session =
+      sessionId === null
+        ? undefined
+        : tx`update session set last_used_at = now() where tenant_id = ${tenantId} and id = ${sessionId}`
+    await Promise.all([
+      session,
+      tx`update credential set last_used_at = now() where tenant_id = ${tenantId} and id = ${id}`,
+    ])
+  }
+  // A change by the workspace's people like any other: it must not commit behind a suspension, nor behind the gate.
+  const note = pool.transaction(asInstallation, (tx) => admitted(tx, tenantId, write(tx), passageOf(actor)), {
+    lane: tenantId,
   })
   note.catch(() => {}).finally(() => noted.delete(id))
 }

@@ -3,7 +3,8 @@
  *
  *    /healthz   200 while the process answers at all; asks nothing of the database, so that
  *               an orchestrator does not restart a daemon because PostgreSQL is away
- *    /readyz    200 once every named check passes, 503 otherwise; a balancer's question
+ *    /readyz    200 once every named check passes, 503 otherwise; a balancer's question, answered
+ *               within 2 s whatever the checks do
  *    /metrics   Prometheus
  *
  * Spec: decisions 1, Roots.
@@ -25,7 +26,8 @@ export function addHealth(
   app: FastifyInstance,
   { readiness, metrics }: { readiness: Readiness; metrics: Metrics },
 ): void {
-  const verdict = shared(() => check(readiness))
+  const checks = Object.entries(readiness).map(([name, run]) => ({ name, run: shared(run) }))
+  const verdict = shared(() => check(checks))
 
   app.get('/healthz', { config: { label: 'healthz' } }, (_request, reply) => {
     reply.header('content-type', 'application/json; charset=utf-8').send('{"status":"up"}')
@@ -46,17 +48,26 @@ export function addHealth(
   )
 }
 
-async function check(readiness: Readiness): Promise<Verdict> {
+/** A balancer asks every few seconds and gives up after as many. */
+const patienceMs = 1_500
+
+async function check(wanted: readonly { readonly name: string; readonly run: Check }[]): Promise<Verdict> {
+  const late = Promise.withResolvers<string>()
+  const timer = setTimeout(() => late.resolve(`no answer within ${patienceMs / 1000} s`), patienceMs)
   const checks = await Promise.all(
-    Object.entries(readiness).map(async ([name, run]) => {
-      const error = (await run().catch(() => 'failed')) ?? null
+    wanted.map(async ({ name, run }) => {
+      const error = (await Promise.race([run().catch(() => 'failed'), late.promise])) ?? null
       return { name, ok: error === null, error }
     }),
   )
+  clearTimeout(timer)
   return { is_ready: checks.every(({ ok }) => ok), checks }
 }
 
-/** Callers who ask while the answer is being found get that one: nobody can load the database through /readyz. */
+/**
+ * Callers who ask while the answer is being found get that one: nobody can load the database
+ * through /readyz, and a check that hangs is joined by the next verdict, not run beside itself.
+ */
 function shared<T>(find: () => Promise<T>): () => Promise<T> {
   let finding: Promise<T> | undefined
   return () => {

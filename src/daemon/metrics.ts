@@ -71,6 +71,14 @@ function gaugePool(register: Registry, pool: Pool): void {
     },
   })
   new Gauge({
+    name: 'svc_database_lanes_waiting',
+    help: 'Workspaces, and kinds of other work, of which something waits for a connection.',
+    registers: [register],
+    collect() {
+      this.set(pool.counts.waitingLanes)
+    },
+  })
+  new Gauge({
     name: 'svc_database_connections_discarded',
     help: 'Connections that died or were given up since the start.',
     registers: [register],

@@ -112,19 +112,23 @@ interface Payment {
 async function pay(pool: Pool, tenantId: string, limit: number, requests: number): Promise<Payment> {
   const each = windowSeconds / limit
   const price = each * requests
-  return pool.transaction(asInstallation, async (tx) => {
-    const paid = tx`
+  return pool.transaction(
+    asInstallation,
+    async (tx) => {
+      const paid = tx`
       insert into request_rate as rate (tenant_id, paid_until)
       values (${tenantId}, now() + make_interval(secs => ${price}::float8))
       on conflict (tenant_id) do update
       set paid_until = greatest(rate.paid_until, now()) + make_interval(secs => ${price}::float8)
       where greatest(rate.paid_until, now()) + make_interval(secs => ${price}::float8) <= now() + make_interval(secs => ${windowSeconds}::float8)`
-    // Behind the other in the same packet, and only needed when it paid nothing.
-    const ahead = tx<{ seconds: number }[]>`
+      // Behind the other in the same packet, and only needed when it paid nothing.
+      const ahead = tx<{ seconds: number }[]>`
       select extract(epoch from paid_until - now())::float8 as seconds from request_rate where tenant_id = ${tenantId}`
-    const [{ count }, [row]] = await Promise.all([paid, ahead])
-    return { isPaid: count === 1, waitSeconds: Math.max(0, (row?.seconds ?? 0) + each - windowSeconds) }
-  })
+      const [{ count }, [row]] = await Promise.all([paid, ahead])
+      return { isPaid: count === 1, waitSeconds: Math.max(0, (row?.seconds ?? 0) + each - windowSeconds) }
+    },
+    { lane: tenantId, answersCaller: true },
+  )
 }
 
 function refuseWhile(lease: Lease): void {

@@ -1,13 +1,16 @@
 /**
  * What has to hold before traffic is sent here. Spec: decisions 1, `/readyz`.
  *
- * Each check is one short query over the pool, so that a full pool shows as well.
+ * Each check is one short query over the pool, so that a full pool shows as well. They wait for
+ * their connections in a lane of their own: a flood must not make a balancer take the daemon away.
  */
 import { asInstallation } from '../core/context.ts'
 import { migrationNames } from '../core/database/migration-names.ts'
 import type { Installation } from '../core/installation.ts'
 import { lookAtGate } from '../core/recovery/gate.ts'
 import type { Readiness } from './health.ts'
+
+const asked = { readOnly: true, lane: 'readiness' } as const
 
 export function readinessOf(installation: Installation, isDraining: () => boolean): Readiness {
   const { pool, ring } = installation
@@ -16,15 +19,17 @@ export function readinessOf(installation: Installation, isDraining: () => boolea
     process: async () => (isDraining() ? 'the daemon is draining' : undefined),
 
     database: async () => {
-      await pool.transaction('', (tx) => tx.last`select 1`, { readOnly: true })
+      await pool.transaction('', (tx) => tx.last`select 1`, asked)
       return undefined
     },
 
     migrations: async () => {
       // As the login itself: the three roles have no business with this table.
-      const applied = await pool.transaction('', (tx) => tx.last<{ name: string }[]>`select name from pgmigrations`, {
-        readOnly: true,
-      })
+      const applied = await pool.transaction(
+        '',
+        (tx) => tx.last<{ name: string }[]>`select name from pgmigrations`,
+        asked,
+      )
       const names = new Set(applied.map(({ name }) => name))
       const pending = wanted.filter((name) => !names.has(name))
       return pending.length > 0 ? `${pending.length} migration(s) pending, the first is ${pending[0]}` : undefined
@@ -40,7 +45,7 @@ export function readinessOf(installation: Installation, isDraining: () => boolea
         asInstallation,
         (tx) => tx.last<{ key_id: string }[]>`
           select key_id from keyring_key k where exists (select from sealed_value s where s.key_id = k.key_id)`,
-        { readOnly: true },
+        asked,
       )
       const lost = keys.filter(({ key_id }) => !ring.has(key_id))
       return lost.length > 0

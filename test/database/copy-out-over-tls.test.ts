@@ -82,3 +82,21 @@ test('a reader that is behind all the time gets every row', async () => {
   }
   expect([rows, secured]).toEqual([20_000, 1])
 })
+
+test('bytes that come over TLS break a silence, and a server that stays silent is hung up on', async () => {
+  if (!front) return
+  const { port } = front.address() as AddressInfo
+  const pool = openPool(
+    { ...db.daemon, host: '127.0.0.1', port, ssl: 'require' },
+    { size: 1, applicationName: 'listening', silenceMs: 500 },
+  )
+  // Nine kilobytes leave the server at once, a tenth of a second after those before.
+  const trickle = "select repeat('x', 9000), pg_sleep(0.1) from generate_series(1, 20)"
+  try {
+    const rows = await pool.transaction('', (tx) => tx.text(trickle))
+    expect(rows).toHaveLength(20)
+    await expect(pool.transaction('', (tx) => tx.text('select pg_sleep(4)'))).rejects.toThrow(/fallen silent/)
+  } finally {
+    await pool.close()
+  }
+})

@@ -202,6 +202,21 @@ describe('a server in common', () => {
     expect(await serverPid(where)).toBeUndefined()
   })
 
+  test("takes back what the daemon's login changed of itself, and large objects, whenever it starts", async () => {
+    const first = await holdEmbedded(dataDir, fast)
+    await ask(first.daemon, "alter role svc_daemon set work_mem = '1GB'")
+    await ask(first.daemon, "alter role svc_daemon in database svc set jit = 'off'")
+    await ask(first.daemon, "alter role svc_daemon password 'mine'")
+    await ask((await findSuperuser(dataDir))!, 'grant execute on function lo_create(oid) to public')
+    await first.release()
+
+    const again = await holdEmbedded(dataDir, fast)
+    const stored = "select 1 from pg_db_role_setting where setrole = 'svc_daemon'::regrole"
+    expect(await ask(again.daemon, stored)).toEqual([])
+    await expect(ask(again.daemon, 'select lo_create(0)')).rejects.toThrow(/permission denied/)
+    await again.release()
+  })
+
   test('comes back when its holder and itself were killed together', async () => {
     const holder = startHolder(dataDir)
     const { where } = await holder.said

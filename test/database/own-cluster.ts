@@ -24,6 +24,10 @@ export interface OwnCluster {
   killAndRestart(): Promise<void>
   kill(): Promise<void>
   start(): Promise<void>
+  /** SIGSTOP for the server and all its sessions: what a stalled disk or a suspended machine looks like. No byte comes, and no socket closes. */
+  freeze(): Promise<void>
+  /** SIGCONT for all of them. */
+  thaw(): void
   /** Whether the server has ended, by itself or because it was killed. */
   hasEnded(): boolean
   remove(): Promise<void>
@@ -84,6 +88,28 @@ export async function ownCluster(
     await gone
   }
 
+  /** The server first, so that no session is added behind our back. Answers whom it reached. */
+  function signalAll(signal: 'SIGSTOP' | 'SIGCONT'): readonly number[] {
+    const pid = server?.pid
+    if (pid === undefined) throw new Error('the server does not run')
+    process.kill(pid, signal)
+    const children = childrenOf(pid)
+    for (const child of children) {
+      try {
+        process.kill(child, signal)
+      } catch {
+        // ended in this moment
+      }
+    }
+    return [pid, ...children]
+  }
+
+  /** A signal that was sent has not yet stopped anybody. */
+  async function freeze(): Promise<void> {
+    const stopped = signalAll('SIGSTOP')
+    while (!stopped.every(isStopped)) await pause(1)
+  }
+
   const address = (user: string): DatabaseAddress => ({
     host: folder,
     port: 5432,
@@ -100,6 +126,8 @@ export async function ownCluster(
     superuser,
     start,
     hasEnded: () => server === undefined || server.exitCode !== null || server.signalCode !== null,
+    freeze,
+    thaw: () => void signalAll('SIGCONT'),
     kill: () => stop('SIGKILL'),
     killAndRestart: async () => {
       await stop('SIGKILL')
@@ -110,6 +138,19 @@ export async function ownCluster(
       await stop('SIGINT')
       rmSync(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** Linux only, as are the tests that freeze a server. */
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+
+/** Or has ended, and waits for its stopped parent to hear of it. */
+const isStopped = (pid: number): boolean => {
+  try {
+    return /\) [TZ] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return true
   }
 }
 

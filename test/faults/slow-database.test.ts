@@ -140,7 +140,8 @@ test.each(weathers)(
       const metrics = await (await fetch(`${away.address}/metrics`)).text()
       const waiting = /^svc_database_connections\{state="waiting"\} (\d+)$/m.exec(metrics)
       expect(Number(waiting?.[1])).toBeGreaterThan(0)
-      expect(Number(waiting?.[1])).toBeLessThanOrEqual(200)
+      // The workspace's 200, and in lanes of their own a few that the daemon itself makes.
+      expect(Number(waiting?.[1])).toBeLessThanOrEqual(210)
       if (full) await pause(5_000)
       else await Promise.race([calling, pause(1_500)])
     } else await calling

@@ -9,9 +9,11 @@ import { dirname, join } from 'node:path'
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 import { type DatabaseAddress, postgresOptions } from '../../src/core/database/address.ts'
+import { withClient } from '../../src/core/database/client.ts'
 import { isFree } from '../../src/core/database/embedded/locks.ts'
 import { stopServer } from '../../src/core/database/embedded/server.ts'
 import { findSuperuser, holdEmbedded } from '../../src/core/database/embedded.ts'
+import { revokeFromEverybody } from '../../src/core/database/rights.ts'
 import { fillTemplate } from './template.ts'
 
 export interface Cluster {
@@ -90,5 +92,7 @@ async function makeTemplate(
   } finally {
     await sql.end()
   }
+  // As the embedded server does it for its own.
+  await withClient({ ...superuser, database: templateName }, (client) => client.query(revokeFromEverybody))
   await fillTemplate({ ...owner, database: templateName }, { ...daemon, database: templateName })
 }

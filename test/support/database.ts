@@ -18,7 +18,11 @@ export interface TestDatabase {
 export async function testDatabase(): Promise<TestDatabase> {
   const { owner, daemon, superuser } = inject('cluster')
   const database = `test_${randomBytes(6).toString('hex')}`
-  await asSuperuser(superuser, `create database ${database} template ${templateName} owner svc_owner`)
+  await asSuperuser(
+    superuser,
+    `create database ${database} template ${templateName} owner svc_owner`,
+    `revoke all on database ${database} from public; grant connect on database ${database} to svc_daemon`,
+  )
   const sql = postgres({ ...postgresOptions({ ...superuser, database }), max: 4, onnotice: () => undefined })
   return {
     owner: { ...owner, database },
@@ -31,14 +35,14 @@ export async function testDatabase(): Promise<TestDatabase> {
   }
 }
 
-async function asSuperuser(superuser: DatabaseAddress, statement: string): Promise<void> {
+async function asSuperuser(superuser: DatabaseAddress, ...statements: readonly string[]): Promise<void> {
   const sql = postgres({
     ...postgresOptions({ ...superuser, database: 'postgres' }),
     max: 1,
     onnotice: () => undefined,
   })
   try {
-    await sql.unsafe(statement)
+    for (const statement of statements) await sql.unsafe(statement)
   } finally {
     await sql.end()
   }

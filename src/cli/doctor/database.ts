@@ -3,6 +3,7 @@ import type { Client } from 'pg'
 import type { Config } from '../../core/config.ts'
 import { withClient } from '../../core/database/client.ts'
 import { migrationStatus } from '../../core/database/migrate.ts'
+import { readExcessRights } from '../../core/database/rights.ts'
 import type { Keyring } from '../../core/keyring.ts'
 import type { HeldDatabase } from '../database.ts'
 import { wayToOperator } from '../single-mode.ts'
@@ -19,7 +20,12 @@ export async function checkDatabase(
     : 'Check SVC_DATABASE_URL, and whether PostgreSQL runs and lets this host in.'
   try {
     return await withClient(database.daemon, async (client) => {
-      const reached = [await checkServer(client), await checkClock(client), await checkLogin(client, database)]
+      const reached = [
+        await checkServer(client),
+        await checkClock(client),
+        await checkLogin(client, database),
+        await attempt('rights', () => checkRights(client, database)),
+      ]
       const migrations = await attempt('migrations', () => checkMigrations(database))
       if (migrations.state !== 'ok') return [...reached, migrations]
       return [
@@ -78,6 +84,38 @@ async function checkLogin(client: Client, { owner, daemon, embedded }: HeldDatab
   return !embedded && owner.user === daemon.user
     ? warn('login', `${daemon.user} also migrates`, remedy)
     : ok('login', `${daemon.user} owns nothing and bypasses nothing`)
+}
+
+/** What the login may do and need not. One that also migrates owns everything, and was told so. */
+async function checkRights(client: Client, { owner, daemon, embedded }: HeldDatabase): Promise<Finding> {
+  const { functions, places, powers, settings } = await readExcessRights(client, daemon.user)
+  const quoted = `"${daemon.user.replaceAll('"', '""')}"`
+  if (!embedded && owner.user === daemon.user) return ok('rights', `those of ${daemon.user}, the owner`)
+  if (settings.length > 0)
+    return warn(
+      'rights',
+      `settings were stored for ${daemon.user}: ${settings.join(', ')}`,
+      `Nobody can revoke that a role stores settings for itself. If they are not yours: alter role ${quoted} reset all, change its password, and look who had it.`,
+    )
+  if (powers.length > 0)
+    return warn(
+      'rights',
+      `${daemon.user} has ${powers.join(', ')}`,
+      'Take it away; the daemon needs its four roles alone.',
+    )
+  if (places.length > 0)
+    return warn(
+      'rights',
+      `${daemon.user} may make objects (${places.join(', ')})`,
+      'As the owner: revoke all on database … from public; revoke create on schema public from public.',
+    )
+  return functions.length > 0
+    ? warn(
+        'rights',
+        `everybody may make large objects and write messages to the log (${functions.length} functions)`,
+        `As a superuser, in this database: revoke execute on function ${functions.join(', ')} from public`,
+      )
+    : ok('rights', `${daemon.user} has none beside its four roles`)
 }
 
 async function checkMigrations({ owner }: HeldDatabase): Promise<Finding> {

@@ -1,14 +1,66 @@
-/** A connection outside the pool. */
+/** Connections outside the pool, each with one purpose. */
+import { Socket } from 'node:net'
 import type { Client } from 'pg'
 import { type DatabaseAddress, pgOptions } from './address.ts'
+
+/** After 10 s without a word the system asks whether the other host is there, and gives it up 10 s later. */
+export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
+
+const connectMs = 5_000
+/** For what answers at once; a server that is frozen does not. */
+const answerMs = 5_000
+const goodbyeMs = 1_000
+
+export interface Attached {
+  readonly client: Client
+  /** Says goodbye, and hangs up on a server that says nothing. Never rejects. */
+  end(): Promise<void>
+}
+
+/**
+ * Connects a client that its owner keeps, for short statements: none is waited for longer than 5 s.
+ * `prepared` is called before it connects, to listen. Throws when the database cannot be reached.
+ */
+export async function attach(
+  address: DatabaseAddress,
+  name: string,
+  prepared: (client: Client) => void,
+): Promise<Attached> {
+  const { default: pg } = await import('pg')
+  const stream = new Socket()
+  const client = new pg.Client({
+    ...pgOptions(address),
+    ...keepAlive,
+    stream: () => stream,
+    application_name: name,
+    connectionTimeoutMillis: connectMs,
+    query_timeout: answerMs,
+  })
+  // A connection that is lost between two statements reports it here.
+  client.on('error', () => {})
+  prepared(client)
+  const end = async () => {
+    const deadline = setTimeout(() => stream.destroy(), goodbyeMs)
+    await client.end().catch(() => {})
+    clearTimeout(deadline)
+  }
+  try {
+    await client.connect()
+  } catch (error) {
+    stream.destroy()
+    throw error
+  }
+  return { client, end }
+}
 
 /** Runs work over one connection of its own, which ends with it: for migrations and checks, never for a rule. */
 export async function withClient<T>(address: DatabaseAddress, work: (client: Client) => Promise<T>): Promise<T> {
   const { default: pg } = await import('pg')
   const client = new pg.Client({
     ...pgOptions(address),
+    ...keepAlive,
     application_name: 'svc maintenance',
-    connectionTimeoutMillis: 5000,
+    connectionTimeoutMillis: connectMs,
   })
   // A connection that is lost between two statements reports it here; the next statement fails with it.
   client.on('error', () => {})

@@ -13,6 +13,10 @@
  *    is ended, wherever in an answer the connection broke;
  *  - what comes later is rejected without reaching the driver.
  *
+ * A server that is frozen, or gone without a word, closes no socket. Whoever lends the
+ * connection counts beats (silence.ts): beyond its patience the socket is destroyed, without a
+ * goodbye, which is a closed socket like any other.
+ *
  * Every session reads only, unless its transaction says `read write`: a statement that got
  * out of its transaction (a `begin` cancelled before it ran, with statements right behind
  * it in the same packet) is refused by PostgreSQL instead of being committed by itself.
@@ -26,6 +30,7 @@ import type { Readable } from 'node:stream'
 import postgres from 'postgres'
 import { type DatabaseAddress, postgresOptions } from './address.ts'
 import { columnTypes, jsonbTypeId } from './column-values.ts'
+import { Silence } from './silence.ts'
 import { Json, type Statement } from './statement.ts'
 import { DatabaseUnavailable, translated } from './unavailable.ts'
 
@@ -35,7 +40,12 @@ export interface SessionLimits {
   readonly statementMs: number
   readonly lockMs: number
   readonly idleInTransactionMs: number
+  /** Longest that the server keeps sending what this host does not take in; absent where it may read slowly. */
+  readonly userTimeoutMs?: number
 }
+
+/** The same the other way: a host of ours that is gone without a word must not keep its locks for two hours. Over a Unix socket PostgreSQL ignores it. */
+export const serverKeepAlive = { tcp_keepalives_idle: 30, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 }
 
 /** The rows of one statement, and what PostgreSQL called it. */
 export type Result = object[] & { readonly count: number; readonly command: string }
@@ -48,6 +58,8 @@ export type TakeRow = (row: Uint8Array) => Promise<void> | undefined
 
 export interface Connection {
   readonly alive: boolean
+  /** Beats that an answer may be due without a byte of it. Whoever lends the connection sets it; longer only by tx.patience(). */
+  patience: number
   /** When it was opened, by performance.now(). */
   readonly openedAt: number
   /**
@@ -59,11 +71,17 @@ export interface Connection {
   copyOut(text: string, take: TakeRow): Promise<void>
   /** Calls back once when the connection dies; `undefined` takes the listener away. */
   whenClosed(listener: ((reason: DatabaseUnavailable) => void) | undefined): void
+  /** Counts one beat; hangs up once more than `patience` of them, or than `allowed` where that is less, have passed in silence. */
+  beat(allowed: number): void
   /** Says goodbye, or hangs up on what is under way. Never rejects. */
   end(): Promise<void>
 }
 
 const connectSeconds = 2
+/** The same for the whole greeting, ours included: the driver's own limit ends before it. */
+const greetingMs = 2_500
+/** After so many seconds without a word the system asks whether the other host is there, and gives it up 10 s later. */
+const keepAliveSeconds = 10
 /** How long a half closed socket may wait for the server's half. */
 const goodbyeMs = 1_000
 
@@ -79,6 +97,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
   let death: DatabaseUnavailable | undefined
   let goodbye: Promise<void> | undefined
   let listener: ((reason: DatabaseUnavailable) => void) | undefined
+  const silence = new Silence()
 
   const socket = new Socket()
   const client = postgres({
@@ -88,20 +107,25 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     onclose: () => die('the connection to the database closed'),
   } as postgres.Options<Record<string, never>>)
 
-  function die(reason: string): void {
+  function die(reason: string, withinMs = goodbyeMs): void {
     if (death) return
     death = new DatabaseUnavailable(reason)
-    goodbye = hangUp(client, socket)
+    goodbye = hangUp(client, socket, withinMs)
     listener?.(death)
   }
 
   function send(statement: Statement, failed = same): Promise<Result> {
     if (death) return unheard(Promise.reject(failed(death)))
     const query = queryOf(client, statement)
+    silence.due += 1
     // The driver sends at `then`: at once, where `await` would come to it a moment later.
     const answer = query.then(
-      (result) => lastOf(result as unknown as Result),
+      (result) => {
+        silence.due -= 1
+        return lastOf(result as unknown as Result)
+      },
       (error: unknown) => {
+        silence.due -= 1
         throw failed(translated(error))
       },
     )
@@ -113,10 +137,18 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
       return death === undefined
     },
     openedAt: performance.now(),
+    patience: Number.POSITIVE_INFINITY,
     send,
     copyOut: async (text, take) => {
       if (death) throw death
-      await copiedOut(client, text, take)
+      silence.due += 1
+      await copiedOut(client, text, take, silence).finally(() => {
+        silence.due -= 1
+      })
+    },
+    beat: (allowed) => {
+      if (silence.beat(socket.bytesRead) > Math.min(connection.patience, allowed))
+        die('the database has fallen silent', 0)
     },
     whenClosed: (next) => {
       listener = next
@@ -127,11 +159,14 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     },
   }
 
+  const deadline = setTimeout(() => die('the database did not greet in time', 0), greetingMs)
   try {
     await send({ text: 'select', values: [], mode: 'simple' })
   } catch (error) {
     await connection.end()
     throw error
+  } finally {
+    clearTimeout(deadline)
   }
   return connection
 }
@@ -153,6 +188,7 @@ function sessionOptions(limits: SessionLimits): object {
     idle_timeout: 0,
     max_lifetime: 0,
     connect_timeout: connectSeconds,
+    keep_alive: keepAliveSeconds,
     types: columnTypes,
     onnotice: () => {},
     // Sent with the greeting, so they cost no round trip.
@@ -161,7 +197,13 @@ function sessionOptions(limits: SessionLimits): object {
       statement_timeout: `${limits.statementMs}ms`,
       lock_timeout: `${limits.lockMs}ms`,
       idle_in_transaction_session_timeout: `${limits.idleInTransactionMs}ms`,
+      ...serverKeepAlive,
+      ...(limits.userTimeoutMs === undefined ? {} : { tcp_user_timeout: `${limits.userTimeoutMs}ms` }),
+      // The greeting is stronger than what the login may have stored for itself (rights.ts).
       default_transaction_read_only: 'on',
+      default_transaction_isolation: 'read committed',
+      row_security: 'on',
+      role: 'none',
       search_path: 'public',
       TimeZone: 'UTC',
       DateStyle: 'ISO, YMD',
@@ -173,7 +215,7 @@ function sessionOptions(limits: SessionLimits): object {
  * The driver gives each row to a stream that it made; buffering and reading from it would cost
  * as much as the rest of its work, so the rows are taken from it where they come in.
  */
-function copiedOut(client: postgres.Sql, text: string, take: TakeRow): Promise<void> {
+function copiedOut(client: postgres.Sql, text: string, take: TakeRow, silence: Silence): Promise<void> {
   return new Promise((resolve, fail) => {
     const reject = (error: unknown) => fail(translated(error))
     let stream: Readable | undefined
@@ -186,10 +228,12 @@ function copiedOut(client: postgres.Sql, text: string, take: TakeRow): Promise<v
       try {
         const wait = take(row)
         if (wait === undefined || wait === held) return held === undefined
+        if (held === undefined) silence.due -= 1 // while the taker holds the server back, the silence is ours
         held = wait
         wait.then(() => {
           if (held !== wait) return
           held = undefined
+          silence.due += 1
           stream?._read(0) // the driver resumes its socket, which over TLS is not ours
         }, reject)
       } catch (error) {
@@ -229,8 +273,10 @@ function dial(socket: Socket, { host, port }: DatabaseAddress): Socket {
   return Object.assign(socket, { host })
 }
 
-async function hangUp(client: postgres.Sql, socket: Socket): Promise<void> {
-  const deadline = setTimeout(() => socket.destroy(), goodbyeMs)
+async function hangUp(client: postgres.Sql, socket: Socket, withinMs: number): Promise<void> {
+  // At once means in this turn: a server that wakes up a moment later is not heard any more.
+  if (withinMs === 0) socket.destroy()
+  const deadline = setTimeout(() => socket.destroy(), withinMs)
   await client.end({ timeout: 0 }).catch(() => {})
   if (socket.closed) clearTimeout(deadline)
   else socket.once('close', () => clearTimeout(deadline))

@@ -39,6 +39,7 @@ import {
   socketFolderFor,
 } from './embedded/places.ts'
 import { findFreePort, isPortFree } from './embedded/port.ts'
+import { restrictLogin } from './embedded/restriction.ts'
 import { awaitSettled, findServer, startServer, stopServer } from './embedded/server.ts'
 import { watch } from './embedded/watch.ts'
 
@@ -114,8 +115,14 @@ async function bringBack(folder: string, note: Note, ensure: () => Promise<Runni
 /** The superuser of the server of a data folder, for repairs by hand and tests; undefined when there is no database. */
 export async function findSuperuser(dataDir: string): Promise<DatabaseAddress | undefined> {
   const record = await findRecord(resolve(dataDir))
-  return record && { ...addressIn(record), user: 'postgres', password: record.passwords.superuser }
+  return record && superuserOf(record)
 }
+
+const superuserOf = (record: ClusterRecord): DatabaseAddress => ({
+  ...addressIn(record),
+  user: 'postgres',
+  password: record.passwords.superuser,
+})
 
 const turnFile = (folder: string): string => join(folder, 'postgres.turn')
 const holdFile = (folder: string): string => join(folder, 'postgres.hold')
@@ -228,7 +235,13 @@ async function start(
     const outcome = (await isPortFree(port))
       ? await startServer({ postgres: join(programs, 'postgres'), files, account, port, socket, settings })
       : 'port_taken'
-    if (outcome === 'ready') return record
+    if (outcome === 'ready') {
+      // A disk that is full again must not keep the server from those who would read.
+      await restrictLogin(superuserOf(record), record.passwords.daemon).catch((error: Error) =>
+        note(`The rights of the daemon's login could not be set anew: ${error.message}`),
+      )
+      return record
+    }
     record = { ...record, port: await findFreePort() }
     await saveRecord(folder, record)
     note(`Port ${port} of the database is taken by another program; it is ${record.port} from now on`)

@@ -11,6 +11,7 @@ import { queueSchema } from '../queue.ts'
 import type { DatabaseAddress } from './address.ts'
 import { withClient } from './client.ts'
 import { migrationFolder, migrationNames } from './migration-names.ts'
+import { revokeFromEverybody } from './rights.ts'
 
 const table = 'pgmigrations'
 
@@ -139,4 +140,5 @@ async function grantLogin(client: Client, login: string): Promise<void> {
   await client.query(`grant svc_tenant, svc_installation, svc_queue, svc_purge to ${quoted}${how}`)
   if (rows[0]?.me !== login)
     await client.query(`grant usage on schema public to ${quoted}; grant select on ${table} to ${quoted}`)
+  await client.query(revokeFromEverybody)
 }

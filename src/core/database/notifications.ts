@@ -5,8 +5,8 @@
  * is lost with it, so whoever listens is told that it listens anew and has to look for
  * itself. Never the only way to learn of something.
  */
-import type { Client } from 'pg'
-import { type DatabaseAddress, pgOptions } from './address.ts'
+import type { DatabaseAddress } from './address.ts'
+import { attach } from './client.ts'
 
 const retryMs = 500
 
@@ -25,35 +25,30 @@ export interface Listening {
 export function listen(address: DatabaseAddress, channel: string, listener: Listener): Listening {
   if (!/^[a-z_]{1,60}$/.test(channel)) throw new TypeError('a channel is lower-case letters and underscores')
   let isOver = false
-  let client: Client | undefined
   const wake = Promise.withResolvers<void>()
 
   const keep = async () => {
     while (!isOver) {
-      const attached = await attach().catch(() => undefined)
-      if (attached) await Promise.race([attached.lost, wake.promise])
-      await client?.end().catch(() => {})
+      await listenOnce().catch(() => {})
       if (!isOver) await Promise.race([new Promise((resolve) => setTimeout(resolve, retryMs)), wake.promise])
     }
   }
 
-  const attach = async (): Promise<{ readonly lost: Promise<void> }> => {
-    const { default: pg } = await import('pg')
-    const fresh = new pg.Client({
-      ...pgOptions(address),
-      application_name: 'svc notifications',
-      connectionTimeoutMillis: 5_000,
-      keepAlive: true,
+  /** Until the connection is lost, or nobody wants it any more. */
+  const listenOnce = async () => {
+    const lost = Promise.withResolvers<void>()
+    const { client, end } = await attach(address, 'svc notifications', (fresh) => {
+      fresh.on('error', () => lost.resolve())
+      fresh.on('end', () => lost.resolve())
+      fresh.on('notification', ({ payload }) => listener.heard(payload ?? ''))
     })
-    const gone = Promise.withResolvers<void>()
-    fresh.on('error', () => gone.resolve())
-    fresh.on('end', () => gone.resolve())
-    fresh.on('notification', ({ payload }) => listener.heard(payload ?? ''))
-    client = fresh
-    await fresh.connect()
-    await fresh.query(`listen ${channel}`)
-    listener.listens()
-    return { lost: gone.promise }
+    try {
+      await client.query(`listen ${channel}`)
+      listener.listens()
+      await Promise.race([lost.promise, wake.promise])
+    } finally {
+      await end()
+    }
   }
 
   const kept = keep()

@@ -5,13 +5,23 @@
  * lifetime is never lent again (connection.ts says why). While PostgreSQL is away new
  * connections are tried every tenth of a second, so a restart shorter than
  * `acquireMs` is only slow for those who wait; after that, and for everybody beyond
- * `maxWaiting`, it is DatabaseUnavailable.
+ * `maxWaiting`, it is DatabaseUnavailable. Who waits, waits in a lane, and lanes take turns
+ * (turns.ts).
+ *
+ * A server that is frozen answers nothing and closes nothing, and its own limits are frozen with
+ * it. So while a connection is lent the pool beats four times a second, and a connection on
+ * which an answer is due and no byte comes is hung up on (connection.ts): after `statementMs`
+ * and a moment, and where a caller waits for the transaction as soon as that is `callerMs` old.
+ * With the wait for a connection nothing waits for more than 8 s.
  */
 import { Pool as Tarn } from 'tarn'
 import type { DatabaseAddress } from './address.ts'
 import { type Connection, connect, type SessionLimits } from './connection.ts'
+import { beatMs, beatsOf } from './silence.ts'
 import { checkedOpening } from './statement.ts'
 import { runTransaction, type TransactionOptions, type Tx } from './transaction.ts'
+import { TurnedAway } from './turned-away.ts'
+import { type Lane, Turns } from './turns.ts'
 import { DatabaseUnavailable, isCollision, translated } from './unavailable.ts'
 
 export type { Row, Rows, TransactionOptions, Tx } from './transaction.ts'
@@ -30,8 +40,14 @@ export interface PoolOptions {
   readonly lockMs?: number
   /** Longest pause between two statements of a transaction; 10,000. */
   readonly idleInTransactionMs?: number
-  /** How many may wait for a connection at the same time; 200. */
+  /** How many of one lane may wait for a connection at the same time; 200, and five times as many in all. */
   readonly maxWaiting?: number
+  /** Longest silence of the server while an answer is due; `statementMs` and a moment. */
+  readonly silenceMs?: number
+  /** The age from which a transaction that a caller waits for takes no more silence; 7,000. */
+  readonly callerMs?: number
+  /** Longest that the server may go on sending what is not read; absent where it may be read slowly. */
+  readonly userTimeoutMs?: number
 }
 
 export interface PoolCounts {
@@ -39,6 +55,8 @@ export interface PoolCounts {
   readonly free: number
   readonly used: number
   readonly waiting: number
+  /** Lanes in which somebody waits. */
+  readonly waitingLanes: number
   /** Connections that died or were given up since the pool was opened. */
   readonly discarded: number
   /** How often a connection was lent since then. */
@@ -69,6 +87,8 @@ const lifetimeMs = 30 * 60_000
 const idleMs = 10 * 60_000
 /** How long a connection that is given back waits for its next user before the package hears of it. */
 const restMs = 1_000
+/** Silence that a transaction of that age may still meet: an answer on its way is no silence. */
+const lastBeats = 2
 /** More than an attempt to connect can take; the driver gives up after two seconds. */
 const createMs = 5_000
 
@@ -81,7 +101,10 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Pool {
       const checked = checkedOpening(opening)
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return await connections.lend((connection) => runTransaction(connection, checked, work, transactionOptions))
+          return await connections.lend(
+            (connection) => runTransaction(connection, checked, work, transactionOptions),
+            transactionOptions,
+          )
         } catch (error) {
           if (!isCollision(error)) throw translated(error)
           if (attempt > retries) throw new DatabaseUnavailable('the transaction kept colliding', { cause: error })
@@ -98,9 +121,20 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Pool {
 
 /** Somebody who waits for a connection that is lent to another. */
 interface Waiter {
+  readonly lane: Lane<Waiter>
   resolve(connection: Connection): void
   reject(error: Error): void
   readonly deadline: NodeJS.Timeout
+  readonly answersCaller: boolean
+  /** Was told that there is none; what is found for it later is another's. */
+  isOver: boolean
+}
+
+/** A connection, by whom it is held. */
+interface Loan {
+  readonly lane: Lane<Waiter>
+  /** The beat at which it was asked for, where a caller waits. */
+  readonly askedAt: number | undefined
 }
 
 /**
@@ -110,8 +144,13 @@ interface Waiter {
  */
 class Connections {
   private readonly options: PoolOptions
-  private readonly waiting: Waiter[] = []
-  /** Connections that are lent, at rest, or asked of the package; never more than `size`, and all of them lent or asked for while anybody waits. */
+  private readonly turns: Turns<Waiter>
+  private readonly patience: number
+  private readonly callerBeats: number
+  private readonly loans = new Map<Connection, Loan>()
+  private beats = 0
+  private beating: NodeJS.Timeout | undefined
+  /** Connections that are lent, at rest, or asked of the package; never more than `size`, and all of them lent or asked for while anybody waits, unless the house is crowded. */
   private held = 0
   /** Given back a moment ago; the one that was used last is used next. */
   private readonly resting: Connection[] = []
@@ -119,6 +158,7 @@ class Connections {
   private readonly open = new Set<Connection>()
   private readonly tarn: Tarn<Connection>
   private running = 0
+  private readonly turnedAway = new TurnedAway()
   private discarded = 0
   private lent = 0
   private notBefore = 0
@@ -126,11 +166,15 @@ class Connections {
 
   constructor(address: DatabaseAddress, options: PoolOptions) {
     this.options = options
+    this.turns = new Turns(options.size, options.maxWaiting ?? 200)
+    this.patience = beatsOf(options.silenceMs ?? options.statementMs ?? 5_000)
+    this.callerBeats = (options.callerMs ?? 7_000) / beatMs
     const limits: SessionLimits = {
       applicationName: options.applicationName,
       statementMs: options.statementMs ?? 5_000,
       lockMs: options.lockMs ?? 2_000,
       idleInTransactionMs: options.idleInTransactionMs ?? 10_000,
+      ...(options.userTimeoutMs === undefined ? {} : { userTimeoutMs: options.userTimeoutMs }),
     }
     this.tarn = new Tarn<Connection>({
       min: 0,
@@ -147,25 +191,29 @@ class Connections {
   }
 
   get counts(): PoolCounts {
-    const { tarn, discarded, lent, options, resting } = this
-    const waiting = this.waiting.length + tarn.numPendingAcquires() + tarn.numPendingValidations()
+    const { tarn, discarded, lent, options, resting, turns } = this
+    const waiting = turns.waiting + tarn.numPendingAcquires() + tarn.numPendingValidations()
     const free = tarn.numFree() + resting.length
-    return { size: options.size, free, used: tarn.numUsed() - resting.length, waiting, discarded, lent }
+    const used = tarn.numUsed() - resting.length
+    return { size: options.size, free, used, waiting, waitingLanes: turns.waitingLanes, discarded, lent }
   }
 
-  async lend<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
+  async lend<T>(use: (connection: Connection) => Promise<T>, options: TransactionOptions): Promise<T> {
     if (this.closing) throw new DatabaseUnavailable('the connection pool is closed')
-    if (this.waiting.length >= (this.options.maxWaiting ?? 200)) {
-      throw new DatabaseUnavailable('too many are waiting for a connection')
-    }
+    const lane = this.turns.lane(options.lane ?? '')
+    const loan = { lane, askedAt: options.answersCaller ? this.beats : undefined }
+    this.beating ??= setInterval(() => this.beat(), beatMs).unref()
     this.running += 1
     try {
-      const connection = await this.acquire()
+      const connection = await this.acquire(lane, options.answersCaller ?? false)
       this.lent += 1
+      this.loans.set(connection, loan)
+      connection.patience = this.patience
       try {
         return await use(connection)
       } finally {
-        this.giveBack(connection)
+        this.loans.delete(connection)
+        this.giveBack(connection, lane)
       }
     } finally {
       this.running -= 1
@@ -189,38 +237,82 @@ class Connections {
     if (this.running === 0) this.closing?.resolve()
   }
 
-  private acquire(): Connection | Promise<Connection> {
+  /** Only while anything is lent or waited for. */
+  private beat(): void {
+    this.beats += 1
+    for (const [connection, { askedAt }] of this.loans) {
+      const isOld = askedAt !== undefined && this.beats - askedAt > this.callerBeats
+      connection.beat(isOld ? lastBeats : Number.POSITIVE_INFINITY)
+    }
+    this.serveWaiting()
+    if (this.running > 0) return
+    clearInterval(this.beating)
+    this.beating = undefined
+  }
+
+  private acquire(lane: Lane<Waiter>, answersCaller: boolean): Connection | Promise<Connection> {
+    if (lane.waiting.length > 0 || !this.turns.mayTake(lane)) return this.wait(lane, answersCaller)
     for (let rested = this.resting.pop(); rested; rested = this.resting.pop()) {
-      if (isLendable(rested)) return rested
+      if (isLendable(rested)) {
+        lane.held += 1
+        return rested
+      }
       this.tarn.release(rested) // which buries it
       this.held -= 1
     }
     if (this.held < this.options.size) {
       this.held += 1
-      return this.ask()
+      lane.held += 1
+      return this.ask(lane)
     }
+    return this.wait(lane, answersCaller)
+  }
+
+  private wait(lane: Lane<Waiter>, answersCaller: boolean): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const deadline = setTimeout(() => {
-        this.waiting.splice(this.waiting.indexOf(waiter), 1)
+        waiter.isOver = true
+        this.turns.leave(lane, waiter)
         reject(noneFree())
       }, this.options.acquireMs ?? acquireMs)
-      const waiter: Waiter = { resolve, reject, deadline }
-      this.waiting.push(waiter)
+      const waiter: Waiter = { lane, resolve, reject, deadline, answersCaller, isOver: false }
+      const leaving = this.turns.enter(lane, waiter, answersCaller)
+      if (!leaving) return
+      clearTimeout(leaving.deadline)
+      const tell = () => leaving.reject(new DatabaseUnavailable('too many are waiting for a connection'))
+      this.turnedAway.tell(tell, leaving.answersCaller)
     })
   }
 
-  /** Hands the connection to who has waited longest; one that died is replaced for him. */
-  private giveBack(connection: Connection): void {
+  private giveBack(connection: Connection, lane: Lane<Waiter>): void {
+    lane.held -= 1
+    this.offer(connection)
+  }
+
+  /** Hands the connection to whose turn it is; one that died is replaced. Answers whether anybody took it. */
+  private offer(connection: Connection): boolean {
     if (!isLendable(connection)) {
       this.tarn.release(connection)
-      this.passOn()
-      return
+      return this.passOn()
     }
-    const next = this.nextWaiter()
-    if (next) next.resolve(connection)
-    else {
-      this.resting.push(connection)
-      this.rest ??= setTimeout(() => this.endRest(), restMs).unref()
+    const next = this.turns.next()
+    if (next) {
+      clearTimeout(next.deadline)
+      next.resolve(connection)
+      return true
+    }
+    this.resting.push(connection)
+    this.rest ??= setTimeout(() => this.endRest(), restMs).unref()
+    return false
+  }
+
+  /** Those that had to leave something free while the house was crowded get it once it is not. */
+  private serveWaiting(): void {
+    while (this.turns.waiting > 0) {
+      const rested = this.resting.pop()
+      if (!rested && this.held >= this.options.size) return
+      if (!rested) this.held += 1
+      if (!(rested ? this.offer(rested) : this.passOn())) return
     }
   }
 
@@ -234,23 +326,27 @@ class Connections {
     }
   }
 
-  /** Gives a place that has become free to the next waiter. */
-  private passOn(): void {
-    const next = this.nextWaiter()
-    if (next) this.ask().then(next.resolve, next.reject)
-    else this.held -= 1
+  /** Gives a place that has become free to whose turn it is, whose time to wait goes on meanwhile. */
+  private passOn(): boolean {
+    const next = this.turns.next()
+    if (!next) {
+      this.held -= 1
+      return false
+    }
+    this.ask(next.lane)
+      .then((connection) => {
+        if (next.isOver) this.giveBack(connection, next.lane)
+        else next.resolve(connection)
+      }, next.reject)
+      .finally(() => clearTimeout(next.deadline))
+    return true
   }
 
-  private nextWaiter(): Waiter | undefined {
-    const next = this.waiting.shift()
-    clearTimeout(next?.deadline)
-    return next
-  }
-
-  private async ask(): Promise<Connection> {
+  private async ask(lane: Lane<Waiter>): Promise<Connection> {
     try {
       return await this.tarn.acquire().promise
     } catch (error) {
+      lane.held -= 1
       this.passOn()
       throw noneFree(error)
     }

@@ -4,9 +4,8 @@
  * The server gives them up by itself when the connection ends, however it ends: that
  * is what makes it a sign of life. Not for rules: theirs belong to their transaction.
  */
-import type { Client } from 'pg'
-import { type DatabaseAddress, pgOptions } from './address.ts'
-import { withClient } from './client.ts'
+import type { DatabaseAddress } from './address.ts'
+import { attach, withClient } from './client.ts'
 
 export interface LockName {
   readonly lockClass: number
@@ -25,12 +24,13 @@ export async function holdSharedLocks(
   name: string,
   locks: readonly LockName[],
 ): Promise<HeldLock> {
-  const client = await connected(address, name)
   const { promise: lost, resolve } = Promise.withResolvers<void>()
-  client.on('error', () => resolve())
-  client.on('end', () => resolve())
+  const { client, end } = await attach(address, name, (fresh) => {
+    fresh.on('error', () => resolve())
+    fresh.on('end', () => resolve())
+  })
   const release = async () => {
-    await client.end().catch(() => {})
+    await end()
     resolve()
   }
   try {
@@ -41,19 +41,6 @@ export async function holdSharedLocks(
     await release()
     throw error
   }
-}
-
-async function connected(address: DatabaseAddress, name: string): Promise<Client> {
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({
-    ...pgOptions(address),
-    application_name: name,
-    connectionTimeoutMillis: 5000,
-    keepAlive: true,
-  })
-  client.on('error', () => {})
-  await client.connect()
-  return client
 }
 
 /** Whether anybody in this database holds the lock; asking takes no lock itself. */

@@ -207,6 +207,8 @@ export function checkedOpening(text: string): string {
   if (!meant.every((part) => settingOrRole.test(part))) {
     throw new TypeError('only "set local role …" and "set local name = \'…\'" may open a transaction')
   }
+  // Whoever waits for the answer has to know of it, too.
+  if (/_timeout\b/.test(text)) throw new TypeError('the limits of a transaction are changed by patience()')
   const opening = meant.join('; ')
   if (openings.size >= rememberedOpenings) openings.clear()
   openings.add(opening)

@@ -24,6 +24,7 @@
  */
 import type { Connection, Result, TakeRow } from './connection.ts'
 import { refuse, Session, TransactionOver } from './session.ts'
+import { beatsOf } from './silence.ts'
 import {
   checkedOpening,
   jsonPart,
@@ -71,11 +72,17 @@ export interface Tx {
   savepoint<T>(work: () => Promise<T>): Promise<T>
   /** Changes role and workspace until the end of the transaction; the same text as a transaction's opening. */
   switch(opening: string): Promise<unknown>
+  /** Until the end of the transaction a statement may wait for a lock so many seconds, and take one more: for the server, and for us who wait for it. */
+  patience(seconds: number): Promise<unknown>
 }
 
 export interface TransactionOptions {
   readonly readOnly?: boolean
   readonly isolation?: 'repeatable read'
+  /** Under whose name it waits for a connection (turns.ts): a workspace's id, or what else takes turns with them. */
+  readonly lane?: string
+  /** Somebody waits for the answer: while the server is silent, that has an end for the transaction as a whole. */
+  readonly answersCaller?: boolean
 }
 
 /** Runs work in one transaction on a connection nobody else uses meanwhile. The text of `opening` was checked. */
@@ -165,6 +172,16 @@ function handle(session: Session): Tx {
     copyOut: (text: string, take: TakeRow) => copied(session, text, take),
     savepoint: <T>(work: () => Promise<T>) => savepoint(session, work),
     switch: (opening: string) => send(() => ({ text: checkedOpening(opening), values: [], mode: 'simple' })),
+    patience: (seconds: number) => patience(session, seconds),
+  })
+}
+
+function patience(session: Session, seconds: number): Promise<Result> {
+  return session.send(() => {
+    if (!Number.isInteger(seconds) || seconds < 1) refuse('patience() takes whole seconds from 1')
+    session.connection.patience = beatsOf((seconds + 1) * 1_000)
+    const text = `set local lock_timeout = '${seconds}s'; set local statement_timeout = '${seconds + 1}s'`
+    return { text, values: [], mode: 'simple' }
   })
 }
 

@@ -69,9 +69,7 @@ const moveGateSeconds = 15
 
 /** Waits for every change under way, and lets no other begin before the commit. */
 export async function takeGate(tx: Tx): Promise<void> {
-  await tx.switch(
-    `set local lock_timeout = '${moveGateSeconds}s'; set local statement_timeout = '${moveGateSeconds + 1}s'`,
-  )
+  await tx.patience(moveGateSeconds)
   await tx`select pg_advisory_xact_lock(${lockClasses.gate}, 0)`
 }
 

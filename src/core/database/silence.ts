@@ -1,0 +1,31 @@
+/**
+ * Silence: an answer is due and no byte of it comes.
+ *
+ * It is counted in beats of whoever lends the connection, not in milliseconds: a process that
+ * was itself suspended must not take its own absence for the server's. Nothing is done for a
+ * statement but to count it in and out; a beat reads how many bytes the socket has received.
+ *
+ * A count of n beats is a silence of more than n - 1 of them.
+ */
+
+/** Between two beats, in ms. */
+export const beatMs = 250
+/** By so much the server's word that a statement took too long may come later. */
+const graceMs = 250
+
+/** The patience with a server that ends each statement after `statementMs` by itself. */
+export const beatsOf = (statementMs: number) => Math.ceil((statementMs + graceMs) / beatMs)
+
+export class Silence {
+  /** Answers that the server owes. */
+  due = 0
+  private bytesHeard = 0
+  private beats = 0
+
+  /** Counts one beat; answers how many have passed in silence. */
+  beat(bytesRead: number): number {
+    this.beats = this.due > 0 && bytesRead === this.bytesHeard ? this.beats + 1 : 0
+    this.bytesHeard = bytesRead
+    return this.beats
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Turns: who of those that wait gets the next free connection.
+ *
+ * Everybody asks under the name of a lane: a workspace, those who have not signed in, a kind
+ * of background work. Alone, a lane may hold every connection. While others wait,
+ *
+ *  - lanes take turns, however many of each wait: a flood waits for itself;
+ *  - a lane that holds its share, a third, is passed over by all that hold less; where only
+ *    such lanes wait the first of them is served;
+ *  - in a lane, who came first is first.
+ *
+ * Where a caller had to wait although its lane held less than its share, the house is crowded for
+ * a second: no lane gets more than its share then, also while a connection is free, so that the
+ * caller's next ones find one. Otherwise each of them would wait for the flood to give one back.
+ *
+ * Waiting is bounded for each lane, so that a flood is refused and nobody else, and in all: where
+ * many lanes together fill the house, the newest of the longest lane leaves for the newcomer of a
+ * shorter one.
+ *
+ * Cost: one look-up by name for each transaction; the rest only while somebody waits.
+ * Spec: decisions 7, Bounds at the door; docs/decisions/0143.
+ */
+export interface Lane<W> {
+  readonly name: string
+  /** Connections that it holds, or that are being made for it. */
+  held: number
+  readonly waiting: W[]
+}
+
+/** Lanes at rest that are remembered: making one anew costs less than a look-up. */
+const remembered = 1_000
+/** How long after somebody had to wait for another lane. */
+const crowdedMs = 1_000
+/** So many full lanes fit in. */
+const fullLanes = 5
+
+export class Turns<W> {
+  private readonly share: number
+  private readonly perLane: number
+  private readonly lanes = new Map<string, Lane<W>>()
+  /** Those where somebody waits, in the order of their turns. */
+  private readonly queue = new Set<Lane<W>>()
+  private count = 0
+  private crowdedUntil = 0
+
+  constructor(size: number, perLane: number) {
+    this.share = Math.ceil(size / 3)
+    this.perLane = perLane
+  }
+
+  /** How many wait, in all. */
+  get waiting(): number {
+    return this.count
+  }
+
+  /** In how many lanes somebody waits. */
+  get waitingLanes(): number {
+    return this.queue.size
+  }
+
+  lane(name: string): Lane<W> {
+    const known = this.lanes.get(name)
+    if (known) return known
+    if (this.lanes.size >= remembered) this.forget()
+    const lane: Lane<W> = { name, held: 0, waiting: [] }
+    this.lanes.set(name, lane)
+    return lane
+  }
+
+  /** Whether the lane may have a connection that is free. */
+  mayTake(lane: Lane<W>): boolean {
+    return lane.held < this.share || !this.isCrowded()
+  }
+
+  /**
+   * Lets it wait at the end of its lane; a caller that waits for other lanes makes the house crowded. Answers who has to leave for that: nobody, the newcomer
+   * itself where its lane is full or the longest, or the newest of the longest.
+   */
+  enter(lane: Lane<W>, newcomer: W, isCaller: boolean): W | undefined {
+    if (isCaller && lane.held < this.share) this.crowdedUntil = performance.now() + crowdedMs
+    if (lane.waiting.length >= this.perLane) return newcomer
+    let leaving: W | undefined
+    if (this.count >= this.perLane * fullLanes) {
+      const longest = this.longest()
+      if (longest.waiting.length <= lane.waiting.length + 1) return newcomer
+      leaving = longest.waiting.at(-1)
+      if (leaving !== undefined) this.leave(longest, leaving)
+    }
+    lane.waiting.push(newcomer)
+    this.queue.add(lane)
+    this.count += 1
+    return leaving
+  }
+
+  /** Answers whether it waited still. */
+  leave(lane: Lane<W>, waiter: W): boolean {
+    const place = lane.waiting.indexOf(waiter)
+    if (place === -1) return false
+    lane.waiting.splice(place, 1)
+    this.count -= 1
+    if (lane.waiting.length === 0) this.queue.delete(lane)
+    return true
+  }
+
+  /** Whose turn it is; a connection counts as held by that lane from now on. */
+  next(): W | undefined {
+    const lane = this.count === 0 ? undefined : this.nextLane()
+    const waiter = lane?.waiting.shift()
+    if (lane === undefined || waiter === undefined) return undefined
+    this.count -= 1
+    // At the end of the queue, if it waits on.
+    this.queue.delete(lane)
+    if (lane.waiting.length > 0) this.queue.add(lane)
+    lane.held += 1
+    return waiter
+  }
+
+  /** At most three lanes can hold a third, so the look is short. */
+  private nextLane(): Lane<W> | undefined {
+    for (const lane of this.queue) if (lane.held < this.share) return lane
+    const [first] = this.isCrowded() ? [] : this.queue
+    return first
+  }
+
+  private isCrowded(): boolean {
+    return this.crowdedUntil > 0 && performance.now() < this.crowdedUntil
+  }
+
+  private longest(): Lane<W> {
+    let longest: Lane<W> | undefined
+    for (const lane of this.queue) if (!longest || lane.waiting.length > longest.waiting.length) longest = lane
+    if (!longest) throw new Error('nobody waits')
+    return longest
+  }
+
+  private forget(): void {
+    for (const [name, lane] of this.lanes) if (lane.held === 0 && lane.waiting.length === 0) this.lanes.delete(name)
+  }
+}
