@@ -215,10 +215,12 @@ async function departureSteps(installation: Installation, { left }: Wanted): Pro
   const steps: Step[] = []
   for await (const departures of batches(left)) {
     const ids = departures.map(([id]) => id)
+    const tenantIds = [...new Set(departures.map(([, { tenantId }]) => tenantId))]
     const held = await read(
       installation,
       ({ tx }) => tx<{ account_id: string; since: string }[]>`
-        select account_id, min(created_at) as since from membership where account_id in ${tx.list(ids)} group by account_id`,
+        select account_id, min(created_at) as since from membership
+        where tenant_id in ${tx.list(tenantIds)} and account_id in ${tx.list(ids)} group by account_id`,
     )
     for (const { account_id: id, since } of held) {
       const departure = left.get(id)
