@@ -39,7 +39,7 @@ export type Needs =
    * A workspace's people act for their workspace; a credential that carries `admin:tenants`
    * acts for the installation, and its bearer must be in the register.
    */
-  | { readonly caller: 'workspace or operator'; readonly scope: Scope; readonly role: Role }
+  | { readonly caller: 'workspace or operator'; readonly scope: Scope; readonly role: Role; readonly stepUp?: StepUp }
   /** The installation's operators: scope `admin:tenants` and the register. */
   | {
       readonly caller: 'operator'
@@ -48,8 +48,11 @@ export type Needs =
       readonly whileRegisterEmpty?: 'scope alone'
     }
 
-/** A step-up is demanded always, or of the bodies that `when` answers true for. */
-export type StepUp = true | { readonly says: string; readonly when: (body: never) => boolean }
+/**
+ * A step-up is demanded always, or of the bodies that `when` answers true for; or it is not demanded and is spent
+ * `when sent`, and the rule asks whether it was (`AccountActor.isProven`).
+ */
+export type StepUp = true | 'when sent' | { readonly says: string; readonly when: (body: never) => boolean }
 
 export interface Operation {
   readonly id: string
@@ -127,8 +130,13 @@ export type Answer<O> = O extends { readonly success: { readonly answer: infer S
 /** Whether the operation demands a step-up for this (parsed) body. */
 export function needsStepUp(operation: Operation, body: unknown): boolean {
   const stepUp = 'stepUp' in operation.needs ? operation.needs.stepUp : undefined
-  return stepUp === undefined ? false : stepUp === true || stepUp.when(body as never)
+  if (stepUp === undefined || stepUp === 'when sent') return false
+  return stepUp === true || stepUp.when(body as never)
 }
+
+/** Whether a step-up makes a difference to this call: it is demanded, or the operation takes one that is sent. */
+export const takesStepUp = (operation: Operation, body: unknown): boolean =>
+  ('stepUp' in operation.needs && operation.needs.stepUp === 'when sent') || needsStepUp(operation, body)
 
 /** Whether the operation changes nothing, and may run in a read-only transaction. */
 export const isRead = (operation: Operation) => operation.method === 'GET'

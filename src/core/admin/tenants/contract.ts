@@ -175,9 +175,12 @@ export const tenantOperations = defineOperations('admin', {
     params: z.strictObject({ tenantId }),
     success: { status: 204 },
     needs: { ...operator, mode: 'multi' },
-    refuses: ['admin.tenant_leaving'],
+    refuses: ['admin.tenant_leaving', 'admin.operator_last'],
     recovery: 'allowed',
-    assumed: ['the register; the specification states it for some admin operations only'],
+    assumed: [
+      'the register; the specification states it for some admin operations only',
+      'a workspace that the last operators who can act belong to cannot be suspended: 409 admin.operator_last',
+    ],
   },
   resumeTenant: {
     method: 'POST',
@@ -202,7 +205,7 @@ export const tenantOperations = defineOperations('admin', {
     refuses: ['admin.confirmation_mismatch', 'admin.operator_last'],
     recovery: 'allowed',
     assumed: [
-      'a workspace that all operators belong to cannot be deleted: 409 admin.operator_last',
+      'a workspace that the last operators who can act belong to cannot be deleted: 409 admin.operator_last',
       'a wrong confirmation is refused also on a workspace that is pending deletion already',
     ],
   },
