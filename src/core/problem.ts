@@ -176,6 +176,12 @@ export const problems = {
     says: 'The account entered the operator register without a step-up and is on probation until {until}.',
     remedy: 'Wait until then, or have an operator who is not on probation enter it again: `svc operators add`.',
   },
+  'plan.stale': {
+    status: 409,
+    params: ['hash'],
+    says: 'The plan that was shown does not hold any more: it is {hash} now. Nothing was done.',
+    remedy: 'See what changed: the same command with --plan.',
+  },
   'admin.multi_mode_required': {
     status: 409,
     says: 'The installation runs in single mode.',

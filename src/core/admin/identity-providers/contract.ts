@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { configurationRefusals, IdentityProviderConfiguration, providerMembers } from '../../auth/providers/contract.ts'
 import { defineOperations } from '../../operation.ts'
+import { planHash } from '../../plan.ts'
 import { count, listOf, moment, uuid } from '../../schema.ts'
 
 const OfferedIdentityProvider = z
@@ -15,6 +16,7 @@ const ProviderWithdrawal = z
     confirm_count: count(0, Number.MAX_SAFE_INTEGER)
       .nullish()
       .describe('how many workspaces have it on; asked for where the offer ends within a day'),
+    plan_hash: planHash,
   })
   .meta({ id: 'ProviderWithdrawal' })
 export type Withdrawal = z.output<typeof ProviderWithdrawal>
@@ -122,7 +124,7 @@ export const identityProviderOperations = defineOperations('admin', {
     body: ProviderWithdrawal,
     success: { status: 200, answer: OfferedIdentityProvider },
     needs: proven,
-    refuses: ['identity_provider.already_withdrawn', 'identity_provider.withdraw_count_mismatch'],
+    refuses: ['identity_provider.already_withdrawn', 'plan.stale', 'identity_provider.withdraw_count_mismatch'],
     recovery: 'allowed',
     assumed: [
       'an announced withdrawal is announced anew, or ended, by a second one',

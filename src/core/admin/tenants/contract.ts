@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { JobRef } from '../../job-area/contract.ts'
 import { defineOperations } from '../../operation.ts'
+import { planHash } from '../../plan.ts'
 import { HoldScope, holdReason } from '../../retention/contract.ts'
 import { email, int64, moment, optionalPaging, slug, text, uuid, version } from '../../schema.ts'
 
@@ -87,7 +88,10 @@ const ResolvedQuotas = z
 export type ResolvedQuotas = z.output<typeof ResolvedQuotas>
 
 const TenantDeletionRequest = z
-  .strictObject({ confirmation: text(1, 200).describe("the workspace's display name, typed exactly") })
+  .strictObject({
+    confirmation: text(1, 200).describe("the workspace's display name, typed exactly"),
+    plan_hash: planHash,
+  })
   .meta({ id: 'TenantDeletionRequest' })
 
 const PasswordOpeningRequest = z
@@ -202,11 +206,11 @@ export const tenantOperations = defineOperations('admin', {
     body: TenantDeletionRequest,
     success: { status: 200, answer: AdminTenant },
     needs: { ...operator, stepUp: true, mode: 'multi' },
-    refuses: ['admin.confirmation_mismatch', 'admin.operator_last'],
+    refuses: ['admin.confirmation_mismatch', 'plan.stale', 'admin.operator_last'],
     recovery: 'allowed',
     assumed: [
       'a workspace that the last operators who can act belong to cannot be deleted: 409 admin.operator_last',
-      'a wrong confirmation is refused also on a workspace that is pending deletion already',
+      'a wrong confirmation is refused also on a workspace that is pending deletion already; a plan is asked for only where something is done',
     ],
   },
   cancelTenantDeletion: {
