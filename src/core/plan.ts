@@ -7,12 +7,6 @@
 import { createHash } from 'node:crypto'
 import { writeJson } from './json.ts'
 import { refuse } from './problem.ts'
-import { text } from './schema.ts'
-
-/** What is applied: the member of a body. */
-export const planHash = text(1, 64)
-  .optional()
-  .describe('the `hash` of the plan that was shown; goes on only while that is the plan')
 
 /** Sixteen hexadecimal digits over the facts, whose order of members counts. */
 export const hashOfPlan = (facts: unknown): string =>

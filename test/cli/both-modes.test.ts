@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { plantToken } from '../support/accounts.ts'
 import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { everyScope, type Home as Owner, person, setUp } from '../support/people.ts'
+import { everyScope, type Home as Owner, person, setUp, workspace } from '../support/people.ts'
 import { databaseEnv, type Home, type Ran, temporaryHome } from '../support/svc.ts'
 
 let daemon: TestDaemon
@@ -253,6 +253,12 @@ describe('only one of the two', () => {
 
   test("suspending one's own workspace asks for its name first", async () => {
     const env = { SVC_API_URL: daemon.address, SVC_TOKEN: token }
+    const last = await home.svc(['tenants', 'suspend', 'home', '--confirm', 'home'], { env })
+    expect(last, 'nobody could let them in again').toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('svc operators add'),
+    })
+    await person(daemon, await workspace(daemon, 'elsewhere'), { operator: true })
     const refused = await home.svc(['tenants', 'suspend', 'home'], { env })
     expect(refused).toMatchObject({ code: 2 })
     expect(refused.stderr).toContain('this locks you out')

@@ -131,7 +131,7 @@ async function readJournalled(ctx: Ctx, id: string): Promise<Notice['params']> {
       select j.workspace_slug as slug, coalesce(s.email, s.display_name) as subject, j.subject_id,
              coalesce(a.email, a.display_name, j.actor_account_id::text) as by, j.params
       from journal j
-      left join account s on s.id = j.subject_id and j.subject_kind = 'account'
+      left join account s on s.tenant_id = j.workspace_id and s.id = j.subject_id and j.subject_kind = 'account'
       left join account a on a.id = j.actor_account_id
       where j.id = ${id}`,
   )

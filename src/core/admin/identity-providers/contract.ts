@@ -2,8 +2,7 @@
 import { z } from 'zod'
 import { configurationRefusals, IdentityProviderConfiguration, providerMembers } from '../../auth/providers/contract.ts'
 import { defineOperations } from '../../operation.ts'
-import { planHash } from '../../plan.ts'
-import { count, listOf, moment, uuid } from '../../schema.ts'
+import { count, listOf, moment, planHash, uuid } from '../../schema.ts'
 
 const OfferedIdentityProvider = z
   .object({ ...providerMembers, workspaces_on: count(0, Number.MAX_SAFE_INTEGER) })

@@ -2,9 +2,8 @@
 import { z } from 'zod'
 import { JobRef } from '../../job-area/contract.ts'
 import { defineOperations } from '../../operation.ts'
-import { planHash } from '../../plan.ts'
 import { HoldScope, holdReason } from '../../retention/contract.ts'
-import { email, int64, moment, optionalPaging, slug, text, uuid, version } from '../../schema.ts'
+import { email, int64, moment, optionalPaging, planHash, slug, text, uuid, version } from '../../schema.ts'
 
 const tenantId = uuid.describe("the workspace's id")
 export const tenantStates = ['ACTIVE', 'SUSPENDED', 'PENDING_DELETION'] as const
