@@ -182,7 +182,7 @@ export const tenantOperations = defineOperations('admin', {
     recovery: 'allowed',
     assumed: [
       'the register; the specification states it for some admin operations only',
-      'a workspace that the last operators who can act belong to cannot be suspended: 409 admin.operator_last',
+      'a workspace that the last operators who can act belong to cannot be suspended: 409 admin.operator_last; at the database it can, and be resumed there',
     ],
   },
   resumeTenant: {

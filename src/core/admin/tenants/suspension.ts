@@ -2,6 +2,7 @@
  * Suspension: a workspace's people are refused from their next request; its data stays.
  * Spec: Workspace states, rows 1 and 2; rule 1; decisions 4.
  */
+import { isAccount } from '../../actor.ts'
 import type { Ctx } from '../../context.ts'
 import { closeWorkspace } from '../../installation.ts'
 import type { Received } from '../../operation.ts'
@@ -15,8 +16,8 @@ interface StateRow {
 }
 
 /**
- * Suspends a workspace; on a suspended one nothing changes. Not one whose operators are the last who can act: nobody
- * could resume it but at the database. Refuses not_found, admin.tenant_leaving, admin.operator_last.
+ * Suspends a workspace; on a suspended one nothing changes. Refuses not_found, admin.tenant_leaving, and
+ * admin.operator_last over the API where nobody who can act would be left: nobody could resume it there.
  */
 export async function suspendTenant(ctx: Ctx, { tenantId }: Received<typeof ops.suspendTenant>): Promise<void> {
   // Waits for the changes its people have under way: once this is answered, none of theirs commits.
@@ -25,7 +26,8 @@ export async function suspendTenant(ctx: Ctx, { tenantId }: Received<typeof ops.
   // A second :suspend is no conflict: the caller has what was asked for, and a retry after a lost answer must not look
   // like a failure. Nothing is journalled.
   if (tenant.state === 'SUSPENDED') return
-  if (!(await isRegisterKeptWithout(ctx, tenantId))) refuse('admin.operator_last')
+  // At the database it can be resumed as it was suspended, and a compromised workspace stopped whoever is in it.
+  if (isAccount(ctx.actor) && !(await isRegisterKeptWithout(ctx, tenantId))) refuse('admin.operator_last')
 
   await ctx.tx`update tenant set state = 'SUSPENDED', suspended_at = now(), version = version + 1 where id = ${tenantId}`
   await record(ctx, tenantId, tenant.slug, 'tenant.suspended', 'work.tenant.suspended', 'SUSPENDED')
