@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { environment } from '../src/core/config.ts'
 import { kindOf, mailNames } from '../src/core/mail/kinds.ts'
 import { languages } from '../src/core/mail/texts/language.ts'
-import type { Needs, Operation } from '../src/core/operation.ts'
+import type { Needs, Operation, StepUp } from '../src/core/operation.ts'
 import { operations } from '../src/core/operations.ts'
 import { problems } from '../src/core/problem.ts'
 import { sealedKinds } from '../src/core/sealed-kinds.ts'
@@ -40,8 +40,7 @@ function operationsPage(): string {
 }
 
 function needsInWords(needs: Needs): string {
-  const stepUp =
-    'stepUp' in needs && needs.stepUp ? (needs.stepUp === true ? ', step-up' : `, step-up ${needs.stepUp.says}`) : ''
+  const stepUp = stepUpInWords('stepUp' in needs ? needs.stepUp : undefined)
   switch (needs.caller) {
     case 'anyone':
       return 'anyone'
@@ -50,10 +49,16 @@ function needsInWords(needs: Needs): string {
     case 'workspace':
       return `${needs.role}, \`${needs.scope}\`${stepUp}`
     case 'workspace or operator':
-      return `${needs.role}, \`${needs.scope}\`; or operator, \`admin:tenants\``
+      return `${needs.role}, \`${needs.scope}\`; or operator, \`admin:tenants\`${stepUp}`
     case 'operator':
       return `operator, \`admin:tenants\`${stepUp}${needs.mode ? `, ${needs.mode} mode` : ''}`
   }
+}
+
+function stepUpInWords(stepUp: StepUp | undefined): string {
+  if (stepUp === undefined) return ''
+  if (stepUp === 'when sent') return ', step-up spent when sent'
+  return stepUp === true ? ', step-up' : `, step-up ${stepUp.says}`
 }
 
 function problemsPage(): string {
@@ -79,7 +84,7 @@ function mailsPage(): string {
     const { to, when, texts } = kindOf(name)
     return [
       `\`${name}\``,
-      to === 'account' ? 'the account itself' : 'owners and administrators',
+      { account: 'the account itself', administrators: 'owners and administrators', operators: 'operators' }[to],
       when,
       texts.en.subject,
     ]

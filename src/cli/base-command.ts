@@ -7,7 +7,7 @@
 import { Command, Flags } from '@oclif/core'
 import { writeJson } from '../core/json.ts'
 import type { Answer, Operation, Sent } from '../core/operation.ts'
-import { needsStepUp } from '../core/operation.ts'
+import { takesStepUp } from '../core/operation.ts'
 import { requestOf } from '../core/request.ts'
 import type { Caller } from './caller.ts'
 import { openCaller } from './caller-choice.ts'
@@ -119,7 +119,7 @@ export abstract class CallerCommand extends BaseCommand {
   }
 
   /**
-   * Carries out an operation that may want a step-up: proves who is calling with the
+   * Carries out an operation that may want a step-up, or takes one that is sent: proves who is calling with the
    * password and the second factor, bound to this operation and its target, and sends the proof along. At the
    * database nothing is proven: the operating system has let the caller in.
    */
@@ -130,7 +130,7 @@ export abstract class CallerCommand extends BaseCommand {
     source: ProofFlags,
   ): Promise<Answer<O>> {
     const { params, body } = requestOf(operation, sent)
-    if (!caller.stepUp || !needsStepUp(operation, body)) return caller.call(operation, sent)
+    if (!caller.stepUp || !takesStepUp(operation, body)) return caller.call(operation, sent)
     const password = await secretOrAsk(
       { stdin: source['password-stdin'], file: source['password-file'] },
       'password',

@@ -21,6 +21,10 @@ export interface AccountActor {
   /** Has no role on the workspace, but in containers (containers/access.ts). */
   readonly isGuest?: boolean
   readonly isOperator: boolean
+  /** Until when an operator is on probation: what takes a step-up is refused it (perform.ts). Absent or null: a full one, or none. */
+  readonly probationUntil?: string | null
+  /** A step-up was spent for this call: the account's own person was at the keyboard. */
+  readonly isProven?: boolean
   /** The installation's epoch when the credential was read; a change in another one is refused (recovery/gate.ts). */
   readonly epoch?: string
 }

@@ -137,6 +137,11 @@ export const environment = z.object({
     .enum(['optional', 'require'])
     .default('optional')
     .describe('Whether a step-up must name the operation it is for'),
+  SVC_OPERATOR_PROBATION_HOURS: wholeNumber(0, 720)
+    .default(24)
+    .describe(
+      'How long whoever enters the operator register without a step-up is on probation, in hours; 0: not at all',
+    ),
   SVC_INVITATION_DAYS: wholeNumber(1, 365).default(14).describe('Life of an invitation, in days'),
   SVC_SESSION_ACCESS_MINUTES: wholeNumber(1, 1440).default(15).describe("Life of a session's access token, in minutes"),
   SVC_SESSION_REFRESH_DAYS: wholeNumber(1, 365).default(30).describe("Life of a session's refresh token, in days"),
@@ -204,6 +209,7 @@ export interface Config {
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
   readonly bodyLimitBytes: number
   readonly requiresBoundStepUp: boolean
+  readonly operatorProbationHours: number
   readonly invitationDays: number
   readonly sessionAccessMinutes: number
   readonly sessionRefreshDays: number
@@ -256,6 +262,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     logLevel: values.SVC_LOG_LEVEL,
     bodyLimitBytes: values.SVC_BODY_LIMIT_BYTES,
     requiresBoundStepUp: values.SVC_STEP_UP_BOUND === 'require',
+    operatorProbationHours: values.SVC_OPERATOR_PROBATION_HOURS,
     invitationDays: values.SVC_INVITATION_DAYS,
     sessionAccessMinutes: values.SVC_SESSION_ACCESS_MINUTES,
     sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,

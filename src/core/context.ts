@@ -81,12 +81,12 @@ export interface Ctx {
   inWorkspaceAtOnce(tenantId: string, send: () => readonly Promise<unknown>[]): Promise<void>
   /** Runs work as the installation, inside the same transaction: for what a workspace may ask of it, never for content. */
   asInstallation<T>(work: () => Promise<T>): Promise<T>
-  /** Writes the installation's record. */
+  /** Writes the installation's record, and answers the entry's id. */
   journal(
     action: JournalAction,
     tenant: { readonly id: string; readonly slug: string } | null,
     evidence?: Evidence,
-  ): Promise<void>
+  ): Promise<string>
   /** Writes the trail of the workspace in force, and answers the entry's id. */
   audit(action: string, evidence?: Evidence): Promise<string>
   /** Writes a change of the workspace's content into its trail and its outbox, under the event's name (`work.` left out in the trail). */
@@ -182,13 +182,15 @@ class TransactionContext implements Ctx {
     action: JournalAction,
     tenant: { readonly id: string; readonly slug: string } | null,
     { subject, params = {} }: Evidence = {},
-  ): Promise<void> {
+  ): Promise<string> {
     const { tx, actor } = this
+    const id = newId()
     const known = actor.kind === 'RECOVERY' ? { ...params, os_user: actor.osUser, host: actor.host } : params
     await tx`
       insert into journal (id, action, actor_kind, actor_account_id, via, workspace_id, workspace_slug, subject_kind, subject_id, params)
-      values (${newId()}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${viaOf(actor)}, ${tenant?.id ?? null}, ${tenant?.slug ?? null},
+      values (${id}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${viaOf(actor)}, ${tenant?.id ?? null}, ${tenant?.slug ?? null},
               ${subject?.kind ?? null}, ${subject?.id ?? null}, ${tx.json(known)})`
+    return id
   }
 
   async audit(action: string, { subject, params = {} }: Evidence = {}): Promise<string> {

@@ -42,7 +42,7 @@ export type Needs =
    * A workspace's people act for their workspace; a credential that carries `admin:tenants`
    * acts for the installation, and its bearer must be in the register.
    */
-  | { readonly caller: 'workspace or operator'; readonly scope: Scope; readonly role: Role }
+  | { readonly caller: 'workspace or operator'; readonly scope: Scope; readonly role: Role; readonly stepUp?: StepUp }
   /** The installation's operators: scope `admin:tenants` and the register. */
   | {
       readonly caller: 'operator'
@@ -52,11 +52,13 @@ export type Needs =
     }
 
 /**
- * A step-up is demanded always, or of the bodies that `when` answers true for. `asking` is the credential that
- * brings the body; the command line, which does not know it, asks with none.
+ * A step-up is demanded always, or of the bodies that `when` answers true for; or it is not demanded and is spent
+ * `when sent`, and the rule asks whether it was (`AccountActor.isProven`). `asking` is the credential that brings the
+ * body; the command line, which does not know it, asks with none.
  */
 export type StepUp =
   | true
+  | 'when sent'
   | { readonly says: string; readonly when: (body: never, asking: Asking | undefined) => boolean }
 
 /** What a step-up may depend on beside the body. */
@@ -140,8 +142,13 @@ export type Answer<O> = O extends { readonly success: { readonly answer: infer S
 /** Whether the operation demands a step-up for this (parsed) body, of whoever asks with this credential. */
 export function needsStepUp(operation: Operation, body: unknown, asking?: Asking): boolean {
   const stepUp = 'stepUp' in operation.needs ? operation.needs.stepUp : undefined
-  return stepUp === undefined ? false : stepUp === true || stepUp.when(body as never, asking)
+  if (stepUp === undefined || stepUp === 'when sent') return false
+  return stepUp === true || stepUp.when(body as never, asking)
 }
+
+/** Whether a step-up makes a difference to this call: it is demanded, or the operation takes one that is sent. */
+export const takesStepUp = (operation: Operation, body: unknown, asking?: Asking): boolean =>
+  ('stepUp' in operation.needs && operation.needs.stepUp === 'when sent') || needsStepUp(operation, body, asking)
 
 /** Whether it takes a session, or a token with `workspace:admin`: it changes how the account gets in. */
 export const changesWaysIn = (needs: Needs) => needs.caller === 'account' && needs.changes === 'ways in'

@@ -23,7 +23,15 @@ import {
 } from './idempotency.ts'
 import { type Installation, type RunAsRule, workspaceOf } from './installation.ts'
 import { JsonText, readJson, writeJson } from './json.ts'
-import { type Answer, isRead, needsStepUp, type Operation, type Sent } from './operation.ts'
+import {
+  type Answer,
+  isRead,
+  isServedWithoutFactor,
+  needsStepUp,
+  type Operation,
+  type Sent,
+  takesStepUp,
+} from './operation.ts'
 import { Problem, problemOf, refuse } from './problem.ts'
 import { isServedWhileGated } from './recovery/gate.ts'
 import { type Request, requestOf } from './request.ts'
@@ -48,7 +56,7 @@ const handlerOf = (operation: Operation): Handler => {
 export async function perform(
   installation: Installation,
   operation: Operation,
-  actor: Actor,
+  caller: Actor,
   request: Request,
 ): Promise<StoredAnswer> {
   const received = receive(operation, request)
@@ -57,7 +65,7 @@ export async function perform(
     operation.idempotent && request.idempotencyKey !== undefined
       ? readIdempotencyKey(request.idempotencyKey)
       : undefined
-  await stepUp(installation, operation, actor, request, received)
+  const actor = await stepUp(installation, operation, caller, request, received)
   if ('mode' in operation.needs && operation.needs.mode === 'multi' && installation.config.mode === 'single')
     refuse('admin.multi_mode_required')
 
@@ -146,20 +154,28 @@ async function wholeList(
   return { data }
 }
 
-/** The step-up is spent once the schema has passed, in a transaction of its own, so that a refusal does not give it back. */
+/**
+ * Answers the caller, proven where a step-up was spent. It is spent once the schema has passed, in a transaction of its
+ * own, so that a refusal does not give it back. An operator on probation is refused whatever takes one, but for what it
+ * takes to get a second factor: whoever may enter accounts must not lock them out (docs/decisions/0130).
+ */
 async function stepUp(
   installation: Installation,
   operation: Operation,
   actor: Actor,
   request: Request,
   received: Record<string, unknown>,
-): Promise<void> {
-  if (!isAccount(actor) || !needsStepUp(operation, received['body'], actor)) return
+): Promise<Actor> {
+  if (!isAccount(actor) || !takesStepUp(operation, received['body'], actor)) return actor
+  const { probationUntil: until } = actor
+  if (until && !isServedWithoutFactor(operation.needs)) refuse('admin.operator_on_probation', { until })
+  if (request.stepUp === undefined && !needsStepUp(operation, received['body'], actor)) return actor
   const target = (request.params as Record<string, unknown> | undefined) ?? {}
   await spendStepUp(installation, actor, request.stepUp, {
     operation: operation.id,
     targetId: Object.values(target)[0] as string | undefined,
   })
+  return { ...actor, isProven: true }
 }
 
 function transactionFor(operation: Operation, actor: Actor, ifMatch: string | undefined) {

@@ -166,8 +166,21 @@ export const problems = {
   'admin.operator_not_registered': { status: 404, says: 'That account is not in the operator register.' },
   'admin.operator_last': {
     status: 409,
-    says: 'The last operator cannot be removed.',
-    remedy: 'Add another one first: `svc operators add`.',
+    says: 'Nobody who can act would be left in the operator register.',
+    remedy:
+      'Add another one first: `svc operators add`. Those on probation do not count, nor those whose workspace or account is not active.',
+  },
+  'admin.operator_on_probation': {
+    status: 403,
+    params: ['until'],
+    says: 'The account entered the operator register without a step-up and is on probation until {until}.',
+    remedy: 'Wait until then, or have an operator who is not on probation enter it again: `svc operators add`.',
+  },
+  'plan.stale': {
+    status: 409,
+    params: ['hash'],
+    says: 'The plan that was shown does not hold any more: it is {hash} now. Nothing was done.',
+    remedy: 'See what changed: the same command with --plan.',
   },
   'admin.multi_mode_required': {
     status: 409,

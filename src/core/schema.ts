@@ -104,3 +104,8 @@ export const role = z.enum(roles)
 export const scopes = ['workspace:read', 'workspace:write', 'workspace:admin', 'admin:tenants'] as const
 export type Scope = (typeof scopes)[number]
 export const scope = z.enum(scopes)
+
+/** The `plan_hash` of a body. Spec: decisions 7, Plans. */
+export const planHash = text(1, 64)
+  .optional()
+  .describe('the `hash` of the plan that was shown; goes on only while that is the plan')

@@ -50,6 +50,8 @@ interface CredentialRow {
   /** The rank of the highest role in any container; null where there is none. */
   readonly container_rank: number | null
   readonly is_operator: boolean
+  /** Null also where it is over. */
+  readonly probation_until: string | null
   readonly ceiling: number | bigint | null
   readonly decided_ceiling: number | bigint | null
   readonly epoch: string
@@ -162,7 +164,7 @@ async function findCredential(
              t.state, t.slug, a.kind as account_kind, m.role,
              (select max(case e.role when 'OWNER' then 50 when 'ADMIN' then 40 when 'MEMBER' then 30 when 'COMMENTER' then 20 else 10 end)
               from membership e where e.tenant_id = c.tenant_id and e.account_id = c.account_id and e.container_id is not null) as container_rank,
-             o.account_id is not null as is_operator, q.ceiling,
+             o.account_id is not null as is_operator, case when o.probation_until > now() then o.probation_until end as probation_until, q.ceiling,
              (select value::text::bigint from setting where name = 'quotas.api_requests_per_minute') as decided_ceiling,
              i.epoch, i.gated_at is not null as is_gated,
              a.password_hash is not null as has_password, f.id is null as lacks_factor, d.value #>> '{}' as factor_demanded_of
@@ -213,6 +215,7 @@ const actorOf = (row: CredentialRow): AccountActor => ({
   role: row.role ?? 'VIEWER',
   isGuest: row.role === null,
   isOperator: row.is_operator,
+  probationUntil: row.probation_until,
   epoch: row.epoch,
 })
 

@@ -94,7 +94,8 @@ function descriptionOf({ needs, assumed, spec }: Operation): string {
     if (needs.whileRegisterEmpty) lines.push('While the register is empty, the scope alone.')
   }
   const stepUp = stepUpOf(needs)
-  if (stepUp) lines.push(`Needs a step-up${stepUp === true ? '' : ` ${stepUp.says}`}.`)
+  if (stepUp === 'when sent') lines.push('Takes a step-up, which is spent where it is sent.')
+  else if (stepUp) lines.push(`Needs a step-up${stepUp === true ? '' : ` ${stepUp.says}`}.`)
   for (const assumption of assumed ?? []) lines.push(`Decided here: ${assumption}.`)
   return lines.join('\n\n')
 }
@@ -248,6 +249,7 @@ function refusalsMetBy(operation: Operation): Refusal[] {
     codes.push('request.too_large', 'request.media_type', 'request.invalid', 'request.timeout')
   if (operation.params) codes.push('not_found')
   if (stepUpOf(needs)) codes.push('auth.step_up_required')
+  if (stepUpOf(needs) && !isServedWithoutFactor(needs)) codes.push('admin.operator_on_probation')
   if ('mode' in needs) codes.push('admin.multi_mode_required')
   if (operation.ifMatch) codes.push('precondition.failed')
   if (operation.idempotent)

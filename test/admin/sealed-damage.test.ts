@@ -10,6 +10,7 @@ import { openLog } from '../../src/daemon/log.ts'
 import { type TestDaemon, testDaemon } from '../support/daemon.ts'
 import { dump, occurrences } from '../support/dump.ts'
 import { type Person, person, setUp } from '../support/people.ts'
+import { plantProof } from '../support/proofs.ts'
 import { changeRing, newKey } from '../support/rings.ts'
 
 let daemon: TestDaemon
@@ -27,8 +28,16 @@ beforeAll(async () => {
 })
 afterAll(() => daemon.close())
 
-const call = (method: string, path: string, body?: unknown, headers = {}) =>
-  daemon.call(method, `/api/v1${path}`, { token: operator.token, body, headers })
+const call = async (method: string, path: string, body?: unknown, headers = {}) =>
+  daemon.call(method, `/api/v1${path}`, {
+    token: operator.token,
+    body,
+    // A target takes a step-up; anything else that is called here leaves it unspent.
+    headers: {
+      ...(path === '/backup-targets' ? { 'x-service-step-up': await plantProof(daemon.db.sql, operator) } : {}),
+      ...headers,
+    },
+  })
 
 interface Provisioned {
   readonly again: () => ReturnType<typeof call>

@@ -18,7 +18,8 @@ import { operations } from '../../src/core/operations.ts'
 import { type TestDaemon, testDaemon } from '../support/daemon.ts'
 import { type TestInstallation, testInstallation } from '../support/installation.ts'
 import { freePorts } from '../support/outside-server.ts'
-import { person, setUp } from '../support/people.ts'
+import { type Person, person, setUp } from '../support/people.ts'
+import { plantProof } from '../support/proofs.ts'
 import { hasSshd, type Sshd, startSshd } from '../support/sshd.ts'
 import { hasSwift, type Swift, startSwift } from '../support/swift.ts'
 
@@ -34,8 +35,11 @@ afterAll(() => one.close())
 const add = async (kind: TargetKind, config: NewTargetConfig) =>
   (await one.asRecovery(operations.createBackupTarget, { body: { name: kind, kind, config } })).id
 
-async function probe(daemon: TestDaemon, token: string, kind: TargetKind, config: NewTargetConfig) {
-  const made = await daemon.call('POST', '/api/v1/backup-targets', { token, body: { name: kind, kind, config } })
+async function probe(daemon: TestDaemon, operator: Person, kind: TargetKind, config: NewTargetConfig) {
+  const { token } = operator
+  const headers = { 'x-service-step-up': await plantProof(daemon.db.sql, operator) }
+  const body = { name: kind, kind, config }
+  const made = await daemon.call('POST', '/api/v1/backup-targets', { token, headers, body })
   expect(made.status).toBe(201)
   return (await daemon.call('POST', `/api/v1/backup-targets/${made.json.id}:test`, { token })).json
 }
@@ -103,7 +107,7 @@ const fails = (error: string, after: string[] = []) => ({
 describe.runIf(hasSshd)('SFTP', () => {
   let sshd: Sshd
   let daemon: TestDaemon
-  let token: string
+  let operator: Person
   const config = (more: Partial<NewTargetConfig> = {}): NewTargetConfig => ({
     host: '127.0.0.1',
     port: sshd.port,
@@ -116,7 +120,7 @@ describe.runIf(hasSshd)('SFTP', () => {
   beforeAll(async () => {
     sshd = await startSshd()
     daemon = await testDaemon({ config: { egress: one.installation.config.egress } })
-    token = (await person(daemon, (await setUp(daemon)).tenantId, { operator: true })).token
+    operator = await person(daemon, (await setUp(daemon)).tenantId, { operator: true })
   })
   afterAll(async () => {
     await daemon.close()
@@ -129,18 +133,22 @@ describe.runIf(hasSshd)('SFTP', () => {
   })
 
   test(':test says which step fails and why', async () => {
-    expect(await probe(daemon, token, 'SFTP', config())).toEqual(allWell)
-    expect(await probe(daemon, token, 'SFTP', config({ private_key: sshd.strangerKey }))).toEqual(fails('credentials'))
-    expect(await probe(daemon, token, 'SFTP', config({ private_key: 'no key at all' }))).toEqual(fails('credentials'))
+    expect(await probe(daemon, operator, 'SFTP', config())).toEqual(allWell)
+    expect(await probe(daemon, operator, 'SFTP', config({ private_key: sshd.strangerKey }))).toEqual(
+      fails('credentials'),
+    )
+    expect(await probe(daemon, operator, 'SFTP', config({ private_key: 'no key at all' }))).toEqual(
+      fails('credentials'),
+    )
     // The right kind of key, and another server's.
     const other = await startSshd()
     try {
-      expect(await probe(daemon, token, 'SFTP', config({ host_key: other.hostKey }))).toEqual(fails('host_key'))
+      expect(await probe(daemon, operator, 'SFTP', config({ host_key: other.hostKey }))).toEqual(fails('host_key'))
     } finally {
       await other.stop()
     }
-    expect(await probe(daemon, token, 'SFTP', config({ port: other.port }))).toEqual(fails('unreachable'))
-    expect(await probe(daemon, token, 'SFTP', config({ path: '/proc/version' }))).toMatchObject({ ok: false })
+    expect(await probe(daemon, operator, 'SFTP', config({ port: other.port }))).toEqual(fails('unreachable'))
+    expect(await probe(daemon, operator, 'SFTP', config({ path: '/proc/version' }))).toMatchObject({ ok: false })
     expect(existsSync(join(sshd.folder, 'probes'))).toBe(true)
   })
 })
@@ -148,7 +156,7 @@ describe.runIf(hasSshd)('SFTP', () => {
 describe.runIf(hasSwift)('S3', () => {
   let swift: Swift
   let daemon: TestDaemon
-  let token: string
+  let operator: Person
   const config = (more: Partial<NewTargetConfig> = {}): NewTargetConfig => ({
     endpoint: swift.endpoint,
     region: 'us-east-1',
@@ -161,7 +169,7 @@ describe.runIf(hasSwift)('S3', () => {
   beforeAll(async () => {
     swift = await startSwift()
     daemon = await testDaemon({ config: { egress: one.installation.config.egress } })
-    token = (await person(daemon, (await setUp(daemon)).tenantId, { operator: true })).token
+    operator = await person(daemon, (await setUp(daemon)).tenantId, { operator: true })
     const admin = new S3mini({
       endpoint: `${swift.endpoint}/archives`,
       region: 'us-east-1',
@@ -181,11 +189,11 @@ describe.runIf(hasSwift)('S3', () => {
 
   test(':test says which step fails and why', async () => {
     const [nobody] = await freePorts(1)
-    expect(await probe(daemon, token, 'S3', config())).toEqual(allWell)
-    expect(await probe(daemon, token, 'S3', config({ secret_access_key: 'wrong' }))).toEqual(fails('credentials'))
-    expect(await probe(daemon, token, 'S3', config({ access_key_id: 'nobody:here' }))).toEqual(fails('credentials'))
-    expect(await probe(daemon, token, 'S3', config({ bucket: 'no-such-bucket' }))).toEqual(fails('missing'))
-    expect(await probe(daemon, token, 'S3', config({ endpoint: `http://127.0.0.1:${nobody}` }))).toEqual(
+    expect(await probe(daemon, operator, 'S3', config())).toEqual(allWell)
+    expect(await probe(daemon, operator, 'S3', config({ secret_access_key: 'wrong' }))).toEqual(fails('credentials'))
+    expect(await probe(daemon, operator, 'S3', config({ access_key_id: 'nobody:here' }))).toEqual(fails('credentials'))
+    expect(await probe(daemon, operator, 'S3', config({ bucket: 'no-such-bucket' }))).toEqual(fails('missing'))
+    expect(await probe(daemon, operator, 'S3', config({ endpoint: `http://127.0.0.1:${nobody}` }))).toEqual(
       fails('unreachable'),
     )
   })

@@ -8,6 +8,7 @@ import { literalForms } from '../egress/literal-forms.ts'
 import { type TestDaemon, testDaemon } from '../support/daemon.ts'
 import { dump, occurrences } from '../support/dump.ts'
 import { type Person, person, setUp, workspace } from '../support/people.ts'
+import { plantProof } from '../support/proofs.ts'
 
 let daemon: TestDaemon
 let backups: string
@@ -58,10 +59,44 @@ const sftp = {
   password: 'canary-password',
 }
 
-const call = (who: Person, method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-  daemon.call(method, `/api/v1${path}`, { token: who.token, headers, ...(body === undefined ? {} : { body }) })
+/** Under a token, and with a step-up where a target is made or removed. */
+async function call(who: Person, method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  const isProven = /^\/backup-targets(\/[^/:]+)?$/.test(path) && method !== 'GET'
+  return daemon.call(method, `/api/v1${path}`, {
+    token: who.token,
+    headers: { ...(isProven ? { 'x-service-step-up': await plantProof(daemon.db.sql, who) } : {}), ...headers },
+    ...(body === undefined ? {} : { body }),
+  })
+}
 const add = (who: Person, kind: string, config: unknown, name = 'target') =>
   call(who, 'POST', '/backup-targets', { name, kind, config })
+
+test.each([
+  ['an operator', () => operator],
+  ['an administrator of a workspace', () => admin],
+] as const)('%s makes and removes one with a step-up alone, which serves once', async (_, whoever) => {
+  const who = whoever()
+  const body = { name: 'proven', kind: 'S3', config: s3 }
+  const bare = (method: string, path: string, stepUp?: string) =>
+    daemon.call(method, `/api/v1/backup-targets${path}`, {
+      token: who.token,
+      ...(method === 'POST' ? { body } : {}),
+      ...(stepUp === undefined ? {} : { headers: { 'x-service-step-up': stepUp } }),
+    })
+  const refused = [401, 'auth.step_up_required']
+  const codeOf = async (answer: ReturnType<typeof bare>) => [(await answer).status, (await answer).json?.code]
+  const forMaking = await plantProof(daemon.db.sql, who, { operation: 'createBackupTarget' })
+  expect(await codeOf(bare('POST', ''))).toEqual(refused)
+  const made = await bare('POST', '', forMaking)
+  expect(made.status).toBe(201)
+  expect(await codeOf(bare('POST', '', forMaking))).toEqual(refused)
+
+  const { id } = made.json
+  const forAnother = await plantProof(daemon.db.sql, who, { operation: 'deleteBackupTarget', target: who.accountId })
+  for (const stepUp of [undefined, forAnother]) expect(await codeOf(bare('DELETE', `/${id}`, stepUp))).toEqual(refused)
+  const forThis = await plantProof(daemon.db.sql, who, { operation: 'deleteBackupTarget', target: id })
+  expect((await bare('DELETE', `/${id}`, forThis)).status).toBe(204)
+})
 
 describe('whose a target is', () => {
   test("an operator's is the installation's, anybody else's the workspace's, and neither sees the other's", async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exportTenantJob } from '../../src/core/backup/export-job.ts'
 import { readArchive } from '../backup/importer.ts'
+import { plantToken } from '../support/accounts.ts'
 import { furnished } from '../support/leaving-workspace.ts'
 import { databaseEnv, type Home, type Ran, temporaryHome } from '../support/svc.ts'
 import { ways as everyWay, type TwoWays, twoWays, type Way } from '../support/two-ways.ts'
@@ -13,10 +14,16 @@ import { ways as everyWay, type TwoWays, twoWays, type Way } from '../support/tw
 let ways: TwoWays
 let home: Home
 let backups: string
+let token: string
+let passwordFile: string
 beforeAll(async () => {
   home = temporaryHome()
   backups = mkdtempSync(join(tmpdir(), 'svc-backups-'))
   ways = await twoWays({ backupDir: backups })
+  // An operator with a password, which making and removing a target takes.
+  token = (await plantToken({ oracle: ways.sql }, ways.home, { scopes: ['admin:tenants', 'workspace:read'] })).token
+  passwordFile = join(home.folder, 'me.password')
+  writeFileSync(passwordFile, ways.home.password, { mode: 0o600 })
   await ways.sql`insert into tenant_quota (tenant_id, quota, ceiling) values (${ways.home.tenantId}, 'api_requests_per_minute', 0)`
 })
 afterAll(async () => {
@@ -29,17 +36,18 @@ describe.each(everyWay)('by %s', (way: Way) => {
   const flags = way === 'api' ? [] : ['--recovery', '--while-serving']
   const env = (): NodeJS.ProcessEnv => {
     const { address, config } = ways.daemon
-    if (way === 'api') return { SVC_API_URL: address, SVC_TOKEN: ways.operator.token }
+    if (way === 'api') return { SVC_API_URL: address, SVC_TOKEN: token }
     return { ...databaseEnv(config), SVC_DATA_DIR: config.dataDir, SVC_BACKUP_DIR: backups }
   }
   const run = (args: readonly string[], input = ''): Promise<Ran> =>
     home.svc([...args, ...flags], { env: env(), input })
+  const proof = () => (way === 'api' ? ['--password-file', passwordFile] : [])
   const disk = `disk-${way}`
   const targets = async (): Promise<{ id: string; name: string }[]> =>
     JSON.parse((await run(['backup-targets', 'list', '--json'])).stdout).data
 
   test('a folder is added, listed and tried', async () => {
-    const added = await run(['backup-targets', 'add', disk, '--kind', 'local', '--path', disk])
+    const added = await run(['backup-targets', 'add', disk, '--kind', 'local', '--path', disk, ...proof()])
     const [target] = (await targets()).filter(({ name }) => name === disk)
     expect([added.code, added.stdout]).toEqual([0, expect.stringContaining(disk)])
     expect(added.stderr).toContain(`svc backup-targets test ${target?.id}`)
@@ -73,7 +81,7 @@ describe.each(everyWay)('by %s', (way: Way) => {
         'must not call that host',
       ],
     ] as const) {
-      const refused = await run(['backup-targets', 'add', 'wrong', ...args], 'a-secret-that-nobody-sees\n')
+      const refused = await run(['backup-targets', 'add', 'wrong', ...args, ...proof()], 'a-secret-that-nobody-sees\n')
       expect([args, refused.code === 0, refused.stderr.includes(says)]).toEqual([args, false, true])
       expect(refused.stdout + refused.stderr).not.toContain('a-secret-that-nobody-sees')
     }
@@ -82,7 +90,7 @@ describe.each(everyWay)('by %s', (way: Way) => {
 
   test('one that fails its trial exits 8 and names the step', async () => {
     writeFileSync(join(backups, `plain-${way}`), 'a file')
-    await run(['backup-targets', 'add', `plain-${way}`, '--kind', 'local', '--path', `plain-${way}`])
+    await run(['backup-targets', 'add', `plain-${way}`, '--kind', 'local', '--path', `plain-${way}`, ...proof()])
     const tried = await run(['backup-targets', 'test', `plain-${way}`])
     expect([tried.code, tried.stdout]).toEqual([8, expect.stringContaining('connect')])
   })
@@ -143,7 +151,7 @@ describe.each(everyWay)('by %s', (way: Way) => {
       const refused = await run(['backup-targets', 'remove', disk, ...confirm])
       expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('Nothing was done')])
     }
-    const removed = await run(['backup-targets', 'remove', disk, '--confirm', disk])
+    const removed = await run(['backup-targets', 'remove', disk, '--confirm', disk, ...proof()])
     expect([removed.code, removed.stderr]).toEqual([0, expect.stringContaining('still there')])
     expect((await targets()).map(({ name }) => name)).not.toContain(disk)
     expect(readdirSync(join(backups, disk, 'tenants'))).not.toEqual([])

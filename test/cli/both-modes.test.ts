@@ -2,20 +2,25 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { plantToken } from '../support/accounts.ts'
 import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Home as Owner, person, setUp } from '../support/people.ts'
+import { everyScope, type Home as Owner, person, setUp, workspace } from '../support/people.ts'
 import { databaseEnv, type Home, type Ran, temporaryHome } from '../support/svc.ts'
 
 let daemon: TestDaemon
 let owner: Owner
 let home: Home
 let token: string
+let passwordFile: string
 
 beforeAll(async () => {
   daemon = await testDaemon()
   owner = await setUp(daemon)
-  token = (await person(daemon, owner.tenantId, { operator: true })).token
+  // Of somebody with a password, which a change of the register takes.
+  token = (await plantToken({ oracle: daemon.db.sql }, owner, { scopes: everyScope })).token
   home = temporaryHome()
+  passwordFile = join(home.folder, 'me.password')
+  writeFileSync(passwordFile, owner.password, { mode: 0o600 })
 })
 afterAll(async () => {
   home.remove()
@@ -201,14 +206,23 @@ describe.each(['api', 'database'] as const)('by the %s', (way) => {
 
   test('the register: list, add, remove, and the reasons it refuses', async () => {
     const other = await person(daemon, owner.tenantId)
-    expect(await run('operators', 'add', other.accountId)).toMatchObject({ code: 0 })
-    expect((await run('operators', 'list')).stdout).toContain(other.accountId)
-    expect(await run('operators', 'remove', other.accountId)).toMatchObject({ code: 0 })
-    expect(await run('operators', 'remove', other.accountId)).toMatchObject({
+    const proof = way === 'api' ? ['--password-file', passwordFile] : []
+    expect(await run('operators', 'add', other.accountId, ...proof)).toMatchObject({ code: 0 })
+    const listed = JSON.parse((await run('operators', 'list', '--json')).stdout).data
+    expect(listed.at(-1), 'a full one').toMatchObject({ account_id: other.accountId, probation_until: null })
+    await daemon.db
+      .sql`update operator set probation_until = now() + interval '1 hour' where account_id = ${other.accountId}`
+    expect((await run('operators', 'list')).stdout).toMatch(
+      new RegExp(`ON PROBATION UNTIL[\\s\\S]*${other.accountId} +\\d{4}-`),
+    )
+    expect(await run('operators', 'remove', other.accountId, ...proof)).toMatchObject({ code: 0 })
+    expect(await run('operators', 'remove', other.accountId, ...proof)).toMatchObject({
       code: 3,
       stderr: 'That account is not in the operator register.\n',
     })
-    expect(await run('operators', 'add', 'home', 'nobody@home.example')).toMatchObject({ code: 3 })
+    expect(await run('operators', 'add', 'home', 'nobody@home.example', ...proof)).toMatchObject({ code: 3 })
+    if (way === 'api')
+      expect(await run('operators', 'add', other.accountId), 'never without a proof').toMatchObject({ code: 4 })
   })
 })
 
@@ -239,6 +253,12 @@ describe('only one of the two', () => {
 
   test("suspending one's own workspace asks for its name first", async () => {
     const env = { SVC_API_URL: daemon.address, SVC_TOKEN: token }
+    const last = await home.svc(['tenants', 'suspend', 'home', '--confirm', 'home'], { env })
+    expect(last, 'nobody could let them in again').toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('svc operators add'),
+    })
+    await person(daemon, await workspace(daemon, 'elsewhere'), { operator: true })
     const refused = await home.svc(['tenants', 'suspend', 'home'], { env })
     expect(refused).toMatchObject({ code: 2 })
     expect(refused.stderr).toContain('this locks you out')

@@ -141,7 +141,7 @@ describe('a server that asks to wait', () => {
 
   test('is never asked again for a call that could take effect twice', async () => {
     answer = send(503, problem(503, 'service.unavailable'), { 'retry-after': '0' })
-    await run('operators', 'add', '0190c9d2-7a3b-7cde-8f01-23456789abcd')
+    await run('tokens', 'revoke', '0190c9d2-7a3b-7cde-8f01-23456789abcd')
     expect(received).toHaveLength(1)
   })
 })
@@ -149,7 +149,7 @@ describe('a server that asks to wait', () => {
 describe('an answer that is lost', () => {
   test('to a call that could take effect twice is not asked for again', async () => {
     answer = (_, response) => void response.destroy()
-    const ran = await run('operators', 'add', '0190c9d2-7a3b-7cde-8f01-23456789abcd')
+    const ran = await run('tokens', 'revoke', '0190c9d2-7a3b-7cde-8f01-23456789abcd')
     expect(received).toHaveLength(1)
     expect(ran).toMatchObject({ code: 7, stdout: '', stderr: expect.stringContaining('did not answer') })
   })

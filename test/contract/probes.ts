@@ -4,15 +4,14 @@
  * Nothing here is written per operation: the places come from the declarations, the ids from every
  * table that has some. An operation or a table that is added is probed without another line.
  */
-import { randomUUIDv7 } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { needsStepUp, type Operation } from '../../src/core/operation.ts'
 import { operations } from '../../src/core/operations.ts'
-import { mintToken } from '../../src/core/token.ts'
 import { type JsonSchema, openSchemas } from '../../src/daemon/openapi-schemas.ts'
 import { withValue, writables } from '../support/bodies.ts'
 import type { Answered, TestDaemon } from '../support/daemon.ts'
 import type { Person } from '../support/people.ts'
+import { plantProof } from '../support/proofs.ts'
 
 export interface Place {
   readonly operation: Operation
@@ -122,17 +121,9 @@ export async function probe(daemon: TestDaemon, place: Place, id: string, who: P
   return daemon.call(operation.method, `/api/v1${url}${query}`, {
     token: who.token,
     ...(body === undefined ? {} : { body }),
-    ...(needsStepUp(operation, body) ? { headers: { 'x-service-step-up': await proofOf(daemon, who) } } : {}),
+    // One that serves any operation, so that a probe gets as far as its rule.
+    ...(needsStepUp(operation, body) ? { headers: { 'x-service-step-up': await plantProof(daemon.db.sql, who) } } : {}),
   })
-}
-
-/** A proof that serves any operation, so that a probe gets as far as its rule. */
-async function proofOf({ db: { sql } }: TestDaemon, { tenantId, accountId, credentialId }: Person): Promise<string> {
-  const { token, hash } = mintToken('stepUp')
-  await sql`
-    insert into step_up (tenant_id, id, account_id, bearer_id, hash, expires_at)
-    values (${tenantId}, ${randomUUIDv7()}, ${accountId}, ${credentialId}, ${hash}, now() + interval '5 minutes')`
-  return token
 }
 
 /** Names in a path that are no ids. */

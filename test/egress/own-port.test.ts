@@ -3,14 +3,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readRelease } from '../../src/core/egress/guard.ts'
 import { type TestDaemon, testDaemon } from '../support/daemon.ts'
 import { freePorts } from '../support/outside-server.ts'
-import { person, setUp } from '../support/people.ts'
+import { type Person, person, setUp } from '../support/people.ts'
+import { plantProof } from '../support/proofs.ts'
 
 let daemon: TestDaemon
-let token: string
+let operator: Person
 beforeAll(async () => {
   daemon = await testDaemon({ config: { egress: readRelease('127.0.0.0/8,::1') as never } })
   const { tenantId } = await setUp(daemon)
-  token = (await person(daemon, tenantId, { operator: true })).token
+  operator = await person(daemon, tenantId, { operator: true })
 })
 afterAll(() => daemon.close())
 
@@ -24,7 +25,8 @@ test('a target at the port that the daemon was given is refused; another one the
       secret_access_key: 's',
     }
     const { status, json } = await daemon.call('POST', '/api/v1/backup-targets', {
-      token,
+      token: operator.token,
+      headers: { 'x-service-step-up': await plantProof(daemon.db.sql, operator) },
       body: { name: 't', kind: 'S3', config },
     })
     return [status, json.code]

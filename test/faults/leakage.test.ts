@@ -185,7 +185,7 @@ async function administer({ token, proofFor }: Said) {
 const hostKey = `ssh-ed25519 ${Buffer.concat([Buffer.from([0, 0, 0, 11]), Buffer.from('ssh-ed25519'), Buffer.alloc(36)]).toString('base64')}`
 
 /** Targets with secrets in them; answers the ids. */
-async function addTargets({ token }: Said): Promise<string[]> {
+async function addTargets({ token, proofFor }: Said): Promise<string[]> {
   const s3 = { endpoint: 'https://s3.example.org', region: 'eu-1', bucket: 'backups', access_key_id: 'AKIA' }
   const sftp = { host: 'sftp.example.org', username: 'svc', host_key: hostKey, path: 'backups' }
   const ids: string[] = []
@@ -199,7 +199,7 @@ async function addTargets({ token }: Said): Promise<string[]> {
       'POST',
       '/api/v1/backup-targets',
       { name: words(`name of target ${ids.length}`), kind, config },
-      { token },
+      await proofFor(token, `target ${ids.length}`),
     )
     expect(made.status).toBe(201)
     ids.push(made.json.id)
@@ -210,7 +210,7 @@ async function addTargets({ token }: Said): Promise<string[]> {
 }
 
 /** Everything that goes wrong: each request has canaries in the place that is refused. */
-async function failEverywhere({ token, email, tenantId }: Said, targets: readonly string[]) {
+async function failEverywhere({ token, email, tenantId, proofFor }: Said, targets: readonly string[]) {
   const [wrong, bodyText] = [secret('a wrong password'), words('text in a body that is refused')]
   await call('POST', '/api/v1/auth/sessions', { workspace: 'first', email, password: wrong })
   await call('POST', '/api/v1/auth/sessions', { workspace: 'first', email, password: wrong, unknown_member: bodyText })
@@ -255,7 +255,7 @@ async function failEverywhere({ token, email, tenantId }: Said, targets: readonl
         secret_access_key: secret('S3 key of a target that is refused'),
       },
     },
-    { token },
+    await proofFor(token, 'a target: S3 key of a target that is refused'),
   )
   await call(
     'POST',
@@ -271,7 +271,7 @@ async function failEverywhere({ token, email, tenantId }: Said, targets: readonl
         password: secret('SFTP password of a target that is refused'),
       },
     },
-    { token },
+    await proofFor(token, 'a target: SFTP password of a target that is refused'),
   )
 
   // A sealed value that does not open, one under a key that the ring does not have, and one that is gone.
@@ -312,7 +312,7 @@ async function failEverywhere({ token, email, tenantId }: Said, targets: readonl
         secret_access_key: secret('S3 key while the table refuses'),
       },
     },
-    { token },
+    await proofFor(token, 'a target: S3 key while the table refuses'),
   )
   expect([held.status, target.status]).toEqual([500, 500])
   await sql`alter table legal_hold drop constraint refuses`

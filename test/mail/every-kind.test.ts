@@ -41,7 +41,7 @@ const tell = (tenantId: string, accountId: string, name: (typeof mailNames)[numb
   house.test.installation.transaction({ kind: 'SYSTEM', job: 'test' }, { tenantId }, async (ctx) => {
     const noticeId = await ctx.audit('test.told', { params: { requester: 'Ruth', reason: 'a reason' } })
     const at = new Date().toISOString()
-    if (kindOf(name).to === 'account') await tellAccount(ctx, { tenantId, accountId, noticeId, name, at })
+    if (kindOf(name).to !== 'administrators') await tellAccount(ctx, { tenantId, accountId, noticeId, name, at })
     else await ctx.enqueue(tellAdministrators, { tenantId, noticeId, name, at })
   })
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
 import { type HoldScope, retentionOperations } from '../../src/core/retention/contract.ts'
 import { type Furnished, furnished } from '../support/leaving-workspace.ts'
+import { person } from '../support/people.ts'
 import { ways as everyWay, type TwoWays, twoWays, type Way } from '../support/two-ways.ts'
 
 let ways: TwoWays
@@ -91,6 +92,47 @@ describe.each(everyWay)('legal holds, by %s', (way: Way) => {
     await expect(ways.call(way, retentionOperations.releaseHold, { holdId: randomUUID() })).rejects.toMatchObject({
       code: 'not_found',
     })
+  })
+
+  test('tell their workspace id and scope alone, in its trail, its events and its deliveries', async () => {
+    const mine = await furnished(ways)
+    const scope = { kind: 'CONTAINER', id: mine.collectionId } as const
+    const reason = `case ${randomUUID()}`
+    const { id } = await ways.call(way, retentionOperations.placeHold, {
+      body: { tenant_id: mine.id, scope, reason },
+    })
+    await ways.call(way, retentionOperations.releaseHold, { holdId: id })
+    const replaced = { id: randomUUID(), scope, reason, placed_by: randomUUID(), placed_at: '2026-02-01T08:30:00.000Z' }
+    await ways.call(way, tenantOperations.replaceLegalHolds, {
+      tenantId: mine.id,
+      body: { recovery_point: '2026-03-01T00:00:00.000Z', holds: [replaced] },
+    })
+
+    const trail = await ways.sql<{ subject_id: string; params: object }[]>`
+      select subject_id, params from audit_entry where tenant_id = ${mine.id} and action like 'lifecycle.hold%' order by id`
+    expect([...trail]).toEqual([id, id, replaced.id].map((subject_id) => ({ subject_id, params: { scope } })))
+    const { json: pulled } = await ways.daemon.call(
+      'GET',
+      '/api/v1/integrations/triggers/svc.lifecycle.hold.placed.v1',
+      {
+        token: (await person(ways.daemon, mine.id)).token,
+      },
+    )
+    expect(pulled.data.map(({ data }: { data: unknown }) => data)).toEqual([{ id, scope }])
+    const events = await ways.sql<{ body: string }[]>`
+      select body from outbox_event where tenant_id = ${mine.id} and type like '%.lifecycle.hold.%' order by tx, seq`
+    expect(events.map(({ body }) => JSON.parse(body).data)).toEqual([
+      { id, scope },
+      { id, scope },
+      { id: replaced.id, scope },
+    ])
+    const dumped = await ways.sql`
+      select (select json_agg(a) from audit_entry a where tenant_id = ${mine.id})::text as trail,
+             (select json_agg(e) from outbox_event e where tenant_id = ${mine.id})::text as events`
+    expect(JSON.stringify(dumped)).not.toContain(reason)
+    expect((await ways.call(way, retentionOperations.getHold, { holdId: id })).reason, "the operators' own").toBe(
+      reason,
+    )
   })
 
   test('are listed oldest first, in pages, of one workspace and by state', async () => {

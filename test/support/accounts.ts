@@ -60,7 +60,7 @@ export interface TokenRow {
 
 /** A token written past the rules: for lives and scopes that no call would grant. */
 export async function plantToken(
-  { oracle }: TestInstallation,
+  { oracle }: Pick<TestInstallation, 'oracle'>,
   of: Pick<Person, 'tenantId' | 'accountId'>,
   row: TokenRow,
 ) {

@@ -2,19 +2,18 @@
  * One installation, reached in both ways: over a daemon's API as an operator, and directly
  * on the database. Its jobs are run by the test, on clocks that the test moves.
  */
-import { randomUUIDv7 } from 'node:crypto'
 import { recoveryActor } from '../../src/core/actor.ts'
 import { bootInstallation } from '../../src/core/boot.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import type { Config } from '../../src/core/config.ts'
 import type { Installation } from '../../src/core/installation.ts'
-import { type Answer, needsStepUp, type Operation, type Sent } from '../../src/core/operation.ts'
+import { type Answer, type Operation, type Sent, takesStepUp } from '../../src/core/operation.ts'
 import { performForAnswer } from '../../src/core/perform.ts'
 import { Problem } from '../../src/core/problem.ts'
 import { requestOf } from '../../src/core/request.ts'
-import { mintToken } from '../../src/core/token.ts'
 import { type Answered, type TestDaemon, testDaemon } from './daemon.ts'
 import { type Home, type Person, person, setUp } from './people.ts'
+import { plantProof } from './proofs.ts'
 
 export type Way = 'api' | 'recovery'
 export const ways: readonly Way[] = ['api', 'recovery']
@@ -51,8 +50,11 @@ export async function twoWays(config: Partial<Config> = {}): Promise<TwoWays> {
   const { installation } = booted
   const ask: TwoWays['ask'] = async (operation, sent) => {
     const { params, query, body } = requestOf(operation, sent as Sent<Operation>)
-    const proof = needsStepUp(operation, body)
-      ? await prove(daemon, operator, operation, Object.values(params as object)[0])
+    const proof = takesStepUp(operation, body)
+      ? await plantProof(daemon.db.sql, operator, {
+          operation: operation.id,
+          target: Object.values(params as Record<string, string>)[0],
+        })
       : undefined
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
       String((params as Record<string, unknown>)[name]),
@@ -88,20 +90,6 @@ export async function twoWays(config: Partial<Config> = {}): Promise<TwoWays> {
       await daemon.close()
     },
   }
-}
-
-/** A proof as `POST /auth/step-up` makes it for the command line: bound to the operation and its target. */
-async function prove(
-  { db: { sql } }: TestDaemon,
-  { tenantId, accountId, credentialId }: Person,
-  operation: Operation,
-  targetId: string | undefined,
-): Promise<string> {
-  const { token, hash } = mintToken('stepUp')
-  await sql`
-    insert into step_up (tenant_id, id, account_id, bearer_id, hash, operation, target_id, expires_at)
-    values (${tenantId}, ${randomUUIDv7()}, ${accountId}, ${credentialId}, ${hash}, ${operation.id}, ${targetId ?? null}, now() + interval '5 minutes')`
-  return token
 }
 
 function testClock(): TestClock {

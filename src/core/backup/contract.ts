@@ -73,6 +73,8 @@ export type Backup = z.output<typeof Backup>
 
 const params = z.strictObject({ targetId: uuid })
 const needs = { caller: 'workspace or operator', scope: 'workspace:admin', role: 'ADMIN' } as const
+/** Where archives and the ledger go is said by a person: a token that was found makes no target. */
+const proven = { ...needs, stepUp: true } as const
 
 export const backupOperations = defineOperations('backup', {
   listBackupTargets: {
@@ -98,7 +100,7 @@ export const backupOperations = defineOperations('backup', {
       answer: BackupTarget,
       location: (answer: { id: string }) => `/backup-targets/${answer.id}/backups`,
     },
-    needs,
+    needs: proven,
     refuses: ['egress.forbidden', 'auth.scope_required'],
     idempotent: true,
     recovery: 'allowed',
@@ -114,7 +116,7 @@ export const backupOperations = defineOperations('backup', {
     spec: 'Index, Backup',
     params,
     success: { status: 204 },
-    needs,
+    needs: proven,
     ifMatch: true,
     recovery: 'allowed',
   },

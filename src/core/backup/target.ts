@@ -13,6 +13,7 @@ import type { Ctx } from '../context.ts'
 import { EgressRefused } from '../egress/guard.ts'
 import { newId } from '../id.ts'
 import type { Installation } from '../installation.ts'
+import { tellOperators } from '../mail/operators.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
 import { openSealed, removeSealed, storeSealed } from '../sealed-values.ts'
@@ -94,7 +95,7 @@ export async function deleteBackupTarget(
   await record(ctx, 'backup_target.removed', targetId, target.kind)
 }
 
-/** The installation's acts are journalled, a workspace's are in its trail. */
+/** The installation's acts are journalled and mailed to its operators, a workspace's are in its trail. */
 async function record(
   ctx: Ctx,
   action: 'backup_target.created' | 'backup_target.removed',
@@ -102,8 +103,12 @@ async function record(
   kind: string,
 ): Promise<void> {
   const evidence = { subject: { kind: 'backup_target', id }, params: { kind } }
-  if (actsForInstallation(ctx.actor)) await ctx.journal(action, null, evidence)
-  else await ctx.audit(action, evidence)
+  if (!actsForInstallation(ctx.actor)) {
+    await ctx.audit(action, evidence)
+    return
+  }
+  const notice = await ctx.journal(action, null, evidence)
+  await tellOperators(ctx, action === 'backup_target.created' ? 'backup_target_added' : 'backup_target_removed', notice)
 }
 
 interface TargetRow {

@@ -1,5 +1,5 @@
 /**
- * Mail to a workspace's administrators, and to an account about itself.
+ * Mail to a workspace's administrators, and to an account about itself. Elsewhere: to operators (operators.ts).
  *
  *    rule ──enqueue──▶ tell_administrators ──one for each──▶ send_mail ──▶ relay, or folder
  *      └────────────── tellAccount ───────────────────────────▲
@@ -27,7 +27,7 @@ import { deliver } from './transport.ts'
 
 const notice = z.object({
   tenantId: z.guid(),
-  /** The entry of the trail that says the same, where there is one. */
+  /** The entry of the trail, or of the journal, that says the same, where there is one. */
   noticeId: z.guid(),
   name: z.enum(mailNames),
   at: moment,
@@ -97,8 +97,10 @@ async function readForMail(
   accountId: string,
   { id, name }: { readonly id: string; readonly name: MailName },
 ): Promise<ForMail | undefined> {
-  const isForAdministrators = kindOf(name).to === 'administrators'
-  return installation.transaction(sender, { tenantId, readOnly: true }, async ({ tx }) => {
+  const { to } = kindOf(name)
+  const isForAdministrators = to === 'administrators'
+  return installation.transaction(sender, { tenantId, readOnly: true }, async (ctx) => {
+    const { tx } = ctx
     const [[person], [place], [entry]] = await Promise.all([
       tx<{ email: string; display_name: string | null }[]>`
         select a.email, a.display_name from account a left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
@@ -109,6 +111,39 @@ async function readForMail(
         select params from audit_entry where tenant_id = ${tenantId} and id = ${id}`,
     ])
     if (!person || !place) return undefined
-    return { place, recipient: { accountId, name: person.display_name, address: person.email }, params: entry?.params }
+    const params = to === 'operators' ? await readJournalled(ctx, id) : entry?.params
+    return { place, recipient: { accountId, name: person.display_name, address: person.email }, params }
   })
+}
+
+interface Journalled {
+  readonly slug: string | null
+  readonly subject: string | null
+  readonly subject_id: string | null
+  readonly by: string | null
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+/** What an entry of the journal says to operators: who did it, and to what. Names are read now; the journal keeps ids. */
+async function readJournalled(ctx: Ctx, id: string): Promise<Notice['params']> {
+  const [entry] = await ctx.asInstallation(
+    () => ctx.tx<Journalled[]>`
+      select j.workspace_slug as slug, coalesce(s.email, s.display_name) as subject, j.subject_id,
+             coalesce(a.email, a.display_name, j.actor_account_id::text) as by, j.params
+      from journal j
+      left join account s on s.tenant_id = j.workspace_id and s.id = j.subject_id and j.subject_kind = 'account'
+      left join account a on a.id = j.actor_account_id
+      where j.id = ${id}`,
+  )
+  if (!entry) return undefined
+  const { slug, subject, subject_id, by, params } = entry
+  const { os_user, host, source, kind, switches } = params
+  return {
+    account: subject ?? subject_id,
+    slug,
+    // No account: the operator at the database, the enforcing file, or a purge.
+    by: by ?? (os_user === undefined ? (source === 'file' ? 'SVC_SETTINGS_FILE' : 'svc') : `${os_user}@${host}`),
+    target: `${kind} ${subject_id}`,
+    switches: Array.isArray(switches) ? switches.join(', ') : '',
+  }
 }

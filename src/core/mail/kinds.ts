@@ -1,26 +1,28 @@
 /**
  * Every kind of mail there is, in one place: who gets it, what it is about, and its words.
  *
- * A kind is sent by queueing `tellAdministrators` or `tellAccount` (jobs.ts) with its name,
- * in the transaction that makes it true. What it says besides the workspace and the moment
- * is read from the entry of the trail that `noticeId` names (`reads`), never from the queue.
+ * A kind is sent by queueing `tellAdministrators`, `tellAccount` (jobs.ts) or `tellOperators`
+ * (operators.ts) with its name, in the transaction that makes it true. What it says besides the
+ * workspace and the moment is read from the entry of the trail, or of the journal, that
+ * `noticeId` names (`reads`), never from the queue.
  *
  * Adding one: its words in texts/, a row here. docs/generated/mails.md is this table.
  */
 
 import * as identityProvider from './texts/identity-provider.ts'
 import type { InEveryLanguage } from './texts/language.ts'
+import * as operators from './texts/operators.ts'
 import * as passwordOpening from './texts/password-opening.ts'
 import * as passwordReset from './texts/password-reset.ts'
 import * as secondFactor from './texts/second-factor.ts'
 
 export interface MailKind {
-  /** The workspace's active owners and administrators, each alone; or one account, about itself. */
-  readonly to: 'administrators' | 'account'
+  /** The workspace's active owners and administrators, each alone; one account, about itself; or each operator, about the installation. */
+  readonly to: 'administrators' | 'account' | 'operators'
   /** When it goes, for people. */
   readonly when: string
   readonly texts: InEveryLanguage
-  /** Members of the trail entry's params that the words may name in braces. */
+  /** Members of the trail entry's params, or what the journal's entry says, that the words may name in braces. */
   readonly reads?: readonly string[]
   /** Ends with who asked for it and why, as the trail entry says. */
   readonly namesRequester?: true
@@ -97,6 +99,41 @@ const mailKinds = {
     to: 'account',
     when: 'new recovery codes took the place of the old ones',
     texts: secondFactor.codesMade,
+    warns: true,
+  },
+  operator_added: {
+    to: 'operators',
+    when: 'an account was entered in the operator register, or its probation was ended by entering it again',
+    texts: operators.operatorAdded,
+    reads: ['account', 'slug', 'by'],
+    warns: true,
+  },
+  operator_removed: {
+    to: 'operators',
+    when: 'an account was removed from the operator register; it is told too',
+    texts: operators.operatorRemoved,
+    reads: ['account', 'slug', 'by'],
+    warns: true,
+  },
+  settings_replaced: {
+    to: 'operators',
+    when: "a decision of the installation's settings moved, by an operator or by the enforcing file",
+    texts: operators.settingsReplaced,
+    reads: ['switches', 'by'],
+    warns: true,
+  },
+  backup_target_added: {
+    to: 'operators',
+    when: 'a backup target of the installation was added',
+    texts: operators.targetAdded,
+    reads: ['target', 'by'],
+    warns: true,
+  },
+  backup_target_removed: {
+    to: 'operators',
+    when: 'a backup target of the installation was removed',
+    texts: operators.targetRemoved,
+    reads: ['target', 'by'],
     warns: true,
   },
 } as const satisfies Readonly<Record<string, MailKind>>

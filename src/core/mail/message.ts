@@ -67,7 +67,7 @@ export function composeMail(notice: Notice, place: Place, recipient: Recipient, 
       : []),
   ]
   const link = notice.link === undefined ? undefined : { label: filled(action ?? '', values), url: notice.link }
-  const warning = kind.to === 'account' ? frame.notYou : frame.unexpected
+  const warning = { account: frame.notYou, administrators: frame.unexpected, operators: frame.stolen }[kind.to]
   const closing = kind.warns ? [filled(warning, values)] : []
   const footer = filled(frame[kind.to], values)
   return {

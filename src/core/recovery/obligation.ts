@@ -28,7 +28,13 @@ const acts = [
   }),
   z.strictObject({ act: z.literal('hold.released'), tenant_id: uuid, id: uuid }),
   z.strictObject({ act: z.literal('workspace.purged'), tenant_id: uuid }),
-  z.strictObject({ act: z.literal('operator.added'), tenant_id: uuid, account_id: uuid }),
+  z.strictObject({
+    act: z.literal('operator.added'),
+    tenant_id: uuid,
+    account_id: uuid,
+    /** Absent: a full operator, as are those of lines from before there were probations. */
+    probation_until: moment.optional(),
+  }),
   z.strictObject({ act: z.literal('operator.removed'), tenant_id: uuid, account_id: uuid }),
   /** It lost its last role in the workspace, and with it every credential. */
   z.strictObject({ act: z.literal('account.left'), tenant_id: uuid, account_id: uuid }),

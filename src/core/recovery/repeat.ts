@@ -6,7 +6,7 @@
  * ledger stays the whole story. Killed anywhere, a second run does what is left.
  */
 import type { RecoveryActor } from '../actor.ts'
-import { addOperator, removeOperator } from '../admin/operators/register.ts'
+import { addOperatorAgain, removeOperator } from '../admin/operators/register.ts'
 import { replaceLegalHolds } from '../admin/tenants/legal-holds.ts'
 import { type PurgeOutcome, repeatPurge } from '../admin/tenants/purge.ts'
 import { endToken } from '../auth/ending.ts'
@@ -84,8 +84,12 @@ async function placeHolds({ installation, actor, wanted, recoveryPoint }: Repeat
   return steps
 }
 
-const addAgain = ({ installation, actor }: Repeating, { id }: Step) =>
-  unlessRefused(() => installation.transaction(actor, {}, (ctx) => addOperator(ctx, { body: { account_id: id } })))
+const addAgain = ({ installation, actor, wanted }: Repeating, { id }: Step) =>
+  unlessRefused(() =>
+    installation.transaction(actor, {}, (ctx) =>
+      addOperatorAgain(ctx, id, wanted.operators.get(id)?.probationUntil ?? null),
+    ),
+  )
 
 const removeAgain = ({ installation, actor }: Repeating, { id }: Step) =>
   unlessRefused(() => installation.transaction(actor, {}, (ctx) => removeOperator(ctx, { accountId: id })))

@@ -25,6 +25,8 @@ export interface WantedHold {
 interface WantedOperator {
   readonly tenantId: string
   readonly isRegistered: boolean
+  /** Until when it is on probation; null: a full operator. */
+  readonly probationUntil: string | null
   /** When the line was written that decides. */
   readonly at: string
   readonly isCertain: boolean
@@ -74,7 +76,13 @@ export function wantedBy(lines: readonly Settled[]): Wanted {
       case 'operator.removed': {
         const isRegistered = act.act === 'operator.added'
         if (isSettled || !isRegistered)
-          operators.set(act.account_id, { tenantId, isRegistered, at, isCertain: isSettled })
+          operators.set(act.account_id, {
+            tenantId,
+            isRegistered,
+            probationUntil: (isRegistered && act.probation_until) || null,
+            at,
+            isCertain: isSettled,
+          })
         break
       }
       case 'account.left':

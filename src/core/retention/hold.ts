@@ -171,16 +171,14 @@ async function readHold(ctx: Ctx, tenantId: string, id: string): Promise<Hold> {
   return holdOf(row)
 }
 
+/** In the workspace's own trail and events: id and scope, and never why. The journal and the hold itself are the operators'. */
 const record = (
   ctx: Ctx,
-  hold: Hold,
+  { id, scope }: Hold,
   action: 'lifecycle.hold_placed' | 'lifecycle.hold_released',
   event: 'lifecycle.hold.placed' | 'lifecycle.hold.released',
 ) =>
   Promise.all([
-    ctx.audit(action, {
-      subject: { kind: 'hold', id: hold.id },
-      params: { scope: hold.scope, reason: hold.reason },
-    }),
-    ctx.emit({ name: event, subject: `/retention/holds/${hold.id}`, data: hold }),
+    ctx.audit(action, { subject: { kind: 'hold', id }, params: { scope } }),
+    ctx.emit({ name: event, subject: `/retention/holds/${id}`, data: { id, scope } }),
   ])

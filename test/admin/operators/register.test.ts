@@ -58,6 +58,7 @@ describe.each(modes)('by %s', (mode) => {
       workspace: { id: other.tenantId, slug: other.slug },
       added_at: expect.stringMatching(/Z$/),
       added_by: mode === 'api' ? who.operator.accountId : null,
+      probation_until: mode === 'api' ? expect.stringMatching(/Z$/) : null,
     })
     expect(await journal()).toEqual([
       { action: 'operator.added', subject_id: other.accountId, workspace_id: other.tenantId },

@@ -83,7 +83,15 @@ describe.each(everyWay)('replacing legal holds, by %s', (way: Way) => {
     ])
     expect(await ways.call(way, retentionOperations.getHold, { holdId: hold.id })).toMatchObject({ released_at: null })
     const [entry] = (await replacedEntries()).slice(-1)
-    expect(entry?.params).toMatchObject({ released_at: hold.released_at, recovery_point: recoveryPoint })
+    expect(entry?.params, 'the workspace learns what is held, and no more').toEqual({
+      scope: { kind: 'TENANT', id: null },
+    })
+    const [journalled] = await ways.sql`
+      select params from journal where workspace_id = ${acme.id} and action = 'tenant.legal_holds_replaced' order by id desc limit 1`
+    expect(journalled?.['params']).toMatchObject({
+      recovery_point: recoveryPoint,
+      had_been_released: [{ id: hold.id, released_at: hold.released_at }],
+    })
   })
 
   test('one that the workspace has is left as it is, released or not, whatever the record says', async () => {
@@ -104,8 +112,6 @@ describe.each(everyWay)('replacing legal holds, by %s', (way: Way) => {
     expect((await replace(gone)).placed).toEqual(
       gone.map(({ id }) => ({ id, target_present: false, released_at: null })),
     )
-    const [entry] = (await replacedEntries()).slice(-1)
-    expect(entry?.params).toMatchObject({ target_present: false })
     const [journal] = await ways.sql<
       { params: object }[]
     >`select params from journal where workspace_id = ${acme.id} and action = 'tenant.legal_holds_replaced' order by id desc limit 1`

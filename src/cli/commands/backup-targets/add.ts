@@ -3,6 +3,7 @@ import { backupOperations } from '../../../core/backup/contract.ts'
 import { whereOf } from '../../backup-targets.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { details } from '../../render/details.ts'
+import { proofFlags } from '../../second-factor-input.ts'
 import { kindFlag, readStore, storeFlags } from '../../store-flags.ts'
 
 export default class BackupTargetsAdd extends CallerCommand {
@@ -10,7 +11,8 @@ export default class BackupTargetsAdd extends CallerCommand {
   static override description =
     'Secrets are asked for, or read from a file or standard input; they are sealed and never shown again. ' +
     'local: --path below SVC_BACKUP_DIR. s3: --endpoint, --region, --bucket, --access-key-id, and the secret access key. ' +
-    "sftp: --host, --username, --path, the server's --host-key as `ssh-keyscan` prints it, and a password or --private-key-file."
+    "sftp: --host, --username, --path, the server's --host-key as `ssh-keyscan` prints it, and a password or --private-key-file. " +
+    'Your own password is asked for once more.'
   static override examples = [
     '<%= config.bin %> backup-targets add disk --kind local --path archives',
     '<%= config.bin %> backup-targets add bucket --kind s3 --endpoint https://s3.example.org --region eu-1 --bucket backups --access-key-id AKIA --secret-file s3.key',
@@ -21,6 +23,8 @@ export default class BackupTargetsAdd extends CallerCommand {
   }
   static override flags = {
     ...storeFlags,
+    ...proofFlags,
+    'password-stdin': { ...proofFlags['password-stdin'], exclusive: ['password-file', 'secret-stdin'] },
     kind: kindFlag({ required: true }),
   }
 
@@ -28,7 +32,8 @@ export default class BackupTargetsAdd extends CallerCommand {
     const { args, flags } = await this.parse(BackupTargetsAdd)
     const { kind, config } = await readStore(flags.kind, flags)
     const caller = await this.open(flags)
-    const target = await caller.call(backupOperations.createBackupTarget, { body: { name: args.name, kind, config } })
+    const body = { name: args.name, kind, config }
+    const target = await this.callProven(caller, backupOperations.createBackupTarget, { body }, flags)
     this.log(
       details([
         ['name', target.name],

@@ -3,15 +3,18 @@ import { backupOperations } from '../../../core/backup/contract.ts'
 import { findTarget } from '../../backup-targets.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { confirmByName } from '../../prompts.ts'
+import { proofFlags } from '../../second-factor-input.ts'
 
 export default class BackupTargetsRemove extends CallerCommand {
   static override summary = 'Remove a backup target and its credentials; the archives at it stay'
+  static override description = 'Your password is asked for once more.'
   static override examples = ['<%= config.bin %> backup-targets remove disk --confirm disk']
   static override args = {
     target: Args.string({ ignoreStdin: true, required: true, description: "the target's name or id" }),
   }
   static override flags = {
     confirm: Flags.string({ summary: 'Answers the question whether to remove it.', helpValue: 'NAME' }),
+    ...proofFlags,
   }
 
   async run(): Promise<void> {
@@ -23,7 +26,8 @@ export default class BackupTargetsRemove extends CallerCommand {
       `Its credentials are forgotten; ${target.name} can only be added again with them.`,
       flags.confirm,
     )
-    await caller.call(backupOperations.deleteBackupTarget, { targetId: target.id, ifMatch: `"${target.version}"` })
+    const sent = { targetId: target.id, ifMatch: `"${target.version}"` }
+    await this.callProven(caller, backupOperations.deleteBackupTarget, sent, flags)
     this.tell(`Removed ${target.name}. The archives at it are still there.`)
   }
 }

@@ -58,7 +58,14 @@ export default class IdentityProvidersWithdraw extends CallerCommand {
     const provider = await this.callProven(
       caller,
       identityProviderOperations.withdrawIdentityProvider,
-      { providerId, body: { ...(at === undefined ? {} : { withdraw_at: at }), confirm_count: plan.workspaces_on } },
+      {
+        providerId,
+        body: {
+          ...(at === undefined ? {} : { withdraw_at: at }),
+          confirm_count: plan.workspaces_on,
+          plan_hash: plan.hash,
+        },
+      },
       flags,
     )
     const when = moment(provider.withdraw_at)

@@ -1,13 +1,16 @@
 import { Args } from '@oclif/core'
 import { operatorOperations } from '../../../core/admin/operators/contract.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { proofFlags } from '../../second-factor-input.ts'
 
 export default class OperatorsAdd extends CallerCommand {
   static override summary = 'Enter an account in the operator register'
-  static override description = 'The account must be active. Adding it twice is no failure.'
+  static override description =
+    'The account must be active. Adding it twice is no failure; it ends a probation. Your password is asked for once more: ' +
+    'an account that is entered without (`svc api POST /admin/operators`) is on probation for a day.'
   static override examples = [
     '<%= config.bin %> operators add acme ada@acme.example',
-    '<%= config.bin %> operators add 0190c9d2-7a3b-7cde-8f01-23456789abcd',
+    '<%= config.bin %> operators add 0190c9d2-7a3b-7cde-8f01-23456789abcd --password-file me.password',
   ]
   static override args = {
     account: Args.string({
@@ -17,13 +20,14 @@ export default class OperatorsAdd extends CallerCommand {
     }),
     email: Args.string({ ignoreStdin: true, description: 'the address it signs in with' }),
   }
+  static override flags = proofFlags
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(OperatorsAdd)
     const caller = await this.open(flags)
     const body =
       args.email === undefined ? { account_id: args.account } : { workspace: args.account, email: args.email }
-    await caller.call(operatorOperations.addOperator, { body })
+    await this.callProven(caller, operatorOperations.addOperator, { body }, flags)
     this.tell(
       `${args.email ?? args.account} is an operator.\nNext: an admin token, minted by that account: svc tokens create --scope admin:tenants`,
     )

@@ -1,7 +1,7 @@
 import { operatorOperations } from '../../../core/admin/operators/contract.ts'
 import type { Answer } from '../../../core/operation.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { day } from '../../render/moment.ts'
+import { day, moment } from '../../render/moment.ts'
 import { type Column, table } from '../../render/table.ts'
 
 type Operator = Answer<typeof operatorOperations.listOperators>['data'][number]
@@ -13,6 +13,11 @@ const columns: readonly Column<Operator>[] = [
   { head: 'KIND', cell: (operator) => operator.kind, whole: true },
   { head: 'SINCE', cell: (operator) => day(operator.added_at) },
   { head: 'ACCOUNT', cell: (operator) => operator.account_id, whole: true },
+  {
+    head: 'ON PROBATION UNTIL',
+    cell: (operator) => (operator.probation_until === null ? '' : moment(operator.probation_until)),
+    whole: true,
+  },
 ]
 
 export default class OperatorsList extends CallerCommand {

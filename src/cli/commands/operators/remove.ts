@@ -5,10 +5,15 @@ import { Problem } from '../../../core/problem.ts'
 import { CallerCommand } from '../../base-command.ts'
 import type { Caller } from '../../caller.ts'
 import { confirmByName } from '../../prompts.ts'
+import { proofFlags } from '../../second-factor-input.ts'
 
 export default class OperatorsRemove extends CallerCommand {
   static override summary = 'Remove an account from the operator register; its admin tokens stop at once'
-  static override examples = ['<%= config.bin %> operators remove ada@acme.example']
+  static override description = 'Your password is asked for once more. The last operator who can act stays.'
+  static override examples = [
+    '<%= config.bin %> operators remove ada@acme.example',
+    '<%= config.bin %> operators remove ada@acme.example --password-file me.password',
+  ]
   static override args = {
     account: Args.string({
       ignoreStdin: true,
@@ -18,6 +23,7 @@ export default class OperatorsRemove extends CallerCommand {
   }
   static override flags = {
     confirm: Flags.string({ summary: 'Answers the question whether to remove yourself.', helpValue: 'ADDRESS' }),
+    ...proofFlags,
   }
 
   async run(): Promise<void> {
@@ -30,7 +36,7 @@ export default class OperatorsRemove extends CallerCommand {
         'This is your own account: you would not be an operator any more.',
         flags.confirm,
       )
-    await caller.call(operatorOperations.removeOperator, { accountId })
+    await this.callProven(caller, operatorOperations.removeOperator, { accountId }, flags)
     this.tell(`${args.account} is no operator any more.`)
   }
 }

@@ -53,7 +53,7 @@ export default class TenantsDelete extends CallerCommand {
     const tenant = await this.callProven(
       caller,
       tenantOperations.deleteTenant,
-      { tenantId, body: { confirmation: plan.display_name } },
+      { tenantId, body: { confirmation: plan.display_name, plan_hash: plan.hash } },
       flags,
     )
 

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { configurationRefusals, IdentityProviderConfiguration, providerMembers } from '../../auth/providers/contract.ts'
 import { defineOperations } from '../../operation.ts'
-import { count, listOf, moment, uuid } from '../../schema.ts'
+import { count, listOf, moment, planHash, uuid } from '../../schema.ts'
 
 const OfferedIdentityProvider = z
   .object({ ...providerMembers, workspaces_on: count(0, Number.MAX_SAFE_INTEGER) })
@@ -15,6 +15,7 @@ const ProviderWithdrawal = z
     confirm_count: count(0, Number.MAX_SAFE_INTEGER)
       .nullish()
       .describe('how many workspaces have it on; asked for where the offer ends within a day'),
+    plan_hash: planHash,
   })
   .meta({ id: 'ProviderWithdrawal' })
 export type Withdrawal = z.output<typeof ProviderWithdrawal>
@@ -122,7 +123,7 @@ export const identityProviderOperations = defineOperations('admin', {
     body: ProviderWithdrawal,
     success: { status: 200, answer: OfferedIdentityProvider },
     needs: proven,
-    refuses: ['identity_provider.already_withdrawn', 'identity_provider.withdraw_count_mismatch'],
+    refuses: ['identity_provider.already_withdrawn', 'plan.stale', 'identity_provider.withdraw_count_mismatch'],
     recovery: 'allowed',
     assumed: [
       'an announced withdrawal is announced anew, or ended, by a second one',

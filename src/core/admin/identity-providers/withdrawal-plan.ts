@@ -9,11 +9,10 @@
  * Operators see addresses here and nothing else of anybody: whom to warn is the point.
  * Spec: Plans before destruction; Offered identity provider.
  */
-import { createHash } from 'node:crypto'
 import { providersInForce, readProviders } from '../../auth/providers/in-force.ts'
 import type { Ctx } from '../../context.ts'
-import { writeJson } from '../../json.ts'
 import type { Received } from '../../operation.ts'
+import { hashOfPlan } from '../../plan.ts'
 import { refuse } from '../../problem.ts'
 import { installationScope } from '../../sealing.ts'
 import { readSwitches } from '../settings/settings.ts'
@@ -52,13 +51,7 @@ export async function getWithdrawalPlan(
     stranded_count: workspaces.reduce((sum, { stranded_count }) => sum + stranded_count, 0),
     workspaces,
   }
-  return {
-    ...facts,
-    hash: createHash('sha256')
-      .update(writeJson(facts) ?? '')
-      .digest('hex')
-      .slice(0, 16),
-  }
+  return { ...facts, hash: hashOfPlan(facts) }
 }
 
 interface StrandedRow {

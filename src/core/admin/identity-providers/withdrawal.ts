@@ -13,10 +13,12 @@
  */
 import type { Ctx } from '../../context.ts'
 import type { Received } from '../../operation.ts'
+import { demandPlan } from '../../plan.ts'
 import { refuse } from '../../problem.ts'
 import type { OfferedProvider, identityProviderOperations as ops, Withdrawal } from './contract.ts'
 import { endOffer, tellWorkspaces } from './jobs.ts'
 import { countWorkspacesOn, lockOffered, readOffered } from './offered.ts'
+import { getWithdrawalPlan } from './withdrawal-plan.ts'
 
 const defaultDaysAhead = 14
 
@@ -26,13 +28,14 @@ interface Moment {
   readonly is_now: boolean
 }
 
-/** Announces the end, or ends the offer. Refuses not_found, identity_provider.already_withdrawn, identity_provider.withdraw_count_mismatch. */
+/** Announces the end, or ends the offer. Refuses not_found, identity_provider.already_withdrawn, plan.stale, identity_provider.withdraw_count_mismatch. */
 export async function withdrawIdentityProvider(
   ctx: Ctx,
   { providerId, body }: Received<typeof ops.withdrawIdentityProvider>,
 ): Promise<OfferedProvider> {
   const row = await lockOffered(ctx, providerId)
   if (row.state === 'ENDED') refuse('identity_provider.already_withdrawn')
+  await demandPlan(body.plan_hash, () => getWithdrawalPlan(ctx, { providerId }))
   const { withdraw_at: at, is_now: isNow } = await momentOf(ctx, body)
   const count = await countWorkspacesOn(ctx, providerId)
   if (isNow && body.confirm_count !== count) refuse('identity_provider.withdraw_count_mismatch', { expected: count })

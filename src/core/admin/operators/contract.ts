@@ -13,6 +13,7 @@ const Operator = z
     workspace: z.object({ id: uuid, slug: z.string() }),
     added_at: moment,
     added_by: uuid.nullable(),
+    probation_until: moment.nullable().describe('null: a full operator'),
   })
   .meta({ id: 'Operator' })
 export type Operator = z.output<typeof Operator>
@@ -42,10 +43,14 @@ export const operatorOperations = defineOperations('admin', {
     spec: 'Admin, rule 2',
     body: OperatorAdd,
     success: { status: 204 },
-    needs: { caller: 'operator', whileRegisterEmpty: 'scope alone' },
+    needs: { caller: 'operator', whileRegisterEmpty: 'scope alone', stepUp: 'when sent' },
     refuses: ['admin.operator_not_active', 'not_found'],
     recovery: 'allowed',
-    assumed: ['account_id, or workspace and email, but not both: 422 otherwise; an account nobody knows is 404'],
+    assumed: [
+      'account_id, or workspace and email, but not both: 422 otherwise; an account nobody knows is 404',
+      'without a step-up the account is on probation for SVC_OPERATOR_PROBATION_HOURS; entered once more with one it is full at once',
+      'a caller who enters the empty register is full; an account that it names besides is on probation unless a step-up was sent',
+    ],
   },
   removeOperator: {
     method: 'DELETE',
@@ -54,8 +59,11 @@ export const operatorOperations = defineOperations('admin', {
     spec: 'Admin, rule 3',
     params: z.strictObject({ accountId: uuid }),
     success: { status: 204 },
-    needs: { caller: 'operator' },
+    needs: { caller: 'operator', stepUp: 'when sent' },
     refuses: ['admin.operator_last', 'admin.operator_not_registered'],
     recovery: 'allowed',
+    assumed: [
+      'the last operator is the last who can act: not on probation, with an active account in an active workspace, and, if a service account, with a token that carries admin:tenants',
+    ],
   },
 })

@@ -1,14 +1,23 @@
 /**
  * The operator register: whose credentials may act on the installation.
  *
- * It is never empty once it has held somebody: removals lock the whole register, so two
- * operators who remove each other at the same moment cannot both succeed.
+ *    no step-up ──▶ on probation ──its end, or entered again with a step-up──▶ full
+ *    step-up, set-up, empty register, at the database ───────────────────────▶ full
  *
- * Spec: Admin, rules 2 and 3; decisions 4, Operator.
+ * It is never without somebody who can act once it has held somebody: every change locks the
+ * whole register, so two operators who remove each other at the same moment cannot both
+ * succeed. Can act: a full operator whose account and workspace are active; a service account
+ * also needs a token for it, because no step-up of its own mints one.
+ *
+ * Locks follow one order: a workspace's row, then the register. Every change is mailed to the
+ * operators (mail/operators.ts).
+ *
+ * Spec: Admin, rules 2 and 3; decisions 4, Operator; 7, Probation; docs/decisions/0130, 0132.
  */
 import { isAccount } from '../../actor.ts'
 import type { Ctx } from '../../context.ts'
 import { fold } from '../../fold.ts'
+import { tellOperators } from '../../mail/operators.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse, refuseMember } from '../../problem.ts'
 import type { Operator, operatorOperations as ops } from './contract.ts'
@@ -20,11 +29,27 @@ interface Candidate {
   readonly state: string
 }
 
+interface Entry {
+  readonly account: Pick<Candidate, 'account_id' | 'workspace_id' | 'slug'>
+  /** Null makes a full operator. */
+  readonly probationUntil: string | null
+}
+
+interface Registered {
+  readonly account_id: string
+  readonly workspace_id: string
+  readonly slug: string
+  /** Null also where it is over. */
+  readonly probation_until: string | null
+  readonly can_act: boolean
+}
+
 /** The register, in the order of entry. */
 export async function listOperators(ctx: Ctx): Promise<Answer<typeof ops.listOperators>> {
   const data = await ctx.tx<Operator[]>`
     select o.account_id, a.display_name as name, a.email as address, coalesce(a.email, a.display_name) as sign_in_name, a.kind,
-           json_build_object('id', t.id, 'slug', t.slug) as workspace, o.added_at, o.added_by
+           json_build_object('id', t.id, 'slug', t.slug) as workspace, o.added_at, o.added_by,
+           case when o.probation_until > now() then o.probation_until end as probation_until
     from operator o
     join account a on a.tenant_id = o.workspace_id and a.id = o.account_id
     join tenant t on t.id = o.workspace_id
@@ -33,76 +58,118 @@ export async function listOperators(ctx: Ctx): Promise<Answer<typeof ops.listOpe
 }
 
 /**
- * Enters an account; one that is there already is no error. While the register is empty
- * the caller is entered by the same statement. Refuses not_found, admin.operator_not_active.
+ * Enters an account, on probation unless a step-up was spent; with one it ends the probation of an account that is
+ * there already, without one that is no error and changes nothing. While the register is empty the caller is entered by
+ * the same statement, in full. Refuses not_found, admin.operator_not_active, admin.operator_on_probation.
  */
 export async function addOperator(ctx: Ctx, { body }: Received<typeof ops.addOperator>): Promise<void> {
-  demandAdmitted(ctx, await lockRegister(ctx))
   const account = await findAccount(ctx, body)
+  demandAdmitted(ctx, await lockRegister(ctx))
   if (!account) refuse('not_found')
   if (account.state !== 'ACTIVE') refuse('admin.operator_not_active')
 
   const caller = await callerToEnter(ctx, account)
-  const entering = caller ? [caller, account] : [account]
-  const rows = entering.map(({ account_id, workspace_id }) => ({
-    account_id,
-    workspace_id,
+  const isFirst = isAccount(ctx.actor) && !ctx.actor.isOperator && caller === undefined
+  const probationUntil = isFirst ? null : await endOfProbation(ctx)
+  await enter(ctx, [...(caller ? [{ account: caller, probationUntil: null }] : []), { account, probationUntil }])
+}
+
+/** Enters an account that a rewind of the database took away, as it was. Refuses not_found, admin.operator_not_active. */
+export async function addOperatorAgain(ctx: Ctx, accountId: string, probationUntil: string | null): Promise<void> {
+  const account = await findAccount(ctx, { account_id: accountId })
+  await lockRegister(ctx)
+  if (!account) refuse('not_found')
+  if (account.state !== 'ACTIVE') refuse('admin.operator_not_active')
+
+  await enter(ctx, [{ account, probationUntil }])
+}
+
+/** Writes, journals, mails and owes the entries that change something. */
+async function enter(ctx: Ctx, entries: readonly Entry[]): Promise<void> {
+  const rows = entries.map(({ account, probationUntil }) => ({
+    account_id: account.account_id,
+    workspace_id: account.workspace_id,
     added_by: isAccount(ctx.actor) ? ctx.actor.accountId : null,
+    probation_until: probationUntil,
   }))
   const entered = await ctx.tx<{ account_id: string }[]>`
-    insert into operator ${ctx.tx.rows(rows, 'account_id', 'workspace_id', 'added_by')}
-    on conflict (account_id) do nothing returning account_id`
+    insert into operator ${ctx.tx.rows(rows, 'account_id', 'workspace_id', 'added_by', 'probation_until')}
+    on conflict (account_id) do update set probation_until = null
+    where operator.probation_until > now() and excluded.probation_until is null
+    returning account_id`
 
-  for (const { account_id } of entered) {
-    const { workspace_id, slug } = entering.find((entry) => entry.account_id === account_id) ?? account
-    await ctx.journal('operator.added', { id: workspace_id, slug }, { subject: { kind: 'account', id: account_id } })
-    ctx.oblige({ act: 'operator.added', tenant_id: workspace_id, account_id })
+  for (const { account, probationUntil } of entries) {
+    const { account_id, workspace_id } = account
+    if (!entered.some((row) => row.account_id === account_id)) continue
+    const probation = probationUntil === null ? {} : { probation_until: probationUntil }
+    const notice = await ctx.journal(
+      'operator.added',
+      { id: workspace_id, slug: account.slug },
+      { subject: { kind: 'account', id: account_id }, params: probation },
+    )
+    await tellOperators(ctx, 'operator_added', notice)
+    ctx.oblige({ act: 'operator.added', tenant_id: workspace_id, account_id, ...probation })
   }
 }
 
-/** Removes an account; its next call is refused. Refuses admin.operator_not_registered, admin.operator_last. */
+/** Removes an account; its next call is refused. Refuses admin.operator_not_registered, admin.operator_last, admin.operator_on_probation. */
 export async function removeOperator(ctx: Ctx, { accountId }: Received<typeof ops.removeOperator>): Promise<void> {
   const register = await lockRegister(ctx)
-  // First, so that of the last two who remove each other the later one learns why, and not that he is none any more.
-  if (register.length === 1 && register.includes(accountId)) refuse('admin.operator_last')
+  const gone = register.find((operator) => operator.account_id === accountId)
+  // First, so that of the last two who remove each other the later one learns why, and not that it is none any more.
+  if (!isKept(register, (operator) => operator === gone)) refuse('admin.operator_last')
   demandAdmitted(ctx, register)
-  if (!register.includes(accountId)) refuse('admin.operator_not_registered')
+  if (!gone) refuse('admin.operator_not_registered')
 
-  const [gone] = await ctx.tx<{ workspace_id: string; slug: string }[]>`
-    delete from operator o using tenant t where o.account_id = ${accountId} and t.id = o.workspace_id
-    returning o.workspace_id, t.slug`
-  if (!gone) return
-  await ctx.journal(
+  const notice = await ctx.journal(
     'operator.removed',
     { id: gone.workspace_id, slug: gone.slug },
     { subject: { kind: 'account', id: accountId } },
   )
+  // Before the row goes: whoever is removed is told too.
+  await tellOperators(ctx, 'operator_removed', notice)
+  await ctx.tx`delete from operator where account_id = ${accountId}`
   ctx.oblige({ act: 'operator.removed', tenant_id: gone.workspace_id, account_id: accountId })
 }
 
 /** Everybody in the register, while nobody else can change it: the installation's one row is its lock, even when it is empty. */
-async function lockRegister(ctx: Ctx): Promise<string[]> {
+async function lockRegister(ctx: Ctx): Promise<readonly Registered[]> {
   await ctx.tx`select 1 from installation for update`
-  const rows = await ctx.tx<{ account_id: string }[]>`select account_id from operator`
-  return rows.map((row) => row.account_id)
+  return ctx.tx<Registered[]>`
+    select o.account_id, o.workspace_id, t.slug, case when o.probation_until > now() then o.probation_until end as probation_until,
+           coalesce(a.state = 'ACTIVE' and t.state = 'ACTIVE' and (o.probation_until is null or o.probation_until <= now())
+             and (a.kind = 'PERSON' or exists (
+               select from credential c
+               where c.tenant_id = a.tenant_id and c.account_id = a.id and c.kind = 'SERVICE' and c.revoked_at is null
+                 and (c.expires_at is null or c.expires_at > now()) and 'admin:tenants' = any (string_to_array(c.scopes, ' ')))), false) as can_act
+    from operator o
+    join tenant t on t.id = o.workspace_id
+    left join account a on a.tenant_id = o.workspace_id and a.id = o.account_id`
 }
 
-/** The gate let the caller in before the lock: somebody may have removed him, or filled the empty register, since. */
-function demandAdmitted({ actor }: Ctx, register: readonly string[]): void {
-  const isAdmitted =
-    !isAccount(actor) || register.includes(actor.accountId) || (register.length === 0 && !actor.isOperator)
-  if (!isAdmitted) refuse('admin.operator_required')
+/** The gate let the caller in before the lock: somebody may have removed it, put it on probation, or filled the empty register, since. */
+function demandAdmitted({ actor }: Ctx, register: readonly Registered[]): void {
+  if (!isAccount(actor)) return
+  const own = register.find((operator) => operator.account_id === actor.accountId)
+  if (own?.probation_until) refuse('admin.operator_on_probation', { until: own.probation_until })
+  if (!own && (register.length > 0 || actor.isOperator)) refuse('admin.operator_required')
 }
 
-/** Whether the register would still hold somebody without the workspace's accounts; nobody can change it before the commit. */
-export async function isRegisterKeptWithout(ctx: Ctx, tenantId: string): Promise<boolean> {
-  await lockRegister(ctx)
-  const [register] = await ctx.tx<{ count: number; leaving: number }[]>`
-    select count(*)::int as count, (count(*) filter (where workspace_id = ${tenantId}))::int as leaving from operator`
-  return register === undefined || register.leaving === 0 || register.leaving < register.count
+/** Whether somebody who can act stays without those that go; where nobody could act before, whether anybody stays. */
+function isKept(register: readonly Registered[], goes: (operator: Registered) => boolean): boolean {
+  const stay = register.filter((operator) => !goes(operator))
+  if (stay.length === register.length || stay.some((operator) => operator.can_act)) return true
+  return stay.length > 0 && !register.some((operator) => operator.can_act)
 }
 
-/** Removes the accounts of a workspace that goes, and forgets whom they entered. The register must be kept without them. */
+/** Whether the installation would still have an operator who can act without the workspace's accounts; nobody can change that before the commit. */
+export const isRegisterKeptWithout = async (ctx: Ctx, tenantId: string): Promise<boolean> =>
+  isKept(await lockRegister(ctx), ({ workspace_id }) => workspace_id === tenantId)
+
+/**
+ * Removes the accounts of a workspace that goes, and tells those that stay: what is queued for its own people would
+ * outlive it. The register must be kept without them.
+ */
 export async function removeOperatorsOf(
   ctx: Ctx,
   tenant: { readonly id: string; readonly slug: string },
@@ -110,11 +177,21 @@ export async function removeOperatorsOf(
   const gone = await ctx.tx<{ account_id: string }[]>`
     delete from operator where workspace_id = ${tenant.id} returning account_id`
   for (const { account_id } of gone) {
-    await ctx.journal('operator.removed', tenant, { subject: { kind: 'account', id: account_id } })
+    const notice = await ctx.journal('operator.removed', tenant, { subject: { kind: 'account', id: account_id } })
+    await tellOperators(ctx, 'operator_removed', notice)
     ctx.oblige({ act: 'operator.removed', tenant_id: tenant.id, account_id })
   }
 }
 
+/** When a probation ends that begins now; null where the call makes a full operator. */
+async function endOfProbation({ tx, actor, config }: Ctx): Promise<string | null> {
+  if (!isAccount(actor) || actor.isProven) return null
+  const [end] = await tx<{ until: string }[]>`
+    select now() + make_interval(hours => ${config.operatorProbationHours}) as until`
+  return end?.until ?? null
+}
+
+/** The account that is named, with its workspace's row kept from being deleted or suspended until the commit. */
 async function findAccount(
   ctx: Ctx,
   { account_id, workspace, email }: Received<typeof ops.addOperator>['body'],
@@ -123,18 +200,18 @@ async function findAccount(
     if (workspace !== undefined || email !== undefined)
       refuseMember('/account_id', 'member.conflicts', { with: ['workspace', 'email'] })
     const [byId] = await ctx.tx<Candidate[]>`
-      select a.id as account_id, a.tenant_id as workspace_id, t.slug, a.state from account a join tenant t on t.id = a.tenant_id where a.id = ${account_id}`
+      select a.id as account_id, a.tenant_id as workspace_id, t.slug, a.state from account a join tenant t on t.id = a.tenant_id where a.id = ${account_id} for key share of t`
     return byId
   }
   if (workspace === undefined) refuseMember('/workspace', 'member.required')
   if (email === undefined) refuseMember('/email', 'member.required')
   const [byAddress] = await ctx.tx<Candidate[]>`
     select a.id as account_id, a.tenant_id as workspace_id, t.slug, a.state from tenant t
-    join account a on a.tenant_id = t.id and a.email_fold = ${fold(email)} where t.slug = ${workspace}`
+    join account a on a.tenant_id = t.id and a.email_fold = ${fold(email)} where t.slug = ${workspace} for key share of t`
   return byAddress
 }
 
-/** The caller, where he is not in the register yet: only an empty one lets him this far. */
+/** The caller, where it is not in the register yet: only an empty one lets it this far. */
 async function callerToEnter(ctx: Ctx, account: Candidate): Promise<Candidate | undefined> {
   const { actor } = ctx
   if (!isAccount(actor) || actor.isOperator || actor.accountId === account.account_id) return undefined

@@ -3,7 +3,7 @@
  *
  * A replacement is whole: what it leaves out is decided no longer. Every row that says the
  * same as before stays as it is, with its setter and its moment; one journal entry names
- * those that moved, and never a value.
+ * those that moved, and never a value, and so does a mail to each operator.
  *
  * The row of the installation is the lock: two replacements at once follow one another.
  *
@@ -15,6 +15,7 @@ import type { Ctx } from '../../context.ts'
 import type { Installation } from '../../installation.ts'
 import { writeJson } from '../../json.ts'
 import { knownLocale, knownTimeZone } from '../../locale.ts'
+import { tellOperators } from '../../mail/operators.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse, refuseMember } from '../../problem.ts'
 import type { settingsOperations as ops, SettingsDocument } from './contract.ts'
@@ -91,9 +92,10 @@ export async function replaceDecisions(
 
   for (const name of moved) await writeDecision(ctx, name, after.get(name))
   await ctx.tx`update installation set settings_version = settings_version + 1, settings_file = ${file}`
-  await ctx.journal('settings.replaced', null, {
+  const notice = await ctx.journal('settings.replaced', null, {
     params: { switches: moved, source: file === null ? 'database' : 'file' },
   })
+  if (moved.length > 0) await tellOperators(ctx, 'settings_replaced', notice)
   return { level: { version: level.version + 1, file }, moved }
 }
 

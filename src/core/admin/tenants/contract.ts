@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { JobRef } from '../../job-area/contract.ts'
 import { defineOperations } from '../../operation.ts'
 import { HoldScope, holdReason } from '../../retention/contract.ts'
-import { email, int64, moment, optionalPaging, slug, text, uuid, version } from '../../schema.ts'
+import { email, int64, moment, optionalPaging, planHash, slug, text, uuid, version } from '../../schema.ts'
 
 const tenantId = uuid.describe("the workspace's id")
 export const tenantStates = ['ACTIVE', 'SUSPENDED', 'PENDING_DELETION'] as const
@@ -87,7 +87,10 @@ const ResolvedQuotas = z
 export type ResolvedQuotas = z.output<typeof ResolvedQuotas>
 
 const TenantDeletionRequest = z
-  .strictObject({ confirmation: text(1, 200).describe("the workspace's display name, typed exactly") })
+  .strictObject({
+    confirmation: text(1, 200).describe("the workspace's display name, typed exactly"),
+    plan_hash: planHash,
+  })
   .meta({ id: 'TenantDeletionRequest' })
 
 const PasswordOpeningRequest = z
@@ -175,9 +178,12 @@ export const tenantOperations = defineOperations('admin', {
     params: z.strictObject({ tenantId }),
     success: { status: 204 },
     needs: { ...operator, mode: 'multi' },
-    refuses: ['admin.tenant_leaving'],
+    refuses: ['admin.tenant_leaving', 'admin.operator_last'],
     recovery: 'allowed',
-    assumed: ['the register; the specification states it for some admin operations only'],
+    assumed: [
+      'the register; the specification states it for some admin operations only',
+      'a workspace that the last operators who can act belong to cannot be suspended: 409 admin.operator_last; at the database it can, and be resumed there',
+    ],
   },
   resumeTenant: {
     method: 'POST',
@@ -199,11 +205,11 @@ export const tenantOperations = defineOperations('admin', {
     body: TenantDeletionRequest,
     success: { status: 200, answer: AdminTenant },
     needs: { ...operator, stepUp: true, mode: 'multi' },
-    refuses: ['admin.confirmation_mismatch', 'admin.operator_last'],
+    refuses: ['admin.confirmation_mismatch', 'plan.stale', 'admin.operator_last'],
     recovery: 'allowed',
     assumed: [
-      'a workspace that all operators belong to cannot be deleted: 409 admin.operator_last',
-      'a wrong confirmation is refused also on a workspace that is pending deletion already',
+      'a workspace that the last operators who can act belong to cannot be deleted: 409 admin.operator_last',
+      'a wrong confirmation is refused also on a workspace that is pending deletion already; a plan is asked for only where something is done',
     ],
   },
   cancelTenantDeletion: {

@@ -7,15 +7,14 @@
  *
  * Spec: Plans before destruction.
  */
-import { createHash } from 'node:crypto'
 import { asInstallation, type Ctx } from '../../context.ts'
-import { writeJson } from '../../json.ts'
 import type { Received } from '../../operation.ts'
+import { hashOfPlan } from '../../plan.ts'
 import { refuse } from '../../problem.ts'
 import type { DeletionPlan, retentionOperations as ops } from '../../retention/contract.ts'
 import { installationScope } from '../../sealing.ts'
 import { workspaceTables } from '../../tables.ts'
-import { graceDays } from './deletion.ts'
+import { graceDays } from './grace.ts'
 import { countJobs } from './purge-queue.ts'
 import { countRows } from './purge-tables.ts'
 
@@ -61,10 +60,7 @@ export async function getDeletionPlan(
     counts: Object.fromEntries([...rows].map(([table, count]) => [entityOf(table), count])),
     queued_jobs: queuedJobs,
     slug_blocked_days: ctx.config.slugBlockDays,
-    hash: createHash('sha256')
-      .update(writeJson([facts, made]) ?? '')
-      .digest('hex')
-      .slice(0, 16),
+    hash: hashOfPlan([facts, made]),
   }
 }
 

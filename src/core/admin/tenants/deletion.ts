@@ -14,18 +14,19 @@
 import type { Ctx } from '../../context.ts'
 import { closeWorkspace } from '../../installation.ts'
 import type { Answer, Received } from '../../operation.ts'
+import { demandPlan } from '../../plan.ts'
 import { refuse } from '../../problem.ts'
 import { isRegisterKeptWithout } from '../operators/register.ts'
 import type { tenantOperations as ops, TenantState } from './contract.ts'
+import { getDeletionPlan } from './deletion-plan.ts'
+import { graceDays } from './grace.ts'
 import { purgeTenant } from './jobs.ts'
 import { readTenant } from './list.ts'
 import { lockTenant } from './tenant-row.ts'
 
-export const graceDays = 30
-
 /**
  * Asks for the deletion; on a workspace that is leaving already nothing changes, the
- * deadline least of all. Refuses not_found, admin.confirmation_mismatch, admin.operator_last.
+ * deadline least of all. Refuses not_found, admin.confirmation_mismatch, plan.stale, admin.operator_last.
  */
 export async function deleteTenant(
   ctx: Ctx,
@@ -36,6 +37,7 @@ export async function deleteTenant(
   const tenant = await lockTenant(ctx, tenantId)
   if (body.confirmation !== tenant.display_name) refuse('admin.confirmation_mismatch')
   if (tenant.state === 'PENDING_DELETION') return readTenant(ctx.tx, tenant.slug)
+  await demandPlan(body.plan_hash, () => getDeletionPlan(ctx, { tenantId }))
   if (!(await isRegisterKeptWithout(ctx, tenantId))) refuse('admin.operator_last')
 
   const purgeAfter = await markLeaving(ctx, tenantId)

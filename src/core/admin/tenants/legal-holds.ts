@@ -57,7 +57,7 @@ export async function replaceLegalHolds(
   const placed = await ctx.inWorkspace(tenantId, async () => {
     const placements = await withTargets(ctx, tenantId, missing)
     await place(ctx, tenantId, placements)
-    await record(ctx, placements, body.recovery_point)
+    await record(ctx, placements)
     return placements
   })
   if (placed.length > 0)
@@ -67,6 +67,8 @@ export async function replaceLegalHolds(
         placed: placed.length,
         targets_missing: placed.filter(({ isTargetPresent }) => !isTargetPresent).length,
         already_present: present.size,
+        // In force again all the same; the workspace's trail does not tell.
+        had_been_released: placed.flatMap(({ id, released_at }) => (released_at ? [{ id, released_at }] : [])),
       },
     })
   ctx.oblige(
@@ -137,22 +139,15 @@ async function place(ctx: Ctx, tenantId: string, placements: readonly Placement[
   await ctx.tx`insert into legal_hold ${ctx.tx.rows(rows, 'tenant_id', 'id', 'scope_kind', 'scope_id', 'reason', 'placed_by', 'placed_at')}`
 }
 
-async function record(ctx: Ctx, placements: readonly Placement[], recoveryPoint: string): Promise<void> {
-  const entries = placements.map(({ id, scope, scopeId, isTargetPresent, released_at }) =>
-    ctx.audit('lifecycle.hold_replaced', {
-      subject: { kind: 'hold', id },
-      params: {
-        recovery_point: recoveryPoint,
-        scope: { kind: scope.kind, id: scopeId },
-        target_present: isTargetPresent,
-        released_at: released_at ?? null,
-      },
-    }),
+async function record(ctx: Ctx, placements: readonly Placement[]): Promise<void> {
+  const seen = placements.map(({ id, scope, scopeId }) => ({ id, scope: { kind: scope.kind, id: scopeId } }))
+  const entries = seen.map(({ id, scope }) =>
+    ctx.audit('lifecycle.hold_replaced', { subject: { kind: 'hold', id }, params: { scope } }),
   )
-  const events = placements.map(({ id, scope, scopeId, isTargetPresent }) => ({
+  const events = seen.map((data) => ({
     name: 'lifecycle.hold.replaced' as const,
-    subject: `/retention/holds/${id}`,
-    data: { id, scope: { kind: scope.kind, id: scopeId }, target_present: isTargetPresent },
+    subject: `/retention/holds/${data.id}`,
+    data,
   }))
   await Promise.all([...entries, ctx.emit(...events)])
 }

@@ -2,10 +2,12 @@
  * Suspension: a workspace's people are refused from their next request; its data stays.
  * Spec: Workspace states, rows 1 and 2; rule 1; decisions 4.
  */
+import { isAccount } from '../../actor.ts'
 import type { Ctx } from '../../context.ts'
 import { closeWorkspace } from '../../installation.ts'
 import type { Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
+import { isRegisterKeptWithout } from '../operators/register.ts'
 import type { tenantOperations as ops, TenantState } from './contract.ts'
 
 interface StateRow {
@@ -13,14 +15,19 @@ interface StateRow {
   readonly slug: string
 }
 
-/** Suspends a workspace; on a suspended one nothing changes. Refuses not_found, admin.tenant_leaving. */
+/**
+ * Suspends a workspace; on a suspended one nothing changes. Refuses not_found, admin.tenant_leaving, and
+ * admin.operator_last over the API where nobody who can act would be left: nobody could resume it there.
+ */
 export async function suspendTenant(ctx: Ctx, { tenantId }: Received<typeof ops.suspendTenant>): Promise<void> {
   // Waits for the changes its people have under way: once this is answered, none of theirs commits.
   await closeWorkspace(ctx.tx, tenantId)
   const tenant = await lockTenant(ctx, tenantId)
-  // A second :suspend is no conflict: the caller has what he asked for, and a retry after a lost answer must not look
+  // A second :suspend is no conflict: the caller has what was asked for, and a retry after a lost answer must not look
   // like a failure. Nothing is journalled.
   if (tenant.state === 'SUSPENDED') return
+  // At the database it can be resumed as it was suspended, and a compromised workspace stopped whoever is in it.
+  if (isAccount(ctx.actor) && !(await isRegisterKeptWithout(ctx, tenantId))) refuse('admin.operator_last')
 
   await ctx.tx`update tenant set state = 'SUSPENDED', suspended_at = now(), version = version + 1 where id = ${tenantId}`
   await record(ctx, tenantId, tenant.slug, 'tenant.suspended', 'work.tenant.suspended', 'SUSPENDED')
