@@ -4,7 +4,7 @@
  *    /healthz   200 while the process answers at all; asks nothing of the database, so that
  *               an orchestrator does not restart a daemon because PostgreSQL is away
  *    /readyz    200 once every named check passes, 503 otherwise; a balancer's question
- *    /metrics   Prometheus
+ *    /metrics   Prometheus; on the listener of its own where there is one (health-listener.ts)
  *
  * Spec: decisions 1, Roots.
  */
@@ -23,7 +23,7 @@ interface Verdict {
 
 export function addHealth(
   app: FastifyInstance,
-  { readiness, metrics }: { readiness: Readiness; metrics: Metrics },
+  { readiness, metrics, servesMetrics }: { readiness: Readiness; metrics: Metrics; servesMetrics: boolean },
 ): void {
   const verdict = shared(() => check(readiness))
 
@@ -41,6 +41,7 @@ export function addHealth(
       })
       .send(writeJson(answer))
   })
+  if (!servesMetrics) return
   app.get('/metrics', { config: { label: 'metrics' } }, async (_request, reply) =>
     reply.header('content-type', metrics.contentType).send(await metrics.text()),
   )
