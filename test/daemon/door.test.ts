@@ -230,6 +230,7 @@ describe('readers', () => {
     socket.on('data', (chunk: Buffer) => {
       taken += chunk.length
     })
+    socket.resume()
     await expect.poll(() => taken, { timeout: 10_000 }).toBeGreaterThan(12_000_000)
     expect((await metrics(daemon)).get('svc_readers_closed{listener="api"}')).toBe(0)
   })
