@@ -49,6 +49,29 @@ export const environment = z.object({
   SVC_DATA_DIR: z.string().min(1).default('.svc').describe('Folder of everything that is not in the database'),
   SVC_HOST: z.string().min(1).default('127.0.0.1').describe('Address the daemon listens on'),
   SVC_PORT: wholeNumber(0, 65535).default(8080).describe('Port the daemon listens on; 0 takes a free one'),
+  SVC_HEALTH_PORT: wholeNumber(0, 65535)
+    .optional()
+    .describe(
+      'Port of a listener of its own, on SVC_HOST, for /healthz, /readyz and /metrics, which a flood of the other one does not reach; 0 takes a free one. Absent, or SVC_PORT itself: there is one listener for all',
+    ),
+  SVC_CONNECTIONS: wholeNumber(10, 100_000)
+    .default(5000)
+    .describe(
+      'Connections of one daemon at once. Beyond them the oldest one without a whole request gives way, of the source that has most of those; the process may open as many files and some hundred more',
+    ),
+  SVC_CONNECTIONS_PER_SOURCE: wholeNumber(5, 100_000)
+    .optional()
+    .describe(
+      'Connections at once from one IPv4 address or one /64 of IPv6. Absent: half of SVC_CONNECTIONS. A proxy in front is one address: give it all of them where nobody else can connect',
+    ),
+  SVC_SLOW_READER_SECONDS: wholeNumber(1, 3600)
+    .default(15)
+    .describe('After how long a connection is closed that takes nothing of an answer, in seconds'),
+  SVC_WAITING_MEBIBYTES: wholeNumber(8, 100_000)
+    .default(64)
+    .describe(
+      'How much of answers may wait in memory to be taken, in MiB; a quarter of it for one workspace. Beyond it readers that take nothing are closed, then reads of that workspace are refused (503)',
+    ),
   SVC_MODE: z
     .enum(['multi', 'single'])
     .default('multi')
@@ -186,6 +209,13 @@ export interface Config {
   readonly dataDir: string
   readonly host: string
   readonly port: number
+  /** Undefined: health and metrics are on `port`. */
+  readonly healthPort: number | undefined
+  readonly connections: number
+  readonly connectionsPerSource: number
+  readonly slowReaderSeconds: number
+  /** What may wait of answers in all; one workspace has a quarter of it. */
+  readonly waitingBytes: number
   readonly mode: 'multi' | 'single'
   /** The domain whose subdomains are the workspaces' slugs; undefined serves every host alike. */
   readonly baseDomain: string | undefined
@@ -245,6 +275,11 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     dataDir,
     host: values.SVC_HOST,
     port: values.SVC_PORT,
+    healthPort: healthPortOf(values),
+    connections: values.SVC_CONNECTIONS,
+    connectionsPerSource: values.SVC_CONNECTIONS_PER_SOURCE ?? Math.ceil(values.SVC_CONNECTIONS / 2),
+    slowReaderSeconds: values.SVC_SLOW_READER_SECONDS,
+    waitingBytes: values.SVC_WAITING_MEBIBYTES * 1024 * 1024,
     mode: values.SVC_MODE,
     baseDomain: values.SVC_BASE_DOMAIN,
     keyringFile: values.SVC_KEYRING_FILE ? resolve(values.SVC_KEYRING_FILE) : join(dataDir, 'keyring.json'),
@@ -278,6 +313,10 @@ function disabling(text: string): Config['webhookDisableAfter'] {
   const [failures = '', seconds = '86400'] = text.split(',')
   return { failures: Number(failures), seconds: Number(seconds) }
 }
+
+/** Any number of listeners may take a free port; a number that both name is one listener. */
+const healthPortOf = ({ SVC_PORT: port, SVC_HEALTH_PORT: health }: z.output<typeof environment>) =>
+  health === port && port !== 0 ? undefined : health
 
 function ownUrl(values: z.output<typeof environment>): string {
   const { SVC_BASE_DOMAIN: domain, SVC_HOST: host, SVC_PORT: port } = values

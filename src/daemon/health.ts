@@ -5,7 +5,7 @@
  *               an orchestrator does not restart a daemon because PostgreSQL is away
  *    /readyz    200 once every named check passes, 503 otherwise; a balancer's question, answered
  *               within 2 s whatever the checks do
- *    /metrics   Prometheus
+ *    /metrics   Prometheus; on the listener of its own where there is one (health-listener.ts)
  *
  * Spec: decisions 1, Roots.
  */
@@ -24,7 +24,7 @@ interface Verdict {
 
 export function addHealth(
   app: FastifyInstance,
-  { readiness, metrics }: { readiness: Readiness; metrics: Metrics },
+  { readiness, metrics, servesMetrics }: { readiness: Readiness; metrics: Metrics; servesMetrics: boolean },
 ): void {
   const checks = Object.entries(readiness).map(([name, run]) => ({ name, run: shared(run) }))
   const verdict = shared(() => check(checks))
@@ -43,6 +43,7 @@ export function addHealth(
       })
       .send(writeJson(answer))
   })
+  if (!servesMetrics) return
   app.get('/metrics', { config: { label: 'metrics' } }, async (_request, reply) =>
     reply.header('content-type', metrics.contentType).send(await metrics.text()),
   )

@@ -26,6 +26,7 @@ import { followWithCopies } from '../core/recovery/follow-copies.ts'
 import { detectRewind, watchWrites } from '../core/recovery/witness.ts'
 import { announceServing } from '../core/serving.ts'
 import { startDispatcher } from '../core/webhooks/dispatch/dispatcher.ts'
+import { apiLimits, buildHealthServer } from './health-listener.ts'
 import { type Log, openLog } from './log.ts'
 import { openMetrics } from './metrics.ts'
 import { readinessOf } from './readiness.ts'
@@ -38,6 +39,8 @@ export type DaemonRole = 'api' | 'worker' | 'all'
 export interface Daemon {
   /** `http://127.0.0.1:8080` */
   readonly address: string
+  /** The listener for health and metrics alone, where there is one. */
+  readonly healthAddress: string | undefined
   /** Undefined once the installation is set up, and when the operator chose it himself. */
   readonly setUpToken: string | undefined
   /** What SIGHUP does (reload.ts): reads the keyring and the settings file again. Never rejects. */
@@ -48,6 +51,8 @@ export interface Daemon {
 
 const drainMs = 10_000
 const drainAfterFailureMs = 5_000
+/** Connections that wait to be accepted: a burst of thousands must not make others wait a second for their next try. */
+const backlog = 4_096
 /** Callers who have not finished by then are cut off, so that the rest of the drain has its time. */
 const requestGraceMs = 5_000
 
@@ -84,11 +89,15 @@ async function serve(
   const { config, address: database } = installation
   let draining: Promise<void> | undefined
   const readiness = readinessOf(installation, () => draining !== undefined)
+  const options = { log, metrics: openMetrics(installation.pool), readiness }
+  const health = config.healthPort === undefined ? undefined : buildHealthServer(installation, options)
+  if (health) closing.push(() => closeServer(health))
   const app = buildServer(installation, {
-    log,
-    metrics: openMetrics(installation.pool),
-    readiness,
+    ...options,
+    ...apiLimits(config),
+    listener: 'api',
     servesApi: role !== 'worker',
+    servesMetrics: health === undefined,
   })
   await settleSettings(installation)
   const setUpToken = await offerSetUp(installation)
@@ -118,13 +127,18 @@ async function serve(
   closing.push(async () => {
     await Promise.all([closeServer(app), dispatcher?.close()])
   })
-  await app.listen({ host: config.host, port: config.port })
+  await app.listen({ host: config.host, port: config.port, backlog })
+  // Behind the other: whoever hears that the daemon is ready can call it.
+  await health?.listen({ host: config.host, port: config.healthPort ?? 0 }).catch((error: Error) => {
+    throw Object.assign(error, { setting: 'SVC_HEALTH_PORT' } satisfies Partial<ListenFailure>)
+  })
   installation.listensAt((app.server.address() as AddressInfo).port)
   if (role !== 'api')
     log.info(config.mail.relay ? 'mail goes to the relay' : 'mail is written to a folder', { to: placeOf(config.mail) })
 
   return {
     address: addressOf(app, config.host),
+    healthAddress: health && addressOf(health, config.host),
     setUpToken: config.setUpToken === undefined ? setUpToken : undefined,
     reload: reloading(booted, log),
     close() {
@@ -159,12 +173,13 @@ function addressOf(app: FastifyInstance, host: string): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Runs the daemon as this process, and says on stdout where it listens; sets the exit code. */
+/** Runs the daemon as this process, and says on stdout where it and its health listen; sets the exit code. */
 export async function runDaemon({ role }: { readonly role: DaemonRole }): Promise<void> {
   try {
-    const { address, setUpToken } = await serveUntilSignal(role)
-    // On stdout, apart from the log: these two lines are for whoever started the daemon.
+    const { address, healthAddress, setUpToken } = await serveUntilSignal(role)
+    // On stdout, apart from the log: these lines are for whoever started the daemon.
     if (setUpToken) process.stdout.write(`set-up token: ${setUpToken}\n`)
+    if (healthAddress !== undefined) process.stdout.write(`health on ${healthAddress}\n`)
     process.stdout.write(`listening on ${address}\n`)
   } catch (error) {
     const { line, code } = startFailure(error)
@@ -211,15 +226,22 @@ export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
   return daemon
 }
 
+interface ListenFailure extends NodeJS.ErrnoException {
+  readonly address?: string
+  readonly port?: number
+  /** The setting that names the port. */
+  readonly setting?: string
+}
+
 /** One line for people, and the exit code: 2 configuration, 7 database, 1 anything else. */
 export function startFailure(error: unknown): { readonly line: string; readonly code: number } {
   if (error instanceof ConfigurationError) return { line: error.message, code: 2 }
-  const { name, message, address, port, syscall } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  const { name, message, address, port, syscall, setting = 'SVC_PORT' } = error as ListenFailure
   if (codeOf(error) === 'EADDRINUSE')
-    return { line: `The port ${port} on ${address} is in use. Stop what listens there, or set SVC_PORT.`, code: 1 }
+    return { line: `The port ${port} on ${address} is in use. Stop what listens there, or set ${setting}.`, code: 1 }
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
     return {
-      line: `Cannot listen on ${address ?? 'SVC_HOST'}: ${codeOf(error)}. Check SVC_HOST and SVC_PORT.`,
+      line: `Cannot listen on ${address ?? 'SVC_HOST'}: ${codeOf(error)}. Check SVC_HOST and ${setting}.`,
       code: 2,
     }
   const isDatabase =

@@ -6,13 +6,23 @@
  */
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Pool } from '../core/database/pool.ts'
+import type { ConnectionCounts } from './connections.ts'
+import type { ReaderCounts } from './readers.ts'
 
 export interface Metrics {
   started(): void
   /** `operation` is an operation's id, or a name of a route outside the API. */
   answered(operation: string, status: number, seconds: number): void
+  /** Tells of a listener's connections and readers from now on. */
+  watch(listener: string, door: Door): void
   text(): Promise<string>
   readonly contentType: string
+}
+
+/** How one listener stands. */
+export interface Door {
+  readonly connections: ConnectionCounts
+  readonly readers: ReaderCounts
 }
 
 export function openMetrics(pool: Pool): Metrics {
@@ -35,6 +45,8 @@ export function openMetrics(pool: Pool): Metrics {
     },
   })
   gaugePool(register, pool)
+  const doors = new Map<string, Door>()
+  gaugeDoors(register, doors)
 
   // The package makes the labels' key anew at each call; there are no more of them than operations and classes.
   const labelled = new Map<string, ReturnType<typeof durations.labels>>()
@@ -53,6 +65,9 @@ export function openMetrics(pool: Pool): Metrics {
     answered(operation, status, seconds) {
       inFlight -= 1
       series(operation, status).observe(seconds)
+    },
+    watch(listener, door) {
+      doors.set(listener, door)
     },
     text: () => register.metrics(),
     contentType: register.contentType,
@@ -86,4 +101,35 @@ function gaugePool(register: Registry, pool: Pool): void {
       this.set(pool.counts.discarded)
     },
   })
+}
+
+function gaugeDoors(register: Registry, doors: ReadonlyMap<string, Door>): void {
+  const gauge = (name: string, help: string, read: (door: Door) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['listener'] as const,
+      registers: [register],
+      collect() {
+        for (const [listener, door] of doors) this.labels(listener).set(read(door))
+      },
+    })
+  gauge('svc_connections', 'Connections that are open.', ({ connections }) => connections.open)
+  gauge(
+    'svc_connections_gave_way',
+    'Connections without a whole request that were closed for a newer one, since the start.',
+    ({ connections }) => connections.gaveWay,
+  )
+  gauge(
+    'svc_connections_refused',
+    'Connections turned away because all others were busy, since the start.',
+    ({ connections }) => connections.refused,
+  )
+  gauge('svc_answers_waiting_bytes', 'Bytes of answers not yet taken.', ({ readers }) => readers.waitingBytes)
+  gauge('svc_readers_closed', 'Readers closed for their slowness, since the start.', ({ readers }) => readers.closed)
+  gauge(
+    'svc_reads_refused',
+    'Reads refused while too much waited for their workspace, since the start.',
+    ({ readers }) => readers.refused,
+  )
 }

@@ -14,6 +14,7 @@ import type { Operation } from '../core/operation.ts'
 import { isWholeList, pagesOf, perform, type Request } from '../core/perform.ts'
 import { receiveParams } from '../core/validation.ts'
 import { type Gate, workspaceOfHost } from './gate.ts'
+import type { Readers } from './readers.ts'
 import { routeOf } from './routes.ts'
 import { sendWholeList } from './whole-list.ts'
 
@@ -21,6 +22,7 @@ export function mountOperations(
   app: FastifyInstance,
   installation: Installation,
   gate: Gate,
+  readers: Readers,
   operations: readonly Operation[],
 ): void {
   for (const operation of operations) {
@@ -28,7 +30,7 @@ export function mountOperations(
       method: operation.method,
       url: routeOf(operation.path),
       config: { operation },
-      handler: (request, reply) => answer(installation, gate, operation, request, reply),
+      handler: (request, reply) => answer(installation, gate, readers, operation, request, reply),
     })
   }
 }
@@ -36,6 +38,7 @@ export function mountOperations(
 async function answer(
   installation: Installation,
   gate: Gate,
+  readers: Readers,
   operation: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -43,8 +46,9 @@ async function answer(
   receiveParams(operation, request.params)
   const actor = await gate.admit(operation, request.headers)
   request.actor = actor
+  readers.checkRoom(request)
   const sent = sentBy(installation, operation, request)
-  if (isWholeList(operation, sent)) return sendWholeList(reply, pagesOf(installation, operation, actor, sent))
+  if (isWholeList(operation, sent)) return sendWholeList(reply, pagesOf(installation, operation, actor, sent), readers)
   return send(request, reply, await perform(installation, operation, actor, sent))
 }
 

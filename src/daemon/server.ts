@@ -7,7 +7,8 @@
  *                    └─ whatever is thrown, anywhere ──▶ refusals.ts
  *
  * Limits: 10 s for the headers, 30 s for the whole request, 5 s between two requests of a
- * connection, 16 KiB of headers, the body limit of the configuration. The request id is
+ * connection, 16 KiB of headers, the body limit of the configuration; how many connections
+ * (connections.ts), and how much waits for slow readers (readers.ts). The request id is
  * always our own: one from outside would let a caller forge another's trace.
  *
  * While it closes, the server goes on answering what arrives on open connections and
@@ -24,6 +25,7 @@ import type { Operation } from '../core/operation.ts'
 import { operations } from '../core/operations.ts'
 import { Problem } from '../core/problem.ts'
 import { addBodyParser } from './body.ts'
+import { boundConnections, type ConnectionLimits } from './connections.ts'
 import { openGate } from './gate.ts'
 import { addHealth, type Readiness } from './health.ts'
 import type { Log } from './log.ts'
@@ -32,6 +34,7 @@ import { mountOperations } from './mount.ts'
 import { addPasswordPage, passwordPagePath } from './password-page.ts'
 import { openRate } from './rate.ts'
 import { answerParserError, answerTheRest } from './raw-answers.ts'
+import { followReaders, type ReaderLimits } from './readers.ts'
 import { addReference } from './reference.ts'
 import { refusalOf, sendProblem } from './refusals.ts'
 import { allowedMethods } from './routes.ts'
@@ -40,7 +43,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who calls, once the gate knows. */
     actor: Actor | undefined
-    /** The code of the problem that was answered. */
+    /** The code of the problem that was answered, or why the answer was cut off. */
     refusal: string | undefined
     /** Logs a failure that can no longer be answered. */
     failed(error: unknown): void
@@ -56,15 +59,20 @@ export interface ServerOptions {
   readonly log: Log
   readonly metrics: Metrics
   readonly readiness: Readiness
-  /** A worker serves its health only. */
+  /** A worker serves its health only, as the listener of its own for that does (health-listener.ts). */
   readonly servesApi: boolean
+  /** Whether `/metrics` is here; health is on every listener. */
+  readonly servesMetrics: boolean
+  /** The listener's name in the metrics. */
+  readonly listener: string
+  readonly connections: ConnectionLimits
+  readonly readers: ReaderLimits
 }
 
 const limits = {
   requestTimeout: 30_000,
   keepAliveTimeout: 5_000,
   maxRequestsPerSocket: 10_000,
-  maxConnections: 5_000,
   maxHeaders: 200,
   /** Node looks for late requests this often; its default of 30 s would let slow ones live three times their limit. */
   connectionsCheckingInterval: 1_000,
@@ -72,7 +80,7 @@ const limits = {
 }
 
 const everyOperation: readonly Operation[] = Object.values(operations)
-const ofHealth = ['/healthz', '/readyz', '/metrics']
+const ofHealth = ['/healthz', '/readyz']
 const ofReference = ['/docs', '/docs/', '/api/v1/openapi.json']
 
 export function buildServer(installation: Installation, options: ServerOptions): FastifyInstance {
@@ -102,9 +110,9 @@ export function buildServer(installation: Installation, options: ServerOptions):
       logRequest(options.log, request, reply.statusCode, 0)
     },
   })
-  app.server.maxConnections = limits.maxConnections
   app.server.maxHeadersCount = limits.maxHeaders
   answerTheRest(app.server)
+  const connections = boundConnections(app.server, options.connections)
 
   app.decorateRequest('actor', undefined)
   app.decorateRequest('refusal', undefined)
@@ -117,16 +125,24 @@ export function buildServer(installation: Installation, options: ServerOptions):
   app.addHook('onRequest', checkRequest)
   addFarewell(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply))
+  const readers = followReaders(app, options.readers)
+  options.metrics.watch(options.listener, {
+    connections,
+    get readers() {
+      return readers.counts
+    },
+  })
+  const served = options.servesMetrics ? [...ofHealth, '/metrics'] : ofHealth
   const refuseUnknown = options.servesApi
-    ? refuseUnknownRoute(everyOperation, [...ofHealth, ...ofReference, passwordPagePath])
-    : refuseUnknownRoute([], ofHealth)
+    ? refuseUnknownRoute(everyOperation, [...served, ...ofReference, passwordPagePath])
+    : refuseUnknownRoute([], served)
   // Before the body: the framework has an opinion of its own on some methods' bodies.
   app.addHook('onRequest', (request, reply, done) => (request.is404 ? refuseUnknown(request, reply) : done()))
   app.setNotFoundHandler(refuseUnknown)
 
   addHealth(app, options)
   if (options.servesApi) {
-    mountOperations(app, installation, openGate(installation, openRate(installation.pool)), everyOperation)
+    mountOperations(app, installation, openGate(installation, openRate(installation.pool)), readers, everyOperation)
     addReference(app, everyOperation)
     addPasswordPage(app)
   }

@@ -11,10 +11,12 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { writeJson } from '../core/json.ts'
+import type { Readers } from './readers.ts'
 
 export async function sendWholeList(
   reply: FastifyReply,
   pages: AsyncGenerator<readonly unknown[]>,
+  readers: Readers,
 ): Promise<FastifyReply> {
   const first = await pages.next()
   if (reply.request.method === 'HEAD') {
@@ -35,6 +37,7 @@ export async function sendWholeList(
     for (let page = first; !page.done; page = await pages.next()) {
       const rows = page.value.map((row) => writeJson(row)).join(',')
       if (rows === '') continue
+      readers.hold(reply.request, raw, Buffer.byteLength(rows))
       const hasRoom = raw.write(isFirst ? rows : `,${rows}`)
       isFirst = false
       if (!hasRoom) await drained(raw)

@@ -33,6 +33,8 @@ export interface Sending {
 export interface TestDaemon {
   readonly address: string
   readonly port: number
+  /** The listener for health and metrics, where it has one of its own. */
+  readonly healthAddress: string | undefined
   readonly db: TestDatabase
   readonly config: Config
   readonly setUpToken: string
@@ -78,6 +80,7 @@ async function daemonOver(db: TestDatabase, config: Config, options: TestDaemonO
   return {
     address: daemon.address,
     port,
+    healthAddress: daemon.healthAddress,
     db,
     config,
     setUpToken: config.setUpToken ?? '',

@@ -58,7 +58,7 @@ export async function setUp(daemon: TestDaemon, slug = 'home'): Promise<Home> {
 
 /** A workspace without anybody in it. */
 export async function workspace(
-  { db: { sql } }: TestDaemon,
+  { db: { sql } }: Pick<TestDaemon, 'db'>,
   slug: string,
   state: 'ACTIVE' | 'SUSPENDED' | 'PENDING_DELETION' = 'ACTIVE',
 ): Promise<string> {
@@ -70,7 +70,11 @@ export async function workspace(
 }
 
 /** An account of the workspace with one token, as it is after signing in or minting. */
-export async function person({ db: { sql } }: TestDaemon, tenantId: string, given: Credential = {}): Promise<Person> {
+export async function person(
+  { db: { sql } }: Pick<TestDaemon, 'db'>,
+  tenantId: string,
+  given: Credential = {},
+): Promise<Person> {
   const {
     role = 'OWNER',
     scopes = everyScope,

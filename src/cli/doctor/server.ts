@@ -11,9 +11,10 @@ import { exchange, type HttpAnswer } from '../http.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 
 /** Whether a daemon answers where the configuration says, or else whether it could listen there. */
-export async function checkDaemon({ host, port }: Config): Promise<Finding> {
+export async function checkDaemon({ host, port, healthPort }: Config): Promise<Finding> {
   const url = urlOf(host, port)
-  const answer = await exchange({ method: 'GET', url: new URL('/readyz', url), headers: {} }).catch(() => undefined)
+  const answer = await asked(new URL('/readyz', url))
+  if (answer && healthPort) return (await unheardHealth(urlOf(host, healthPort))) ?? readiness(url, answer)
   if (answer) return readiness(url, answer)
   const taken = await listenFault(host, port)
   if (taken)
@@ -23,6 +24,19 @@ export async function checkDaemon({ host, port }: Config): Promise<Finding> {
       'Stop what listens there, or set SVC_PORT.',
     )
   return warn('daemon', `not running; port ${port} is free`, 'Run: svc up, or svc daemon')
+}
+
+const asked = (url: URL) => exchange({ method: 'GET', url, headers: {} }).catch(() => undefined)
+
+/** The finding where nothing answers on the listener for health and metrics. */
+async function unheardHealth(url: string): Promise<Finding | undefined> {
+  const answer = await asked(new URL('/healthz', url))
+  if (answer?.status === 200) return undefined
+  return fail(
+    'daemon',
+    `running, but its health does not answer on ${url}`,
+    'Restart it with this SVC_HEALTH_PORT, or unset that.',
+  )
 }
 
 function readiness(url: string, { status, text }: HttpAnswer): Finding {

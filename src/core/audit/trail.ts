@@ -8,7 +8,7 @@
 import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Answer, Received } from '../operation.ts'
-import { lastId } from '../page.ts'
+import { lastId, pageOfRows } from '../page.ts'
 import type { AuditEntry, auditOperations as ops } from './contract.ts'
 
 interface EntryRow extends AuditEntry {
@@ -39,11 +39,7 @@ export async function pageOfTrail(
     from audit_entry
     where tenant_id = ${tenantId} and (at, id) < (${at}::timestamptz, ${id}::uuid) ${narrowed(ctx, filters)}
     order by at desc, id desc limit ${size + 1}`
-
-  const data = rows.slice(0, size)
-  const last = data.at(-1)
-  const next_cursor = rows.length > size && last ? ctx.cursor.write(operation, filters, [last.exact, last.id]) : null
-  return { data, next_cursor }
+  return pageOfRows(ctx, { operation, filters }, rows, size, (last) => [last.exact, last.id])
 }
 
 type TrailPage = Answer<typeof ops.listAuditEntries>

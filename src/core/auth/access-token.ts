@@ -22,7 +22,7 @@ import { mintToken, type TokenKind } from '../token.ts'
 import { demandCeiling } from './ceiling.ts'
 import { endToken, holdBearer } from './ending.ts'
 import { account } from './session.ts'
-import { type tokenOperations as ops, stepUpForAdminScope } from './token-contract.ts'
+import type { tokenOperations as ops } from './token-contract.ts'
 
 interface TokenRow {
   readonly id: string
@@ -68,15 +68,14 @@ export async function createToken(
       name: body.name,
       scopes: body.scopes,
       expiresAt: body.expires_at,
-      parentId: isProven(actor, body) ? null : actor.credentialId,
+      parentId: isShown(actor) ? null : actor.credentialId,
     }),
   ])
   return { ...representation(minted.row), token: minted.token }
 }
 
-/** Whether the account's own person was shown: by a session's sign-in, or by the step-up that this body takes. */
-const isProven = ({ sessionId }: AccountActor, body: { readonly scopes: readonly Scope[] }) =>
-  sessionId !== null || stepUpForAdminScope.when(body)
+/** Whether the account's own person was shown: by a session's sign-in, or by the step-up that this call has spent. */
+export const isShown = ({ sessionId, isProven }: AccountActor) => sessionId !== null || isProven === true
 
 /** Revokes a token, and what it made, from the very next call on: one's own, or, for an ADMIN, a service account's. Refuses not_found, admin.operator_required, auth.role_required. */
 export async function revokeToken(ctx: Ctx, { tokenId }: Received<typeof ops.revokeToken>): Promise<void> {

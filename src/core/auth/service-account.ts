@@ -5,10 +5,10 @@ import type { Answer, Received } from '../operation.ts'
 import { firstId, pageOfRows, pageStart } from '../page.ts'
 import { refuse } from '../problem.ts'
 import { type Role, rankOf } from '../schema.ts'
-import { checkScopes, writeToken } from './access-token.ts'
+import { checkScopes, isShown, writeToken } from './access-token.ts'
 import { holdBearer } from './ending.ts'
 import { account } from './session.ts'
-import { type serviceAccountOperations as ops, stepUpForServiceAccount } from './token-contract.ts'
+import type { serviceAccountOperations as ops } from './token-contract.ts'
 
 const list = { operation: 'listServiceAccounts' }
 
@@ -35,7 +35,7 @@ export async function createServiceAccount(
   { body }: Received<typeof ops.createServiceAccount>,
 ): Promise<Answer<typeof ops.createServiceAccount>> {
   const actor = account(ctx)
-  const parentId = stepUpForServiceAccount.when(body, actor) || actor.sessionId !== null ? null : actor.credentialId
+  const parentId = isShown(actor) ? null : actor.credentialId
   if (rankOf[body.role] > rankOf[actor.role]) refuse('auth.role_required', { role: body.role })
   await Promise.all([holdBearer(ctx, actor), checkScopes(ctx, actor, body.scopes)])
   const { tenantId } = actor

@@ -3,7 +3,7 @@ import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Part } from '../database/statement.ts'
 import type { Answer, Received } from '../operation.ts'
-import { firstId, pageOfRows, pageStart } from '../page.ts'
+import { type Followed, firstId, pageOfRows, pageStart, withinPage } from '../page.ts'
 import { isSeen } from './access.ts'
 import type { Container, containerOperations as ops } from './contract.ts'
 
@@ -16,7 +16,7 @@ export async function listContainers(ctx: Ctx, query: Query): Promise<Answer<typ
   const { tenantId } = account(ctx)
   const after = pageStart(ctx, list, cursor)
   const { tx } = ctx
-  const rows = await tx.last<Container[]>`
+  const rows = tx.part`
     select id, kind, parent_id, name, description, position, is_private, archived_at, deleted_at, created_at, updated_at, version
     from (
       select c.*, h.archived_at as hub_archived_at,
@@ -29,7 +29,8 @@ export async function listContainers(ctx: Ctx, query: Query): Promise<Answer<typ
       ${kind === undefined ? tx.part`` : tx.part`and kind = ${kind}`}
       ${parent_id === undefined ? tx.part`` : tx.part`and parent_id = ${parent_id}`}
     order by id limit ${size + 1}`
-  return pageOfRows(ctx, list, rows, size)
+  const page = withinPage(ctx, rows, { order: tx.part`id`, bytes: tx.part`coalesce(octet_length(description), 0)` })
+  return pageOfRows(ctx, list, await tx.last<(Container & Followed)[]>`${page}`, size)
 }
 
 function inState({ tx }: Ctx, state: Query['state']): Part {

@@ -13,7 +13,7 @@ import { isSeen, visibleContainerIds } from '../containers/access.ts'
 import type { Ctx } from '../context.ts'
 import type { Part } from '../database/statement.ts'
 import type { Answer, Received } from '../operation.ts'
-import { firstId } from '../page.ts'
+import { type Followed, firstId, pageOfRows, withinPage } from '../page.ts'
 import { refuse } from '../problem.ts'
 import type { Item, itemOperations as ops } from './contract.ts'
 import { representation } from './item.ts'
@@ -28,18 +28,20 @@ export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof o
   const containers = containersNamed(ctx, filters)
   // One packet: whether the caller sees what he names is known together with the page, and believed before it.
   const sight = containers.map((id) => sees(ctx, id))
-  const page = ctx.tx.last<Item[]>`
+  const rows = ctx.tx.part`
     select ${representation(ctx)}
     ${containers.length === 0 ? everywhere(ctx, filters, after, size) : narrowed(ctx, filters, containers)}
     ${behind(ctx, filters, after)} limit ${size + 1}`
+  const isByRank = filters.bucket_id !== undefined
+  const page = ctx.tx.last<(Item & Followed)[]>`
+    ${withinPage(ctx, rows, {
+      order: isByRank ? ctx.tx.part`position` : ctx.tx.part`id`,
+      bytes: ctx.tx.part`coalesce(octet_length(description), 0) + pg_column_size(custom_fields)`,
+    })}`
   if ((await Promise.all(sight)).includes(false)) refuse('not_found')
 
-  const rows = await page
-  const data = rows.slice(0, size)
-  const last = data.at(-1)
-  const key = filters.bucket_id === undefined ? last?.id : last?.position
-  const next_cursor = rows.length > size && key !== undefined ? ctx.cursor.write('listItems', filters, [key]) : null
-  return { data, next_cursor }
+  const list = { operation: 'listItems', filters }
+  return pageOfRows(ctx, list, await page, size, (last) => [isByRank ? last.position : last.id])
 }
 
 /** The ids of the containers that the filters name, themselves or by what is in them. */

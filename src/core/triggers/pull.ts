@@ -7,7 +7,7 @@
  * below it is there or never will be. Horizon and rows are of one statement, hence of one
  * snapshot (outbox_horizon, migration 0023); who runs in other databases was read before it.
  *
- *    next_since   of a full page   its last event
+ *    next_since   of a full page   its last event (full: `limit` events, or about 1 MiB of them)
  *                 of the last one  the horizon: all below was answered, all else lies above; never a place before `since`
  *
  * So a poll that finds nothing moves on as well, and reads nothing twice. A page is a
@@ -23,6 +23,7 @@ import type { Ctx } from '../context.ts'
 import { knownName } from '../events/catalog.ts'
 import { JsonText, writeJson } from '../json.ts'
 import type { Received } from '../operation.ts'
+import { roomFor, withinPage } from '../page.ts'
 import { refuse } from '../problem.ts'
 import type { triggerOperations as ops } from './contract.ts'
 
@@ -34,6 +35,7 @@ interface PageRow {
   readonly tx: string | null
   readonly seq: string
   readonly body: string
+  readonly is_followed: boolean | null
 }
 
 /** Refuses not_found, cursor.invalid, gone. */
@@ -51,8 +53,13 @@ export async function pullEvents(
   if (!first) throw new Error('the horizon is always a row')
   if (first.is_gone) refuse('gone')
 
-  const page = rows.slice(0, limit).filter((row) => row.tx !== null)
-  const last = rows.length > limit ? page.at(-1) : undefined
+  const found = rows.filter((row) => row.tx !== null)
+  const page = found.slice(
+    0,
+    roomFor(found, limit, ({ body }) => Buffer.byteLength(body)),
+  )
+  const isFollowed = found.length > page.length || page.at(-1)?.is_followed === true
+  const last = isFollowed ? page.at(-1) : undefined
   const end = last ? [last.tx ?? '', last.seq] : furthest(first.horizon, { tx, seq })
   const next = ctx.cursor.write(...bound, [...end, first.at])
   // The stored texts as they are: a parser in between would be another writer of events.
@@ -81,19 +88,21 @@ const behindAll = '9223372036854775807'
 function readPage(ctx: Ctx, type: string, since: Since, rows: number) {
   const { tenantId } = account(ctx)
   const { tx = null, seq = behindAll, madeAt = null } = since
+  const { part } = ctx.tx
+  const events = part`
+    select o.tx, o.seq, o.body from outbox_event o
+    where o.tenant_id = ${tenantId} and o.type = ${type} and not o.is_restored
+      and (o.tx, o.seq) > (coalesce(${tx}::xid8, w.tx, '0'::xid8), ${seq}::bigint)
+      and o.tx < h.tx
+    order by o.tx, o.seq limit ${rows}`
   seeWhoRuns(ctx)
   return ctx.tx.last<PageRow[]>`
     select h.tx::text as horizon, now() as at,
            coalesce(w.tx >= ${tx}::xid8 or ${madeAt}::timestamptz < now() - make_interval(days => ${ctx.config.outboxDays}), false) as is_gone,
-           e.tx::text as tx, e.seq::text as seq, e.body
+           e.tx::text as tx, e.seq::text as seq, e.body, e.is_followed
     from (select outbox_horizon() as tx offset 0) h
     left join outbox_watermark w on w.tenant_id = ${tenantId}
-    left join lateral (
-      select o.tx, o.seq, o.body from outbox_event o
-      where o.tenant_id = ${tenantId} and o.type = ${type} and not o.is_restored
-        and (o.tx, o.seq) > (coalesce(${tx}::xid8, w.tx, '0'::xid8), ${seq}::bigint)
-        and o.tx < h.tx
-      order by o.tx, o.seq limit ${rows}) e on true
+    left join lateral (${withinPage(ctx, events, { order: part`tx, seq`, bytes: part`octet_length(body)` })}) e on true
     order by e.tx, e.seq`
 }
 

@@ -14,8 +14,9 @@
  */
 import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
+import type { Part } from '../database/statement.ts'
 import type { Answer, Received } from '../operation.ts'
-import { lastId, pageOfRows, pageStart } from '../page.ts'
+import { type Followed, lastId, pageOfRows, pageStart, withinPage } from '../page.ts'
 import { refuse } from '../problem.ts'
 import type { Delivery, DeliveryAttempt, DeliveryCause, DeliveryStatus, webhookOperations as ops } from './contract.ts'
 import { ring } from './fan-out.ts'
@@ -49,17 +50,26 @@ export async function listDeliveries(
   const { tenantId } = account(ctx)
   const list = { operation: 'listDeliveries', filters: { webhookId, status } }
   const before = pageStart(ctx, list, cursor) ?? lastId
+  const { tx } = ctx
   await readWebhook(ctx, tenantId, webhookId)
-  const rows = await readDeliveries(
+  const rows = deliveryRows(
     ctx,
     tenantId,
-    ctx.tx.part`webhook_id = ${webhookId} and id < ${before}::uuid
-      ${status === undefined ? ctx.tx.part`` : ctx.tx.part`and status = ${status}`}`,
+    tx.part`webhook_id = ${webhookId} and id < ${before}::uuid
+      ${status === undefined ? tx.part`` : tx.part`and status = ${status}`}`,
     size + 1,
   )
-  const { data, next_cursor } = pageOfRows(ctx, list, rows, size)
-  return { data: await withAttempts(ctx, tenantId, data), next_cursor }
+  // The attempts make a delivery large, and there may be any number of them. They are weighed before they are read.
+  const page = await tx<
+    (DeliveryRow & Followed)[]
+  >`${withinPage(ctx, rows, { order: tx.part`id desc`, bytes: bytesOfAttempts(ctx, tenantId) })}`
+  return pageOfRows(ctx, list, await withAttempts(ctx, tenantId, page.slice(0, size)), size)
 }
+
+/** What the attempts at the delivery `r` weigh. */
+const bytesOfAttempts = ({ tx }: Ctx, tenantId: string): Part => tx.part`(
+  select coalesce(sum(coalesce(octet_length(a.body), 0) + coalesce(pg_column_size(a.trace), 0)), 0) from delivery_attempt a
+  where a.tenant_id = ${tenantId} and a.delivery_id = r.id)`
 
 /** Refuses not_found. */
 export async function getDelivery(
@@ -126,25 +136,25 @@ export async function sendEvent(
 }
 
 async function readDelivery(ctx: Ctx, tenantId: string, webhookId: string, id: string): Promise<Delivery> {
-  const rows = await readDeliveries(ctx, tenantId, ctx.tx.part`webhook_id = ${webhookId} and id = ${id}`, 1)
+  const which = ctx.tx.part`webhook_id = ${webhookId} and id = ${id}`
+  const rows = await ctx.tx<DeliveryRow[]>`${deliveryRows(ctx, tenantId, which, 1)}`
   const [delivery] = await withAttempts(ctx, tenantId, rows)
   return delivery ?? refuse('not_found')
 }
 
-function readDeliveries(
-  { tx }: Ctx,
-  tenantId: string,
-  which: ReturnType<Ctx['tx']['part']>,
-  limit: number,
-): Promise<DeliveryRow[]> {
-  return tx<DeliveryRow[]>`
+function deliveryRows({ tx }: Ctx, tenantId: string, which: Part, limit: number): Part {
+  return tx.part`
     select id, webhook_id, event_id, event_type, cause, status, attempt,
            case when started_at is null then due_at end as next_attempt_at, started_at, created_at, finished_at
     from delivery where tenant_id = ${tenantId} and ${which} order by id desc limit ${limit}`
 }
 
 /** Puts their attempts to deliveries, the one under way included. */
-async function withAttempts(ctx: Ctx, tenantId: string, rows: readonly DeliveryRow[]): Promise<Delivery[]> {
+async function withAttempts<Row extends DeliveryRow>(
+  ctx: Ctx,
+  tenantId: string,
+  rows: readonly Row[],
+): Promise<(Row & Delivery)[]> {
   if (rows.length === 0) return []
   const attempts = await ctx.tx<AttemptRow[]>`
     select delivery_id, n, at, status, duration_ms, body, error, trace from delivery_attempt

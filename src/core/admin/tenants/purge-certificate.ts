@@ -16,6 +16,7 @@ import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import type { Ctx } from '../../context.ts'
 import type { Keyring } from '../../keyring.ts'
 import type { Answer, Received } from '../../operation.ts'
+import { pageOfRows } from '../../page.ts'
 import { refuse } from '../../problem.ts'
 import type { retentionOperations as ops, PurgeCertificate } from '../../retention/contract.ts'
 import { workspaceTables } from '../../tables.ts'
@@ -81,15 +82,9 @@ export async function listPurgeCertificates(
     where (purged_at, workspace_id) < (${at}::timestamptz, ${id}::uuid) ${slug === undefined ? tx.part`` : tx.part`and workspace_slug = ${slug}`}
     order by purged_at desc, workspace_id desc
     limit ${size + 1}`
-  const data = rows.slice(0, size)
-  const last = data.at(-1)
-  return {
-    data: data.map(certificateOf),
-    next_cursor:
-      rows.length > size && last
-        ? ctx.cursor.write('listPurgeCertificates', { slug }, [last.at, last.workspace_id])
-        : null,
-  }
+  const list = { operation: 'listPurgeCertificates', filters: { slug } }
+  const { data, next_cursor } = pageOfRows(ctx, list, rows, size, (last) => [last.at, last.workspace_id])
+  return { data: data.map(certificateOf), next_cursor }
 }
 
 /** The certificate of one workspace. Refuses not_found. */

@@ -1,0 +1,50 @@
+/**
+ * Health and metrics on a listener of their own, where SVC_HEALTH_PORT names one.
+ *
+ *    SVC_PORT          the API, /healthz and /readyz; /metrics only while there is no other listener
+ *    SVC_HEALTH_PORT   /healthz, /readyz and /metrics, with limits of its own
+ *
+ * Whatever fills the connections of the API leaves these alone, so an orchestrator does not restart a daemon that is
+ * merely flooded, and the port can be kept from the public. It is closed last: while the daemon drains, /readyz says
+ * so (503). Spec: decisions 7, Bounds at the door; decision 0141.
+ */
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../core/config.ts'
+import type { Installation } from '../core/installation.ts'
+import type { ConnectionLimits } from './connections.ts'
+import type { ReaderLimits } from './readers.ts'
+import { buildServer, type ServerOptions } from './server.ts'
+
+interface ListenerLimits {
+  readonly connections: ConnectionLimits
+  readonly readers: ReaderLimits
+}
+
+/** What holds on the API's listener. */
+export const apiLimits = (config: Config): ListenerLimits => ({
+  connections: { inAll: config.connections, perSource: config.connectionsPerSource },
+  readers: {
+    slowAfterMs: config.slowReaderSeconds * 1000,
+    inAllBytes: config.waitingBytes,
+    ofOneBytes: config.waitingBytes / 4,
+  },
+})
+
+/** What holds where only probes and scrapers call. */
+const healthLimits = (config: Config): ListenerLimits => ({
+  connections: { inAll: 100, perSource: 50 },
+  readers: { slowAfterMs: config.slowReaderSeconds * 1000, inAllBytes: 4 * 1024 * 1024, ofOneBytes: 1024 * 1024 },
+})
+
+/** The listener; it serves nothing of the API. */
+export const buildHealthServer = (
+  installation: Installation,
+  options: Pick<ServerOptions, 'log' | 'metrics' | 'readiness'>,
+): FastifyInstance =>
+  buildServer(installation, {
+    ...options,
+    ...healthLimits(installation.config),
+    listener: 'health',
+    servesApi: false,
+    servesMetrics: true,
+  })
