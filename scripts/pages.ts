@@ -65,7 +65,9 @@ function problemsPage(): string {
   const rows = Object.entries(problems).map(([code, problem]) => [
     `\`${code}\``,
     'rateStatus' in problem ? `${problem.status}, ${problem.rateStatus} by rate` : String(problem.status),
-    'params' in problem ? problem.params.map((name) => `\`${name}\``).join(', ') : '',
+    [...('params' in problem ? problem.params : []), ...('optionalParams' in problem ? problem.optionalParams : [])]
+      .map((name) => `\`${name}\``)
+      .join(', '),
     problem.says,
     'remedy' in problem ? problem.remedy : '',
   ])

@@ -1,7 +1,7 @@
 /** What a prompt checks: the same schema as the API, and the same words as its problems. */
 import type { z } from 'zod'
 import type { Violation } from '../core/problem.ts'
-import { violationsOf } from '../core/validation.ts'
+import { violationsOf } from '../core/violations.ts'
 import type { Check } from './prompts.ts'
 import { ruleInWords } from './render/problem.ts'
 

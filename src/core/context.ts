@@ -16,6 +16,7 @@ import { type Actor, accountIdOf, scopeOf, viaOf } from './actor.ts'
 import type { Config } from './config.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import type { Tx } from './database/transaction.ts'
+import { etagOf, isMatched } from './etag.ts'
 import { eventRow, type NewEvent } from './events.ts'
 import { newId } from './id.ts'
 import type { Identity } from './installation.ts'
@@ -235,7 +236,7 @@ class TransactionContext implements Ctx {
 
   unchanged(version: number): void {
     const { ifMatch } = this.parts
-    if (ifMatch !== undefined && !matches(ifMatch, version))
+    if (ifMatch !== undefined && !isMatched(ifMatch, etagOf(version)))
       refuse('precondition.failed', { current_etag: etagOf(version) })
   }
 
@@ -270,12 +271,6 @@ class TransactionContext implements Ctx {
     return this.tenantId
   }
 }
-
-export const etagOf = (version: number) => `"${version}"`
-
-/** Whether a (syntactically right) If-Match names this version; a weak tag never does. */
-const matches = (ifMatch: string, version: number) =>
-  ifMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim() === etagOf(version))
 
 /** Evidence knows four kinds; somebody who has not signed in yet acts through the system. */
 const kindOf = (actor: Actor) => (actor.kind === 'ANYONE' ? 'SYSTEM' : actor.kind)

@@ -46,18 +46,6 @@ interface Slot {
   readonly key: string
 }
 
-const keyShape = /^"?([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})"?$/
-
-/** The key, quoted or bare. Refuses request.malformed for anything but a UUID. */
-export function readIdempotencyKey(header: string): string {
-  const [, key] = keyShape.exec(header) ?? []
-  if (!key)
-    refuse('request.malformed', undefined, {
-      errors: [{ parameter: 'Idempotency-Key', code: 'value.format', params: { format: 'uuid' } }],
-    })
-  return key.toLowerCase()
-}
-
 /** SHA-256 of what was asked for; the order of members in the body does not count. */
 export const fingerprintOf = (operation: Operation, request: unknown) =>
   createHash('sha256')

@@ -78,6 +78,8 @@ export interface Operation {
   readonly body?: z.ZodType
   /** The media type of the body; a merge-patch tells an absent member from null. */
   readonly patch?: 'merge'
+  /** The body may be large: `boundsOf` says how large. */
+  readonly takes?: 'large'
   readonly success: {
     readonly status: 200 | 201 | 202 | 204
     readonly answer?: z.ZodType
@@ -85,6 +87,8 @@ export interface Operation {
     readonly location?: (answer: never) => string
     /** Without `cursor` and `size` the whole list is answered, streamed page by page. */
     readonly whole?: 'streamed'
+    /** The same for everybody as long as the daemon runs: made once, with an ETag of its own (daemon/prepared.ts). */
+    readonly fixed?: true
   }
   readonly needs: Needs
   /** What of another account's the call may act on, by the one id in its path or the member `account_id` of its body (auth/ceiling.ts). */
@@ -152,6 +156,25 @@ export const takesStepUp = (operation: Operation, body: unknown, asking?: Asking
 
 /** Whether it takes a session, or a token with `workspace:admin`: it changes how the account gets in. */
 export const changesWaysIn = (needs: Needs) => needs.caller === 'account' && needs.changes === 'ways in'
+
+/** How much a body may be: in bytes, and in members and elements. */
+export interface BodyBounds {
+  readonly bytes: number
+  readonly values: number
+}
+
+/** Nobody stands behind the call: the largest body of any such operation has 27 kB. */
+const ofAnyone: BodyBounds = { bytes: 64 * 1024, values: 1_000 }
+/** Room for an item of many long fields, or a thousand values of one. */
+const usual: BodyBounds = { bytes: 256 * 1024, values: 5_000 }
+/** Room for a thousand rows of ten members. */
+const large: BodyBounds = { bytes: 1024 * 1024, values: 20_000 }
+
+/** What the body of a call of this operation may be at most; `SVC_BODY_LIMIT_BYTES` may say less (decisions 7, Bounds at the door). */
+export function boundsOf({ needs, takes }: Operation): BodyBounds {
+  if (needs.caller === 'anyone') return ofAnyone
+  return takes === 'large' ? large : usual
+}
 
 /** Whether the operation changes nothing, and may run in a read-only transaction. */
 export const isRead = (operation: Operation) => operation.method === 'GET'

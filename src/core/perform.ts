@@ -11,16 +11,11 @@
 import { type Actor, actsForInstallation, isAccount } from './actor.ts'
 import { shapeOf } from './answer-shape.ts'
 import { spendStepUp } from './auth/step-up.ts'
-import { type Ctx, etagOf } from './context.ts'
+import type { Ctx } from './context.ts'
+import { etagOf, isIfMatch } from './etag.ts'
 import { handlers } from './handlers.ts'
-import {
-  fingerprintOf,
-  once,
-  readIdempotencyKey,
-  refusalAnswer,
-  type StoredAnswer,
-  storedRefusal,
-} from './idempotency.ts'
+import { fingerprintOf, once, refusalAnswer, type StoredAnswer, storedRefusal } from './idempotency.ts'
+import { readIdempotencyKey } from './idempotency-key.ts'
 import { type Installation, type RunAsRule, workspaceOf } from './installation.ts'
 import { JsonText, readJson, writeJson } from './json.ts'
 import {
@@ -170,10 +165,10 @@ async function stepUp(
   const { probationUntil: until } = actor
   if (until && !isServedWithoutFactor(operation.needs)) refuse('admin.operator_on_probation', { until })
   if (request.stepUp === undefined && !needsStepUp(operation, received['body'], actor)) return actor
-  const target = (request.params as Record<string, unknown> | undefined) ?? {}
+  const [target] = Object.keys(operation.params?.shape ?? {})
   await spendStepUp(installation, actor, request.stepUp, {
     operation: operation.id,
-    targetId: Object.values(target)[0] as string | undefined,
+    targetId: target === undefined ? undefined : (received[target] as string),
   })
   return { ...actor, isProven: true }
 }
@@ -212,11 +207,9 @@ function written(operation: Operation, result: unknown): StoredAnswer {
   return { status, headers, body: writeJson(answer) }
 }
 
-const ifMatchShape = /^(\*|(W\/)?"[^"]*"(\s*,\s*(W\/)?"[^"]*")*)$/
-
 function readIfMatch(operation: Operation, header: string | undefined): string | undefined {
   if (!operation.ifMatch || header === undefined) return undefined
-  if (!ifMatchShape.test(header.trim()))
+  if (!isIfMatch(header))
     refuse('request.malformed', undefined, {
       errors: [{ parameter: 'If-Match', code: 'value.format', params: { format: 'etag' } }],
     })

@@ -24,6 +24,8 @@ interface ProblemRow {
   /** The status where the same refusal is a matter of rate, not of state. */
   readonly rateStatus?: number
   readonly params?: readonly string[]
+  /** Parameters that are there only where there is something to say. */
+  readonly optionalParams?: readonly string[]
   /** The named constraint whose violation means this refusal. */
   readonly constraint?: string
   /** What happened, for people; `{name}` is replaced by the parameter. */
@@ -35,11 +37,13 @@ interface ProblemRow {
 export const problems = {
   'request.malformed': {
     status: 400,
+    optionalParams: ['more'],
     says: 'The request could not be read.',
     remedy: 'Check the path, the query and the JSON.',
   },
   'request.invalid': {
     status: 422,
+    optionalParams: ['more'],
     says: 'The request breaks a rule of its schema.',
     remedy: 'Each line below names a member and its rule.',
   },
@@ -256,6 +260,9 @@ interface Extra {
   readonly status?: number
 }
 
+/** Errors that one problem lists; of more it says that there are. */
+export const mostErrors = 20
+
 /** A refusal on its way to the caller. */
 export class Problem extends Error {
   readonly code: ProblemCode
@@ -269,8 +276,10 @@ export class Problem extends Error {
     this.name = 'Problem'
     this.code = code
     this.status = extra.status ?? problems[code].status
-    this.params = params
-    this.errors = extra.errors
+    const { errors } = extra
+    const isCut = errors !== undefined && errors.length > mostErrors
+    this.params = isCut ? { ...params, more: true } : params
+    this.errors = isCut ? errors.slice(0, mostErrors) : errors
     this.headers = extra.headers ?? {}
   }
 

@@ -48,10 +48,33 @@ export const text = (min: number, max: number) =>
 /** A string of a pattern; the pattern must be linear and anchored (test/house checks both). */
 const patterned = (pattern: RegExp) => z.string().regex(pattern)
 
-export const uuid = z
-  .guid({ abort: true }) // one fault, one error: what is no id at all need not hear about its case
-  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
-  .meta({ format: 'uuid' })
+/** Taken in either case and lower-case from then on (RFC 9562, 4), so that no rule, fingerprint or comparison meets two spellings of one id. */
+export const uuid = z.guid().toLowerCase().meta({ format: 'uuid' })
+
+/** A string that has to be of a form with a name: where it is not, the name is what is told. */
+export const withFormat = (format: string, pattern: RegExp, schema: z.ZodString) =>
+  schema
+    .check((context) => {
+      if (!pattern.test(context.value))
+        context.issues.push({ ...broken('value.format', { format }), input: context.value })
+    })
+    .meta({ ...schema.meta(), pattern: pattern.source })
+
+/** RFC 3986: a scheme, and then nothing but what may stand in a URI. */
+const uriShape = /^[a-z][a-z0-9+.-]*:(?:[!#$&-;=?-Z[\]_a-z~]|%[0-9a-f]{2})+$/i
+
+/** A URI that names a host and has at most `max` characters; which of them are called is the egress guard's to say. */
+export const uri = (max: number) =>
+  text(1, max)
+    .check((context) => {
+      const { value } = context
+      if (!uriShape.test(value) || !URL.parse(value)?.hostname)
+        context.issues.push({ ...broken('value.format', { format: 'uri' }), input: value })
+    })
+    .meta({ minLength: 1, maxLength: max, format: 'uri' })
+
+/** A URI of the web. */
+export const webUri = (max: number) => withFormat('uri', /^[Hh][Tt][Tt][Pp][Ss]?:\/\//, uri(max))
 
 /** RFC 3339; answered in UTC with milliseconds and `Z`. */
 export const moment = z.iso.datetime({ offset: true })

@@ -2,18 +2,21 @@
  * How bodies are read: one parser for every media type, so that none slips past it.
  *
  * The media type must be the operation's own, the charset UTF-8, the bytes valid UTF-8
- * without a byte order mark, and the text JSON as core/json.ts takes it. An empty body is
- * no body, whatever its type says; the schema then decides.
+ * without a byte order mark, and the text JSON as core/json.ts takes it, of no more members
+ * and elements than the operation takes. An empty body is no body, whatever its type says;
+ * the schema then decides. The framework refuses a length above the route's limit unread.
  *
- * Spec: decisions 1, Values and Problems.
+ * Spec: decisions 1, Values and Problems; 7, Bounds at the door.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { readJson } from '../core/json.ts'
+import { boundsOf } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { mediaTypeOf, wrongMediaType } from './refusals.ts'
 
 export function addBodyParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
+  app.addHook('preParsing', (request, _reply, _payload, done) => done(typeFault(request) ?? null))
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes, done) => {
     // Returned through `done`, not thrown: the framework calls this from a stream's event.
     try {
@@ -24,17 +27,23 @@ export function addBodyParser(app: FastifyInstance): void {
   })
 }
 
-function bodyOf(request: FastifyRequest, bytes: Buffer): unknown {
-  if (bytes.length === 0 || request.is404) return undefined
-  const { operation } = request.routeOptions.config
-  const encoding = request.headers['content-encoding'] ?? 'identity'
+/** A body of the wrong type is refused before it is read. */
+function typeFault({ raw, headers, routeOptions, is404 }: FastifyRequest): Problem | undefined {
+  const { operation } = routeOptions.config
+  const isAnnounced = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  if (!isAnnounced || is404 || raw.method === 'GET' || raw.method === 'HEAD') return undefined
   // RFC 9110, 8.4: what cannot be decoded is refused, not taken for what it is not.
-  if (encoding.toLowerCase() !== 'identity')
-    throw wrongMediaType(operation).withHeaders({ 'accept-encoding': 'identity' })
-  const { mediaType, charset } = contentTypeOf(request.headers['content-type'])
-  if (mediaType !== mediaTypeOf(operation) || (charset !== undefined && charset !== 'utf-8'))
-    throw wrongMediaType(operation)
-  return readJson(textOf(bytes))
+  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
+    return wrongMediaType(operation).withHeaders({ 'accept-encoding': 'identity' })
+  const { mediaType, charset } = contentTypeOf(headers['content-type'])
+  const isRight = mediaType === mediaTypeOf(operation) && (charset === undefined || charset === 'utf-8')
+  return isRight ? undefined : wrongMediaType(operation)
+}
+
+function bodyOf({ is404, routeOptions }: FastifyRequest, bytes: Buffer): unknown {
+  const { operation } = routeOptions.config
+  if (bytes.length === 0 || is404 || !operation) return undefined
+  return readJson(textOf(bytes), boundsOf(operation).values)
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -25,6 +25,7 @@ import { ceilingOf } from '../core/quotas.ts'
 import { isServedWhileGated, passageOf, refuseRecovering } from '../core/recovery/gate.ts'
 import { type Role, rankOf, type Scope } from '../core/schema.ts'
 import { hashToken, isTokenShaped } from '../core/token.ts'
+import { workspaceOfHost } from './host.ts'
 import { type LookUpLanes, openLookUpLanes } from './look-up-lanes.ts'
 import type { Rate } from './rate.ts'
 
@@ -191,16 +192,6 @@ async function findCredential(
 function isServedOn(config: Config, host: string | undefined, slug: string): boolean {
   const named = workspaceOfHost(config, host)
   return named === undefined || named === slug
-}
-
-/** The slug a host names: `acme` of `acme.example.org:8080` where the base domain is `example.org`. */
-export function workspaceOfHost({ baseDomain }: Config, host: string | undefined): string | undefined {
-  if (baseDomain === undefined || host === undefined) return undefined
-  const name = host
-    .toLowerCase()
-    .replace(/:[0-9]*$/, '')
-    .replace(/\.$/, '')
-  return name.endsWith(`.${baseDomain}`) ? name.slice(0, -baseDomain.length - 1) : undefined
 }
 
 const actorOf = (row: CredentialRow): AccountActor => ({

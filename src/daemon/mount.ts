@@ -8,12 +8,17 @@
  * Spec: decisions 1, ETag, Merge-patch, Lists.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { anyone } from '../core/actor.ts'
+import type { Config } from '../core/config.ts'
+import { isUnchanged } from '../core/etag.ts'
 import type { StoredAnswer } from '../core/idempotency.ts'
 import type { Installation } from '../core/installation.ts'
-import type { Operation } from '../core/operation.ts'
+import { boundsOf, type Operation } from '../core/operation.ts'
 import { isWholeList, pagesOf, perform, type Request } from '../core/perform.ts'
-import { receiveParams } from '../core/validation.ts'
-import { type Gate, workspaceOfHost } from './gate.ts'
+import { receive, receiveParams } from '../core/validation.ts'
+import type { Gate } from './gate.ts'
+import { workspaceOfHost } from './host.ts'
+import { type Prepared, prepared } from './prepared.ts'
 import type { Readers } from './readers.ts'
 import { routeOf } from './routes.ts'
 import { sendWholeList } from './whole-list.ts'
@@ -29,9 +34,25 @@ export function mountOperations(
     app.route({
       method: operation.method,
       url: routeOf(operation.path),
+      bodyLimit: bodyLimitOf(installation.config, operation),
       config: { operation },
-      handler: (request, reply) => answer(installation, gate, readers, operation, request, reply),
+      handler: operation.success.fixed
+        ? fixedAnswer(installation, operation)
+        : (request, reply) => answer(installation, gate, readers, operation, request, reply),
     })
+  }
+}
+
+/** The operation's own bound, below the ceiling of the configuration. */
+const bodyLimitOf = ({ bodyLimitBytes }: Config, operation: Operation) =>
+  Math.min(bodyLimitBytes, boundsOf(operation).bytes)
+
+/** Nobody is asked who they are for what is the same for everybody. */
+function fixedAnswer(installation: Installation, operation: Operation): Prepared {
+  const send = prepared(async () => (await perform(installation, operation, anyone, {})).body ?? '')
+  return async (request, reply) => {
+    receive(operation, { params: request.params, query: request.query })
+    return send(request, reply)
   }
 }
 
@@ -103,10 +124,4 @@ function send(request: FastifyRequest, reply: FastifyReply, { status, headers, b
   if (reads && etag !== undefined && isUnchanged(request.headers['if-none-match'], etag)) return reply.code(304).send()
   reply.code(status)
   return body === undefined ? reply.send() : reply.header('content-type', 'application/json; charset=utf-8').send(body)
-}
-
-/** RFC 9110, 13.1.2: a weak comparison, so `W/"3"` names version 3 as well. */
-export function isUnchanged(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false
-  return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
 }

@@ -8,6 +8,7 @@
  * The numbers of int64 are bigint here: the document is written by core/json.ts, exactly.
  */
 import { z } from 'zod'
+import { writeJson } from '../core/json.ts'
 
 export interface JsonSchema {
   type?: string
@@ -35,7 +36,7 @@ export function openSchemas(): Schemas {
 
   /** The name that a named schema goes by. */
   const nameOf = (id: string, schema: JsonSchema, direction: Direction): string => {
-    const source = JSON.stringify(schema)
+    const source = writeJson(schema)
     const isTwin = sources.has(id) && sources.get(id) !== source
     const name = isTwin ? `${id}${direction === 'input' ? 'Input' : 'Answer'}` : id
     sources.set(name, source)
@@ -48,7 +49,7 @@ export function openSchemas(): Schemas {
       $defs = {},
       id,
       ...converted
-    } = z.toJSONSchema(schema, { io: direction, unrepresentable: 'any' }) as JsonSchema
+    } = inOurVocabulary(z.toJSONSchema(schema, { io: direction, unrepresentable: 'any' }), direction) as JsonSchema
     const named: Record<string, JsonSchema> = typeof id === 'string' ? { ...$defs, [id]: converted } : $defs
     const names = new Map(
       Object.entries(named).map(([name, definition]) => [name, nameOf(name, definition, direction)]),
@@ -66,7 +67,7 @@ export function openSchemas(): Schemas {
   }
 }
 
-/** A converted schema in our own words: references to components, under the names those got, and our own vocabulary. */
+/** A schema whose references lead to components, under the names those got. */
 function rewritten(node: unknown, names: ReadonlyMap<string, string>): unknown {
   if (Array.isArray(node)) return node.map((member) => rewritten(member, names))
   if (typeof node !== 'object' || node === null) return node
@@ -74,17 +75,26 @@ function rewritten(node: unknown, names: ReadonlyMap<string, string>): unknown {
     const [, id] = keyword === '$ref' ? (/^#\/\$defs\/(.+)$/.exec(String(value)) ?? []) : []
     return [keyword, id === undefined ? rewritten(value, names) : `#/components/schemas/${names.get(id) ?? id}`]
   })
-  return inOurVocabulary(Object.fromEntries(entries))
+  return Object.fromEntries(entries)
 }
 
-/** What core/schema.ts means, where zod's conversion says too much or too little. */
-function inOurVocabulary(schema: JsonSchema): JsonSchema {
+const hex = { input: '[0-9a-fA-F]', output: '[0-9a-f]' }
+
+/** A schema and all within it as core/schema.ts means them, where zod's conversion says too much or too little. */
+function inOurVocabulary(node: unknown, direction: Direction): unknown {
+  if (Array.isArray(node)) return node.map((member) => inOurVocabulary(member, direction))
+  if (typeof node !== 'object' || node === null) return node
+  const entries = Object.entries(node).map(([keyword, value]) => [keyword, inOurVocabulary(value, direction)])
+  return said(Object.fromEntries(entries), direction)
+}
+
+function said(schema: JsonSchema, direction: Direction): JsonSchema {
   const { allOf, anyOf, pattern, ...rest } = schema
   switch (schema['format']) {
     case 'int64':
       return { ...rest, maximum: 9223372036854775807n }
     case 'uuid':
-      return { ...rest, pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' }
+      return { ...rest, pattern: `^${[8, 4, 4, 4, 12].map((digits) => `${hex[direction]}{${digits}}`).join('-')}$` }
     // The format says it; zod's patterns for these are hundreds of characters long.
     case 'date-time':
     case 'email':

@@ -8,8 +8,11 @@
  * Elsewhere: schemas and their components (openapi-schemas.ts).
  * Spec: decisions 1, Roots; Errors.
  */
-import { changesWaysIn, isServedWithoutFactor, type Operation } from '../core/operation.ts'
-import { type ProblemCode, problems } from '../core/problem.ts'
+import { ifMatchPattern } from '../core/etag.ts'
+import { idempotencyKeyPattern } from '../core/idempotency-key.ts'
+import { boundsOf, changesWaysIn, isServedWithoutFactor, type Operation } from '../core/operation.ts'
+import { mostErrors, type ProblemCode, problems } from '../core/problem.ts'
+import { tokenPattern } from '../core/token.ts'
 import { type JsonSchema, openSchemas, type Schemas } from './openapi-schemas.ts'
 import { mediaTypeOf, problemType } from './refusals.ts'
 import { root } from './routes.ts'
@@ -72,11 +75,20 @@ function describe(operation: Operation, schemas: Schemas): Document {
     ...(parametersOf(operation, schemas).length > 0 ? { parameters: parametersOf(operation, schemas) } : {}),
     ...(body
       ? {
-          requestBody: { required: true, content: { [mediaTypeOf(operation)]: { schema: schemas.of(body, 'input') } } },
+          requestBody: {
+            required: true,
+            description: bodyBoundsOf(operation),
+            content: { [mediaTypeOf(operation)]: { schema: schemas.of(body, 'input') } },
+          },
         }
       : {}),
     responses: { ...successOf(operation, schemas), ...refusalsOf(operation) },
   }
+}
+
+function bodyBoundsOf(operation: Operation): string {
+  const { bytes, values } = boundsOf(operation)
+  return `At most ${bytes / 1024} KiB, and ${values.toLocaleString('en')} members and elements; the configuration may say less (\`SVC_BODY_LIMIT_BYTES\`).`
 }
 
 function descriptionOf({ needs, assumed, spec }: Operation): string {
@@ -113,8 +125,8 @@ function parametersOf(operation: Operation, schemas: Schemas): Document[] {
           header(
             'Idempotency-Key',
             false,
-            { type: 'string', format: 'uuid' },
-            'A repeated request under the same key gets the first answer, for 24 hours.',
+            { type: 'string', pattern: idempotencyKeyPattern },
+            'A UUID, bare or in quotes. A repeated request under the same key gets the first answer, for 24 hours.',
           ),
         ]
       : []),
@@ -123,7 +135,7 @@ function parametersOf(operation: Operation, schemas: Schemas): Document[] {
           header(
             'If-Match',
             false,
-            { type: 'string' },
+            { type: 'string', minLength: 1, pattern: ifMatchPattern },
             'ETags, or `*`; the change is made only if one of them is current.',
           ),
         ]
@@ -133,7 +145,7 @@ function parametersOf(operation: Operation, schemas: Schemas): Document[] {
           header(
             'X-Service-Step-Up',
             stepUp === true,
-            { type: 'string' },
+            { type: 'string', pattern: tokenPattern('stepUp') },
             'A fresh step-up token; this call spends it.',
           ),
         ]
@@ -167,9 +179,10 @@ function membersOf(schema: Operation['params'], place: 'path' | 'query', schemas
   })
 }
 
-/** Whether the answer is one representation with a version of its own. */
+/** Whether the answer is one representation with a version of its own, or always the same. */
 const hasEtag = ({ success }: Operation) =>
-  success.answer !== undefined && 'shape' in success.answer && 'version' in (success.answer.shape as object)
+  success.fixed === true ||
+  (success.answer !== undefined && 'shape' in success.answer && 'version' in (success.answer.shape as object))
 
 const requestId = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 const textHeader = (description: string) => ({ description, schema: { type: 'string' } })
@@ -178,7 +191,7 @@ function successOf(operation: Operation, schemas: Schemas): Document {
   const { status, answer, location } = operation.success
   const headers = {
     ...requestId,
-    ...(hasEtag(operation) ? { ETag: textHeader('`"<version>"`') } : {}),
+    ...(hasEtag(operation) ? { ETag: textHeader(operation.success.fixed ? 'Names the bytes.' : '`"<version>"`') } : {}),
     ...(location ? { Location: textHeader('Where the created thing is found.') } : {}),
     ...(operation.idempotent
       ? { 'Idempotency-Replayed': textHeader('`true` when this is the first answer once more.') }
@@ -308,10 +321,14 @@ const problemSchema: JsonSchema = {
     type: { type: 'string', pattern: '^urn:problem:svc:' },
     status: { type: 'integer' },
     code: { type: 'string', enum: Object.keys(problems) },
-    params: { type: 'object' },
+    params: {
+      type: 'object',
+      properties: { more: { const: true, description: 'There are more errors than the 20 that are listed.' } },
+    },
     instance: { type: 'string', description: '`urn:uuid:` and the request id.', pattern: '^urn:uuid:' },
     errors: {
       type: 'array',
+      maxItems: mostErrors,
       items: {
         type: 'object',
         required: ['code', 'params'],

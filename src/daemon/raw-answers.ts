@@ -13,8 +13,17 @@ import { newId } from '../core/id.ts'
 import { Problem, problemBody } from '../core/problem.ts'
 import { problemType } from './refusals.ts'
 
+const ending = new WeakSet<Duplex>()
+
+/** Whatever else comes on this connection is not answered: it ends behind the answer that is on its way. */
+export const endConnection = (socket: Duplex) => ending.add(socket)
+
 /** The answer to a parser error, by Node's error code. */
 export function answerParserError(error: Error & { code?: string }, socket: Duplex): void {
+  if (ending.has(socket)) {
+    socket.end()
+    return
+  }
   if (error.code === 'ECONNRESET' || socket.destroyed) {
     socket.destroy()
     return

@@ -4,13 +4,12 @@
  * The page brings its own script and fonts; its content security policy keeps the
  * browser from asking any other host, whatever the page's package does in a later release.
  */
-import { createHash } from 'node:crypto'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { writeJson } from '../core/json.ts'
 import type { Operation } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
-import { isUnchanged } from './mount.ts'
 import { openApiDocument } from './openapi.ts'
+import { prepared } from './prepared.ts'
 
 const documentPath = '/api/v1/openapi.json'
 
@@ -28,22 +27,8 @@ const contentSecurityPolicy = [
 ].join('; ')
 
 export function addReference(app: FastifyInstance, operations: readonly Operation[]): void {
-  // Made at the first request: nobody should wait for it at the start.
-  let made: { readonly text: string; readonly etag: string } | undefined
-  const document = () => {
-    if (made) return made
-    const text = writeJson(openApiDocument(operations))
-    made = { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` }
-    return made
-  }
-
-  app.get(documentPath, { config: { label: 'openapi' } }, (request, reply) => {
-    const { text, etag } = document()
-    reply.header('etag', etag).header('cache-control', 'no-cache')
-    if (isUnchanged(request.headers['if-none-match'], etag)) return reply.code(304).send()
-    return reply.header('content-type', 'application/json; charset=utf-8').send(text)
-  })
-
+  const document = prepared(() => writeJson(openApiDocument(operations)))
+  app.get(documentPath, { config: { label: 'openapi' } }, document)
   addPage(app)
 }
 

@@ -30,12 +30,12 @@ export function wrongMediaType(operation: Operation | undefined): Problem {
 export function refusalOf(
   error: unknown,
   operation: Operation | undefined,
-  bodyLimitBytes: number,
+  bodyLimitBytes: number | undefined,
 ): Problem | undefined {
   const code = (error as { code?: unknown } | null)?.code
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Problem('request.too_large', { limit_bytes: bodyLimitBytes })
+      return new Problem('request.too_large', { limit_bytes: bodyLimitBytes ?? 0 })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return wrongMediaType(operation)
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

@@ -2,12 +2,13 @@
  * The HTTP server: limits, request ids, and problems for every refusal.
  *
  *    bytes → Node's parser ──fault──▶ raw-answers.ts
- *      → onRequest: id, Host, path ──▶ router ──unknown──▶ 404, or 405 with Allow
+ *      → onRequest: id, head, path ──▶ router ──unknown──▶ 404, or 405 with Allow
  *      → body.ts → mount.ts (gate → perform) → answer
  *                    └─ whatever is thrown, anywhere ──▶ refusals.ts
  *
  * Limits: 10 s for the headers, 30 s for the whole request, 5 s between two requests of a
- * connection, 16 KiB of headers, the body limit of the configuration; how many connections
+ * connection, 16 KiB of headers, fifty members of a query, a body as large as the operation
+ * takes (operation.ts), below the ceiling of the configuration; how many connections
  * (connections.ts), and how much waits for slow readers (readers.ts). The request id is
  * always our own: one from outside would let a caller forge another's trace.
  *
@@ -32,11 +33,13 @@ import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { mountOperations } from './mount.ts'
 import { addPasswordPage, passwordPagePath } from './password-page.ts'
+import { queryFault, readQuery } from './query.ts'
 import { openRate } from './rate.ts'
-import { answerParserError, answerTheRest } from './raw-answers.ts'
+import { answerParserError, answerTheRest, endConnection } from './raw-answers.ts'
 import { followReaders, type ReaderLimits } from './readers.ts'
 import { addReference } from './reference.ts'
 import { refusalOf, sendProblem } from './refusals.ts'
+import { headFault, pathOfTarget } from './request-head.ts'
 import { allowedMethods } from './routes.ts'
 
 declare module 'fastify' {
@@ -96,7 +99,8 @@ export function buildServer(installation: Installation, options: ServerOptions):
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     exposeHeadRoutes: true,
-    routerOptions: { maxParamLength: 100 },
+    routerOptions: { maxParamLength: 100, querystringParser: readQuery },
+    rewriteUrl: ({ url }) => pathOfTarget(url),
     // A missing Host is refused below: Node would answer it without a body.
     http: {
       headersTimeout: limits.headersTimeout,
@@ -105,7 +109,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
     },
     clientErrorHandler: answerParserError,
     frameworkErrors: (error, request, reply) => {
-      sendRefusal(options.log, bodyLimitBytes, error, request, reply)
+      sendRefusal(options.log, error, request, reply)
       // The router failed before any hook could run.
       logRequest(options.log, request, reply.statusCode, 0)
     },
@@ -124,7 +128,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   addObservation(app, options)
   app.addHook('onRequest', checkRequest)
   addFarewell(app)
-  app.setErrorHandler((error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply))
+  app.setErrorHandler((error, request, reply) => sendRefusal(options.log, error, request, reply))
   const readers = followReaders(app, options.readers)
   options.metrics.watch(options.listener, {
     connections,
@@ -161,14 +165,9 @@ function addFarewell(app: FastifyInstance): void {
   })
 }
 
-function sendRefusal(
-  log: Log,
-  bodyLimitBytes: number,
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  const refusal = refusalOf(error, request.routeOptions?.config?.operation, bodyLimitBytes)
+function sendRefusal(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const { config, bodyLimit } = request.routeOptions ?? {}
+  const refusal = refusalOf(error, config?.operation, bodyLimit)
   const isOurs = refusal === undefined || refusal.status >= 500
   if (isOurs) log.failure(refusal ? refusal.code : 'request failed', refusalCause(error), request.id)
   // What was set for the answer that failed does not belong to this one.
@@ -182,32 +181,15 @@ const refusalCause = (error: unknown) => (error instanceof Error && error.cause 
 /** Sets the request id on the answer, and refuses what no route can serve. */
 function checkRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
   reply.header('x-request-id', request.id)
-  const { rawHeaders, httpVersion } = request.raw
-  const fault = httpVersion === '1.1' || httpVersion === '1.0' ? hostFault(rawHeaders, httpVersion) : 'http.version'
+  const fault = headFault(request)
+  const unread = queryFault(request.query)
   if (fault) {
     reply.header('connection', 'close')
-    done(
-      new Problem(
-        'request.malformed',
-        {},
-        { errors: [{ parameter: fault === 'http.version' ? '' : 'Host', code: fault, params: {} }] },
-      ),
-    )
-  } else if (pathOf(request.url).includes('%')) done(new Problem('not_found'))
+    endConnection(request.raw.socket)
+    done(new Problem('request.malformed', {}, { errors: [fault] }))
+  } else if (unread) done(unread)
+  else if (pathOf(request.url).includes('%')) done(new Problem('not_found'))
   else done()
-}
-
-/** Two hosts, or none: this daemon and a proxy before it might serve different ones. */
-function hostFault(rawHeaders: readonly string[], httpVersion: string): string | undefined {
-  let hosts = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]
-    if (name?.length !== 4 || name.toLowerCase() !== 'host') continue
-    hosts += 1
-    if (!/^[A-Za-z0-9._~:[\]-]{0,261}$/.test(rawHeaders[at + 1] ?? '')) return 'value.format'
-  }
-  if (hosts > 1) return 'header.repeated'
-  return hosts === 0 && httpVersion === '1.1' ? 'member.required' : undefined
 }
 
 function refuseUnknownRoute(served: readonly Operation[], pages: readonly string[]) {

@@ -233,13 +233,7 @@ test('a path id that is no UUID is told before anybody is asked who they are', a
   const areIds = ({ shape }: z.ZodObject) =>
     Object.values(shape as Record<string, z.ZodType>).every((one) => one.meta()?.format === 'uuid')
   for (const operation of guarded.filter(({ params }) => params && areIds(params))) {
-    for (const id of [
-      '1',
-      'x'.repeat(101),
-      '00000000-0000-0000-0000-00000000000G',
-      '0190C9D2-7A3B-7CDE-8F01-23456789ABCD',
-      'urn',
-    ]) {
+    for (const id of ['1', 'x'.repeat(101), '00000000-0000-0000-0000-00000000000G', 'urn']) {
       const { status, json } = await daemon.call(operation.method, urlOf(operation, id), {})
       expect([operation.id, status, json?.code]).toEqual([operation.id, 400, 'request.malformed'])
     }

@@ -93,6 +93,9 @@ describe('T-28: nothing is coerced', () => {
   })
 })
 
+const inGroups = (names: readonly string[], size: number) =>
+  Array.from({ length: Math.ceil(names.length / size) }, (_, at) => names.slice(at * size, (at + 1) * size))
+
 describe('T-34: no member is taken that is not declared', () => {
   const names = everyMemberName()
 
@@ -103,8 +106,8 @@ describe('T-34: no member is taken that is not declared', () => {
       const unknown = [...names, 'tenant_id', 'is_enforced_from_file', 'toString', 'hasOwnProperty'].filter(
         (name) => !(name in (schema.properties ?? {})),
       )
-      // In the long form each by itself; otherwise together, where each is named as well.
-      for (const together of isFull ? unknown.map((name) => [name]) : [unknown]) {
+      // In the long form each by itself; otherwise ten together, where each is named as well.
+      for (const together of inGroups(unknown, isFull ? 1 : 10)) {
         const body = together.reduce((whole, name) => withValue(whole, [...path, name], 'x') as typeof sample, sample)
         const { status, json } = await sendBody(daemon, operation, body, as())
         const told = together.map((name) => ({

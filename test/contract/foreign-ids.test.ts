@@ -181,7 +181,7 @@ describe('a private container of one’s own workspace', () => {
 describe('an id that is none', () => {
   test.each(named)('%s', async (_, place) => {
     const [id = randomUUID()] = idsFor(place, foreign, false)
-    for (const spelt of [id.toUpperCase(), `urn:uuid:${id}`, `{${id}}`, id.replaceAll('-', '')]) {
+    for (const spelt of [`urn:uuid:${id}`, `{${id}}`, id.replaceAll('-', '')]) {
       probes += 1
       const { status, json } = await probe(ways.daemon, place, encodeURI(spelt), owner, own)
       // Whoever is not let in is told that before his body is read; what cannot stand in a path is no path of ours.
@@ -190,6 +190,7 @@ describe('an id that is none', () => {
       expect(json.code).not.toBe('internal')
     }
     await answersAlike(place, '00000000-0000-0000-0000-000000000000', owner)
+    await answersAlike(place, id.toUpperCase(), owner)
   })
 })
 

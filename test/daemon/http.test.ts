@@ -202,7 +202,7 @@ describe('media types', () => {
     })
     expect([answer.status, answer.json]).toMatchObject([
       413,
-      { code: 'request.too_large', params: { limit_bytes: 1048576 } },
+      { code: 'request.too_large', params: { limit_bytes: 65536 } },
     ])
     // The rest of the body is still on its way: nothing else can be read from this connection.
     expect(answer.headers.connection).toBe('close')

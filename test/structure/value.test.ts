@@ -82,7 +82,6 @@ const refused: Readonly<Record<FieldKind, readonly (readonly [unknown, string])[
   USER: [
     [7, '/value value.type'],
     ['ada', '/value value.format'],
-    [account.toUpperCase(), '/value value.format'],
     [`urn:uuid:${account}`, '/value value.format'],
   ],
   SELECT: [

@@ -198,9 +198,9 @@ const refusedShapes = [
   `${'['.repeat(33)}${']'.repeat(33)}`,
   `${'{"a":'.repeat(33)}1${'}'.repeat(33)}`,
   `${'['.repeat(5000)}${']'.repeat(5000)}`,
-  '['.repeat(100_000),
-  `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
-  '{"a":'.repeat(100_000),
+  '['.repeat(60_000),
+  `${'['.repeat(30_000)}${']'.repeat(30_000)}`,
+  '{"a":'.repeat(10_000),
 ]
 
 const inside = (pieces: readonly string[]) => pieces.flatMap((piece) => [piece, `[${piece}]`, `{"x":${piece}}`])

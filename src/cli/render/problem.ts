@@ -15,6 +15,7 @@ export function problemLines(problem: Problem): string[] {
   return [
     printable([says, ...remedy, ...pause].join(' ')),
     ...(problem.errors ?? []).map((violation) => printable(`  ${violationLine(violation)}`)),
+    ...(problem.params['more'] === true ? ['  … and more'] : []),
   ]
 }
 
@@ -36,7 +37,8 @@ const characters = (count: unknown) => `${shown(count)} ${Number(count) === 1 ? 
 
 const formats: Readonly<Record<string, string>> = {
   email: 'an e-mail address',
-  uuid: 'an id (UUID in lower case)',
+  uuid: 'an id (UUID)',
+  uri: 'a URI, such as https://host.example.org/path',
   'date-time': 'a moment like 2026-01-31T12:00:00Z',
   etag: 'an entity tag in quotes',
   issuer: 'an address like https://sso.example.org, without query and fragment',
@@ -47,7 +49,6 @@ const formats: Readonly<Record<string, string>> = {
 /** Patterns of the contract that people meet. */
 const patterns: Readonly<Record<string, string>> = {
   '^[a-z0-9][a-z0-9-]{2,39}$': 'must have 3 to 40 lower-case letters, digits and dashes, and not begin with a dash',
-  '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$': 'must be an id (UUID in lower case)',
 }
 
 const rules: Readonly<Record<string, (params: Params) => string>> = {
@@ -56,6 +57,8 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'body.not_taken': () => 'is not taken by this call',
   'json.syntax': () => 'is not JSON',
   'json.depth': ({ maximum }) => `is nested deeper than ${shown(maximum)} levels`,
+  'json.values': ({ maximum }) => `has more than ${shown(maximum)} members and elements`,
+  'query.members': ({ maximum }) => `has more than ${shown(maximum)} members`,
   'json.duplicate_member': () => 'names a member twice',
   'text.nul': () => 'must not hold a NUL character',
   'text.surrogate': () => 'must be well-formed Unicode',

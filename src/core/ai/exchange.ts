@@ -1,8 +1,8 @@
 /**
  * One exchange with a model: JSON there, JSON back, through the egress guard.
  *
- * Bounded in time (the whole of it) and in size (the answer, as it is after any
- * decompression). A redirect is a failure. The key travels in one header and stands
+ * Bounded in time (the whole of it) and in size (the answer, which comes as it
+ * is: the egress guard takes none that is compressed). A redirect is a failure. The key travels in one header and stands
  * nowhere else.
  *
  * Spec: decisions 5, Egress guard; T-16, T-17, T-18.
@@ -107,6 +107,7 @@ function failureOf(error: unknown): AiFailure {
   if (error instanceof AiFailure) return error
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = String((cause as NodeJS.ErrnoException).code)
+    if (code === 'ANSWER_ENCODED') return new AiFailure('malformed', error)
     if (code === 'EGRESS_REFUSED') return new AiFailure('refused', error)
     if (cause.name === 'TimeoutError' || /TIMEDOUT|_TIMEOUT$/.test(code)) return new AiFailure('timeout', error)
     if (unreachable.has(code)) return new AiFailure('unreachable', error)

@@ -1,7 +1,7 @@
 /** Backup targets: where archives go. Spec: Index, Backup; decisions 4, A backup target. */
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
-import { count, int64, listOf, moment, text, uuid, version } from '../schema.ts'
+import { count, int64, listOf, moment, text, uri, uuid, version } from '../schema.ts'
 
 const targetKinds = ['LOCAL', 'S3', 'SFTP'] as const
 export type TargetKind = (typeof targetKinds)[number]
@@ -11,7 +11,7 @@ const path = text(1, 500)
 /** What is kept in clear and answered, of any kind; config.ts says which kind takes and needs which. */
 const PlainConfig = {
   path: path.optional().describe('LOCAL: below SVC_BACKUP_DIR; SFTP: a folder at the server'),
-  endpoint: text(1, 500).optional().describe('S3: https://host or https://host:port'),
+  endpoint: uri(500).optional().describe('S3: https://host or https://host:port'),
   region: text(1, 100).optional(),
   bucket: text(3, 63).optional(),
   prefix: text(1, 500).optional().describe('S3: put before every key'),

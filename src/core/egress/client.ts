@@ -4,14 +4,23 @@
  *    host → guard.vet → connect to a vetted address → is the peer one of them? → bytes
  *
  * Always: no redirect is followed, no proxy of the environment is used, no cookie is
- * kept, nothing is decompressed by itself; each call has a deadline. TLS is checked
+ * kept, an answer in a coding that nobody asked for is not read (what undoes it would make
+ * a thousand bytes of one, ahead of every bound); each call has a deadline. TLS is checked
  * against the name that was asked for, not against the address.
  *
  * test/house/imports.test.ts lets no other module open a socket. Spec: decisions 5,
  * Egress guard; T-16, T-17.
  */
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
-import { Agent, buildConnector, Headers, type RequestInit, type Response, fetch as undiciFetch } from 'undici'
+import {
+  Agent,
+  buildConnector,
+  type Dispatcher,
+  Headers,
+  type RequestInit,
+  type Response,
+  fetch as undiciFetch,
+} from 'undici'
 import { EgressRefused, type Guard, type GuardOptions, openGuard, portOf } from './guard.ts'
 import { type Bounds, type Courier, openCourier } from './post.ts'
 
@@ -37,6 +46,7 @@ const deadlineMs = 15_000
 export function openEgress(options: GuardOptions & { readonly bounds?: Bounds }): Egress {
   const guard = openGuard(options)
   const agent = agentOf(guard)
+  const dispatcher = agent.compose(plainAnswersOnly)
   const courier = openCourier(guard, options.bounds)
   return {
     post: courier.post,
@@ -50,12 +60,10 @@ export function openEgress(options: GuardOptions & { readonly bounds?: Bounds })
       const deadline = AbortSignal.timeout(limit)
       const signal = init.signal ? AbortSignal.any([deadline, init.signal as AbortSignal]) : deadline
       const headers = new Headers(init.headers)
-      if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity')
-      return undiciFetch(url, { ...init, headers, signal, redirect: 'error', dispatcher: agent }).catch(
-        (error: unknown) => {
-          throw refusalIn(error) ?? error
-        },
-      )
+      headers.set('accept-encoding', 'identity')
+      return undiciFetch(url, { ...init, headers, signal, redirect: 'error', dispatcher }).catch((error: unknown) => {
+        throw refusalIn(error) ?? error
+      })
     },
 
     async connect(host, port) {
@@ -95,6 +103,28 @@ function agentOf(guard: Guard): Agent {
     },
   })
 }
+
+/** An answer came in a coding, although none was asked for. */
+class AnswerEncoded extends Error {
+  override readonly name = 'AnswerEncoded'
+  readonly code = 'ANSWER_ENCODED'
+}
+
+/** fetch decompresses whatever says that it is compressed, so such an answer ends at its head. */
+const plainAnswersOnly: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
+  dispatch(options, {
+    onRequestStart: (...given) => handler.onRequestStart?.(...given),
+    onRequestUpgrade: (...given) => handler.onRequestUpgrade?.(...given),
+    onResponseStart: (controller, status, headers, message) => {
+      const coding = String(headers['content-encoding'] ?? '').trim()
+      if (coding !== '' && coding.toLowerCase() !== 'identity') controller.abort(new AnswerEncoded('it has a coding'))
+      else handler.onResponseStart?.(controller, status, headers, message)
+    },
+    onResponseStarted: () => handler.onResponseStarted?.(),
+    onResponseData: (...given) => handler.onResponseData?.(...given),
+    onResponseEnd: (...given) => handler.onResponseEnd?.(...given),
+    onResponseError: (...given) => handler.onResponseError?.(...given),
+  })
 
 /** A resolver that knows one answer. */
 function answering(addresses: readonly string[]): LookupFunction {

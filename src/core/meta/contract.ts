@@ -10,6 +10,7 @@ export const metaOperations = defineOperations('meta', {
     spec: 'decisions 1, Problems',
     success: {
       status: 200,
+      fixed: true,
       answer: z.object({
         data: z.array(
           z.object({ code: z.string(), status: z.int(), params: z.array(z.string()) }).meta({ id: 'ProblemCode' }),

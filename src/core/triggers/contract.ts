@@ -35,7 +35,7 @@ export const eventTypeOperations = defineOperations('meta', {
     path: '/meta/event-types',
     summary: 'Every type of event with the JSON Schema of its data and an example',
     spec: 'Events, 9; decisions 5',
-    success: { status: 200, answer: listOf(EventType) },
+    success: { status: 200, fixed: true, answer: listOf(EventType) },
     needs: { caller: 'anyone' },
     recovery: 'allowed',
   },

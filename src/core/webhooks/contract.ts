@@ -5,7 +5,7 @@
  */
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
-import { count, listOf, moment, pageOf, paging, text, uuid, version } from '../schema.ts'
+import { count, listOf, moment, pageOf, paging, text, uri, uuid, version } from '../schema.ts'
 
 const states = ['ACTIVE', 'PAUSED', 'DISABLED'] as const
 export type WebhookState = (typeof states)[number]
@@ -50,9 +50,7 @@ const WebhookWithSecret = WebhookRepresentation.extend({
   secret: z.string().describe('`whsec_` and base64 of 32 bytes (Standard Webhooks); shown this once'),
 }).meta({ id: 'WebhookWithSecret' })
 
-const targetUrl = text(1, 2000)
-  .meta({ format: 'uri' })
-  .describe('https; http only towards hosts that the operator released')
+const targetUrl = uri(2000).describe('https; http only towards hosts that the operator released')
 const eventTypes = z
   .array(text(1, 200))
   .min(1)

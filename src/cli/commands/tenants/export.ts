@@ -5,7 +5,7 @@ import { CallerCommand } from '../../base-command.ts'
 import { followJob } from '../../jobs.ts'
 import { findWorkspace } from '../../workspaces.ts'
 
-const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export default class TenantsExport extends CallerCommand {
   static override summary = "Write a workspace's archive to a backup target"

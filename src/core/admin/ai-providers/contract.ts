@@ -1,7 +1,7 @@
 /** AI models that the installation offers to every workspace. Spec: Admin: AI models; decisions 4, OfferedAiModel. */
 import { z } from 'zod'
 import { defineOperations } from '../../operation.ts'
-import { listOf, moment, text, uuid, version } from '../../schema.ts'
+import { listOf, moment, text, uri, uuid, version } from '../../schema.ts'
 import { jurisdictions } from '../settings/contract.ts'
 
 const aiKinds = ['NOOP', 'VENDOR_COMPATIBLE', 'LOCAL_RUNTIME'] as const
@@ -14,9 +14,7 @@ const OfferedAiModelConfiguration = z
     display_name: text(1, 200).describe('the name workspaces choose it by'),
     processor: text(1, 200).describe('who processes what is sent, as the operator declares'),
     kind: z.enum(aiKinds).describe('which adapter answers'),
-    base_url: text(1, 2000)
-      .meta({ format: 'uri' })
-      .describe('VENDOR_COMPATIBLE: up to /v1; LOCAL_RUNTIME: the server; NOOP calls nobody'),
+    base_url: uri(2000).describe('VENDOR_COMPATIBLE: up to /v1; LOCAL_RUNTIME: the server; NOOP calls nobody'),
     completion_model: text(1, 200).nullish(),
     embedding_model: text(1, 200).nullish(),
     // It becomes a header's value.

@@ -9,7 +9,7 @@
  */
 import { z } from 'zod'
 import { defineOperations } from '../../operation.ts'
-import { count, int64, text, version } from '../../schema.ts'
+import { count, int64, text, version, webUri } from '../../schema.ts'
 import { quotaNames } from '../tenants/contract.ts'
 
 /** One sign-in switch: what it says, and whether a workspace may say otherwise. */
@@ -65,10 +65,7 @@ export const signInSwitches = {
   private_hubs: yesOrNo(),
 } as const
 
-const link = z
-  .url({ protocol: /^https?$/ })
-  .max(2000)
-  .optional()
+const link = webUri(2000).optional()
 
 const ceilings = Object.fromEntries(quotaNames.map((name) => [name, int64.optional()])) as Record<
   (typeof quotaNames)[number],

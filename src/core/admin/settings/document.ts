@@ -10,7 +10,7 @@
 import { parseDocument } from 'yaml'
 import type { z } from 'zod'
 import type { Violation } from '../../problem.ts'
-import { reporting, violationsOf } from '../../validation.ts'
+import { reporting, violationsOf } from '../../violations.ts'
 import { InstanceSettingsRequest, type SettingsDocument } from './contract.ts'
 
 /** A document from its text, or each fault of it. */

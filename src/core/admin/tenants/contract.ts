@@ -253,6 +253,7 @@ export const tenantOperations = defineOperations('admin', {
     spec: 'Admin: workspaces, rule 3; decisions 4',
     params: z.strictObject({ tenantId }),
     body: LegalHoldReplaceRequest,
+    takes: 'large',
     success: { status: 200, answer: LegalHoldReplacement },
     needs: operator,
     refuses: [

@@ -1,7 +1,20 @@
 /** Identity providers, a workspace's own and those it may switch on, and signing in through them. Spec: Resources, IdentityProviderConfiguration; Index, Auth. */
 import { z } from 'zod'
 import { defineOperations } from '../../operation.ts'
-import { count, listOf, moment, pageOf, paging, role, slug, text, uuid, version } from '../../schema.ts'
+import {
+  count,
+  listOf,
+  moment,
+  pageOf,
+  paging,
+  role,
+  slug,
+  text,
+  uri,
+  uuid,
+  version,
+  withFormat,
+} from '../../schema.ts'
 import { Session } from '../contract.ts'
 import { secondFactorMembers } from '../second-factor/contract.ts'
 
@@ -17,9 +30,17 @@ const providerStates = ['OFFERED', 'WITHDRAWAL_ANNOUNCED', 'ENDED'] as const
 export type ProviderState = (typeof providerStates)[number]
 const state = z.enum(providerStates)
 
-const issuer = text(1, 2000).describe('https://…, as the provider itself writes it')
+/** OpenID Connect Discovery, 2: neither query nor fragment. */
+const issuer = withFormat('issuer', /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^?#]*$/, uri(2000)).describe(
+  'https://…, as the provider itself writes it',
+)
 const position = count(0, 99)
-const entries = (maximum: number) => z.array(text(1, maximum)).max(100)
+const entries = <Entry extends z.ZodType>(entry: Entry) => z.array(entry).max(100)
+const domain = withFormat(
+  'domain',
+  /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z0-9][a-zA-Z0-9-]{0,61}[a-zA-Z0-9]$/,
+  text(1, 253),
+)
 
 export const IdentityProviderConfiguration = z
   .strictObject({
@@ -35,8 +56,8 @@ export const IdentityProviderConfiguration = z
       .describe('absent: INVITED_ONLY for a public provider, DOMAINS for every other'),
     position: position.default(0),
     enabled: z.boolean().optional().describe('deprecated; workspaces switch a provider on or off by `:offer`'),
-    allowed_email_domains: entries(253).default([]),
-    allowed_directories: entries(200).default([]),
+    allowed_email_domains: entries(domain).default([]),
+    allowed_directories: entries(text(1, 200)).default([]),
     newcomer_role: role.nullish(),
     newcomer_group_id: uuid.nullish(),
   })

@@ -124,7 +124,7 @@ function urlOf(value: unknown, pointer: string): string {
 
 function userOf(value: unknown, pointer: string): string {
   if (typeof value !== 'string') return refuseType('string', pointer)
-  return uuid.safeParse(value).success ? value : refuseFormat('uuid', pointer)
+  return uuid.safeParse(value).data ?? refuseFormat('uuid', pointer)
 }
 
 function offered(options: readonly string[], value: unknown, pointer: string): string {
