@@ -44,7 +44,7 @@ function needsInWords(needs: Needs): string {
     'stepUp' in needs && needs.stepUp ? (needs.stepUp === true ? ', step-up' : `, step-up ${needs.stepUp.says}`) : ''
   switch (needs.caller) {
     case 'anyone':
-      return 'anyone'
+      return `anyone; ${needs.rate.perSource.calls} calls in ${needs.rate.perSource.seconds} s from one address`
     case 'account':
       return `any account${stepUp}`
     case 'workspace':

@@ -41,7 +41,7 @@ async function answer(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   receiveParams(operation, request.params)
-  const actor = await gate.admit(operation, request.headers)
+  const actor = await gate.admit(operation, request.raw)
   request.actor = actor
   const sent = sentBy(installation, operation, request)
   if (isWholeList(operation, sent)) return sendWholeList(reply, pagesOf(installation, operation, actor, sent))

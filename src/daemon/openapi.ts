@@ -8,7 +8,7 @@
  * Elsewhere: schemas and their components (openapi-schemas.ts).
  * Spec: decisions 1, Roots; Errors.
  */
-import { isServedWithoutFactor, type Operation } from '../core/operation.ts'
+import { type CallBound, isServedWithoutFactor, type Operation } from '../core/operation.ts'
 import { type ProblemCode, problems } from '../core/problem.ts'
 import { type JsonSchema, openSchemas, type Schemas } from './openapi-schemas.ts'
 import { mediaTypeOf, problemType } from './refusals.ts'
@@ -81,6 +81,7 @@ function describe(operation: Operation, schemas: Schemas): Document {
 
 function descriptionOf({ needs, assumed, spec }: Operation): string {
   const lines = [`Specification: ${spec}.`]
+  if (needs.caller === 'anyone') lines.push(`${inWords(needs.rate.perSource)} from one source address.`)
   if (needs.caller === 'account') lines.push("Any valid token; it acts on the account's own affairs.")
   if (needs.caller === 'workspace') lines.push(`Needs the scope \`${needs.scope}\` and the role ${needs.role}.`)
   if (needs.caller === 'workspace or operator')
@@ -96,6 +97,8 @@ function descriptionOf({ needs, assumed, spec }: Operation): string {
   for (const assumption of assumed ?? []) lines.push(`Decided here: ${assumption}.`)
   return lines.join('\n\n')
 }
+
+const inWords = ({ calls, seconds }: CallBound) => `At most ${calls} calls in ${seconds} s`
 
 const stepUpOf = (needs: Operation['needs']) => ('stepUp' in needs ? needs.stepUp : undefined)
 
@@ -266,7 +269,7 @@ const countsTowardsRate = ({ needs }: Operation) =>
 function gateRefusals({ needs }: Operation): ProblemCode[] {
   switch (needs.caller) {
     case 'anyone':
-      return []
+      return ['request.limited']
     case 'account':
       return ['auth.unauthenticated', 'installation.recovering', 'tenant_suspended']
     case 'workspace':

@@ -35,6 +35,7 @@ import { answerParserError, answerTheRest } from './raw-answers.ts'
 import { addReference } from './reference.ts'
 import { refusalOf, sendProblem } from './refusals.ts'
 import { allowedMethods } from './routes.ts'
+import { openSourceRate } from './source-rate.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -126,7 +127,8 @@ export function buildServer(installation: Installation, options: ServerOptions):
 
   addHealth(app, options)
   if (options.servesApi) {
-    mountOperations(app, installation, openGate(installation, openRate(installation.pool)), everyOperation)
+    const gate = openGate(installation, openRate(installation.pool), openSourceRate(installation.config.sourceRate))
+    mountOperations(app, installation, gate, everyOperation)
     addReference(app, everyOperation)
     addPasswordPage(app)
   }

@@ -27,6 +27,7 @@ import { refuseWhileGated } from '../recovery/gate.ts'
 import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import { endProofs, ownNames } from './change-password.ts'
 import type { passwordOperations as ops } from './contract.ts'
+import { hasherFor } from './hashing-lane.ts'
 import { hashNewPassword, passwordFaults, writePassword } from './new-password.ts'
 import { forgetFailures, subjectOf } from './sign-in-lock.ts'
 import { readSignIn, switchedOff } from './ways-in.ts'
@@ -122,7 +123,7 @@ interface ResetRow {
 /** Looks first, so that a wrong token costs no hash. */
 export async function hashForReset(
   installation: Installation,
-  _: Actor,
+  actor: Actor,
   { body }: Received<typeof ops.resetPassword>,
 ): Promise<string> {
   const { names, found } = await installation.transaction(anyone, { readOnly: true }, async (ctx) => {
@@ -133,7 +134,13 @@ export async function hashForReset(
     }
   })
   const account = { tenantId: found.tenant_id, id: found.account_id }
-  return hashNewPassword(installation, { password: body.password, pointer: '/password', names, account })
+  return hashNewPassword(installation, {
+    hasher: hasherFor(actor, found.tenant_id),
+    password: body.password,
+    pointer: '/password',
+    names,
+    account,
+  })
 }
 
 /** Sets the password, once. Refuses auth.reset_invalid, tenant_suspended, installation.recovering. */

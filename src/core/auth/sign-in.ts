@@ -19,6 +19,7 @@ import { Problem, refuse } from '../problem.ts'
 import { refuseWhileGated } from '../recovery/gate.ts'
 import { endProofs, ownNames } from './change-password.ts'
 import type { sessionOperations as ops, Session } from './contract.ts'
+import { hasherFor } from './hashing-lane.ts'
 import { hashNewPassword, writePassword } from './new-password.ts'
 import { isPassword } from './password.ts'
 import { type Given, refusalOfFactor } from './second-factor/show.ts'
@@ -43,19 +44,19 @@ export type Proved =
 /** Checks the password with no transaction open: the hash takes 30 ms, and a connection is worth more than that. */
 export const proveSignIn = (
   installation: Installation,
-  _: Actor,
+  actor: Actor,
   { body }: Received<typeof ops.signIn>,
-): Promise<Proved> => provePassword(installation, body.workspace ?? '', body.email, body.password)
+): Promise<Proved> => provePassword(installation, actor, body)
 
 async function provePassword(
   installation: Installation,
-  workspace: string,
-  email: string,
-  password: string,
+  actor: Actor,
+  { workspace = '', email, password }: { workspace?: string | undefined; email: string; password: string },
 ): Promise<Proved> {
   const facts = await installation.transaction(anyone, { readOnly: true }, (ctx) => readSignIn(ctx, workspace, email))
+  const hasher = hasherFor(actor, facts?.tenantId ?? workspace)
   if (!facts) {
-    await isPassword(password, null)
+    await isPassword(hasher, password, null)
     return { is: 'nobody' }
   }
   const way = passwordWay(facts)
@@ -63,7 +64,7 @@ async function provePassword(
   if (facts.lockedSeconds > 0) return { is: 'refused', problem: locked(facts.lockedSeconds) }
 
   const account = facts.account?.state === 'ACTIVE' ? facts.account : undefined
-  const isRight = await isPassword(password, account?.passwordHash)
+  const isRight = await isPassword(hasher, password, account?.passwordHash)
   return account && isRight
     ? {
         is: 'right',
@@ -158,17 +159,18 @@ interface ProvedWithNew {
 /** Checks the old password and hashes the new one, with no transaction open; the new one only behind the old one. */
 export async function proveWithNewPassword(
   installation: Installation,
-  _: Actor,
+  actor: Actor,
   { body }: Received<typeof ops.signInWithNewPassword>,
 ): Promise<ProvedWithNew> {
-  const proved = await provePassword(installation, body.workspace ?? '', body.email, body.password)
+  const proved = await provePassword(installation, actor, body)
   if (proved.is !== 'right') return { proved, newHash: null }
   const { tenantId } = proved.facts
   const names = await installation.transaction(anyone, { tenantId, readOnly: true }, (ctx) =>
     ownNames(ctx, tenantId, proved.accountId),
   )
   const account = { tenantId, id: proved.accountId }
-  const given = { password: body.new_password, pointer: '/new_password', names, account }
+  const hasher = hasherFor(actor, tenantId)
+  const given = { hasher, password: body.new_password, pointer: '/new_password', names, account }
   return { proved, newHash: await hashNewPassword(installation, given) }
 }
 

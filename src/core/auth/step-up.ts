@@ -19,6 +19,7 @@ import { Problem } from '../problem.ts'
 import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import type { passwordOperations as ops } from './contract.ts'
 import { countFailure, secondsLocked } from './failed-attempts.ts'
+import { hasherFor } from './hashing-lane.ts'
 import { isPassword } from './password.ts'
 import { refusalOfFactor } from './second-factor/show.ts'
 import { account } from './session.ts'
@@ -44,7 +45,9 @@ export async function proveOwnPassword(installation: Installation, actor: Actor,
     return { hash: row?.password_hash ?? null, seconds: await secondsLocked(ctx, actor, 'STEP_UP') }
   })
   if (seconds > 0) return { is: 'locked', seconds }
-  return (await isPassword(password, hash)) ? { is: 'right', passwordHash: hash } : { is: 'wrong' }
+  return (await isPassword(hasherFor(actor, tenantId), password, hash))
+    ? { is: 'right', passwordHash: hash }
+    : { is: 'wrong' }
 }
 
 /** Mints a proof. Refuses auth.sign_in_failed and auth.second_factor_failed (and counts them), auth.second_factor_required, auth.step_up_locked. */
