@@ -69,7 +69,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       const { needs } = operation
       if (needs.caller === 'anyone') {
         const source = sourceOf(request, config.trustedProxies)
-        sourceRate.spend(operation, needs.rate, source)
+        await sourceRate.spend(operation, needs.rate, source)
         return anyoneFrom(source)
       }
       const token = bearerOf(headers.authorization)

@@ -15,6 +15,7 @@ import { isWholeList, pagesOf, perform, type Request } from '../core/perform.ts'
 import { receiveParams } from '../core/validation.ts'
 import { type Gate, workspaceOfHost } from './gate.ts'
 import { routeOf } from './routes.ts'
+import { openSourceSeats, type SourceSeats } from './source-seats.ts'
 import { sendWholeList } from './whole-list.ts'
 
 export function mountOperations(
@@ -23,19 +24,25 @@ export function mountOperations(
   gate: Gate,
   operations: readonly Operation[],
 ): void {
+  const served: Served = { installation, gate, seats: openSourceSeats() }
   for (const operation of operations) {
     app.route({
       method: operation.method,
       url: routeOf(operation.path),
       config: { operation },
-      handler: (request, reply) => answer(installation, gate, operation, request, reply),
+      handler: (request, reply) => answer(served, operation, request, reply),
     })
   }
 }
 
+interface Served {
+  readonly installation: Installation
+  readonly gate: Gate
+  readonly seats: SourceSeats
+}
+
 async function answer(
-  installation: Installation,
-  gate: Gate,
+  { installation, gate, seats }: Served,
   operation: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -44,6 +51,8 @@ async function answer(
   const actor = await gate.admit(operation, request.raw)
   request.actor = actor
   const sent = sentBy(installation, operation, request)
+  if (actor.kind === 'ANYONE')
+    return send(request, reply, await seats.within(actor.source, () => perform(installation, operation, actor, sent)))
   if (isWholeList(operation, sent)) return sendWholeList(reply, pagesOf(installation, operation, actor, sent))
   return send(request, reply, await perform(installation, operation, actor, sent))
 }

@@ -6,42 +6,73 @@
  * for is that a flood of strangers reaches no database. N daemons therefore serve N times as many,
  * and a restart forgets. What it keeps is bounded: the source unheard of for longest is forgotten first.
  *
+ * A refusal is cheap, and thousands a second are not. So a source that was just refused and
+ * asks again hears of it a second later: each of its connections then costs one answer a second.
+ *
  * Spec: decisions 1 (429), 7 (Overload); docs/decisions/0147.
  */
+import { setTimeout } from 'node:timers/promises'
 import type { AnonymousRate, CallBound, Operation } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 
 export interface SourceRate {
   /** Spends one call of the source. Refuses request.limited; service.unavailable where all sources together make too many. */
-  spend(operation: Operation, rate: AnonymousRate, source: string): void
+  spend(operation: Operation, rate: AnonymousRate, source: string): Promise<void>
 }
 
 const mostRemembered = 50_000
+const pauseMs = 1_000
+/** Answers that are held back at a time; further ones are given at once. */
+const mostPaused = 1_000
+
+interface Account {
+  /** In ms. */
+  readonly paidUntil: number
+  /** Was refused since it last paid. */
+  isRefused: boolean
+}
 
 /** `factor`: how many times as many as an operation declares (SVC_SOURCE_RATE); 0 is unlimited. `now` in ms. */
 export function openSourceRate(factor: number, now = () => performance.now()): SourceRate {
-  /** Until when each is paid for, in the order in which they were last heard. */
-  const paidUntil = new Map<string, number>()
+  /** In the order in which they last paid. */
+  const accounts = new Map<string, Account>()
+  let paused = 0
 
   /** Answers how long it is until the next call, in ms, or 0 and pays for one. */
   const pay = (payer: string, { calls, seconds }: CallBound): number => {
     const moment = now()
     const windowMs = seconds * 1000
-    const paid = Math.max(paidUntil.get(payer) ?? 0, moment) + windowMs / (calls * factor)
+    const paidUntil = Math.max(accounts.get(payer)?.paidUntil ?? 0, moment) + windowMs / (calls * factor)
     // A microsecond's grace: the sum of many parts of the window is not exactly the window.
-    const wait = paid - windowMs - moment
+    const wait = paidUntil - windowMs - moment
     if (wait > 0.001) return wait
-    paidUntil.delete(payer)
-    paidUntil.set(payer, paid)
-    forget(paidUntil, moment)
+    accounts.delete(payer)
+    accounts.set(payer, { paidUntil, isRefused: false })
+    forget(accounts, moment)
     return 0
   }
 
+  /** Holds a refusal back from a payer that was refused before. */
+  const pause = async (payer: string): Promise<void> => {
+    const account = accounts.get(payer)
+    if (!account) return
+    if (account.isRefused && paused < mostPaused) {
+      paused += 1
+      await setTimeout(pauseMs)
+      paused -= 1
+    }
+    account.isRefused = true
+  }
+
   return {
-    spend(operation, { perSource, inAll }, source) {
+    async spend(operation, { perSource, inAll }, source) {
       if (factor === 0) return
-      const waitMs = pay(`${operation.id} ${source}`, perSource)
-      if (waitMs > 0) throw limited(operation, perSource, factor, Math.ceil(waitMs / 1000))
+      const payer = `${operation.id} ${source}`
+      const waitMs = pay(payer, perSource)
+      if (waitMs > 0) {
+        await pause(payer)
+        throw limited(operation, perSource, factor, Math.ceil(waitMs / 1000))
+      }
       if (inAll && pay(operation.id, inAll) > 0)
         throw new Problem('service.unavailable', {}, { headers: { 'retry-after': '1' } })
     },
@@ -49,10 +80,10 @@ export function openSourceRate(factor: number, now = () => performance.now()): S
 }
 
 /** Whatever is rested is as good as unknown; of the others as many as there is room for are kept. */
-function forget(paidUntil: Map<string, number>, moment: number): void {
-  for (const [payer, until] of paidUntil) {
-    if (until > moment && paidUntil.size <= mostRemembered) return
-    paidUntil.delete(payer)
+function forget(accounts: Map<string, Account>, moment: number): void {
+  for (const [payer, { paidUntil }] of accounts) {
+    if (paidUntil > moment && accounts.size <= mostRemembered) return
+    accounts.delete(payer)
   }
 }
 

@@ -17,7 +17,7 @@ afterAll(async () => {
 })
 
 function from(address: string): Source {
-  const opened = source(daemon.address, address)
+  const opened = source(daemon.address, address, 100)
   sources.push(opened)
   return opened
 }
@@ -81,7 +81,7 @@ test('and where the flood names another workspace each time', async () => {
 test('more guesses of one address than may wait are told so, and nobody else is', async () => {
   const flood = from('127.0.0.2')
   const elsewhere = from('127.0.0.3')
-  const guesses = Promise.all(Array.from({ length: 64 }, (_, n) => flood.post('/auth/sessions', wrong(n))))
+  const guesses = Promise.all(Array.from({ length: 100 }, (_, n) => flood.post('/auth/sessions', wrong(n))))
   const [step, entered] = await Promise.all([stepUp(), signIn(elsewhere)])
   expect([step.status, entered.status]).toEqual([201, 201])
   const refused = (await guesses).filter(({ status }) => status === 503)

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readBlock } from '../../src/core/egress/addresses.ts'
 import type { AnonymousRate, Operation } from '../../src/core/operation.ts'
 import { operations } from '../../src/core/operations.ts'
-import { Problem } from '../../src/core/problem.ts'
+import type { Problem } from '../../src/core/problem.ts'
 import { sourceOf } from '../../src/daemon/source.ts'
-import { openSourceRate } from '../../src/daemon/source-rate.ts'
+import { openSourceRate, type SourceRate } from '../../src/daemon/source-rate.ts'
+import { openSourceSeats } from '../../src/daemon/source-seats.ts'
 import { type TestDaemon, testDaemon } from '../support/daemon.ts'
 import { type Source, source } from '../support/from-source.ts'
 import { setUp } from '../support/people.ts'
@@ -117,49 +118,92 @@ describe('the rate', () => {
   const operation = { id: 'one' } as Operation
   const rate = { perSource: { calls: 3, seconds: 60 }, inAll: { calls: 10, seconds: 60 } }
   let now = 1_000_000
-  const refusal = (work: () => void): Problem | undefined => {
-    try {
-      work()
-      return undefined
-    } catch (error) {
-      return error as Problem
-    }
+  /** Asks `count` times; answers the refusal of each, or undefined. */
+  async function ask(sources: SourceRate, count = 1, from = 'a', of: AnonymousRate = rate) {
+    const answers: (Problem | undefined)[] = []
+    for (let n = 0; n < count; n += 1)
+      answers.push(
+        await sources.spend(operation, of, from).then(
+          () => undefined,
+          (error: Problem) => error,
+        ),
+      )
+    return answers
   }
+  const codes = (answers: readonly (Problem | undefined)[]) => answers.map((answer) => answer?.code)
 
-  test('serves as many as declared at once, and then at their pace', () => {
+  test('serves as many as declared at once, and then at their pace', async () => {
     const sources = openSourceRate(1, () => now)
-    const ask = () => refusal(() => sources.spend(operation, rate, 'a'))
-    expect([ask(), ask(), ask()]).toEqual([undefined, undefined, undefined])
-    expect(ask()?.headers['retry-after']).toBe('20')
-    now += 19_999
-    expect(ask()?.code).toBe('request.limited')
-    now += 1
-    expect(ask()).toBeUndefined()
-    expect(ask()?.code).toBe('request.limited')
+    const first = await ask(sources, 4)
+    expect(codes(first)).toEqual([undefined, undefined, undefined, 'request.limited'])
+    expect(first[3]?.headers['retry-after']).toBe('20')
+    now += 20_000
+    expect(codes(await ask(sources, 2))).toEqual([undefined, 'request.limited'])
   })
 
-  test('holds all sources together to the ceiling in all, which a refused source does not use up', () => {
+  test('answers the second refusal a second later, and the first one at once', async () => {
     const sources = openSourceRate(1, () => now)
-    for (let n = 0; n < 50; n += 1) refusal(() => sources.spend(operation, rate, 'a'))
-    for (let n = 0; n < 7; n += 1) expect(refusal(() => sources.spend(operation, rate, `b${n}`))).toBeUndefined()
-    const refused = refusal(() => sources.spend(operation, rate, 'c'))
+    await ask(sources, 4)
+    const begun = performance.now()
+    await Promise.all([ask(sources), ask(sources), ask(sources)])
+    expect(performance.now() - begun).toBeGreaterThan(990)
+  })
+
+  test('holds all sources together to the ceiling in all, which a refused source does not use up', async () => {
+    const sources = openSourceRate(1, () => now)
+    await ask(sources, 4)
+    for (let n = 0; n < 7; n += 1) expect(await ask(sources, 1, `b${n}`)).toEqual([undefined])
+    const [refused] = await ask(sources, 1, 'c')
     expect([refused?.code, refused?.headers['retry-after']]).toEqual(['service.unavailable', '1'])
   })
 
-  test('is multiplied by the factor, and switched off by 0', () => {
+  test('is multiplied by the factor, and switched off by 0', async () => {
     const twice = openSourceRate(2, () => now)
-    const off = openSourceRate(0, () => now)
-    const served = (sources: typeof off) =>
-      Array.from({ length: 9 }, () => refusal(() => sources.spend(operation, rate, 'a'))).filter((one) => !one).length
-    expect([served(twice), served(off)]).toEqual([6, 9])
+    expect(codes(await ask(twice, 7)).indexOf('request.limited')).toBe(6)
+    expect(
+      codes(
+        await ask(
+          openSourceRate(0, () => now),
+          20,
+        ),
+      ).filter(Boolean),
+    ).toEqual([])
   })
 
-  test('remembers 50,000 sources and forgets the one unheard of for longest', () => {
+  test('remembers 50,000 sources and forgets the one unheard of for longest', async () => {
     const sources = openSourceRate(1, () => now)
     const open = { perSource: { calls: 1, seconds: 60 } }
-    const ask = (from: string) => refusal(() => sources.spend(operation, open, from))
-    for (let n = 0; n <= 50_000; n += 1) ask(`s${n}`)
-    expect(ask('s50000')?.code, 'the newest is known').toBe('request.limited')
-    expect(ask('s0'), 'the oldest is not').toBeUndefined()
+    for (let n = 0; n <= 50_000; n += 1) await sources.spend(operation, open, `s${n}`)
+    expect(codes(await ask(sources, 1, 's50000', open)), 'the newest is known').toEqual(['request.limited'])
+    expect(await ask(sources, 1, 's0', open), 'the oldest is not').toEqual([undefined])
+  })
+})
+
+describe('the seats', () => {
+  test('eight calls of one source are under way, 64 wait, and others are not kept', async () => {
+    const seats = openSourceSeats()
+    let end = () => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    let begun = 0
+    const work = async () => {
+      begun += 1
+      await ended
+    }
+    const flood = Array.from({ length: 73 }, () => seats.within('a', work))
+    await expect(flood[72]).rejects.toMatchObject({ code: 'service.unavailable' })
+    expect(begun).toBe(8)
+    await seats.within('b', async () => {})
+    end()
+    await Promise.all(flood.slice(0, 72))
+    expect(begun).toBe(72)
+  })
+
+  test('work that fails gives its seat back', async () => {
+    const seats = openSourceSeats()
+    const fails = () => Promise.reject(new Error('no'))
+    await Promise.allSettled(Array.from({ length: 40 }, () => seats.within('a', fails)))
+    expect(await seats.within('a', async () => 'served')).toBe('served')
   })
 })

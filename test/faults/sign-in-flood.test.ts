@@ -72,41 +72,29 @@ describe.each([
     else expect(beside.refused).toEqual({})
   }
 
-  test(
-    'who is signed in steps up',
-    () => {
-      const by = from('127.0.0.4')
-      const body = { password: owner.password }
-      const call = async () => (await by.post('/auth/step-up', body, { token: owner.session })).status
-      return spared('step-up', { call, wanted: 201 })
-    },
-    120_000,
-  )
+  test('who is signed in steps up', () => {
+    const by = from('127.0.0.4')
+    const body = { password: owner.password }
+    const call = async () => (await by.post('/auth/step-up', body, { token: owner.session })).status
+    return spared('step-up', { call, wanted: 201 })
+  }, 120_000)
 
-  test(
-    'a stranger from elsewhere signs in',
-    () => {
-      // Each from an address of its own, as people do; the flood is one address.
-      let asked = 0
-      const call = async () => {
-        asked += 1
-        const by = source(daemon.address, `127.0.${1 + Math.floor(asked / 250)}.${1 + (asked % 250)}`, 1)
-        const { status } = await by.post('/auth/sessions', JSON.parse(right()))
-        by.close()
-        return status
-      }
-      return spared('sign-in', { call, wanted: 201 })
-    },
-    120_000,
-  )
+  test('a stranger from elsewhere signs in', () => {
+    // Each from an address of its own, as people do; the flood is one address.
+    let asked = 0
+    const call = async () => {
+      asked += 1
+      const by = source(daemon.address, `127.0.${1 + Math.floor(asked / 250)}.${1 + (asked % 250)}`, 1)
+      const { status } = await by.post('/auth/sessions', JSON.parse(right()))
+      by.close()
+      return status
+    }
+    return spared('sign-in', { call, wanted: 201 })
+  }, 120_000)
 
-  test(
-    'who reads reads',
-    () => {
-      const by = from('127.0.0.5')
-      const call = async () => (await by.get('/accounts/me', { token: owner.session })).status
-      return spared('read', { call, wanted: 200 })
-    },
-    120_000,
-  )
+  test('who reads reads', () => {
+    const by = from('127.0.0.5')
+    const call = async () => (await by.get('/accounts/me', { token: owner.session })).status
+    return spared('read', { call, wanted: 200 })
+  }, 120_000)
 })

@@ -15,7 +15,7 @@ import { type Release, readRelease } from '../../../src/core/egress/guard.ts'
 import { operations } from '../../../src/core/operations.ts'
 import { codeAt, wrongCode } from '../../support/authenticator.ts'
 import { type OidcProvider, oidcProvider } from '../../support/oidc-provider.ts'
-import { person, workspace, storedPassword } from '../../support/people.ts'
+import { person, storedPassword, workspace } from '../../support/people.ts'
 import { finish, signInThrough, start } from '../../support/signing-in.ts'
 import { type TwoWays, twoWays } from '../../support/two-ways.ts'
 
