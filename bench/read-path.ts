@@ -8,6 +8,7 @@ import autocannon from 'autocannon'
 import { perform } from '../src/core/perform.ts'
 import { bucketOperations } from '../src/core/structure/contract.ts'
 import { openGate } from '../src/daemon/gate.ts'
+import { openHeldRefusals } from '../src/daemon/held-refusals.ts'
 import { openRate } from '../src/daemon/rate.ts'
 import { openSourceRate } from '../src/daemon/source-rate.ts'
 import type { BareServerSettings } from './bare-server.ts'
@@ -55,7 +56,10 @@ async function requestsASecond(address: string, { token, collectionId }: Ground)
 async function bareSettings({ installation, config, token, actor, collectionId }: Ground): Promise<BareServerSettings> {
   const statements = await recorded(installation, async (recording) => {
     const heard = { headers: { authorization: `Bearer ${token}` }, socket: {} }
-    await openGate(recording, openRate(recording.pool), openSourceRate(0)).admit(bucketOperations.listBuckets, heard)
+    await openGate(recording, openRate(recording.pool), openSourceRate(0, openHeldRefusals())).admit(
+      bucketOperations.listBuckets,
+      heard,
+    )
     await perform(recording, bucketOperations.listBuckets, actor, { params: { containerId: collectionId } })
   })
   const readingFrom = (...tables: string[]) =>

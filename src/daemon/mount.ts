@@ -12,19 +12,20 @@ import type { StoredAnswer } from '../core/idempotency.ts'
 import type { Installation } from '../core/installation.ts'
 import type { Operation } from '../core/operation.ts'
 import { isWholeList, pagesOf, perform, type Request } from '../core/perform.ts'
+import { refuse } from '../core/problem.ts'
 import { receiveParams } from '../core/validation.ts'
 import { type Gate, workspaceOfHost } from './gate.ts'
 import { routeOf } from './routes.ts'
-import { openSourceSeats, type SourceSeats } from './source-seats.ts'
+import type { SourceSeats } from './source-seats.ts'
 import { sendWholeList } from './whole-list.ts'
 
 export function mountOperations(
   app: FastifyInstance,
   installation: Installation,
-  gate: Gate,
+  { gate, seats }: Pick<Served, 'gate' | 'seats'>,
   operations: readonly Operation[],
 ): void {
-  const served: Served = { installation, gate, seats: openSourceSeats() }
+  const served: Served = { installation, gate, seats }
   for (const operation of operations) {
     app.route({
       method: operation.method,
@@ -52,7 +53,15 @@ async function answer(
   request.actor = actor
   const sent = sentBy(installation, operation, request)
   if (actor.kind === 'ANYONE')
-    return send(request, reply, await seats.within(actor.source, () => perform(installation, operation, actor, sent)))
+    return send(
+      request,
+      reply,
+      await seats.within(actor.source, () => {
+        // Left while it waited: nobody reads the answer.
+        if (request.raw.socket.destroyed) refuse('request.malformed')
+        return perform(installation, operation, actor, sent)
+      }),
+    )
   if (isWholeList(operation, sent)) return sendWholeList(reply, pagesOf(installation, operation, actor, sent))
   return send(request, reply, await perform(installation, operation, actor, sent))
 }

@@ -26,6 +26,7 @@ import { Problem } from '../core/problem.ts'
 import { addBodyParser } from './body.ts'
 import { openGate } from './gate.ts'
 import { addHealth, type Readiness } from './health.ts'
+import { openHeldRefusals } from './held-refusals.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { mountOperations } from './mount.ts'
@@ -36,6 +37,7 @@ import { addReference } from './reference.ts'
 import { refusalOf, sendProblem } from './refusals.ts'
 import { allowedMethods } from './routes.ts'
 import { openSourceRate } from './source-rate.ts'
+import { openSourceSeats } from './source-seats.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -127,8 +129,10 @@ export function buildServer(installation: Installation, options: ServerOptions):
 
   addHealth(app, options)
   if (options.servesApi) {
-    const gate = openGate(installation, openRate(installation.pool), openSourceRate(installation.config.sourceRate))
-    mountOperations(app, installation, gate, everyOperation)
+    const held = openHeldRefusals()
+    const sourceRate = openSourceRate(installation.config.sourceRate, held)
+    const gate = openGate(installation, openRate(installation.pool), sourceRate)
+    mountOperations(app, installation, { gate, seats: openSourceSeats(held) }, everyOperation)
     addReference(app, everyOperation)
     addPasswordPage(app)
   }

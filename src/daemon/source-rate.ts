@@ -6,14 +6,13 @@
  * for is that a flood of strangers reaches no database. N daemons therefore serve N times as many,
  * and a restart forgets. What it keeps is bounded: the source unheard of for longest is forgotten first.
  *
- * A refusal is cheap, and thousands a second are not. So a source that was just refused and
- * asks again hears of it a second later: each of its connections then costs one answer a second.
+ * A source that was just refused and asks again hears of it a second later (held-refusals.ts).
  *
  * Spec: decisions 1 (429), 7 (Overload); docs/decisions/0147.
  */
-import { setTimeout } from 'node:timers/promises'
 import type { AnonymousRate, CallBound, Operation } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
+import type { HeldRefusals } from './held-refusals.ts'
 
 export interface SourceRate {
   /** Spends one call of the source. Refuses request.limited; service.unavailable where all sources together make too many. */
@@ -21,9 +20,6 @@ export interface SourceRate {
 }
 
 const mostRemembered = 50_000
-const pauseMs = 1_000
-/** Answers that are held back at a time; further ones are given at once. */
-const mostPaused = 1_000
 
 interface Account {
   /** In ms. */
@@ -33,10 +29,9 @@ interface Account {
 }
 
 /** `factor`: how many times as many as an operation declares (SVC_SOURCE_RATE); 0 is unlimited. `now` in ms. */
-export function openSourceRate(factor: number, now = () => performance.now()): SourceRate {
+export function openSourceRate(factor: number, held: HeldRefusals, now = () => performance.now()): SourceRate {
   /** In the order in which they last paid. */
   const accounts = new Map<string, Account>()
-  let paused = 0
 
   /** Answers how long it is until the next call, in ms, or 0 and pays for one. */
   const pay = (payer: string, { calls, seconds }: CallBound): number => {
@@ -52,15 +47,11 @@ export function openSourceRate(factor: number, now = () => performance.now()): S
     return 0
   }
 
-  /** Holds a refusal back from a payer that was refused before. */
-  const pause = async (payer: string): Promise<void> => {
+  /** Holds the refusal back of a payer that was refused before. */
+  const noteRefusal = async (payer: string): Promise<void> => {
     const account = accounts.get(payer)
     if (!account) return
-    if (account.isRefused && paused < mostPaused) {
-      paused += 1
-      await setTimeout(pauseMs)
-      paused -= 1
-    }
+    if (account.isRefused) await held.hold()
     account.isRefused = true
   }
 
@@ -70,7 +61,7 @@ export function openSourceRate(factor: number, now = () => performance.now()): S
       const payer = `${operation.id} ${source}`
       const waitMs = pay(payer, perSource)
       if (waitMs > 0) {
-        await pause(payer)
+        await noteRefusal(payer)
         throw limited(operation, perSource, factor, Math.ceil(waitMs / 1000))
       }
       if (inAll && pay(operation.id, inAll) > 0)

@@ -7,6 +7,7 @@
  * is done for it. Decision record 0146. Spec: decisions 7, Overload.
  */
 import { Problem } from '../core/problem.ts'
+import type { HeldRefusals } from './held-refusals.ts'
 
 export interface SourceSeats {
   /** Carries the work out once the source has a seat. Refuses service.unavailable where too many of it wait. */
@@ -16,7 +17,7 @@ export interface SourceSeats {
 const seatsOfOne = 8
 const mostWaiting = 64
 
-export function openSourceSeats(): SourceSeats {
+export function openSourceSeats(held: HeldRefusals): SourceSeats {
   /** Only sources with a call under way. */
   const sources = new Map<string, { taken: number; readonly waiting: (() => void)[] }>()
 
@@ -25,9 +26,10 @@ export function openSourceSeats(): SourceSeats {
       const own = sources.get(source) ?? { taken: 0, waiting: [] }
       sources.set(source, own)
       if (own.taken < seatsOfOne) own.taken += 1
-      else if (own.waiting.length >= mostWaiting)
+      else if (own.waiting.length >= mostWaiting) {
+        await held.hold()
         throw new Problem('service.unavailable', {}, { headers: { 'retry-after': '1' } })
-      else await new Promise<void>((seated) => own.waiting.push(seated))
+      } else await new Promise<void>((seated) => own.waiting.push(seated))
       try {
         return await work()
       } finally {

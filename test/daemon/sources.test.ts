@@ -4,6 +4,7 @@ import { readBlock } from '../../src/core/egress/addresses.ts'
 import type { AnonymousRate, Operation } from '../../src/core/operation.ts'
 import { operations } from '../../src/core/operations.ts'
 import type { Problem } from '../../src/core/problem.ts'
+import { openHeldRefusals } from '../../src/daemon/held-refusals.ts'
 import { sourceOf } from '../../src/daemon/source.ts'
 import { openSourceRate, type SourceRate } from '../../src/daemon/source-rate.ts'
 import { openSourceSeats } from '../../src/daemon/source-seats.ts'
@@ -133,7 +134,7 @@ describe('the rate', () => {
   const codes = (answers: readonly (Problem | undefined)[]) => answers.map((answer) => answer?.code)
 
   test('serves as many as declared at once, and then at their pace', async () => {
-    const sources = openSourceRate(1, () => now)
+    const sources = openSourceRate(1, openHeldRefusals(), () => now)
     const first = await ask(sources, 4)
     expect(codes(first)).toEqual([undefined, undefined, undefined, 'request.limited'])
     expect(first[3]?.headers['retry-after']).toBe('20')
@@ -142,7 +143,7 @@ describe('the rate', () => {
   })
 
   test('answers the second refusal a second later, and the first one at once', async () => {
-    const sources = openSourceRate(1, () => now)
+    const sources = openSourceRate(1, openHeldRefusals(), () => now)
     await ask(sources, 4)
     const begun = performance.now()
     await Promise.all([ask(sources), ask(sources), ask(sources)])
@@ -150,7 +151,7 @@ describe('the rate', () => {
   })
 
   test('holds all sources together to the ceiling in all, which a refused source does not use up', async () => {
-    const sources = openSourceRate(1, () => now)
+    const sources = openSourceRate(1, openHeldRefusals(), () => now)
     await ask(sources, 4)
     for (let n = 0; n < 7; n += 1) expect(await ask(sources, 1, `b${n}`)).toEqual([undefined])
     const [refused] = await ask(sources, 1, 'c')
@@ -158,12 +159,12 @@ describe('the rate', () => {
   })
 
   test('is multiplied by the factor, and switched off by 0', async () => {
-    const twice = openSourceRate(2, () => now)
+    const twice = openSourceRate(2, openHeldRefusals(), () => now)
     expect(codes(await ask(twice, 7)).indexOf('request.limited')).toBe(6)
     expect(
       codes(
         await ask(
-          openSourceRate(0, () => now),
+          openSourceRate(0, openHeldRefusals(), () => now),
           20,
         ),
       ).filter(Boolean),
@@ -171,7 +172,7 @@ describe('the rate', () => {
   })
 
   test('remembers 50,000 sources and forgets the one unheard of for longest', async () => {
-    const sources = openSourceRate(1, () => now)
+    const sources = openSourceRate(1, openHeldRefusals(), () => now)
     const open = { perSource: { calls: 1, seconds: 60 } }
     for (let n = 0; n <= 50_000; n += 1) await sources.spend(operation, open, `s${n}`)
     expect(codes(await ask(sources, 1, 's50000', open)), 'the newest is known').toEqual(['request.limited'])
@@ -181,7 +182,7 @@ describe('the rate', () => {
 
 describe('the seats', () => {
   test('eight calls of one source are under way, 64 wait, and others are not kept', async () => {
-    const seats = openSourceSeats()
+    const seats = openSourceSeats(openHeldRefusals())
     let end = () => {}
     const ended = new Promise<void>((resolve) => {
       end = resolve
@@ -201,7 +202,7 @@ describe('the seats', () => {
   })
 
   test('work that fails gives its seat back', async () => {
-    const seats = openSourceSeats()
+    const seats = openSourceSeats(openHeldRefusals())
     const fails = () => Promise.reject(new Error('no'))
     await Promise.allSettled(Array.from({ length: 40 }, () => seats.within('a', fails)))
     expect(await seats.within('a', async () => 'served')).toBe('served')

@@ -119,11 +119,22 @@ export async function redeem(
     }),
   )
   const claims = tokens.claims()
-  if (!claims) throw new OidcFailure('refused')
+  if (!claims || !isMeantForUs(claims, client.clientId)) throw new OidcFailure('refused')
   if (claims['email'] !== undefined || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
   const more = await told(fetchUserInfo(configuration, tokens.access_token, claims.sub))
   return { ...more, ...claims }
 }
+
+/**
+ * What the library leaves open: a token that was given to another party is not ours, also where we are its only
+ * audience (OpenID Connect Core, 3.1.3.7); and somebody is named by 1 to 255 characters (2), because a provider that
+ * names everybody by the empty text would make them all one.
+ */
+const isMeantForUs = ({ azp, sub }: { readonly azp?: unknown; readonly sub: string }, clientId: string) =>
+  (azp === undefined || azp === clientId) && sub.length >= 1 && sub.length <= 255 && isStorable(sub)
+
+/** What the database can hold as text. */
+const isStorable = (text: string) => text.isWellFormed() && !text.includes('\u0000')
 
 async function configured(egress: Egress, client: OidcClient): Promise<Configuration> {
   const url = egress.readUrl(client.issuer)
