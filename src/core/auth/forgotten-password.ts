@@ -40,11 +40,11 @@ const singletonSeconds = 60
 /** Queues the mail. Refuses auth.password_disabled, auth.password_reset_disabled; nothing else, whoever is asked for. */
 export async function forgetPassword(ctx: Ctx, { body }: Received<typeof ops.forgetPassword>): Promise<void> {
   const facts = await readSignIn(ctx, body.workspace ?? '', body.email)
-  if (facts && switchedOff(facts)) refuse('auth.password_disabled')
+  if (switchedOff(facts)) refuse('auth.password_disabled')
   const { signIn } = await readSettings(ctx)
-  if (!signIn.password_self_service_reset && !facts?.openedUntil) refuse('auth.password_reset_disabled')
+  if (!signIn.password_self_service_reset && !facts.openedUntil) refuse('auth.password_reset_disabled')
   // An address that nobody has queues a job as well: the queue tells nobody, and the call takes as long.
-  const [tenantId, accountId] = [facts?.tenantId ?? newId(), facts?.account?.id ?? newId()]
+  const [tenantId, accountId] = [facts.tenantId, facts.account?.id ?? newId()]
   const singletonKey = subjectOf(`forgot ${body.workspace ?? ''}`, body.email).toString('hex')
   await ctx.enqueue(sendPasswordReset, { tenantId, accountId }, { singletonKey, singletonSeconds })
 }

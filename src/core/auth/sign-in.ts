@@ -29,9 +29,8 @@ import { passwordWay, readSignIn, type SignInFacts } from './ways-in.ts'
 
 /** What came of an address and a password before the transaction. */
 export type Proved =
-  /** No such workspace. */
-  | { readonly is: 'nobody' }
   | { readonly is: 'refused'; readonly problem: Problem }
+  /** The password, the address or the workspace. */
   | { readonly is: 'wrong'; readonly facts: SignInFacts }
   | {
       readonly is: 'right'
@@ -54,16 +53,12 @@ async function provePassword(
   { workspace = '', email, password }: { workspace?: string | undefined; email: string; password: string },
 ): Promise<Proved> {
   const facts = await installation.transaction(anyone, { readOnly: true }, (ctx) => readSignIn(ctx, workspace, email))
-  const hasher = hasherFor(actor, facts?.tenantId ?? workspace)
-  if (!facts) {
-    await isPassword(hasher, password, null)
-    return { is: 'nobody' }
-  }
   const way = passwordWay(facts)
   if (way.because === 'switched_off') return { is: 'refused', problem: new Problem('auth.password_disabled') }
   if (facts.lockedSeconds > 0) return { is: 'refused', problem: locked(facts.lockedSeconds) }
 
   const account = facts.account?.state === 'ACTIVE' ? facts.account : undefined
+  const hasher = hasherFor(actor, facts.workspaceState === null ? workspace : facts.tenantId)
   const isRight = await isPassword(hasher, password, account?.passwordHash)
   return account && isRight
     ? {
@@ -102,9 +97,8 @@ type Right = Extract<Proved, { is: 'right' }>
 
 /** Hears what was found out, in the address's turn; a wrong password is counted, and its refusal answered, so that the count stays. */
 async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
-  if (proved.is === 'nobody') refuse('auth.sign_in_failed')
   if (proved.is === 'refused') throw proved.problem
-  const { tenantId, subject, switches, workspaceState } = proved.facts
+  const { tenantId, subject, switches } = proved.facts
   const attempts = switches.password_lockout_attempts.value
   if (attempts > 0) {
     await takeTurn(ctx, tenantId, subject)
@@ -112,8 +106,7 @@ async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
     if (seconds > 0) throw locked(seconds)
   }
   if (proved.is === 'wrong') {
-    // Nothing more is written into a workspace that is leaving: its rows are being removed.
-    if (attempts > 0 && workspaceState === 'ACTIVE') await recordFailure(ctx, proved.facts, attempts)
+    if (attempts > 0) await recordFailure(ctx, proved.facts, attempts)
     return new Problem('auth.sign_in_failed')
   }
   await refuseWhileGated(ctx, proved.accountId)
@@ -123,8 +116,11 @@ async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
 
 async function recordFailure(ctx: Ctx, facts: SignInFacts, attempts: number): Promise<void> {
   const { tenantId, subject, account } = facts
-  await countFailure(ctx, tenantId, subject)
-  if (!account || (await secondsLocked(ctx, tenantId, subject, attempts)) === 0) return
+  const [, seconds] = await Promise.all([
+    countFailure(ctx, tenantId, subject),
+    secondsLocked(ctx, tenantId, subject, attempts),
+  ])
+  if (!account || seconds === 0) return
   await ctx.inWorkspace(tenantId, () =>
     ctx.audit('account.sign_in_locked', {
       subject: { kind: 'account', id: account.id },
