@@ -51,8 +51,8 @@ export const countFailure = (ctx: Ctx, tenantId: string, subject: Buffer) =>
     ctx.tx`set local synchronous_commit = off`,
     ctx.tx`
       insert into failed_sign_in (tenant_id, id, subject, at)
-      select ${tenantId}, ${newId()}, ${subject}, clock_timestamp()
-      where exists (select from tenant where id = ${tenantId} and state = 'ACTIVE')`,
+      select ${tenantId}::uuid, ${newId()}::uuid, ${subject}::bytea, clock_timestamp()
+      where exists (select from tenant where id = ${tenantId}::uuid and state = 'ACTIVE')`,
   ])
 
 /** Begins to count anew. */
