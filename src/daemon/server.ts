@@ -18,6 +18,7 @@
 
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Actor, isAccount } from '../core/actor.ts'
+import type { Config } from '../core/config.ts'
 import { newId } from '../core/id.ts'
 import type { Installation } from '../core/installation.ts'
 import type { Operation } from '../core/operation.ts'
@@ -36,6 +37,7 @@ import { answerParserError, answerTheRest } from './raw-answers.ts'
 import { addReference } from './reference.ts'
 import { refusalOf, sendProblem } from './refusals.ts'
 import { allowedMethods } from './routes.ts'
+import { isUnknownProxy } from './source.ts'
 import { openSourceRate } from './source-rate.ts'
 import { openSourceSeats } from './source-seats.ts'
 
@@ -117,6 +119,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   })
   addBodyParser(app)
   addObservation(app, options)
+  if (options.servesApi) addProxyWarning(app, options.log, installation.config.trustedProxies)
   app.addHook('onRequest', checkRequest)
   addFarewell(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(options.log, bodyLimitBytes, error, request, reply))
@@ -137,6 +140,20 @@ export function buildServer(installation: Installation, options: ServerOptions):
     addPasswordPage(app)
   }
   return app
+}
+
+/** Says once that somebody forwards calls who is not named: a proxy behind which all callers count as one, or a liar. */
+function addProxyWarning(app: FastifyInstance, log: Log, proxies: Config['trustedProxies']): void {
+  let isSaid = false
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!isSaid && isUnknownProxy(request.raw, proxies)) {
+      isSaid = true
+      log.warn('calls are forwarded by an address that SVC_TRUSTED_PROXIES does not name', {
+        from: request.raw.socket.remoteAddress ?? '',
+      })
+    }
+    done()
+  })
 }
 
 /** While the server closes, every answer says that its connection ends here, so that nobody sends one more request into it. */

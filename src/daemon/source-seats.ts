@@ -1,7 +1,7 @@
 /**
  * How many calls of one source are under way at a time.
  *
- * A stranger's call may cost statements and a hash. Eight of one source are carried out at
+ * A stranger's call may cost statements and a hash. Four of one source are carried out at
  * once and the next 64 wait for those, so that a flood from one address takes neither the
  * connections to the database nor the place of others; it waits for itself, before anything
  * is done for it. Decision record 0146. Spec: decisions 7, Overload.
@@ -14,7 +14,8 @@ export interface SourceSeats {
   within<T>(source: string, work: () => Promise<T>): Promise<T>
 }
 
-const seatsOfOne = 8
+/** Of the ten connections to the database that a daemon has by default. */
+const seatsOfOne = 4
 const mostWaiting = 64
 
 export function openSourceSeats(held: HeldRefusals): SourceSeats {

@@ -21,6 +21,10 @@ export type Heard = Pick<IncomingMessage, 'headers'> & {
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
+/** Whether a proxy speaks that nobody named: its callers all count as one. */
+export const isUnknownProxy = ({ headers, socket }: Heard, proxies: readonly Block[]): boolean =>
+  headers['x-forwarded-for'] !== undefined && !isWithin(addressIn(socket.remoteAddress) ?? '', proxies)
+
 /** Answers the source of a call; the empty text where the connection is gone. */
 export function sourceOf({ headers, socket }: Heard, proxies: readonly Block[]): string {
   let source = addressIn(socket.remoteAddress)

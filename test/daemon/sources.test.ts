@@ -181,7 +181,7 @@ describe('the rate', () => {
 })
 
 describe('the seats', () => {
-  test('eight calls of one source are under way, 64 wait, and others are not kept', async () => {
+  test('four calls of one source are under way, 64 wait, and others are not kept', async () => {
     const seats = openSourceSeats(openHeldRefusals())
     let end = () => {}
     const ended = new Promise<void>((resolve) => {
@@ -192,13 +192,13 @@ describe('the seats', () => {
       begun += 1
       await ended
     }
-    const flood = Array.from({ length: 73 }, () => seats.within('a', work))
-    await expect(flood[72]).rejects.toMatchObject({ code: 'service.unavailable' })
-    expect(begun).toBe(8)
+    const flood = Array.from({ length: 69 }, () => seats.within('a', work))
+    await expect(flood[68]).rejects.toMatchObject({ code: 'service.unavailable' })
+    expect(begun).toBe(4)
     await seats.within('b', async () => {})
     end()
-    await Promise.all(flood.slice(0, 72))
-    expect(begun).toBe(72)
+    await Promise.all(flood.slice(0, 68))
+    expect(begun).toBe(68)
   })
 
   test('work that fails gives its seat back', async () => {

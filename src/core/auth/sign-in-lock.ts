@@ -48,7 +48,7 @@ export async function secondsLocked(ctx: Ctx, tenantId: string, subject: Buffer,
  */
 export const countFailure = (ctx: Ctx, tenantId: string, subject: Buffer) =>
   Promise.all([
-    ctx.tx`set local synchronous_commit = off`,
+    ctx.tx.switch("set local synchronous_commit = 'off'"),
     ctx.tx`
       insert into failed_sign_in (tenant_id, id, subject, at)
       select ${tenantId}::uuid, ${newId()}::uuid, ${subject}::bytea, clock_timestamp()
