@@ -132,14 +132,18 @@ export function buildServer(installation: Installation, options: ServerOptions):
 
   addHealth(app, options)
   if (options.servesApi) {
-    const held = openHeldRefusals()
-    const sourceRate = openSourceRate(installation.config.sourceRate, held)
-    const gate = openGate(installation, openRate(installation.pool), sourceRate)
-    mountOperations(app, installation, { gate, seats: openSourceSeats(held) }, everyOperation)
+    mountApi(app, installation)
     addReference(app, everyOperation)
     addPasswordPage(app)
   }
   return app
+}
+
+function mountApi(app: FastifyInstance, installation: Installation): void {
+  const held = openHeldRefusals()
+  const sourceRate = openSourceRate(installation.config.sourceRate, held)
+  const gate = openGate(installation, openRate(installation.pool), sourceRate)
+  mountOperations(app, installation, { gate, seats: openSourceSeats(held) }, everyOperation)
 }
 
 /** Says once that somebody forwards calls who is not named: a proxy behind which all callers count as one, or a liar. */
