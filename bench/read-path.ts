@@ -8,7 +8,9 @@ import autocannon from 'autocannon'
 import { perform } from '../src/core/perform.ts'
 import { bucketOperations } from '../src/core/structure/contract.ts'
 import { openGate } from '../src/daemon/gate.ts'
+import { openHeldRefusals } from '../src/daemon/held-refusals.ts'
 import { openRate } from '../src/daemon/rate.ts'
+import { openSourceRate } from '../src/daemon/source-rate.ts'
 import type { BareServerSettings } from './bare-server.ts'
 import type { Ground } from './ground.ts'
 import { startServer } from './processes.ts'
@@ -53,8 +55,11 @@ async function requestsASecond(address: string, { token, collectionId }: Ground)
 /** The daemon's own statements, as its gate and its rule send them. */
 async function bareSettings({ installation, config, token, actor, collectionId }: Ground): Promise<BareServerSettings> {
   const statements = await recorded(installation, async (recording) => {
-    const headers = { authorization: `Bearer ${token}` }
-    await openGate(recording, openRate(recording.pool)).admit(bucketOperations.listBuckets, headers)
+    const heard = { headers: { authorization: `Bearer ${token}` }, socket: {} }
+    await openGate(recording, openRate(recording.pool), openSourceRate(0, openHeldRefusals())).admit(
+      bucketOperations.listBuckets,
+      heard,
+    )
     await perform(recording, bucketOperations.listBuckets, actor, { params: { containerId: collectionId } })
   })
   const readingFrom = (...tables: string[]) =>

@@ -43,7 +43,7 @@ function needsInWords(needs: Needs): string {
   const stepUp = stepUpInWords('stepUp' in needs ? needs.stepUp : undefined)
   switch (needs.caller) {
     case 'anyone':
-      return 'anyone'
+      return `anyone; ${needs.rate.perSource.calls} calls in ${needs.rate.perSource.seconds} s from one address`
     case 'account':
       return needs.changes ? `any account: a session, or \`workspace:admin\`${stepUp}` : `any account${stepUp}`
     case 'workspace':

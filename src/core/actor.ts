@@ -44,11 +44,15 @@ export interface SystemActor {
 /** Nobody has signed in (yet). */
 export interface AnonymousActor {
   readonly kind: 'ANYONE'
+  /** Where the call came from (daemon/source.ts); empty for what this process asks of itself. */
+  readonly source: string
 }
 
 export type Actor = AccountActor | RecoveryActor | SystemActor | AnonymousActor
 
-export const anyone: AnonymousActor = { kind: 'ANYONE' }
+export const anyone: AnonymousActor = { kind: 'ANYONE', source: '' }
+
+export const anyoneFrom = (source: string): AnonymousActor => ({ kind: 'ANYONE', source })
 
 export const recoveryActor = (): RecoveryActor => ({ kind: 'RECOVERY', osUser: userInfo().username, host: hostname() })
 

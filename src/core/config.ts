@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { type Preset, productPresets } from './auth/providers/presets.ts'
 import { addressOf, type DatabaseAddress } from './database/address.ts'
+import { type Block, readBlock } from './egress/addresses.ts'
 import { type Release, readRelease } from './egress/guard.ts'
 import { loadEnvironment } from './environment.ts'
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail/settings.ts'
@@ -30,6 +31,12 @@ const readable = <T extends object>(read: (text: string) => T | { readonly fault
     const made = read(context.value)
     if ('fault' in made) context.issues.push({ code: 'custom', input: context.value, message: made.fault })
   })
+
+const partsOf = (text: string) =>
+  text
+    .split(',')
+    .map((part) => part.trim().toLowerCase())
+    .filter((part) => part !== '')
 
 /** What is read from the environment; docs/generated/configuration.md is this table. */
 export const environment = z.object({
@@ -76,6 +83,26 @@ export const environment = z.object({
     .enum(['multi', 'single'])
     .default('multi')
     .describe('Whether the installation serves many workspaces, or one that is the installation'),
+  SVC_TRUSTED_PROXIES: z
+    .string()
+    .check((context) => {
+      const fault = partsOf(context.value).find((part) => readBlock(part) === undefined)
+      if (fault !== undefined)
+        context.issues.push({
+          code: 'custom',
+          input: context.value,
+          message: `"${fault}" is neither an address nor a block such as 10.0.0.0/8`,
+        })
+    })
+    .default('')
+    .describe(
+      'Reverse proxies whose X-Forwarded-For is believed: addresses and blocks, separated by commas. Absent: none, so that behind a proxy all callers count as one address (docs/deploying.md)',
+    ),
+  SVC_SOURCE_RATE: wholeNumber(0, 1000)
+    .default(1)
+    .describe(
+      'How many times as many calls without a token one source address may make as each operation declares (docs/generated/operations.md); 0 is unlimited',
+    ),
   SVC_BASE_DOMAIN: z
     .string()
     .regex(/^[a-z0-9.-]{1,253}$/, 'must be a domain in lower case')
@@ -217,6 +244,10 @@ export interface Config {
   /** What may wait of answers in all; one workspace has a quarter of it. */
   readonly waitingBytes: number
   readonly mode: 'multi' | 'single'
+  /** Whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly Block[]
+  /** What the rates of operations without a token are multiplied by; 0 is unlimited. */
+  readonly sourceRate: number
   /** The domain whose subdomains are the workspaces' slugs; undefined serves every host alike. */
   readonly baseDomain: string | undefined
   readonly keyringFile: string
@@ -281,6 +312,8 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     slowReaderSeconds: values.SVC_SLOW_READER_SECONDS,
     waitingBytes: values.SVC_WAITING_MEBIBYTES * 1024 * 1024,
     mode: values.SVC_MODE,
+    trustedProxies: blocksOf(values.SVC_TRUSTED_PROXIES),
+    sourceRate: values.SVC_SOURCE_RATE,
     baseDomain: values.SVC_BASE_DOMAIN,
     keyringFile: values.SVC_KEYRING_FILE ? resolve(values.SVC_KEYRING_FILE) : join(dataDir, 'keyring.json'),
     setUpToken: values.SVC_SETUP_TOKEN,
@@ -308,6 +341,12 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     webhookDisableAfter: disabling(values.SVC_WEBHOOK_DISABLE_AFTER),
   }
 }
+
+const blocksOf = (text: string): readonly Block[] =>
+  partsOf(text).flatMap((part) => {
+    const block = readBlock(part)
+    return block ? [block] : []
+  })
 
 function disabling(text: string): Config['webhookDisableAfter'] {
   const [failures = '', seconds = '86400'] = text.split(',')

@@ -16,8 +16,8 @@ import type { Role, Scope } from './schema.ts'
 
 /** Who may call. The gate and its whole test matrix are derived from this. */
 export type Needs =
-  /** Nobody has to say who they are. */
-  | { readonly caller: 'anyone' }
+  /** Nobody has to say who they are; so each source is held to a rate. */
+  | { readonly caller: 'anyone'; readonly rate: AnonymousRate }
   /** Any valid credential, for the account's own affairs; its scopes are not asked for unless it changes the ways in. */
   | {
       readonly caller: 'account'
@@ -50,6 +50,18 @@ export type Needs =
       readonly mode?: 'multi'
       readonly whileRegisterEmpty?: 'scope alone'
     }
+
+/** So many calls at once, and then at the pace of so many in so many seconds. */
+export interface CallBound {
+  readonly calls: number
+  readonly seconds: number
+}
+
+/** How often strangers may call: those of one source address, and where each call leaves something behind, all of them. */
+export interface AnonymousRate {
+  readonly perSource: CallBound
+  readonly inAll?: CallBound
+}
 
 /**
  * A step-up is demanded always, or of the bodies that `when` answers true for; or it is not demanded and is spent

@@ -51,6 +51,12 @@ export const problems = {
   'request.too_large': { status: 413, params: ['limit_bytes'], says: 'The body is larger than {limit_bytes} bytes.' },
   'request.method': { status: 405, params: ['allow'], says: 'This path serves {allow} only.' },
   'request.timeout': { status: 408, says: 'The request did not arrive in time.' },
+  'request.limited': {
+    status: 429,
+    params: ['limit', 'window_seconds'],
+    says: 'Too many of these calls come from one address: {limit} in {window_seconds} s are served.',
+    remedy: 'Wait as long as Retry-After says. Behind a reverse proxy: SVC_TRUSTED_PROXIES, docs/deploying.md.',
+  },
   not_found: {
     status: 404,
     says: 'There is nothing under that name here.',

@@ -19,7 +19,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { sourceOf } from './source.ts'
+import { sourceOfConnection } from './source.ts'
 
 export interface ConnectionLimits {
   readonly inAll: number
@@ -92,7 +92,7 @@ class Connections implements ConnectionCounts {
   }
 
   admit(socket: Socket): void {
-    const name = sourceOf(socket.remoteAddress)
+    const name = sourceOfConnection(socket.remoteAddress)
     if (!this.hasRoom(this.sources.get(name))) {
       this.refused += 1
       socket.destroy()

@@ -4,6 +4,7 @@
  * Everything follows from the operation's `needs`, in the order of decisions 1:
  *
  *    token → recovery → workspace state → scope → register → role → rate
+ *    no token asked for → source (source.ts) → rate of the source (source-rate.ts)
  *
  * What cannot be a token is turned away without asking the database; the rest is one
  * look-up by the token's hash. Nothing is remembered between requests: a suspension, a
@@ -12,8 +13,7 @@
  * Elsewhere: syntax and size come before (body.ts, mount.ts), the schema, the step-up and
  * If-Match after (perform.ts). Spec: Authentication; decisions 2.
  */
-import type { IncomingHttpHeaders } from 'node:http'
-import { type AccountActor, type Actor, actsForInstallation, anyone } from '../core/actor.ts'
+import { type AccountActor, type Actor, actsForInstallation, anyoneFrom } from '../core/actor.ts'
 import { demandedOf, isMeant } from '../core/auth/second-factor/demand.ts'
 import type { Config } from '../core/config.ts'
 import { asInstallation } from '../core/context.ts'
@@ -28,10 +28,12 @@ import { hashToken, isTokenShaped } from '../core/token.ts'
 import { workspaceOfHost } from './host.ts'
 import { type LookUpLanes, openLookUpLanes } from './look-up-lanes.ts'
 import type { Rate } from './rate.ts'
+import { type Heard, sourceOf } from './source.ts'
+import type { SourceRate } from './source-rate.ts'
 
 export interface Gate {
-  /** Answers who acts. Refuses auth.unauthenticated, installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required, auth.second_factor_demanded, quota.exceeded. */
-  admit(operation: Operation, headers: IncomingHttpHeaders): Promise<Actor>
+  /** Answers who acts. Refuses auth.unauthenticated, installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required, auth.second_factor_demanded, quota.exceeded; of strangers request.limited, service.unavailable. */
+  admit(operation: Operation, request: Heard): Promise<Actor>
 }
 
 interface CredentialRow {
@@ -63,15 +65,20 @@ interface CredentialRow {
   readonly factor_demanded_of: string | null
 }
 
-export function openGate(installation: Installation, rate: Rate): Gate {
+export function openGate(installation: Installation, rate: Rate, sourceRate: SourceRate): Gate {
   const { config } = installation
   const noted = new Set<string>()
   const lanes = openLookUpLanes()
 
   return {
-    async admit(operation, headers) {
+    async admit(operation, request) {
+      const { headers } = request
       const { needs } = operation
-      if (needs.caller === 'anyone') return anyone
+      if (needs.caller === 'anyone') {
+        const source = sourceOf(request, config.trustedProxies)
+        await sourceRate.spend(operation, needs.rate, source)
+        return anyoneFrom(source)
+      }
       const token = bearerOf(headers.authorization)
       if (token === undefined) refuse('auth.unauthenticated')
       const row = await findCredential(installation, lanes, token)

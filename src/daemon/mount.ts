@@ -15,30 +15,26 @@ import type { StoredAnswer } from '../core/idempotency.ts'
 import type { Installation } from '../core/installation.ts'
 import { boundsOf, type Operation } from '../core/operation.ts'
 import { isWholeList, pagesOf, perform, type Request } from '../core/perform.ts'
+import { refuse } from '../core/problem.ts'
 import { receive, receiveParams } from '../core/validation.ts'
 import type { Gate } from './gate.ts'
 import { workspaceOfHost } from './host.ts'
 import { type Prepared, prepared } from './prepared.ts'
 import type { Readers } from './readers.ts'
 import { routeOf } from './routes.ts'
+import type { SourceSeats } from './source-seats.ts'
 import { sendWholeList } from './whole-list.ts'
 
-export function mountOperations(
-  app: FastifyInstance,
-  installation: Installation,
-  gate: Gate,
-  readers: Readers,
-  operations: readonly Operation[],
-): void {
+export function mountOperations(app: FastifyInstance, served: Served, operations: readonly Operation[]): void {
   for (const operation of operations) {
     app.route({
       method: operation.method,
       url: routeOf(operation.path),
-      bodyLimit: bodyLimitOf(installation.config, operation),
+      bodyLimit: bodyLimitOf(served.installation.config, operation),
       config: { operation },
       handler: operation.success.fixed
-        ? fixedAnswer(installation, operation)
-        : (request, reply) => answer(installation, gate, readers, operation, request, reply),
+        ? fixedAnswer(served, operation)
+        : (request, reply) => answer(served, operation, request, reply),
     })
   }
 }
@@ -47,28 +43,44 @@ export function mountOperations(
 const bodyLimitOf = ({ bodyLimitBytes }: Config, operation: Operation) =>
   Math.min(bodyLimitBytes, boundsOf(operation).bytes)
 
-/** Nobody is asked who they are for what is the same for everybody. */
-function fixedAnswer(installation: Installation, operation: Operation): Prepared {
+/** What is the same for everybody is made once; whoever asks is held to the operation's rate all the same. */
+function fixedAnswer({ installation, gate }: Served, operation: Operation): Prepared {
   const send = prepared(async () => (await perform(installation, operation, anyone, {})).body ?? '')
   return async (request, reply) => {
+    await gate.admit(operation, request.raw)
     receive(operation, { params: request.params, query: request.query })
     return send(request, reply)
   }
 }
 
+interface Served {
+  readonly installation: Installation
+  readonly gate: Gate
+  readonly seats: SourceSeats
+  readonly readers: Readers
+}
+
 async function answer(
-  installation: Installation,
-  gate: Gate,
-  readers: Readers,
+  { installation, gate, seats, readers }: Served,
   operation: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   receiveParams(operation, request.params)
-  const actor = await gate.admit(operation, request.headers)
+  const actor = await gate.admit(operation, request.raw)
   request.actor = actor
   readers.checkRoom(request)
   const sent = sentBy(installation, operation, request)
+  if (actor.kind === 'ANYONE')
+    return send(
+      request,
+      reply,
+      await seats.within(actor.source, () => {
+        // Left while it waited: nobody reads the answer.
+        if (request.raw.socket.destroyed) refuse('request.malformed')
+        return perform(installation, operation, actor, sent)
+      }),
+    )
   if (isWholeList(operation, sent)) return sendWholeList(reply, pagesOf(installation, operation, actor, sent), readers)
   return send(request, reply, await perform(installation, operation, actor, sent))
 }

@@ -10,7 +10,7 @@
  */
 import { ifMatchPattern } from '../core/etag.ts'
 import { idempotencyKeyPattern } from '../core/idempotency-key.ts'
-import { boundsOf, changesWaysIn, isServedWithoutFactor, type Operation } from '../core/operation.ts'
+import { boundsOf, type CallBound, changesWaysIn, isServedWithoutFactor, type Operation } from '../core/operation.ts'
 import { mostErrors, type ProblemCode, problems } from '../core/problem.ts'
 import { tokenPattern } from '../core/token.ts'
 import { type JsonSchema, openSchemas, type Schemas } from './openapi-schemas.ts'
@@ -93,6 +93,7 @@ function bodyBoundsOf(operation: Operation): string {
 
 function descriptionOf({ needs, assumed, spec }: Operation): string {
   const lines = [`Specification: ${spec}.`]
+  if (needs.caller === 'anyone') lines.push(`${inWords(needs.rate.perSource)} from one source address.`)
   if (changesWaysIn(needs))
     lines.push('A session, or a token with the scope `workspace:admin`; it changes how the account itself gets in.')
   else if (needs.caller === 'account') lines.push("Any valid token; it acts on the account's own affairs.")
@@ -111,6 +112,8 @@ function descriptionOf({ needs, assumed, spec }: Operation): string {
   for (const assumption of assumed ?? []) lines.push(`Decided here: ${assumption}.`)
   return lines.join('\n\n')
 }
+
+const inWords = ({ calls, seconds }: CallBound) => `At most ${calls} calls in ${seconds} s`
 
 const stepUpOf = (needs: Operation['needs']) => ('stepUp' in needs ? needs.stepUp : undefined)
 
@@ -283,7 +286,7 @@ const countsTowardsRate = ({ needs }: Operation) =>
 function gateRefusals({ needs }: Operation): ProblemCode[] {
   switch (needs.caller) {
     case 'anyone':
-      return []
+      return ['request.limited']
     case 'account':
       return [
         'auth.unauthenticated',

@@ -21,7 +21,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isAccount } from '../core/actor.ts'
 import { Problem } from '../core/problem.ts'
-import { sourceOf } from './source.ts'
+import { sourceOfConnection } from './source.ts'
 
 export interface ReaderLimits {
   readonly slowAfterMs: number
@@ -203,7 +203,8 @@ class WaitingReaders implements Readers {
 
 /** The workspace, or the source of somebody who has not said who they are. */
 function holderOf({ actor, raw }: FastifyRequest): string {
-  return actor && isAccount(actor) ? actor.tenantId : sourceOf(raw.socket.remoteAddress)
+  if (actor && isAccount(actor)) return actor.tenantId
+  return actor?.kind === 'ANYONE' && actor.source !== '' ? actor.source : sourceOfConnection(raw.socket.remoteAddress)
 }
 
 /** The reader that has stood still for longest and still does. */

@@ -20,6 +20,7 @@
 
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Actor, isAccount } from '../core/actor.ts'
+import type { Config } from '../core/config.ts'
 import { newId } from '../core/id.ts'
 import type { Installation } from '../core/installation.ts'
 import type { Operation } from '../core/operation.ts'
@@ -29,6 +30,7 @@ import { addBodyParser } from './body.ts'
 import { boundConnections, type ConnectionLimits } from './connections.ts'
 import { openGate } from './gate.ts'
 import { addHealth, type Readiness } from './health.ts'
+import { openHeldRefusals } from './held-refusals.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { mountOperations } from './mount.ts'
@@ -36,11 +38,14 @@ import { addPasswordPage, passwordPagePath } from './password-page.ts'
 import { queryFault, readQuery } from './query.ts'
 import { openRate } from './rate.ts'
 import { answerParserError, answerTheRest, endConnection } from './raw-answers.ts'
-import { followReaders, type ReaderLimits } from './readers.ts'
+import { followReaders, type ReaderLimits, type Readers } from './readers.ts'
 import { addReference } from './reference.ts'
 import { refusalOf, sendProblem } from './refusals.ts'
 import { headFault, pathOfTarget } from './request-head.ts'
 import { allowedMethods } from './routes.ts'
+import { isUnknownProxy } from './source.ts'
+import { openSourceRate } from './source-rate.ts'
+import { openSourceSeats } from './source-seats.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -126,6 +131,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   })
   addBodyParser(app)
   addObservation(app, options)
+  if (options.servesApi) addProxyWarning(app, options.log, installation.config.trustedProxies)
   app.addHook('onRequest', checkRequest)
   addFarewell(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(options.log, error, request, reply))
@@ -146,11 +152,32 @@ export function buildServer(installation: Installation, options: ServerOptions):
 
   addHealth(app, options)
   if (options.servesApi) {
-    mountOperations(app, installation, openGate(installation, openRate(installation.pool)), readers, everyOperation)
+    mountApi(app, installation, readers)
     addReference(app, everyOperation)
     addPasswordPage(app)
   }
   return app
+}
+
+function mountApi(app: FastifyInstance, installation: Installation, readers: Readers): void {
+  const held = openHeldRefusals()
+  const sourceRate = openSourceRate(installation.config.sourceRate, held)
+  const gate = openGate(installation, openRate(installation.pool), sourceRate)
+  mountOperations(app, { installation, gate, seats: openSourceSeats(held), readers }, everyOperation)
+}
+
+/** Says once that somebody forwards calls who is not named: a proxy behind which all callers count as one, or a liar. */
+function addProxyWarning(app: FastifyInstance, log: Log, proxies: Config['trustedProxies']): void {
+  let isSaid = false
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!isSaid && isUnknownProxy(request.raw, proxies)) {
+      isSaid = true
+      log.warn('calls are forwarded by an address that SVC_TRUSTED_PROXIES does not name', {
+        from: request.raw.socket.remoteAddress ?? '',
+      })
+    }
+    done()
+  })
 }
 
 /** While the server closes, every answer says that its connection ends here, so that nobody sends one more request into it. */

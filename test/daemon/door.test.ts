@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Config } from '../../src/core/config.ts'
 import { type Log, silentLog } from '../../src/daemon/log.ts'
-import { sourceOf } from '../../src/daemon/source.ts'
+import { sourceOfConnection } from '../../src/daemon/source.ts'
 import { type TestDaemon, type TestDaemonOptions, testDaemon } from '../support/daemon.ts'
 import { type Person, person, setUp, workspace } from '../support/people.ts'
 
@@ -84,12 +84,12 @@ describe('a source', () => {
     ['::ffff:10.1.2.3', '10.1.2.3'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
     ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
-    ['2001:DB8::1', '2001:db8:0:0::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['2001:DB8::1', '2001:db8::/64'],
+    ['::1', '::/64'],
+    ['fe80::1%eth0', 'fe80::/64'],
     [undefined, ''],
   ])('of %s is %s', (address, source) => {
-    expect(sourceOf(address)).toBe(source)
+    expect(sourceOfConnection(address)).toBe(source)
   })
 })
 

@@ -5,13 +5,12 @@
  * is answered and the flood refused; SVC_FAULTS=full holds the neighbour's median to three times
  * what it is alone, and prints both. Spec: decisions 7, Bounds at the door.
  */
-import { spawn } from 'node:child_process'
 import { Agent, request } from 'node:http'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { FloodOrder } from '../support/body-flood-process.ts'
 import { type SpawnedDaemon, spawnDaemon, type TestDaemon, testDaemon, urlOf } from '../support/daemon.ts'
-import { besideFlood, expectSpared, type Flood } from '../support/neighbour.ts'
+import { beginFlood, type FloodOfCalls } from '../support/flood.ts'
+import type { FloodOrder } from '../support/flood-process.ts'
+import { besideFlood, expectSpared } from '../support/neighbour.ts'
 import { type Person, person, setUp } from '../support/people.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
@@ -56,30 +55,6 @@ const ask = () =>
       .end()
   })
 
-/** Begins the flood; its answers are told apart by status when it ends. */
-async function begin(order: Omit<FloodOrder, 'port' | 'connections'>, answers: Record<string, number>): Promise<Flood> {
-  const script = fileURLToPath(new URL('../support/body-flood-process.ts', import.meta.url))
-  const child = spawn(process.execPath, [script, JSON.stringify({ ...order, port, connections: 2 })], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  let out = ''
-  const closed = new Promise((resolve) => child.once('close', resolve))
-  await new Promise<void>((resolve) =>
-    child.stdout.on('data', (chunk: Buffer) => {
-      out += chunk.toString()
-      if (out.startsWith('flooding\n')) resolve()
-    }),
-  )
-  return {
-    async end() {
-      child.stdin.end()
-      await closed
-      Object.assign(answers, JSON.parse(out.split('\n')[1] ?? '{}'))
-      return `was answered ${JSON.stringify(answers)}`
-    },
-  }
-}
-
 /**
  * Two connections that ask for nothing but /healthz, as often as they are answered, put the median at this
  * on two processors that other work shares: below it a flood is felt as requests, not by what is in them.
@@ -88,32 +63,29 @@ const plainMs = 25
 
 const kib = 1024
 const members = { open: '{', unit: '"m#":1', close: '}' }
+const ones = { open: '[', unit: '1', close: ']' }
 const names = (count: number) => Array.from({ length: count }, (_, at) => at.toString(36)).join('&')
 const signIn = { method: 'POST', path: '/api/v1/auth/sessions' }
 
 /** What is sent, and every answer that the flood may get; a connection that is closed under a body counts by its error. */
-const floods: readonly [string, Omit<FloodOrder, 'port' | 'connections'>, readonly string[]][] = [
+const floods: readonly [string, Pick<FloodOrder, 'path'> & Partial<FloodOrder>, readonly string[]][] = [
   ['nothing but /healthz', { method: 'GET', path: '/healthz' }, ['200']],
   [
     '100,000 unknown members in 1 MiB',
-    { ...signIn, body: { ...members, bytes: 1024 * kib } },
+    { ...signIn, bodies: [{ ...members, bytes: 1024 * kib }] },
     ['413', 'ECONNRESET', 'EPIPE'],
   ],
-  [
-    '1 MiB of ones',
-    { ...signIn, body: { open: '[', unit: '1', close: ']', bytes: 1024 * kib } },
-    ['413', 'ECONNRESET', 'EPIPE'],
-  ],
-  ['64 KiB of ones', { ...signIn, body: { open: '[', unit: '1', close: ']', bytes: 64 * kib } }, ['400']],
-  ['as many unknown members as are read', { ...signIn, body: { ...members, bytes: 8_000 } }, ['422']],
+  ['1 MiB of ones', { ...signIn, bodies: [{ ...ones, bytes: 1024 * kib }] }, ['413', 'ECONNRESET', 'EPIPE']],
+  ['64 KiB of ones', { ...signIn, bodies: [{ ...ones, bytes: 64 * kib }] }, ['400']],
+  ['as many unknown members as are read', { ...signIn, bodies: [{ ...members, bytes: 8_000 }] }, ['422']],
   [
     '64 KiB of one text',
-    { ...signIn, body: { open: `{"a":"${'x'.repeat(64 * kib - 20)}"`, unit: '', close: '}', bytes: 1 } },
+    { ...signIn, bodies: [{ open: '{"a":"', unit: 'xxxxxxx', close: '"}', bytes: 64 * kib - 20 }] },
     ['422'],
   ],
   [
     '256 KiB of ones to where somebody must be known',
-    { method: 'POST', path: '/api/v1/items', body: { open: '[', unit: '1', close: ']', bytes: 256 * kib } },
+    { method: 'POST', path: '/api/v1/items', bodies: [{ ...ones, bytes: 256 * kib }] },
     ['400'],
   ],
   ['3,500 names in a query', { method: 'GET', path: `/api/v1/meta/problems?${names(3_500)}` }, ['400']],
@@ -121,10 +93,13 @@ const floods: readonly [string, Omit<FloodOrder, 'port' | 'connections'>, readon
 ]
 
 test.each(floods)('%s', async (name, order, expected) => {
-  const answers: Record<string, number> = {}
-  const felt = await besideFlood(name, { call: ask, wanted: 200, calls }, () => begin(order, answers))
+  let flood: FloodOfCalls | undefined
+  const felt = await besideFlood(name, { call: ask, wanted: 200, calls }, async () => {
+    flood = await beginFlood({ daemon: daemon.address, ...order })
+    return flood
+  })
   expect(felt.beside.refused).toEqual({})
-  expect(Object.keys(answers).filter((status) => !expected.includes(status))).toEqual([])
-  expect(Object.keys(answers).length).toBeGreaterThan(0)
+  expect(Object.keys(flood?.answers ?? {}).filter((status) => !expected.includes(status))).toEqual([])
+  expect(Object.keys(flood?.answers ?? {}).length).toBeGreaterThan(0)
   if (isFull) expectSpared(felt, plainMs)
 })

@@ -3,14 +3,12 @@
  * before: none is refused. SVC_FAULTS=full runs the long form, which also holds their median
  * against three times what it was alone.
  */
-import { spawn } from 'node:child_process'
 import { randomUUIDv7 } from 'node:crypto'
-import { once } from 'node:events'
 import { request } from 'node:http'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type SpawnedDaemon, spawnDaemon, type TestDaemon, testDaemon, urlOf } from '../support/daemon.ts'
-import { besideFlood, expectSpared, type Flood } from '../support/neighbour.ts'
+import { beginFlood } from '../support/flood.ts'
+import { besideFlood, expectSpared } from '../support/neighbour.ts'
 import { type Person, person, setUp, workspace } from '../support/people.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
@@ -68,25 +66,14 @@ async function made(token: string, body: object): Promise<string> {
 const items = (containerId: string, title: string) => ({ container_id: containerId, title })
 
 /** 250 creates of one workspace at once, from another process. */
-async function flood(): Promise<Flood> {
-  const main = fileURLToPath(new URL('../support/flood-process.ts', import.meta.url))
-  const what = {
-    url: `${daemon.address}/api/v1/items`,
-    method: 'POST',
+const flood = () =>
+  beginFlood({
+    daemon: daemon.address,
+    connections: atOnce,
+    path: '/api/v1/items',
     token: flooder.token,
-    body: items(floodedId, 'One of many'),
-    atOnce,
-  }
-  const child = spawn(process.execPath, [main, JSON.stringify(what)], { stdio: ['pipe', 'pipe', 'inherit'] })
-  await once(child.stdout, 'data')
-  return {
-    async end() {
-      child.stdin.end()
-      const [counts] = await once(child.stdout, 'data')
-      return `of ${atOnce} creates at once came to ${String(counts).trim()}`
-    },
-  }
-}
+    bodies: [JSON.stringify(items(floodedId, 'One of many'))],
+  })
 
 function call(method: string, path: string, body?: object): Promise<number> {
   const text = body === undefined ? '' : JSON.stringify(body)

@@ -5,10 +5,10 @@
  */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { hashPassword } from '../../src/core/auth/password.ts'
+
 import { mintToken } from '../../src/core/token.ts'
 import { type Answered, type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp } from '../support/people.ts'
+import { type Person, person, setUp, storedPassword } from '../support/people.ts'
 
 const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 10
 const password = 'correct horse battery staple'
@@ -24,7 +24,7 @@ beforeAll(async () => {
   tenantId = (await setUp(one)).tenantId
   await one.db.sql`insert into tenant_quota values (${tenantId}, 'api_requests_per_minute', 0)`
   owner = await person(one, tenantId)
-  passwordHash = await hashPassword(password)
+  passwordHash = await storedPassword(password)
 })
 afterAll(async () => {
   await two.close()

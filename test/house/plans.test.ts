@@ -19,7 +19,9 @@ import { perform, type Request } from '../../src/core/perform.ts'
 import { scopes } from '../../src/core/schema.ts'
 import { mintToken } from '../../src/core/token.ts'
 import { openGate } from '../../src/daemon/gate.ts'
+import { openHeldRefusals } from '../../src/daemon/held-refusals.ts'
 import { openRate } from '../../src/daemon/rate.ts'
+import { openSourceRate } from '../../src/daemon/source-rate.ts'
 import { type TestInstallation, testInstallation } from '../support/installation.ts'
 
 const rowsEach = 100_000
@@ -298,9 +300,12 @@ describe('reads by an index', () => {
   )
 
   test('the look-up of a token', async () => {
-    const headers = { authorization: `Bearer ${token}` }
+    const heard = { headers: { authorization: `Bearer ${token}` }, socket: {} }
     const look = (installation: Installation) =>
-      openGate(installation, openRate(installation.pool)).admit(operations.getOwnAccount, headers)
+      openGate(installation, openRate(installation.pool), openSourceRate(0, openHeldRefusals())).admit(
+        operations.getOwnAccount,
+        heard,
+      )
     expect(await explained(look)).toEqual([])
   })
 

@@ -4,11 +4,11 @@
  */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { hashPassword } from '../../src/core/auth/password.ts'
+
 import type { Role } from '../../src/core/schema.ts'
 import { mintToken, type TokenKind } from '../../src/core/token.ts'
 import { type Board, openBoard } from '../containers/board.ts'
-import { type Credential, type Person, person, plantProof } from '../support/people.ts'
+import { type Credential, type Person, person, plantProof, storedPassword } from '../support/people.ts'
 
 const password = 'correct horse battery staple'
 
@@ -18,7 +18,7 @@ let slug: string
 let who: Person
 beforeAll(async () => {
   board = await openBoard()
-  passwordHash = await hashPassword(password)
+  passwordHash = await storedPassword(password)
   slug = (await board.daemon.db.sql<{ slug: string }[]>`select slug from tenant where id = ${board.tenantId}`)[0]!.slug
 })
 afterAll(() => board.close())

@@ -4,14 +4,13 @@ import { z } from 'zod'
 import { recoveryActor } from '../../src/core/actor.ts'
 import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
 import { sessionOperations } from '../../src/core/auth/contract.ts'
-import { hashPassword } from '../../src/core/auth/password.ts'
 import { startSession } from '../../src/core/auth/session.ts'
 import { defineJob } from '../../src/core/job.ts'
 import { closeGate, lookAtGate } from '../../src/core/recovery/gate.ts'
 import { silentLog } from '../../src/daemon/log.ts'
 import { startWorker } from '../../src/daemon/worker.ts'
 import { furnished } from '../support/leaving-workspace.ts'
-import { person } from '../support/people.ts'
+import { person, storedPassword } from '../support/people.ts'
 import { type TwoWays, twoWays } from '../support/two-ways.ts'
 
 let ways: TwoWays
@@ -65,7 +64,7 @@ describe('while the gate is closed', () => {
     const slug = `g${Date.now().toString(36)}`
     const { ownerId, id } = await furnished(ways, slug)
     const secret = 'correct horse battery staple'
-    await ways.sql`update account set state = 'ACTIVE', password_hash = ${await hashPassword(secret)} where id = ${ownerId}`
+    await ways.sql`update account set state = 'ACTIVE', password_hash = ${await storedPassword(secret)} where id = ${ownerId}`
     await ways.sql`delete from second_factor where tenant_id = ${id}`
     const body = { workspace: slug, email: `owner@${slug}.example`, password: secret }
     const session = await ways.installation.transaction({ kind: 'SYSTEM', job: 'test' }, { tenantId: id }, (ctx) =>

@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type AccountActor, anyone, recoveryActor } from '../../src/core/actor.ts'
 import type { Session } from '../../src/core/auth/contract.ts'
-import { hashPassword } from '../../src/core/auth/password.ts'
 import { proveSignIn, signIn } from '../../src/core/auth/sign-in.ts'
 import type { Ctx } from '../../src/core/context.ts'
 import { defineJob } from '../../src/core/job.ts'
@@ -15,6 +14,7 @@ import { silentLog } from '../../src/daemon/log.ts'
 import { startWorker } from '../../src/daemon/worker.ts'
 import { joinedWorkspace, type Person } from '../support/accounts.ts'
 import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { storedPassword } from '../support/people.ts'
 
 let own: TestInstallation
 let member: Person
@@ -24,7 +24,7 @@ beforeAll(async () => {
   own = await testInstallation()
   member = await joinedWorkspace(own)
   actor = await actorOf(member)
-  await own.oracle`update account set password_hash = ${await hashPassword(password)} where id = ${member.accountId}`
+  await own.oracle`update account set password_hash = ${await storedPassword(password)} where id = ${member.accountId}`
 })
 afterAll(() => own.close())
 afterEach(async () => {

@@ -101,6 +101,8 @@ function configFor(db: TestDatabase, folder: string, overrides: Partial<Config> 
     SVC_DATA_DIR: folder,
     SVC_KEYRING_FILE: join(folder, 'keyring.json'),
     SVC_PORT: '0',
+    // Every caller of a test is 127.0.0.1.
+    SVC_SOURCE_RATE: '1000',
   })
   return {
     ...config,

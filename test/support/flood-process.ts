@@ -1,57 +1,82 @@
 /**
- * A flood as a process of its own, so that what it does is not felt by whoever measures: the
- * same request over so many connections at once, each again as soon as it is answered. Says
- * `begun` once the first were answered, and its counts by status when its standard input ends.
+ * A flood of calls as a process of its own, so that what it does is not felt by whoever measures:
+ * connections from one address, each of which sends its next call when the one before is answered.
+ * Started by flood.ts; takes its order from the command line, says `flooding` once the calls are
+ * under way, and what all were answered when its standard input ends.
  */
 import { Agent, request } from 'node:http'
 
-interface Flooding {
-  readonly url: string
+/** A body of so many bytes: `unit` over and over, between `open` and `close`. */
+export interface RepeatedBody {
+  readonly open: string
+  readonly unit: string
+  readonly close: string
+  readonly bytes: number
+}
+
+export interface FloodOrder {
+  /** `http://127.0.0.1:8080` */
+  readonly daemon: string
+  /** The address of this machine that it comes from. */
+  readonly from: string
+  readonly connections: number
   readonly method: string
+  readonly path: string
   readonly token?: string
-  readonly body?: object
-  readonly atOnce: number
+  /** Sent in turn; `#` in a text counts the calls, in a unit the units. None: calls without a body. */
+  readonly bodies: readonly (string | RepeatedBody)[]
 }
 
-const { url, method, token, body, atOnce } = JSON.parse(process.argv[2] ?? '{}') as Flooding
-const agent = new Agent({ keepAlive: true, maxSockets: atOnce })
-const text = body === undefined ? undefined : JSON.stringify(body)
-const counts: Record<string, number> = {}
-
-const once = () =>
-  new Promise<void>((resolve) => {
-    const count = (what: string | number) => {
-      counts[what] = (counts[what] ?? 0) + 1
-      resolve()
-    }
-    const sent = request(url, {
-      agent,
-      method,
-      headers: {
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(text === undefined
-          ? {}
-          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
-      },
-    })
-    sent.on('error', (error: NodeJS.ErrnoException) => count(error.code ?? 'error'))
-    sent.on('response', (response) => {
-      response.resume()
-      response.on('end', () => count(response.statusCode ?? 0))
-    })
-    sent.end(text)
-  })
-
+const { daemon, from, connections, method, path, token, bodies } = JSON.parse(process.argv[2] ?? '{}') as FloodOrder
+const { hostname, port } = new URL(daemon)
+const made = bodies.map((body) => (typeof body === 'string' ? body : repeated(body)))
+const answered: Record<string, number> = {}
+let sent = 0
 let isOver = false
-const lane = async () => {
-  while (!isOver) await once()
+
+function repeated({ open, unit, close, bytes }: RepeatedBody): string {
+  const units: string[] = []
+  for (let length = open.length + close.length, at = 0; length < bytes; at += 1) {
+    const next = unit.replace('#', String(at))
+    units.push(next)
+    length += next.length + 1
+  }
+  return `${open}${units.slice(0, -1).join(',')}${close}`
 }
-const lanes = Array.from({ length: atOnce }, lane)
-while (Object.keys(counts).length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
-process.stdout.write('begun\n')
-process.stdin.resume().once('end', async () => {
+
+function nextBody(): string | undefined {
+  const at = sent % Math.max(1, made.length)
+  sent += 1
+  return typeof bodies[at] === 'string' ? made[at]?.replaceAll('#', String(sent)) : made[at]
+}
+
+function send(agent: Agent): Promise<string> {
+  const body = nextBody()
+  const headers = {
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+  }
+  return new Promise((resolve) => {
+    const call = request({ agent, hostname, port, localAddress: from, method, path, headers }, (response) => {
+      response.resume().once('close', () => resolve(String(response.statusCode)))
+    })
+    call.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code ?? 'error'))
+    call.end(body)
+  })
+}
+
+async function repeat(): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  while (!isOver) {
+    const status = await send(agent)
+    answered[status] = (answered[status] ?? 0) + 1
+  }
+}
+for (let n = 0; n < connections; n += 1) void repeat()
+setTimeout(() => process.stdout.write('flooding\n'), 500)
+
+process.stdin.resume().once('end', () => {
   isOver = true
-  await Promise.all(lanes)
-  process.stdout.write(`${JSON.stringify(counts)}\n`)
-  process.exit()
+  // What is under way is not waited for: a call may be held for as long as the daemon likes.
+  process.stdout.write(`${JSON.stringify(answered)}\n`, () => process.exit())
 })

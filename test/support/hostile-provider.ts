@@ -2,9 +2,18 @@
  * A provider on loopback that lies as it is told to: in its metadata, or in what it answers
  * to a code. Told nothing, it is honest, which every test with it shows first.
  */
+import { createHmac } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import {
+  type CryptoKey,
+  exportJWK,
+  type GenerateKeyPairResult,
+  generateKeyPair,
+  type JWK,
+  type JWTPayload,
+  SignJWT,
+} from 'jose'
 import { closed } from './oidc-provider.ts'
 
 export interface HostileProvider {
@@ -15,6 +24,10 @@ export interface HostileProvider {
   answers: Map<string, (response: ServerResponse) => void>
   /** What the ID token says instead. */
   claims: Record<string, unknown>
+  /** The token itself, made by the test. */
+  forge: ((tools: ForgersTools) => Promise<string>) | undefined
+  /** What is published instead of the one key. */
+  keys: readonly unknown[] | undefined
   /** How it is signed: RS256 by the key that is published, where nothing is said. */
   signature: 'right' | 'none' | 'other key' | 'HS256' | 'broken'
   /** What the authorization request asked to find in the token. */
@@ -25,10 +38,19 @@ export interface HostileProvider {
   close(): Promise<void>
 }
 
+/** What whoever forges a token has: what is published, keys of its own, and, to be compared, the right key. */
+export interface ForgersTools {
+  readonly claims: JWTPayload
+  readonly published: JWK
+  readonly own: GenerateKeyPairResult
+  readonly other: GenerateKeyPairResult
+  sign(header: Record<string, unknown>, key: CryptoKey | Uint8Array, claims?: JWTPayload): Promise<string>
+}
+
 export const hostileClient = 'svc'
 
 export async function hostileProvider(): Promise<HostileProvider> {
-  const [own, other] = await Promise.all([generateKeyPair('RS256'), generateKeyPair('RS256')])
+  const [own, other] = await Promise.all([generateKeyPair('RS256', extractable), generateKeyPair('RS256', extractable)])
   const jwk = { ...(await exportJWK(own.publicKey)), kid: 'own', alg: 'RS256', use: 'sig' }
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0] ?? ''
@@ -36,7 +58,7 @@ export async function hostileProvider(): Promise<HostileProvider> {
     const instead = provider.answers.get(path)
     if (instead) return instead(response)
     if (path === '/.well-known/openid-configuration') return json(response, { ...metadata(), ...provider.metadata })
-    if (path === '/jwks') return json(response, { keys: [jwk] })
+    if (path === '/jwks') return json(response, { keys: provider.keys ?? [jwk] })
     if (path === '/token')
       return void token().then((id_token) =>
         json(response, { access_token: 'a', token_type: 'Bearer', expires_in: 60, id_token }),
@@ -68,6 +90,7 @@ export async function hostileProvider(): Promise<HostileProvider> {
       email_verified: true,
       ...provider.claims,
     } as JWTPayload
+    if (provider.forge) return provider.forge({ claims, published: jwk, own, other, sign: signed(claims) })
     switch (provider.signature) {
       case 'none':
         return `${coded({ alg: 'none', typ: 'JWT' })}.${coded(claims)}.`
@@ -87,7 +110,15 @@ export async function hostileProvider(): Promise<HostileProvider> {
     }
   }
 
-  const honest = () => ({ metadata: {}, answers: new Map(), claims: {}, signature: 'right' as const, nonce: '' })
+  const honest = () => ({
+    metadata: {},
+    answers: new Map(),
+    claims: {},
+    forge: undefined,
+    keys: undefined,
+    signature: 'right' as const,
+    nonce: '',
+  })
   const provider: HostileProvider = {
     issuer,
     ...honest(),
@@ -101,7 +132,21 @@ export async function hostileProvider(): Promise<HostileProvider> {
   return provider
 }
 
-const coded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const extractable = { extractable: true }
+
+/** Signs what a library would not: by the header's own words, whatever they are. */
+const signed =
+  (claims: JWTPayload): ForgersTools['sign'] =>
+  async (header, key, said = claims) => {
+    const content = `${coded(header)}.${coded(said)}`
+    const bytes = Buffer.from(content)
+    if (key instanceof Uint8Array) return `${content}.${createHmac('sha256', key).update(bytes).digest('base64url')}`
+    const { name } = key.algorithm
+    const how = name === 'ECDSA' ? { name, hash: 'SHA-256' } : { name }
+    return `${content}.${Buffer.from(await crypto.subtle.sign(how, key, bytes)).toString('base64url')}`
+  }
+
+export const coded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 function json(response: ServerResponse, body: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))

@@ -78,6 +78,7 @@ export async function testInstallation(options: InstallationOptions = {}): Promi
     SVC_DATA_DIR: folder,
     SVC_KEYRING_FILE: keyring,
     SVC_MODE: options.mode ?? 'multi',
+    SVC_SOURCE_RATE: '1000',
     ...options.env,
   }
   const booted = await bootInstallation(readConfig(env), { works: false, applicationName: 'svc-test' })

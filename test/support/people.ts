@@ -1,5 +1,8 @@
 /** Workspaces, accounts and tokens for a test, made over the API where the test is about it and by SQL where it is not. */
 import { randomUUIDv7 } from 'node:crypto'
+import { recoveryActor } from '../../src/core/actor.ts'
+import { hasherFor } from '../../src/core/auth/hashing-lane.ts'
+import { hashPassword } from '../../src/core/auth/password.ts'
 import type { Role, Scope } from '../../src/core/schema.ts'
 import { mintToken } from '../../src/core/token.ts'
 import type { TestDaemon } from './daemon.ts'
@@ -111,3 +114,7 @@ export async function plantProof({ db: { sql } }: TestDaemon, who: Person): Prom
     values (${who.tenantId}, ${randomUUIDv7()}, ${who.accountId}, ${who.credentialId}, ${hash}, now() + interval '5 minutes')`
   return token
 }
+
+/** A password as the account's row holds it. */
+export const storedPassword = (password: string): Promise<string> =>
+  hashPassword(hasherFor(recoveryActor(), ''), password)

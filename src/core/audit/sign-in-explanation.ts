@@ -33,14 +33,14 @@ const waysOf: readonly ((ctx: Ctx, facts: SignInFacts, email: string) => Promise
 /** Refuses not_found. */
 export async function explainSignIn(ctx: Ctx, { body }: Received<typeof ops.explainSignIn>): Promise<Explanation> {
   const facts = await readSignIn(ctx, body.workspace, body.email)
-  if (!facts) refuse('not_found')
-  const { account } = facts
+  const { account, workspaceState } = facts
+  if (workspaceState === null) refuse('not_found')
 
   const ways: ExplainedWay[] = []
   for (const of of waysOf) ways.push(...(await of(ctx, facts, body.email)))
   const isGated = account !== undefined && (await isGatedFor(ctx, account.id))
   return {
-    workspace: { id: facts.tenantId, slug: body.workspace, state: facts.workspaceState },
+    workspace: { id: facts.tenantId, slug: body.workspace, state: workspaceState },
     account: account
       ? { id: account.id, state: account.state, role: account.role, is_operator: account.isOperator }
       : null,

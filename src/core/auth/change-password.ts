@@ -5,6 +5,7 @@ import type { Installation } from '../installation.ts'
 import type { Received } from '../operation.ts'
 import type { Problem } from '../problem.ts'
 import type { passwordOperations as ops } from './contract.ts'
+import { hasherFor } from './hashing-lane.ts'
 import { hashNewPassword, writePassword } from './new-password.ts'
 import { account, endOtherSessions, voidStepUps } from './session.ts'
 import { proveOwnPassword, refusalOf, type Verdict } from './step-up.ts'
@@ -24,6 +25,7 @@ export async function prepareNewPassword(
     ownNames(ctx, tenantId, accountId),
   )
   const newHash = await hashNewPassword(installation, {
+    hasher: hasherFor(actor, tenantId),
     password: body.new_password,
     pointer: '/new_password',
     names,

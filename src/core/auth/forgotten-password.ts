@@ -29,6 +29,7 @@ import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import { endProofs, ownNames } from './change-password.ts'
 import type { passwordOperations as ops } from './contract.ts'
 import { lockAccount } from './ending.ts'
+import { hasherFor } from './hashing-lane.ts'
 import { hashNewPassword, passwordFaults, writePassword } from './new-password.ts'
 import { forgetFailures, subjectOf } from './sign-in-lock.ts'
 import { readSignIn, switchedOff } from './ways-in.ts'
@@ -41,11 +42,11 @@ const singletonSeconds = 60
 /** Queues the mail. Refuses auth.password_disabled, auth.password_reset_disabled; nothing else, whoever is asked for. */
 export async function forgetPassword(ctx: Ctx, { body }: Received<typeof ops.forgetPassword>): Promise<void> {
   const facts = await readSignIn(ctx, body.workspace ?? '', body.email)
-  if (facts && switchedOff(facts)) refuse('auth.password_disabled')
+  if (switchedOff(facts)) refuse('auth.password_disabled')
   const { signIn } = await readSettings(ctx)
-  if (!signIn.password_self_service_reset && !facts?.openedUntil) refuse('auth.password_reset_disabled')
+  if (!signIn.password_self_service_reset && !facts.openedUntil) refuse('auth.password_reset_disabled')
   // An address that nobody has queues a job as well: the queue tells nobody, and the call takes as long.
-  const [tenantId, accountId] = [facts?.tenantId ?? newId(), facts?.account?.id ?? newId()]
+  const [tenantId, accountId] = [facts.tenantId, facts.account?.id ?? newId()]
   const singletonKey = subjectOf(`forgot ${body.workspace ?? ''}`, body.email).toString('hex')
   await ctx.enqueue(sendPasswordReset, { tenantId, accountId }, { singletonKey, singletonSeconds })
 }
@@ -124,7 +125,7 @@ interface ResetRow {
 /** Looks first, so that a wrong token costs no hash. */
 export async function hashForReset(
   installation: Installation,
-  _: Actor,
+  actor: Actor,
   { body }: Received<typeof ops.resetPassword>,
 ): Promise<string> {
   const { names, found } = await installation.transaction(anyone, { readOnly: true }, async (ctx) => {
@@ -135,7 +136,13 @@ export async function hashForReset(
     }
   })
   const account = { tenantId: found.tenant_id, id: found.account_id }
-  return hashNewPassword(installation, { password: body.password, pointer: '/password', names, account })
+  return hashNewPassword(installation, {
+    hasher: hasherFor(actor, found.tenant_id),
+    password: body.password,
+    pointer: '/password',
+    names,
+    account,
+  })
 }
 
 /** Sets the password, once. Refuses auth.reset_invalid, tenant_suspended, installation.recovering. */

@@ -14,6 +14,7 @@ import { refuseWhileGated } from '../recovery/gate.ts'
 import { hashToken, isTokenShaped } from '../token.ts'
 import type { invitationOperations as ops, Session } from './contract.ts'
 import { lockAccount } from './ending.ts'
+import { hasherFor } from './hashing-lane.ts'
 import { hashNewPassword } from './new-password.ts'
 import { startSession } from './session.ts'
 
@@ -39,12 +40,13 @@ export async function inspectInvitation(
 /** Looks first, so that a wrong token costs no hash; then hashes with no transaction open. */
 export async function hashForInvitation(
   installation: Installation,
-  _: Actor,
+  actor: Actor,
   { body }: Received<typeof ops.redeemInvitation>,
 ): Promise<string> {
   const found = await installation.transaction(anyone, { readOnly: true }, (ctx) => findInvitation(ctx, body.token))
-  const { slug, display_name, email } = found
+  const { tenant_id, slug, display_name, email } = found
   return hashNewPassword(installation, {
+    hasher: hasherFor(actor, tenant_id),
     password: body.password,
     pointer: '/password',
     names: [email, email.split('@')[0], body.display_name, slug, display_name],

@@ -16,10 +16,13 @@ import type { Installation } from '../installation.ts'
 import { Problem } from '../problem.ts'
 import { type Blocklist, BlocklistUnusable, blocklistPath, readBlocklist } from './blocklist.ts'
 import { isCommonPassword } from './common-password.ts'
+import type { Hasher } from './hashing-lane.ts'
 import { hashPassword, isPassword } from './password.ts'
 import { faultsOf, type PasswordFault } from './password-rules.ts'
 
 export interface NewPassword {
+  /** On whose behalf it is hashed. */
+  readonly hasher: Hasher
   readonly password: string
   /** Where it stands in the body, e.g. `/new_password`. */
   readonly pointer: string
@@ -36,11 +39,11 @@ export async function hashNewPassword(installation: Installation, given: NewPass
     return { settings: inForce, earlier: given.account ? await readEarlier(ctx, given.account, inForce.signIn) : [] }
   })
   const faults = await passwordFaults(installation, settings, given.password, given.names)
-  if (faults.length === 0 && (await isOneOf(given.password, earlier)))
+  if (faults.length === 0 && (await isOneOf(given, earlier)))
     faults.push({ code: 'password.used_before', params: { history: settings.signIn.password_history } })
   if (faults.length > 0)
     throw new Problem('request.invalid', {}, { errors: faults.map((fault) => ({ pointer: given.pointer, ...fault })) })
-  return hashPassword(given.password)
+  return hashPassword(given.hasher, given.password)
 }
 
 /** Every rule that a new password breaks, but for those it was before. Refuses auth.blocklist_unusable. */
@@ -89,8 +92,8 @@ async function readEarlier(
   return rows.map(({ password_hash }) => password_hash)
 }
 
-async function isOneOf(password: string, hashes: readonly string[]): Promise<boolean> {
-  for (const hash of hashes) if (await isPassword(password, hash)) return true
+async function isOneOf({ hasher, password }: NewPassword, hashes: readonly string[]): Promise<boolean> {
+  for (const hash of hashes) if (await isPassword(hasher, password, hash)) return true
   return false
 }
 

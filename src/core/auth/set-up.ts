@@ -15,6 +15,7 @@ import type { Installation } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
 import type { setUpOperations as ops } from './contract.ts'
+import { hasherFor } from './hashing-lane.ts'
 import { hashNewPassword } from './new-password.ts'
 import { startSession } from './session.ts'
 
@@ -35,6 +36,7 @@ export async function hashForSetUp(
   })
   const { owner, workspace } = body
   return hashNewPassword(installation, {
+    hasher: hasherFor(actor, workspace.slug),
     password: owner.password,
     pointer: '/owner/password',
     names: [owner.email, owner.email.split('@')[0], owner.display_name, workspace.slug, workspace.display_name],

@@ -20,6 +20,7 @@ import { Problem, refuse } from '../problem.ts'
 import { refuseWhileGated } from '../recovery/gate.ts'
 import { endProofs, ownNames } from './change-password.ts'
 import type { sessionOperations as ops, Session } from './contract.ts'
+import { hasherFor } from './hashing-lane.ts'
 import { hashNewPassword, writePassword } from './new-password.ts'
 import { isPassword } from './password.ts'
 import { type Given, refusalOfFactor } from './second-factor/show.ts'
@@ -29,9 +30,8 @@ import { passwordWay, readSignIn, type SignInFacts } from './ways-in.ts'
 
 /** What came of an address and a password before the transaction. */
 export type Proved =
-  /** No such workspace. */
-  | { readonly is: 'nobody' }
   | { readonly is: 'refused'; readonly problem: Problem }
+  /** The password, the address or the workspace. */
   | { readonly is: 'wrong'; readonly facts: SignInFacts }
   | {
       readonly is: 'right'
@@ -44,27 +44,23 @@ export type Proved =
 /** Checks the password with no transaction open: the hash takes 30 ms, and a connection is worth more than that. */
 export const proveSignIn = (
   installation: Installation,
-  _: Actor,
+  actor: Actor,
   { body }: Received<typeof ops.signIn>,
-): Promise<Proved> => provePassword(installation, body.workspace ?? '', body.email, body.password)
+): Promise<Proved> => provePassword(installation, actor, body)
 
 async function provePassword(
   installation: Installation,
-  workspace: string,
-  email: string,
-  password: string,
+  actor: Actor,
+  { workspace = '', email, password }: { workspace?: string | undefined; email: string; password: string },
 ): Promise<Proved> {
   const facts = await installation.transaction(anyone, { readOnly: true }, (ctx) => readSignIn(ctx, workspace, email))
-  if (!facts) {
-    await isPassword(password, null)
-    return { is: 'nobody' }
-  }
   const way = passwordWay(facts)
   if (way.because === 'switched_off') return { is: 'refused', problem: new Problem('auth.password_disabled') }
   if (facts.lockedSeconds > 0) return { is: 'refused', problem: locked(facts.lockedSeconds) }
 
   const account = facts.account?.state === 'ACTIVE' && facts.account.hasRole ? facts.account : undefined
-  const isRight = await isPassword(password, account?.passwordHash)
+  const hasher = hasherFor(actor, facts.workspaceState === null ? workspace : facts.tenantId)
+  const isRight = await isPassword(hasher, password, account?.passwordHash)
   return account && isRight
     ? {
         is: 'right',
@@ -102,9 +98,8 @@ type Right = Extract<Proved, { is: 'right' }>
 
 /** Hears what was found out, in the address's turn; a wrong password is counted, and its refusal answered, so that the count stays. */
 async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
-  if (proved.is === 'nobody') refuse('auth.sign_in_failed')
   if (proved.is === 'refused') throw proved.problem
-  const { tenantId, subject, switches, workspaceState } = proved.facts
+  const { tenantId, subject, switches } = proved.facts
   const attempts = switches.password_lockout_attempts.value
   if (attempts > 0) {
     await takeTurn(ctx, tenantId, subject)
@@ -112,8 +107,7 @@ async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
     if (seconds > 0) throw locked(seconds)
   }
   if (proved.is === 'wrong') {
-    // Nothing more is written into a workspace that is leaving: its rows are being removed.
-    if (attempts > 0 && workspaceState === 'ACTIVE') await recordFailure(ctx, proved.facts, attempts)
+    if (attempts > 0) await recordFailure(ctx, proved.facts, attempts)
     return new Problem('auth.sign_in_failed')
   }
   await refuseWhileGated(ctx, proved.accountId)
@@ -123,8 +117,11 @@ async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
 
 async function recordFailure(ctx: Ctx, facts: SignInFacts, attempts: number): Promise<void> {
   const { tenantId, subject, account } = facts
-  await countFailure(ctx, tenantId, subject)
-  if (!account || (await secondsLocked(ctx, tenantId, subject, attempts)) === 0) return
+  const [, seconds] = await Promise.all([
+    countFailure(ctx, tenantId, subject),
+    secondsLocked(ctx, tenantId, subject, attempts),
+  ])
+  if (!account || seconds === 0) return
   await ctx.inWorkspace(tenantId, () =>
     ctx.audit('account.sign_in_locked', {
       subject: { kind: 'account', id: account.id },
@@ -162,17 +159,18 @@ interface ProvedWithNew {
 /** Checks the old password and hashes the new one, with no transaction open; the new one only behind the old one. */
 export async function proveWithNewPassword(
   installation: Installation,
-  _: Actor,
+  actor: Actor,
   { body }: Received<typeof ops.signInWithNewPassword>,
 ): Promise<ProvedWithNew> {
-  const proved = await provePassword(installation, body.workspace ?? '', body.email, body.password)
+  const proved = await provePassword(installation, actor, body)
   if (proved.is !== 'right') return { proved, newHash: null }
   const { tenantId } = proved.facts
   const names = await installation.transaction(anyone, { tenantId, readOnly: true }, (ctx) =>
     ownNames(ctx, tenantId, proved.accountId),
   )
   const account = { tenantId, id: proved.accountId }
-  const given = { password: body.new_password, pointer: '/new_password', names, account }
+  const hasher = hasherFor(actor, tenantId)
+  const given = { hasher, password: body.new_password, pointer: '/new_password', names, account }
   return { proved, newHash: await hashNewPassword(installation, given) }
 }
 

@@ -20,6 +20,7 @@ import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import type { passwordOperations as ops } from './contract.ts'
 import { holdBearer } from './ending.ts'
 import { countFailure, secondsLocked } from './failed-attempts.ts'
+import { hasherFor } from './hashing-lane.ts'
 import { isPassword } from './password.ts'
 import { refusalOfFactor } from './second-factor/show.ts'
 import { account } from './session.ts'
@@ -45,7 +46,9 @@ export async function proveOwnPassword(installation: Installation, actor: Actor,
     return { hash: row?.password_hash ?? null, seconds: await secondsLocked(ctx, actor, 'STEP_UP') }
   })
   if (seconds > 0) return { is: 'locked', seconds }
-  return (await isPassword(password, hash)) ? { is: 'right', passwordHash: hash } : { is: 'wrong' }
+  return (await isPassword(hasherFor(actor, tenantId), password, hash))
+    ? { is: 'right', passwordHash: hash }
+    : { is: 'wrong' }
 }
 
 /** Mints a proof. Refuses auth.sign_in_failed and auth.second_factor_failed (and counts them), auth.second_factor_required, auth.step_up_locked, auth.unauthenticated where what asks has just ended. */

@@ -22,6 +22,7 @@ import {
 import type { TenantState } from '../admin/tenants/contract.ts'
 import type { Ctx } from '../context.ts'
 import { fold } from '../fold.ts'
+import { newId } from '../id.ts'
 import { hasRole } from '../memberships/held-role.ts'
 import type { Role } from '../schema.ts'
 import { isLeftOutside } from './providers/in-force.ts'
@@ -49,10 +50,12 @@ export interface WayIn {
   readonly needsNewPassword: boolean
 }
 
-/** What is known of somebody who wants to sign in to a workspace that exists. */
+/** What is known of somebody who wants to sign in. */
 export interface SignInFacts {
+  /** Where there is no such workspace, an id that nobody has: what is asked of the database is asked all the same. */
   readonly tenantId: string
-  readonly workspaceState: TenantState
+  /** Null: there is no such workspace. */
+  readonly workspaceState: TenantState | null
   readonly switches: SwitchesInForce
   /** The end of the password opening in force. */
   readonly openedUntil: string | null
@@ -92,8 +95,8 @@ interface SignInRow {
   readonly now: string
 }
 
-/** The facts about an address in a workspace, read as the installation; undefined where there is no such workspace. */
-export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise<SignInFacts | undefined> {
+/** The facts about an address in a workspace, read as the installation, by the same statements whoever is there. */
+export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise<SignInFacts> {
   const switches = switchesOf(await readDecisions(ctx))
   const [row] = await ctx.asInstallation(
     () => ctx.tx<SignInRow[]>`
@@ -107,21 +110,22 @@ export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise
       left join operator r on r.account_id = a.id
       where t.slug = ${slug}`,
   )
-  if (!row) return undefined
-  const subject = subjectOf(row.tenant_id, email)
+  const tenantId = row?.tenant_id ?? newId()
+  const subject = subjectOf(tenantId, email)
   const attempts = switches.password_lockout_attempts.value
-  const lockedSeconds = await ctx.asInstallation(() => secondsLocked(ctx, row.tenant_id, subject, attempts))
-  const isKeptOut = row.opened_until === null && switchAgainstPasswords(switches) !== undefined
+  const lockedSeconds = await ctx.asInstallation(() => secondsLocked(ctx, tenantId, subject, attempts))
+  const openedUntil = row?.opened_until ?? null
+  const isKeptOut = openedUntil === null && switchAgainstPasswords(switches) !== undefined
   return {
-    tenantId: row.tenant_id,
-    workspaceState: row.workspace_state,
+    tenantId,
+    workspaceState: row?.workspace_state ?? null,
     switches,
-    openedUntil: row.opened_until,
-    fallsBack: isKeptOut && (await ctx.inWorkspace(row.tenant_id, () => isLeftOutside(ctx, row.tenant_id))),
+    openedUntil,
+    fallsBack: isKeptOut && (await ctx.inWorkspace(tenantId, () => isLeftOutside(ctx, tenantId))),
     subject,
     lockedSeconds,
-    lockedUntil: lockedSeconds > 0 ? new Date(Date.parse(row.now) + lockedSeconds * 1000).toISOString() : null,
-    account: accountOf(row),
+    lockedUntil: row && lockedSeconds > 0 ? new Date(Date.parse(row.now) + lockedSeconds * 1000).toISOString() : null,
+    account: row && accountOf(row),
   }
 }
 
@@ -142,7 +146,8 @@ function accountOf(row: SignInRow): SignInAccount | undefined {
 /** Whether a password lets this account in. Reads nothing but the facts. */
 export function passwordWay(facts: SignInFacts): WayIn {
   const { account, switches } = facts
-  if (facts.workspaceState !== 'ACTIVE') return closed('workspace_not_active')
+  // One that is not there answers as one without this account.
+  if (facts.workspaceState !== 'ACTIVE' && facts.workspaceState !== null) return closed('workspace_not_active')
   const off = switchedOff(facts)
   if (off) return closed('switched_off', { decidedBy: { name: off, ...switches[off] } })
   if (facts.lockedUntil !== null)

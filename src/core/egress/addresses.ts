@@ -79,6 +79,12 @@ export function isGlobal(text: string): boolean {
     : isIn(address, ipv6Global) && !isIn(address, ipv6Reserved)
 }
 
+/** Whether one of the blocks holds the address. */
+export function isWithin(text: string, list: readonly Block[]): boolean {
+  const address = readAddress(text)
+  return address !== undefined && isIn(address, list)
+}
+
 /** Whether one of the blocks holds the address; a block never releases a metadata service. */
 export function isReleased(text: string, released: readonly Block[]): boolean {
   const address = readAddress(text)

@@ -72,6 +72,8 @@ type OidcReason = 'unreachable' | 'timeout' | 'too_large' | 'issuer' | 'metadata
 
 const answerBytes = 256 * 1024
 const metadataMs = 300_000
+/** A provider that is away is asked this often, however many begin to sign in through it. */
+const failureMs = 5_000
 const mostDocuments = 1000
 
 /** Discovers the issuer anew and vets all its endpoints. Throws EgressRefused, OidcFailure. */
@@ -119,11 +121,22 @@ export async function redeem(
     }),
   )
   const claims = tokens.claims()
-  if (!claims) throw new OidcFailure('refused')
+  if (!claims || !isMeantForUs(claims, client.clientId)) throw new OidcFailure('refused')
   if (claims['email'] !== undefined || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
   const more = await told(fetchUserInfo(configuration, tokens.access_token, claims.sub))
   return { ...more, ...claims }
 }
+
+/**
+ * What the library leaves open: a token that was given to another party is not ours, also where we are its only
+ * audience (OpenID Connect Core, 3.1.3.7); and somebody is named by 1 to 255 characters (2), because a provider that
+ * names everybody by the empty text would make them all one.
+ */
+const isMeantForUs = ({ azp, sub }: { readonly azp?: unknown; readonly sub: string }, clientId: string) =>
+  (azp === undefined || azp === clientId) && sub.length >= 1 && sub.length <= 255 && isStorable(sub)
+
+/** What the database can hold as text. */
+const isStorable = (text: string) => text.isWellFormed() && !text.includes('\u0000')
 
 async function configured(egress: Egress, client: OidcClient): Promise<Configuration> {
   const url = egress.readUrl(client.issuer)
@@ -166,44 +179,58 @@ async function vetEndpoints(egress: Egress, configuration: Configuration): Promi
   }
 }
 
-/** Metadata as it was read, for five minutes: whoever begins to sign in must not make us call somebody each time. */
-const documents = new WeakMap<Egress, Map<string, { readonly at: number; readonly bytes: Buffer }>>()
+/** What came of reading a provider's metadata: its bytes, or why there are none. */
+type Document = Promise<{ readonly status: number; readonly headers: Headers; readonly bytes: Buffer }>
+
+/**
+ * Metadata as it was read, for five minutes: whoever begins to sign in must not make us call somebody each time. While
+ * it is being read, everybody waits for the same answer; a provider that failed is asked again after five seconds.
+ */
+const documents = new WeakMap<Egress, Map<string, { readonly document: Document; until: number }>>()
 
 function documentsOf(egress: Egress) {
-  const known = documents.get(egress) ?? new Map<string, { readonly at: number; readonly bytes: Buffer }>()
+  const known = documents.get(egress) ?? new Map<string, { readonly document: Document; until: number }>()
   documents.set(egress, known)
   return known
 }
 
 const isDocument = (address: string) => address.endsWith('/.well-known/openid-configuration')
 
+function documentOf(egress: Egress, issuer: string, read: () => Document): Document {
+  const known = documentsOf(egress)
+  const kept = known.get(issuer)
+  if (kept && Date.now() < kept.until) return kept.document
+  if (known.size >= mostDocuments) known.clear()
+  const made = { document: read(), until: Number.POSITIVE_INFINITY }
+  known.set(issuer, made)
+  const keep = (ms: number) => {
+    made.until = Date.now() + ms
+  }
+  made.document.then(
+    ({ status }) => keep(status === 200 ? metadataMs : failureMs),
+    () => keep(failureMs),
+  )
+  return made.document
+}
+
 const guardedFetch =
   (egress: Egress, issuer: URL, deadlineMs: number): CustomFetch =>
   async (address, { method, headers, body, signal }) => {
-    const known = documentsOf(egress)
-    const isKept = isDocument(address)
-    const kept = isKept ? known.get(issuer.href) : undefined
-    if (kept && Date.now() - kept.at < metadataMs) return jsonAnswer(kept.bytes)
-    const answer = await egress.fetch(address, {
-      method,
-      headers,
-      body: body as string | undefined as never,
-      ...(signal ? { signal } : {}),
-      deadlineMs,
-    })
-    const bytes = await readAtMost(answer, answerBytes)
-    if (isKept && answer.status === 200) {
-      if (known.size >= mostDocuments) known.clear()
-      known.set(issuer.href, { at: Date.now(), bytes })
+    const read = async (): Document => {
+      const answer = await egress.fetch(address, {
+        method,
+        headers,
+        body: body as string | undefined as never,
+        ...(signal ? { signal } : {}),
+        deadlineMs,
+      })
+      const bytes = await readAtMost(answer, answerBytes)
+      return { status: answer.status, headers: new Headers([...answer.headers]), bytes }
     }
-    return new Response(bytes.length === 0 ? null : new Uint8Array(bytes), {
-      status: answer.status,
-      headers: [...answer.headers],
-    })
+    const answer = await (isDocument(address) ? documentOf(egress, issuer.href, read) : read())
+    const { status, bytes } = answer
+    return new Response(bytes.length === 0 ? null : new Uint8Array(bytes), { status, headers: answer.headers })
   }
-
-const jsonAnswer = (bytes: Buffer) =>
-  new Response(new Uint8Array(bytes), { headers: { 'content-type': 'application/json' } })
 
 async function readAtMost(answer: Answer, most: number): Promise<Buffer> {
   const pieces: Uint8Array[] = []

@@ -17,7 +17,7 @@ export const metaOperations = defineOperations('meta', {
         ),
       }),
     },
-    needs: { caller: 'anyone' },
+    needs: { caller: 'anyone', rate: { perSource: { calls: 600, seconds: 60 } } },
     recovery: 'allowed',
   },
 })

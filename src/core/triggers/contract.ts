@@ -36,7 +36,7 @@ export const eventTypeOperations = defineOperations('meta', {
     summary: 'Every type of event with the JSON Schema of its data and an example',
     spec: 'Events, 9; decisions 5',
     success: { status: 200, fixed: true, answer: listOf(EventType) },
-    needs: { caller: 'anyone' },
+    needs: { caller: 'anyone', rate: { perSource: { calls: 600, seconds: 60 } } },
     recovery: 'allowed',
   },
 })

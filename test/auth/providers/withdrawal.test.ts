@@ -11,12 +11,11 @@ import {
 } from '../../../src/core/admin/identity-providers/contract.ts'
 import { endDueOffers, tellWorkspaces } from '../../../src/core/admin/identity-providers/jobs.ts'
 import { settingsOperations } from '../../../src/core/admin/settings/contract.ts'
-import { hashPassword } from '../../../src/core/auth/password.ts'
 import { type Release, readRelease } from '../../../src/core/egress/guard.ts'
 import { operations } from '../../../src/core/operations.ts'
 import { codeAt, wrongCode } from '../../support/authenticator.ts'
 import { type OidcProvider, oidcProvider } from '../../support/oidc-provider.ts'
-import { person, workspace } from '../../support/people.ts'
+import { person, storedPassword, workspace } from '../../support/people.ts'
 import { finish, signInThrough, start } from '../../support/signing-in.ts'
 import { type TwoWays, twoWays } from '../../support/two-ways.ts'
 
@@ -28,7 +27,7 @@ let passwordHash: string
 beforeAll(async () => {
   real = await oidcProvider()
   ways = await twoWays({ egress: readRelease('127.0.0.0/8') as Release })
-  passwordHash = await hashPassword(password)
+  passwordHash = await storedPassword(password)
 })
 afterAll(async () => {
   await ways.close()

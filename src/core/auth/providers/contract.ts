@@ -245,7 +245,7 @@ export const providerSignInOperations = defineOperations('auth', {
     spec: 'Index, Auth',
     query: z.strictObject({ workspace: slug.optional().describe("absent: the host's subdomain") }),
     success: { status: 200, answer: SignInRules },
-    needs: { caller: 'anyone' },
+    needs: { caller: 'anyone', rate: { perSource: { calls: 600, seconds: 60 } } },
     recovery: { refused: 'recovery mode needs no session' },
     assumed: [
       "an unknown workspace is answered with the installation's own rules: the answer tells nobody which exist",
@@ -274,7 +274,7 @@ export const providerSignInOperations = defineOperations('auth', {
         })
         .meta({ id: 'OidcStarted' }),
     },
-    needs: { caller: 'anyone' },
+    needs: { caller: 'anyone', rate: { perSource: { calls: 60, seconds: 60 }, inAll: { calls: 1200, seconds: 60 } } },
     refuses: [
       'auth.sign_in_failed',
       'auth.invitation_invalid',
@@ -301,7 +301,7 @@ export const providerSignInOperations = defineOperations('auth', {
       })
       .meta({ id: 'OidcCallback' }),
     success: { status: 201, answer: Session },
-    needs: { caller: 'anyone' },
+    needs: { caller: 'anyone', rate: { perSource: { calls: 60, seconds: 60 } } },
     refuses: [
       'auth.sign_in_failed',
       'auth.not_admitted',

@@ -1,0 +1,94 @@
+/**
+ * How often one source may make a call that nobody has to sign in for, and how often all may.
+ *
+ * The same cell rate as a workspace's (rate.ts): a moment until when the calls of a source
+ * are paid for. It is kept in this process and not in the database, because what it is there
+ * for is that a flood of strangers reaches no database. N daemons therefore serve N times as many,
+ * and a restart forgets. What it keeps is bounded: the source unheard of for longest is forgotten first.
+ *
+ * A source that was just refused and asks again hears of it a second later (held-refusals.ts).
+ *
+ * Spec: decisions 1 (429), 7 (Overload); docs/decisions/0147.
+ */
+import type { AnonymousRate, CallBound, Operation } from '../core/operation.ts'
+import { Problem } from '../core/problem.ts'
+import type { HeldRefusals } from './held-refusals.ts'
+
+export interface SourceRate {
+  /** Spends one call of the source. Refuses request.limited; service.unavailable where all sources together make too many. */
+  spend(operation: Operation, rate: AnonymousRate, source: string): Promise<void>
+}
+
+const mostRemembered = 50_000
+
+interface Account {
+  /** In ms. */
+  readonly paidUntil: number
+  /** Was refused since it last paid. */
+  isRefused: boolean
+}
+
+/** `factor`: how many times as many as an operation declares (SVC_SOURCE_RATE); 0 is unlimited. `now` in ms. */
+export function openSourceRate(factor: number, held: HeldRefusals, now = () => performance.now()): SourceRate {
+  /** In the order in which they last paid. */
+  const accounts = new Map<string, Account>()
+
+  /** Answers how long it is until the next call, in ms, or 0 and pays for one. */
+  const pay = (payer: string, { calls, seconds }: CallBound): number => {
+    const moment = now()
+    const windowMs = seconds * 1000
+    const paidUntil = Math.max(accounts.get(payer)?.paidUntil ?? 0, moment) + windowMs / (calls * factor)
+    // A microsecond's grace: the sum of many parts of the window is not exactly the window.
+    const wait = paidUntil - windowMs - moment
+    if (wait > 0.001) return wait
+    accounts.delete(payer)
+    accounts.set(payer, { paidUntil, isRefused: false })
+    forget(accounts, moment)
+    return 0
+  }
+
+  /** Holds the refusal back of a payer that was refused before. */
+  const noteRefusal = async (payer: string): Promise<void> => {
+    const account = accounts.get(payer)
+    if (!account) return
+    if (account.isRefused) await held.hold()
+    account.isRefused = true
+  }
+
+  return {
+    async spend(operation, { perSource, inAll }, source) {
+      if (factor === 0) return
+      const payer = `${operation.id} ${source}`
+      const waitMs = pay(payer, perSource)
+      if (waitMs > 0) {
+        await noteRefusal(payer)
+        throw limited(operation, perSource, factor, Math.ceil(waitMs / 1000))
+      }
+      if (inAll && pay(operation.id, inAll) > 0)
+        throw new Problem('service.unavailable', {}, { headers: { 'retry-after': '1' } })
+    },
+  }
+}
+
+/** Whatever is rested is as good as unknown; of the others as many as there is room for are kept. */
+function forget(accounts: Map<string, Account>, moment: number): void {
+  for (const [payer, { paidUntil }] of accounts) {
+    if (paidUntil > moment && accounts.size <= mostRemembered) return
+    accounts.delete(payer)
+  }
+}
+
+function limited({ id }: Operation, { calls, seconds }: CallBound, factor: number, waitSeconds: number): Problem {
+  const limit = calls * factor
+  return new Problem(
+    'request.limited',
+    { limit, window_seconds: seconds },
+    {
+      headers: {
+        'retry-after': String(waitSeconds),
+        'ratelimit-policy': `"${id}";q=${limit};w=${seconds}`,
+        ratelimit: `"${id}";r=0;t=${waitSeconds}`,
+      },
+    },
+  )
+}

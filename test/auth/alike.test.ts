@@ -1,0 +1,90 @@
+/**
+ * Whether an address has an account, or a workspace is there, is told by no answer, and by no answer's time: the same
+ * statements run. SVC_FAULTS=full also measures: the medians of 400 interleaved calls each differ by at most 5 %.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { recorded } from '../../bench/recording.ts'
+import { anyone } from '../../src/core/actor.ts'
+import { bootInstallation } from '../../src/core/boot.ts'
+import type { Installation } from '../../src/core/installation.ts'
+import { operations } from '../../src/core/operations.ts'
+import { perform } from '../../src/core/perform.ts'
+import { type TestDaemon, testDaemon } from '../support/daemon.ts'
+import { setUp } from '../support/people.ts'
+
+const isFull = process.env['SVC_FAULTS'] === 'full'
+const rounds = 400
+
+let daemon: TestDaemon
+let installation: Installation
+let close: () => Promise<void>
+/** An account for each call: what is counted for one must not lock the next. */
+const people = Array.from({ length: rounds + 1 }, (_, n) => `known-${n}@home.example`)
+beforeAll(async () => {
+  daemon = await testDaemon()
+  const { tenantId, accountId } = await setUp(daemon)
+  await daemon.db.sql`
+    insert into account (tenant_id, id, kind, state, email, email_fold, display_name, password_hash)
+    select ${tenantId}, gen_random_uuid(), 'PERSON', 'ACTIVE', email, email, 'Somebody',
+           (select password_hash from account where id = ${accountId})
+    from unnest(${people}::text[]) email`
+  const booted = await bootInstallation(daemon.config, { works: false, applicationName: 'svc test' })
+  installation = booted.installation
+  close = () => booted.close()
+})
+afterAll(async () => {
+  await close()
+  await daemon.close()
+})
+
+const callers: Readonly<Record<string, (n: number) => { workspace: string; email: string }>> = {
+  'a known address': (n) => ({ workspace: 'home', email: people[n] ?? '' }),
+  'an unknown address': (n) => ({ workspace: 'home', email: `nobody-${n}@home.example` }),
+  'an unknown workspace': (n) => ({ workspace: 'nowhere', email: `nobody-${n}@home.example` }),
+}
+const guess = { password: 'a guess' }
+
+describe.each([
+  ['POST /auth/sessions', operations.signIn, guess],
+  ['POST /auth/sessions:set-password', operations.signInWithNewPassword, { ...guess, new_password: 'another guess' }],
+  ['POST /auth/password:forgot', operations.forgetPassword, {}],
+] as const)('%s', (name, operation, more) => {
+  /** The statements of one call, without the values: the roles and workspaces that a transaction takes are values too. */
+  const statementsOf = async (body: object): Promise<readonly string[]> => {
+    const statements = await recorded(installation, (recording) =>
+      perform(recording, operation, anyone, { params: {}, query: {}, body }).catch(() => {}),
+    )
+    return statements.map(({ text }) =>
+      text.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID'),
+    )
+  }
+
+  test('runs the same statements whether there is an account, a workspace, or neither', async () => {
+    const [known, unknown, nowhere] = await Promise.all(
+      Object.values(callers).map((caller) => statementsOf({ ...caller(rounds), ...more })),
+    )
+    expect(known?.length).toBeGreaterThan(4)
+    expect(unknown).toEqual(known)
+    expect(nowhere).toEqual(known)
+  })
+
+  test.runIf(isFull)(
+    'takes as long',
+    async () => {
+      const times = new Map(Object.keys(callers).map((caller) => [caller, [] as number[]]))
+      for (let n = 0; n < rounds; n += 1)
+        for (const [caller, bodyOf] of Object.entries(callers)) {
+          const body = { ...bodyOf(n), ...more }
+          const begun = performance.now()
+          const { status } = await daemon.call('POST', `/api/v1${operation.path}`, { body })
+          times.get(caller)?.push(performance.now() - begun)
+          expect([204, 401]).toContain(status)
+        }
+      const medians = [...times].map(([caller, all]) => [caller, all.sort((a, b) => a - b)[rounds / 2] ?? 0] as const)
+      process.stdout.write(`${name}: ${medians.map(([caller, ms]) => `${caller} ${ms.toFixed(2)} ms`).join(', ')}\n`)
+      const all = medians.map(([, ms]) => ms)
+      expect(Math.max(...all) / Math.min(...all)).toBeLessThan(1.05)
+    },
+    180_000,
+  )
+})

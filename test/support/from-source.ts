@@ -1,0 +1,44 @@
+/** Calls that come from an address of their own: each of 127.0.0.0/8 is another source to the daemon. */
+import { Agent, request } from 'node:http'
+import type { Answered, Sending } from './daemon.ts'
+
+export interface Source {
+  post(path: string, body: unknown, sending?: Pick<Sending, 'token' | 'headers'>): Promise<Answered>
+  get(path: string, sending?: Pick<Sending, 'token' | 'headers'>): Promise<Answered>
+  close(): void
+}
+
+/** `address`: of this machine, such as 127.0.0.2. `connections`: as many calls at once. */
+export function source(daemon: string, address: string, connections = 64): Source {
+  const { hostname, port } = new URL(daemon)
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, agentKeepAliveTimeoutBuffer: 4_000 })
+
+  const send = (method: string, path: string, body: unknown, { token, headers }: Sending = {}) =>
+    new Promise<Answered>((resolve, reject) => {
+      const text = body === undefined ? undefined : JSON.stringify(body)
+      const sent = request(
+        { agent, hostname, port, localAddress: address, method, path: `/api/v1${path}` },
+        (response) => {
+          const pieces: Buffer[] = []
+          response.on('data', (piece: Buffer) => pieces.push(piece))
+          response.on('error', reject)
+          response.on('end', () => {
+            const answer = Buffer.concat(pieces).toString()
+            const json = answer === '' ? undefined : JSON.parse(answer)
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, text: answer, json })
+          })
+        },
+      )
+      sent.on('error', reject)
+      if (text !== undefined) sent.setHeader('content-type', 'application/json')
+      if (token !== undefined) sent.setHeader('authorization', `Bearer ${token}`)
+      for (const [name, value] of Object.entries(headers ?? {})) sent.setHeader(name, value)
+      sent.end(text)
+    })
+
+  return {
+    post: (path, body, sending) => send('POST', path, body, sending),
+    get: (path, sending) => send('GET', path, undefined, sending),
+    close: () => agent.destroy(),
+  }
+}
