@@ -93,6 +93,7 @@ describe('beside svc up', () => {
       'database',
       'clock',
       'login',
+      'rights',
       'migrations',
       'queue',
       'set-up',

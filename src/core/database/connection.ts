@@ -45,7 +45,7 @@ export interface SessionLimits {
 }
 
 /** The same the other way: a host of ours that is gone without a word must not keep its locks for two hours. Over a Unix socket PostgreSQL ignores it. */
-export const serverKeepAlive = { tcp_keepalives_idle: 30, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 }
+const serverKeepAlive = { tcp_keepalives_idle: 30, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 }
 
 /** The rows of one statement, and what PostgreSQL called it. */
 export type Result = object[] & { readonly count: number; readonly command: string }
