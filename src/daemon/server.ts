@@ -143,7 +143,7 @@ function mountApi(app: FastifyInstance, installation: Installation): void {
   const held = openHeldRefusals()
   const sourceRate = openSourceRate(installation.config.sourceRate, held)
   const gate = openGate(installation, openRate(installation.pool), sourceRate)
-  mountOperations(app, installation, { gate, seats: openSourceSeats(held) }, everyOperation)
+  mountOperations(app, installation, { gate, seats: openSourceSeats(held, installation.config.sourceRate) }, everyOperation)
 }
 
 /** Says once that somebody forwards calls who is not named: a proxy behind which all callers count as one, or a liar. */
