@@ -163,7 +163,8 @@ function mountApi(app: FastifyInstance, installation: Installation, readers: Rea
   const held = openHeldRefusals()
   const sourceRate = openSourceRate(installation.config.sourceRate, held)
   const gate = openGate(installation, openRate(installation.pool), sourceRate)
-  mountOperations(app, { installation, gate, seats: openSourceSeats(held), readers }, everyOperation)
+  const seats = openSourceSeats(held, installation.config.sourceRate)
+  mountOperations(app, { installation, gate, seats, readers }, everyOperation)
 }
 
 /** Says once that somebody forwards calls who is not named: a proxy behind which all callers count as one, or a liar. */

@@ -18,7 +18,9 @@ export interface SourceSeats {
 const seatsOfOne = 4
 const mostWaiting = 64
 
-export function openSourceSeats(held: HeldRefusals): SourceSeats {
+/** `factor`: how many times as many seats a source has, as its rates (SVC_SOURCE_RATE); those of 0 are as of 1. */
+export function openSourceSeats(held: HeldRefusals, factor = 1): SourceSeats {
+  const seats = seatsOfOne * Math.max(1, factor)
   /** Only sources with a call under way. */
   const sources = new Map<string, { taken: number; readonly waiting: (() => void)[] }>()
 
@@ -26,7 +28,7 @@ export function openSourceSeats(held: HeldRefusals): SourceSeats {
     async within(source, work) {
       const own = sources.get(source) ?? { taken: 0, waiting: [] }
       sources.set(source, own)
-      if (own.taken < seatsOfOne) own.taken += 1
+      if (own.taken < seats) own.taken += 1
       else if (own.waiting.length >= mostWaiting) {
         await held.hold()
         throw new Problem('service.unavailable', {}, { headers: { 'retry-after': '1' } })
