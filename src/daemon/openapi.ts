@@ -82,7 +82,7 @@ function describe(operation: Operation, schemas: Schemas): Document {
 function descriptionOf({ needs, assumed, spec }: Operation): string {
   const lines = [`Specification: ${spec}.`]
   if (changesWaysIn(needs))
-    lines.push("A session, or a token with the scope `workspace:admin`; it changes how the account itself gets in.")
+    lines.push('A session, or a token with the scope `workspace:admin`; it changes how the account itself gets in.')
   else if (needs.caller === 'account') lines.push("Any valid token; it acts on the account's own affairs.")
   if (needs.caller === 'workspace') lines.push(`Needs the scope \`${needs.scope}\` and the role ${needs.role}.`)
   if (needs.caller === 'workspace or operator')

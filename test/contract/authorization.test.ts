@@ -152,10 +152,13 @@ test('what any token of an account may do is named here', () => {
   ])
 })
 
-test.each(['getOwnAccount', 'listPresets', 'listSessions', 'listTokens'] as const)('%s is served to every token', async (id) => {
-  const { token } = await person(daemon, tenantId, { scopes: ['workspace:read'], role: 'VIEWER' })
-  expect((await callAs(operations[id], token)).status).toBe(200)
-})
+test.each(['getOwnAccount', 'listPresets', 'listSessions', 'listTokens'] as const)(
+  '%s is served to every token',
+  async (id) => {
+    const { token } = await person(daemon, tenantId, { scopes: ['workspace:read'], role: 'VIEWER' })
+    expect((await callAs(operations[id], token)).status).toBe(200)
+  },
+)
 
 const scoped = guarded.filter(({ needs }) => needs.caller === 'workspace' || needs.caller === 'operator')
 const scopeOf = ({ needs }: Operation) => (needs.caller === 'workspace' ? needs.scope : 'admin:tenants')

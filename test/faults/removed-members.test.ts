@@ -113,7 +113,9 @@ test.each(Object.entries(acts))(`%s against removal, ${rounds} times: nothing st
   let won = 0
   for (let round = 0; round < rounds; round += 1) {
     const { who, act } = await prepare()
-    const [membership] = await one.db.sql<{ id: string }[]>`select id from membership where account_id = ${who.accountId}`
+    const [membership] = await one.db.sql<
+      { id: string }[]
+    >`select id from membership where account_id = ${who.accountId}`
     const remove = () => two.call('DELETE', `/api/v1/memberships/${membership!.id}`, { token: owner.token })
     // The removal is spread over the whole of an act: a password takes its 30 ms first.
     const pause = hashing.has(name) ? (round % 10) * 8 : round % 4
@@ -126,7 +128,8 @@ test.each(Object.entries(acts))(`%s against removal, ${rounds} times: nothing st
     if (answer.status < 300) won += 1
     expect([round, await alive(who)]).toEqual([round, 0])
 
-    await one.db.sql`insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${randomUUIDv7()}, ${who.accountId}, 'ADMIN')`
+    await one.db
+      .sql`insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${randomUUIDv7()}, ${who.accountId}, 'ADMIN')`
     for (const token of brought(answer))
       expect((await one.call('GET', '/api/v1/accounts/me', { token })).status).toBe(401)
   }
@@ -134,6 +137,7 @@ test.each(Object.entries(acts))(`%s against removal, ${rounds} times: nothing st
 })
 
 test('and no two of these waited for each other in a circle', async () => {
-  const read = () => one.db.sql`select deadlocks::int as deadlocks from pg_stat_database where datname = current_database()`
+  const read = () =>
+    one.db.sql`select deadlocks::int as deadlocks from pg_stat_database where datname = current_database()`
   expect(await read()).toEqual([{ deadlocks: 0 }])
 })

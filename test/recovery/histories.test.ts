@@ -262,8 +262,12 @@ test('who had left has left again: roles, sessions and tokens go, and what was g
     ...{ accountId: ownerId, tenantId, credentialId: tokenId, bearerId: tokenId, sessionId: null },
     ...{ scopes: [], role: 'OWNER' as const, isOperator: false },
   }
-  const [membership] = await own.oracle<{ id: string }[]>`select id from membership where account_id = ${gone.accountId}`
-  await own.installation.transaction(owner, { tenantId }, (ctx) => removeMembership(ctx, { membershipId: membership!.id }))
+  const [membership] = await own.oracle<
+    { id: string }[]
+  >`select id from membership where account_id = ${gone.accountId}`
+  await own.installation.transaction(owner, { tenantId }, (ctx) =>
+    removeMembership(ctx, { membershipId: membership!.id }),
+  )
   const state = () => own.oracle`
     select (select count(*) from membership where account_id = ${gone.accountId})::int as roles,
            (select count(*) from credential where account_id = ${gone.accountId} and revoked_at is null)::int as tokens`
