@@ -22,6 +22,7 @@ import type { Answer, Received } from '../operation.ts'
 import { firstId, pageOfRows, pageStart } from '../page.ts'
 import { refuse, refuseMember } from '../problem.ts'
 import { type Role, rankOf } from '../schema.ts'
+import { disableWebhooksOf } from '../webhooks/disabling.ts'
 import type { Membership, membershipOperations as ops } from './contract.ts'
 
 /** Refuses cursor.invalid. */
@@ -88,6 +89,7 @@ export async function removeMembership(
 
   await ctx.tx`delete from membership where tenant_id = ${tenantId} and id = ${held.id}`
   const containers = held.container_id === null ? await leaveContainers(ctx, tenantId, held.account_id) : 0
+  await disableWebhooksOf(ctx, tenantId, held.account_id)
 
   await record(ctx, 'identity.membership.removed', held, containers > 0 ? { containers } : {})
 }

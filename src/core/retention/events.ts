@@ -18,16 +18,18 @@ const placed = {
 } as const
 
 export const retentionEvents = defineEvents({
-  'lifecycle.hold.placed': { when: 'a legal hold was placed', subject, data: Hold, example: placed },
+  'lifecycle.hold.placed': { when: 'a legal hold was placed', subject, container: null, data: Hold, example: placed },
   'lifecycle.hold.released': {
     when: 'a legal hold was released',
     subject,
+    container: null,
     data: Hold,
     example: { ...placed, released_at: '2026-09-30T09:00:00.000Z', released_by: exampleId(3), version: 2 },
   },
   'lifecycle.hold.replaced': {
     when: 'a legal hold was put back in force after a recovery',
     subject,
+    container: null,
     data: z.object({
       id: uuid,
       scope: z.object({ kind: z.enum(holdScopes), id: uuid.nullable() }),
