@@ -28,7 +28,7 @@ export async function readSeenEvent(
 ): Promise<SentEvent> {
   const [event] = await ctx.tx<(SentEvent & { is_seen_by_account: boolean })[]>`
     select e.type, e.is_restored, ${isTold(ctx, ctx.tx.part`${actsFor}`)} as is_seen_by_account
-    ${eventWithContainer(ctx)}
+    from outbox_event e ${withContainer(ctx)}
     where e.tenant_id = ${account(ctx).tenantId} and e.id = ${eventId} and ${isEventSeen(ctx)}`
   if (!event) refuse('not_found')
   if (!event.is_seen_by_account) refuse('webhook.event_unseen')
@@ -40,7 +40,7 @@ export async function seenEvents(ctx: Ctx, eventIds: readonly string[]): Promise
   const { role, isGuest, tenantId } = account(ctx)
   if (eventIds.length === 0 || (role === 'OWNER' && !isGuest)) return new Set(eventIds)
   const seen = await ctx.tx<{ id: string }[]>`
-    select e.id ${eventWithContainer(ctx)}
+    select e.id from outbox_event e ${withContainer(ctx)}
     where e.tenant_id = ${tenantId} and e.id in ${ctx.tx.list(eventIds)} and ${isEventSeen(ctx)}`
   return new Set(seen.map(({ id }) => id))
 }
@@ -58,7 +58,7 @@ export async function withholdUnseen(
   const withheld = await ctx.tx`
     update delivery set status = 'DEAD_LETTER', due_at = null, started_at = null, leased_until = null, finished_at = now()
     where tenant_id = ${tenantId} and webhook_id = ${webhookId} and finished_at is null and event_id in (
-      select e.id ${eventWithContainer(ctx)}
+      select e.id from outbox_event e ${withContainer(ctx)}
       where e.tenant_id = ${tenantId}
         and e.id in (select event_id from delivery where tenant_id = ${tenantId} and webhook_id = ${webhookId} and finished_at is null)
         and ${isTold(ctx, ctx.tx.part`${actsFor}`)} is not true)`
@@ -77,8 +77,7 @@ export async function holdRole(ctx: Ctx): Promise<void> {
   if (!held) refuse('auth.role_required', { role: 'ADMIN' })
 }
 
-const eventWithContainer = ({ tx }: Ctx): Part =>
-  tx.part`from outbox_event e ${joinContainer(tx, tx.part`e.tenant_id`, containerOf(tx))}`
+const withContainer = ({ tx }: Ctx): Part => joinContainer(tx, tx.part`e.tenant_id`, containerOf(tx))
 
 const containerOf = (tx: Ctx['tx']): Part => tx.part`outbox_container(e.container_id, e.type, e.body)`
 
