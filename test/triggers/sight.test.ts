@@ -57,11 +57,7 @@ const everything = async (as: Person) => JSON.stringify(await Promise.all(types.
 const titles = async (as: Person) => (await pulled(as)).map(({ data }) => data['title'])
 
 async function item(container: Container, title: string, as?: Person): Promise<Item> {
-  const { status, json, text } = await board.ask(
-    'POST /items',
-    { container_id: container.id, title },
-    as ? { as } : {},
-  )
+  const { status, json, text } = await board.ask('POST /items', { container_id: container.id, title }, as ? { as } : {})
   if (status !== 201) throw new Error(`${status} ${text}`)
   return json
 }
@@ -100,8 +96,19 @@ describe('a pull', () => {
     const told = await everything(colleague)
     expect(told.match(/marker[^"]*/gi)).toBeNull()
     for (const { id } of [hub, secret, inOpen]) expect(told).not.toContain(id)
-    expect(new Set((await everything(board.people.OWNER)).match(/marker[^"]*/gi)?.map((text) => text.toLowerCase()))).toEqual(
-      new Set(['marker hub', 'marker collection', 'marker alone', 'marker title', 'marker text', 'marker bucket', 'marker label', 'marker']),
+    expect(
+      new Set((await everything(board.people.OWNER)).match(/marker[^"]*/gi)?.map((text) => text.toLowerCase())),
+    ).toEqual(
+      new Set([
+        'marker hub',
+        'marker collection',
+        'marker alone',
+        'marker title',
+        'marker text',
+        'marker bucket',
+        'marker label',
+        'marker',
+      ]),
     )
   })
 

@@ -55,7 +55,9 @@ async function shownTo({ who }: Subscriber): Promise<Set<string>> {
       world.call('GET', `/containers?size=200${state}`, undefined, { token: who.token }),
     ),
   )
-  return new Set(lists.flatMap(({ status, json }) => (status === 200 ? json.data.map(({ id }: { id: string }) => id) : [])))
+  return new Set(
+    lists.flatMap(({ status, json }) => (status === 200 ? json.data.map(({ id }: { id: string }) => id) : [])),
+  )
 }
 
 async function pulledBy({ who }: Subscriber): Promise<Set<string>> {
@@ -88,11 +90,13 @@ test(`${steps} steps`, { timeout: 600_000 }, async () => {
     () => sql`update container set is_private = not is_private where id = ${oneOf(containers)}`,
     () => sql`update container set is_private = not is_private where id = ${oneOf(containers)}`,
     () => sql`update container set parent_id = ${oneOf(hubs)} where id = ${oneOf(collections)}`,
-    () => sql`update container set deleted_at = case when deleted_at is null then now() end where id = ${oneOf(collections)}`,
+    () =>
+      sql`update container set deleted_at = case when deleted_at is null then now() end where id = ${oneOf(collections)}`,
     () => sql`
       insert into membership (tenant_id, id, account_id, container_id, role)
       values (${tenantId}, ${randomUUIDv7()}, ${oneOf(all).who.accountId}, ${oneOf(containers)}, 'VIEWER') on conflict do nothing`,
-    () => sql`delete from membership where account_id = ${oneOf(all).who.accountId} and container_id = ${oneOf(containers)}`,
+    () =>
+      sql`delete from membership where account_id = ${oneOf(all).who.accountId} and container_id = ${oneOf(containers)}`,
   ]
   const events = new Map<string, string>()
   let told = 0

@@ -43,8 +43,7 @@ async function done<T>(as: Person, request: `${string} /${string}`, body?: objec
 const container = (body: object) => done<Container>(owner, 'POST /containers', body)
 const collection = (hub: Container, more: object = {}) =>
   container({ kind: 'COLLECTION', parent_id: hub.id, name: 'Inside', ...more })
-const item = (place: Container, title = 'told') =>
-  done<Item>(owner, 'POST /items', { container_id: place.id, title })
+const item = (place: Container, title = 'told') => done<Item>(owner, 'POST /items', { container_id: place.id, title })
 const hide = (place: Container, is_private: boolean) =>
   done(owner, `PUT /containers/${place.id}/privacy`, { is_private })
 const grant = (who: Person, place: Container | null, role: Role) => world.sql`
@@ -115,7 +114,9 @@ describe('the fan-out', () => {
     await world.sql`update account set state = 'DISABLED' where id = ${other.accountId}`
     await world.sql`update webhook set acts_for = null where id = ${nobodys.id}`
     for (const place of [secret, open]) await item(place)
-    expect(await Promise.all([ours, nobodys, theirs].map(async (hook) => (await statuses(hook)).length))).toEqual([2, 1, 1])
+    expect(await Promise.all([ours, nobodys, theirs].map(async (hook) => (await statuses(hook)).length))).toEqual([
+      2, 1, 1,
+    ])
   })
 
   test('of an item that moves asks for the container that it moves to', async () => {
@@ -145,7 +146,11 @@ describe('whom a webhook acts for', () => {
     const entries = await world.sql`
       select params from audit_entry where action = 'webhook.changed' and params ? 'acts_for' order by at`
     expect(entries.map(({ params }) => params.acts_for)).toEqual([
-      admin.accountId, owner.accountId, admin.accountId, owner.accountId, admin.accountId,
+      admin.accountId,
+      owner.accountId,
+      admin.accountId,
+      owner.accountId,
+      admin.accountId,
     ])
   })
 
@@ -188,13 +193,19 @@ describe('whom a webhook acts for', () => {
     await done(owner, `DELETE /memberships/${membership}`)
 
     for (const one of [hook, paused])
-      expect(await shown(one)).toMatchObject({ state: 'DISABLED', disabled_reason: 'owner_left', acts_for: leaving.accountId })
+      expect(await shown(one)).toMatchObject({
+        state: 'DISABLED',
+        disabled_reason: 'owner_left',
+        acts_for: leaving.accountId,
+      })
     expect(await shown(others)).toMatchObject({ state: 'ACTIVE', disabled_reason: null })
     const entries = await world.sql`select subject_id, params from audit_entry where action = 'webhook.disabled'`
     expect(entries.map(({ subject_id, params }) => [subject_id, params])).toEqual(
       expect.arrayContaining([hook, paused].map(({ id }) => [id, { reason: 'owner_left' }])),
     )
-    expect(await world.sql`select 1 from outbox_event where type = 'svc.integration.webhook.disabled.v1'`).toHaveLength(2)
+    expect(await world.sql`select 1 from outbox_event where type = 'svc.integration.webhook.disabled.v1'`).toHaveLength(
+      2,
+    )
 
     expect(await change(admin, hook, { state: 'ACTIVE' })).toMatchObject({
       state: 'ACTIVE',
@@ -235,7 +246,8 @@ describe('what is sent by hand', () => {
   test('an event that the caller does not see is not found, as one that nobody wrote', async () => {
     const hook = await subscribe(admin)
     await item(secret, 'hidden')
-    const send = async (as: Person, event_id: string) => ask(as, `POST /integrations/webhooks/${hook.id}:send`, { event_id })
+    const send = async (as: Person, event_id: string) =>
+      ask(as, `POST /integrations/webhooks/${hook.id}:send`, { event_id })
     const [hidden, unknown] = [await send(admin, await newestEvent('hidden')), await send(admin, randomUUIDv7())]
     const bare = ({ text }: { text: string }) => text.replaceAll(/urn:uuid:[0-9a-f-]+/g, '')
     expect([hidden.status, bare(hidden)]).toEqual([404, bare(unknown)])
@@ -251,7 +263,9 @@ describe('what is sent by hand', () => {
     expect((await ask(owner, `POST /integrations/webhooks/${ours.id}:send`, { event_id })).status).toBe(202)
     expect((await ask(admin, `POST /integrations/webhooks/${ours.id}:send`, { event_id })).status).toBe(404)
     await item(open, 'open')
-    const sent = await ask(admin, `POST /integrations/webhooks/${theirs.id}:send`, { event_id: await newestEvent('open') })
+    const sent = await ask(admin, `POST /integrations/webhooks/${theirs.id}:send`, {
+      event_id: await newestEvent('open'),
+    })
     expect(sent.status).toBe(202)
   })
 
