@@ -148,6 +148,9 @@ class Bench {
     return this.within(tenantId, async (ctx) => {
       const webhookId = newId()
       await ctx.tx`
+        insert into container (tenant_id, id, kind, name, rank) values (${tenantId}, ${id(1)}, 'HUB', 'Events', 'a0')
+        on conflict (tenant_id, id) do nothing`
+      await ctx.tx`
         insert into webhook (tenant_id, id, target_url, host, event_types)
         values (${tenantId}, ${webhookId}, ${`${origin}${path}`}, ${new URL(origin).host}, ${ctx.tx.json([type])})`
       await addSecret(ctx, tenantId, webhookId)

@@ -7,6 +7,7 @@
 import { type Actor, accountIdOf } from './actor.ts'
 import { catalog, type NewEvent } from './events/catalog.ts'
 import { typeOf, writeCloudEvent } from './events/cloud-event.ts'
+import type { EventDeclaration } from './events/declaration.ts'
 import { newId } from './id.ts'
 
 export type { EventName, NewEvent } from './events/catalog.ts'
@@ -16,6 +17,8 @@ export interface EventRow {
   readonly id: string
   readonly type: string
   readonly occurred_at: string
+  /** Whose people may be told of it; null: an event of the whole workspace. */
+  readonly container_id: string | null
   readonly body: string
 }
 
@@ -23,6 +26,8 @@ export interface EventRow {
 export function eventRow(namespace: string, tenantId: string, actor: Actor, at: Date, event: NewEvent): EventRow {
   const id = newId()
   const type = typeOf(namespace, event.name)
+  const { data: schema, container }: EventDeclaration = catalog[event.name]
+  const data = schema.parse(event.data) as Readonly<Record<string, unknown>>
   const body = writeCloudEvent({
     id,
     type,
@@ -30,7 +35,8 @@ export function eventRow(namespace: string, tenantId: string, actor: Actor, at: 
     subject: event.subject,
     time: at,
     actor: accountIdOf(actor) ?? actor.kind.toLowerCase(),
-    data: catalog[event.name].data.parse(event.data),
+    data,
   })
-  return { tenant_id: tenantId, id, type, occurred_at: at.toISOString(), body }
+  const containerId = container === null ? null : (data[container] as string | null)
+  return { tenant_id: tenantId, id, type, occurred_at: at.toISOString(), container_id: containerId, body }
 }

@@ -49,6 +49,20 @@ describe('the catalog', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
+  test('says of each event whose data names a container that it is of that container', () => {
+    const members = (event: EventDeclaration) => Object.keys(dataSchemaOf(event.data).properties ?? {})
+    const undeclaredPlace = (all: readonly [string, EventDeclaration][]) =>
+      all
+        .filter(([name, event]) => {
+          const place = members(event).find((member) => ['container_id', 'collection_id'].includes(member))
+          return event.container !== (name.startsWith('work.container.') ? 'id' : (place ?? null))
+        })
+        .map(([name]) => name)
+    const [bucket] = declared.filter(([name]) => name === 'work.bucket.changed')
+    expect(undeclaredPlace([['work.bucket.changed', { ...bucket![1], container: null }]])).toHaveLength(1)
+    expect(undeclaredPlace(declared), 'an ADMIN is told by it of private containers').toEqual([])
+  })
+
   test.each(declared)(
     '%s: its example is one, and its schema can be published',
     (name, { data, example, when, subject }) => {

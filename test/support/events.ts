@@ -24,19 +24,28 @@ export const adminOf = (tenantId: string, accountId = randomUUIDv7()): AccountAc
   isOperator: false,
 })
 
+/** The open hub that made-up events are of, in every workspace. */
+export const eventHubId = '0199c0de-0000-7000-8000-000000000001'
+
+/** Makes it where it is not there yet. */
+export const layEventHub = ({ tx }: Pick<Ctx, 'tx'>, tenantId: string) => tx`
+  insert into container (tenant_id, id, kind, name, rank) values (${tenantId}, ${eventHubId}, 'HUB', 'Events', 'a0')
+  on conflict (tenant_id, id) do nothing`
+
 /** Emits a label's event as the transaction that created one would; `name` is how the test knows it again. */
 export const emitLabel = (ctx: Ctx, name: string): Promise<void> => {
   const id = randomUUIDv7()
   return ctx.emit({
     name: 'work.label.created',
-    subject: `/containers/${id}/labels/${id}`,
-    data: { id, container_id: id, name, color_token: 'red' },
+    subject: `/containers/${eventHubId}/labels/${id}`,
+    data: { id, container_id: eventHubId, name, color_token: 'red' },
   })
 }
 
 /** One committed transaction with an event of each name. */
 export const writeLabels = (installation: Installation, tenantId: string, ...names: string[]) =>
   installation.transaction(system, { tenantId }, async (ctx) => {
+    await layEventHub(ctx, tenantId)
     for (const name of names) await emitLabel(ctx, name)
   })
 

@@ -11,6 +11,7 @@ import {
   startDispatcher,
 } from '../../src/core/webhooks/dispatch/dispatcher.ts'
 import { type Answered, type TestDaemon, testDaemon } from './daemon.ts'
+import { eventHubId, layEventHub } from './events.ts'
 import { type Home, type Person, person, setUp, workspace } from './people.ts'
 
 export const eventType = 'svc.work.label.created.v1'
@@ -132,11 +133,12 @@ async function emit(installation: Installation, tenantId: string, count: number)
   const id = (n: number) => `0199c0de-0000-7000-8000-${String(n).padStart(12, '0')}`
   return installation.transaction({ kind: 'SYSTEM', job: 'test' }, { tenantId }, async (ctx) => {
     const before = Date.now()
+    await layEventHub(ctx, tenantId)
     await ctx.emit(
       ...Array.from({ length: count }, (_, n) => ({
         name: 'work.label.created' as const,
-        subject: `/containers/${id(1)}/labels/${id(n)}`,
-        data: { id: id(n), container_id: id(1), name: `Label ${before} “${n}”`, color_token: 'red' },
+        subject: `/containers/${eventHubId}/labels/${id(n)}`,
+        data: { id: id(n), container_id: eventHubId, name: `Label ${before} “${n}”`, color_token: 'red' },
       })),
     )
     const rows = await ctx.tx<{ id: string }[]>`

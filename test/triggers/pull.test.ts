@@ -8,7 +8,18 @@ import { catalog } from '../../src/core/events/catalog.ts'
 import { operations } from '../../src/core/operations.ts'
 import { perform } from '../../src/core/perform.ts'
 import { testDatabase } from '../support/database.ts'
-import { adminOf, emitLabel, namesIn, pullAll, pulledType, pullPage, system, writeLabels } from '../support/events.ts'
+import {
+  adminOf,
+  emitLabel,
+  eventHubId,
+  layEventHub,
+  namesIn,
+  pullAll,
+  pulledType,
+  pullPage,
+  system,
+  writeLabels,
+} from '../support/events.ts'
 import { type TestInstallation, testInstallation } from '../support/installation.ts'
 
 let own: TestInstallation
@@ -20,6 +31,7 @@ afterAll(() => own.close())
 /** A workspace whose starter board has been pulled already, and the cursor behind it. */
 async function quiet(): Promise<{ id: string; since: string }> {
   const { tenant } = await own.provision()
+  await own.installation.transaction(system, { tenantId: tenant.id }, (ctx) => layEventHub(ctx, tenant.id))
   const { next } = await pullAll(own.installation, tenant.id)
   return { id: tenant.id, since: next }
 }
@@ -257,7 +269,7 @@ describe('the text', () => {
 
   test('of an event has what its type declares and nothing else', async () => {
     const { id, since } = await quiet()
-    const label = { id: randomUUIDv7(), container_id: randomUUIDv7(), name: 'Urgent', color_token: 'red' }
+    const label = { id: randomUUIDv7(), container_id: eventHubId, name: 'Urgent', color_token: 'red' }
     const withMore = { ...label, secret: 'not declared' }
     await own.installation.transaction(system, { tenantId: id }, (ctx) =>
       ctx.emit({

@@ -3,7 +3,11 @@ import type { Webhook } from '../../core/webhooks/contract.ts'
 import { details } from './details.ts'
 import { moment } from './moment.ts'
 
-const reasons = { target_gone: 'its target answered 410', unreachable: 'it failed too often for too long' }
+const reasons = {
+  target_gone: 'its target answered 410',
+  unreachable: 'it failed too often for too long',
+  owner_left: 'the account that it acted for left',
+}
 
 /** `DISABLED: its target answered 410`. */
 export const stateOf = ({ state, disabled_reason }: Webhook) =>
@@ -21,4 +25,5 @@ export const webhookDetails = (webhook: Webhook, more: readonly (readonly [strin
     ['earlier secret until', webhook.previous_secret_until && moment(webhook.previous_secret_until)],
     ['created', moment(webhook.created_at)],
     ['id', webhook.id],
+    ['acts for', webhook.acts_for],
   ])

@@ -9,12 +9,14 @@ export const aiEvents = defineEvents({
   'ai.model.switched_on': {
     when: 'a workspace switched an AI model on',
     subject,
+    container: null,
     data: AiModel,
     example: { ...model, chosen: true },
   },
   'ai.model.switched_off': {
     when: 'a workspace switched its AI model off',
     subject,
+    container: null,
     data: AiModel,
     example: { ...model, chosen: false },
   },

@@ -8,10 +8,13 @@ import { everyFolder, folderOf, manifestName, readArchivePath } from './archive-
 import { readManifest } from './archive-reader.ts'
 import type { Backup, backupOperations as ops } from './contract.ts'
 import { withStore } from './open-store.ts'
-import { type Store, StoreFailure } from './store.ts'
+import { inTime, type Store, StoreFailure } from './store.ts'
 import { ownTarget } from './target.ts'
 
 const most = 1000
+/** Files looked at, and how long: the target is somebody's choice, and may answer without an end. */
+const mostFiles = 100_000
+const listingMs = 60_000
 
 type Found = { size: number; complete: boolean }
 
@@ -24,7 +27,7 @@ export async function readBackups(
   const target = await ownTarget(installation, actor, targetId)
   const folder = isAccount(actor) && !actsForInstallation(actor) ? folderOf(actor.tenantId) : everyFolder
   try {
-    return await withStore(installation, target, (store) => backupsIn(store, folder))
+    return await withStore(installation, target, (store) => inTime(backupsIn(store, folder), listingMs))
   } catch (error) {
     throw error instanceof StoreFailure ? new Problem('backup.target_failed', { reason: error.reason }) : error
   }
@@ -40,7 +43,12 @@ export async function listBackups(
 
 async function backupsIn(store: Store, folder: string): Promise<Backup[]> {
   const found = new Map<string, Found>()
+  const deadline = Date.now() + listingMs
+  let files = 0
   for await (const { path, sizeBytes } of store.list(folder)) {
+    files += 1
+    if (files > mostFiles) throw new StoreFailure('failed')
+    if (Date.now() > deadline) throw new StoreFailure('timeout')
     const archive = path.slice(0, path.lastIndexOf('/'))
     if (!readArchivePath(archive)) continue
     const known = found.get(archive) ?? { size: 0, complete: false }

@@ -14,7 +14,7 @@ import { refuse } from '../problem.ts'
 import { installationScope } from '../sealing.ts'
 import type { backupOperations as ops, ProbeStep } from './contract.ts'
 import { openStore } from './open-store.ts'
-import { type OpenedTarget, type Store, StoreFailure } from './store.ts'
+import { inTime, type OpenedTarget, type Store, StoreFailure } from './store.ts'
 import { ownTarget } from './target.ts'
 
 const probeMs = 30_000
@@ -85,18 +85,4 @@ async function readAll(source: Readable, atMost: number): Promise<Buffer> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
-}
-
-/** The work, or a StoreFailure when it takes longer. */
-async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new StoreFailure('timeout')), Math.max(0, ms))
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-    work.catch(() => {})
-  }
 }

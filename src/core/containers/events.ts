@@ -19,12 +19,13 @@ const example: z.input<typeof Container> = {
   version: 2,
 }
 const subject = '/containers/{id}'
-const whole = { subject, data: Container, example }
+const whole = { subject, container: 'id', data: Container, example } as const
 
 export const containerEvents = defineEvents({
   'work.container.created': {
     when: 'a hub or a collection was created; provisioning tells the first four members alone',
     subject,
+    container: 'id',
     data: z.object({
       ...Container.partial().shape,
       id: Container.shape.id,

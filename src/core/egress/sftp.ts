@@ -25,10 +25,20 @@ export class HostKeyChanged extends Error {
   override readonly name = 'HostKeyChanged'
 }
 
+/** A connection that is signed in. */
+export interface SftpConnection {
+  readonly client: Client
+  /** The protocol beneath the client: for what the client does without a bound. */
+  readonly requests: Awaited<ReturnType<Client['connect']>>
+  /** Takes leave, and cuts the connection where the server does not let go. Whatever waits for an answer fails. */
+  close(): Promise<void>
+}
+
 const readyMs = 10_000
+const leaveMs = 2_000
 
 /** Connects and signs in. Throws EgressRefused, HostKeyChanged, or what the connection or ssh2 throws. */
-export async function connectSftp(egress: Egress, address: SftpAddress): Promise<Client> {
+export async function connectSftp(egress: Egress, address: SftpAddress): Promise<SftpConnection> {
   const { username, password, privateKey, hostKey } = address
   const sock = await egress.connect(address.host, address.port)
   const client = new Client('svc', { error: () => {}, end: () => {}, close: () => {} } as never)
@@ -51,7 +61,15 @@ export async function connectSftp(egress: Egress, address: SftpAddress): Promise
     })
     // A server that breaks the protocol ends its own requests, not this process.
     session.on('error', () => {})
-    return client
+    return {
+      client,
+      requests: session,
+      async close() {
+        const cut = setTimeout(() => sock.destroy(), leaveMs)
+        await client.end().catch(() => {})
+        clearTimeout(cut)
+      },
+    }
   } catch (error) {
     sock.destroy()
     throw isOther || /no matching host key/i.test(String((error as Error).message))

@@ -17,15 +17,21 @@ export interface EventDeclaration {
   readonly subject: string
   /** The representation after the change; what it does not name never leaves. */
   readonly data: z.ZodType
+  /**
+   * The member of `data` that names the container whose people may be told of it; null for an event of the whole
+   * workspace. A member that is null says the same of one event.
+   */
+  readonly container: string | null
   readonly example: unknown
 }
 
 /** One area's events by name: `area.entity.verb`, without namespace and version. The example must fit its schema. */
 export const defineEvents = <Data extends Record<string, z.ZodType>>(
   events: {
-    readonly [Name in keyof Data]: Omit<EventDeclaration, 'data' | 'example'> & {
+    readonly [Name in keyof Data]: Omit<EventDeclaration, 'data' | 'example' | 'container'> & {
       readonly data: Data[Name]
       readonly example: z.input<Data[Name]>
+      readonly container: (keyof z.output<Data[Name]> & string) | null
     }
   },
 ) => Object.freeze(events)

@@ -27,6 +27,7 @@ import type { Answer, Received } from '../operation.ts'
 import { firstId, pageOfRows, pageStart } from '../page.ts'
 import { refuse, refuseMember } from '../problem.ts'
 import { type Role, rankOf } from '../schema.ts'
+import { disableWebhooksOf } from '../webhooks/disabling.ts'
 import type { Membership, membershipOperations as ops } from './contract.ts'
 import { holdsRole } from './held-role.ts'
 import { keepAnOperator, keepAnOwner } from './last-owner.ts'
@@ -113,6 +114,7 @@ async function takeAway(ctx: Ctx, tenantId: string, held: Membership, isOperator
   const containers = held.container_id === null ? await leaveContainers(ctx, tenantId, accountId) : 0
   if (await holdsRole(ctx, tenantId, accountId)) return containers
   await endCredentials(ctx, { tenantId, accountId }, 'role_lost')
+  await disableWebhooksOf(ctx, tenantId, accountId)
   ctx.oblige({ act: 'account.left', tenant_id: tenantId, account_id: accountId })
   return containers
 }

@@ -16,11 +16,12 @@ const data = z.object({
 const example = { id: exampleId(2), scope: { kind: 'TENANT', id: null } } as const
 
 export const retentionEvents = defineEvents({
-  'lifecycle.hold.placed': { when: 'a legal hold was placed', subject, data, example },
-  'lifecycle.hold.released': { when: 'a legal hold was released', subject, data, example },
+  'lifecycle.hold.placed': { when: 'a legal hold was placed', subject, container: null, data, example },
+  'lifecycle.hold.released': { when: 'a legal hold was released', subject, container: null, data, example },
   'lifecycle.hold.replaced': {
     when: 'a legal hold was put back in force after a recovery',
     subject,
+    container: null,
     data,
     example,
   },

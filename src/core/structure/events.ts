@@ -19,7 +19,7 @@ const bucket: z.input<typeof Bucket> = {
   item_count: 0,
   ...times,
 }
-const wholeBucket = { subject: ofBucket, data: Bucket, example: bucket }
+const wholeBucket = { subject: ofBucket, container: 'container_id', data: Bucket, example: bucket } as const
 const became = {
   moved_item_count: z.int().describe('entries that were in it'),
   moved_to_bucket_id: uuid.nullable().describe('where they are now; null: in no bucket'),
@@ -28,7 +28,12 @@ const moved = { moved_item_count: 12, moved_to_bucket_id: exampleId(9) }
 
 const ofLabel = '/containers/{container_id}/labels/{id}'
 const urgent = { id: exampleId(7), ...inBoard, name: 'Urgent', color_token: 'red' }
-const wholeLabel = { subject: ofLabel, data: Label, example: { ...urgent, description: null, ...times } }
+const wholeLabel = {
+  subject: ofLabel,
+  container: 'container_id',
+  data: Label,
+  example: { ...urgent, description: null, ...times },
+} as const
 
 const field: z.input<typeof CustomFieldDefinition> = {
   id: exampleId(10),
@@ -40,12 +45,18 @@ const field: z.input<typeof CustomFieldDefinition> = {
   applies_to: ['TASK'],
   ...times,
 }
-const wholeField = { subject: '/custom-fields/{id}', data: CustomFieldDefinition, example: field }
+const wholeField = {
+  subject: '/custom-fields/{id}',
+  container: 'collection_id',
+  data: CustomFieldDefinition,
+  example: field,
+} as const
 
 export const structureEvents = defineEvents({
   'work.bucket.created': {
     when: 'a bucket was created; provisioning tells the first four members alone',
     subject: ofBucket,
+    container: 'container_id',
     data: z.object({
       ...Bucket.partial().shape,
       id: uuid,
@@ -60,18 +71,21 @@ export const structureEvents = defineEvents({
   'work.bucket.emptied': {
     when: 'entries of a bucket moved out of it, ahead of its deletion',
     subject: ofBucket,
+    container: 'container_id',
     data: z.object({ id: uuid, container_id: uuid, ...became }),
     example: { id: exampleId(6), ...inBoard, ...moved },
   },
   'work.bucket.deleted': {
     when: 'a bucket was deleted, and its entries moved out of it',
     subject: ofBucket,
+    container: 'container_id',
     data: Bucket.extend(became),
     example: { ...bucket, ...moved },
   },
   'work.label.created': {
     when: 'a label was created; provisioning tells the first four members alone',
     subject: ofLabel,
+    container: 'container_id',
     data: z.object({
       ...Label.partial().shape,
       id: uuid,

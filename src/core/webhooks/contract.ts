@@ -10,7 +10,7 @@ import { count, listOf, moment, pageOf, paging, text, uri, uuid, version } from 
 const states = ['ACTIVE', 'PAUSED', 'DISABLED'] as const
 export type WebhookState = (typeof states)[number]
 
-const disabledReasons = ['target_gone', 'unreachable'] as const
+const disabledReasons = ['target_gone', 'unreachable', 'owner_left'] as const
 export type DisabledReason = (typeof disabledReasons)[number]
 
 export const deliveryStatuses = ['PENDING', 'SUCCEEDED', 'FAILED', 'DEAD_LETTER'] as const
@@ -32,7 +32,14 @@ export const WebhookRepresentation = z
     disabled_reason: z
       .enum(disabledReasons)
       .nullable()
-      .describe('target_gone: it answered 410; unreachable: it failed too often for too long'),
+      .describe(
+        'target_gone: it answered 410; unreachable: it failed too often for too long; owner_left: the account that it acted for lost its last role',
+      ),
+    acts_for: uuid
+      .nullable()
+      .describe(
+        'the account that made it, or last changed its target or types or set it going: events of a private container come if that account sees the container; null: of open ones alone',
+      ),
     consecutive_failures: whole.describe('failed attempts since the last success; a replay counts neither way'),
     failing_since: moment.nullable(),
     secret_rotated_at: moment.nullable().describe('null while the secret is the one it was created with'),
@@ -140,7 +147,7 @@ const DeliveryAttempt = z
       .string()
       .nullable()
       .describe(
-        'the first 4,096 bytes of the answer; control characters as \\u00XX, and cut where that makes it longer',
+        'the first 4,096 bytes of the answer; control characters as \\u00XX, and cut where that makes it longer; null where the caller does not see the event',
       ),
     error: z.enum(attemptErrors).nullable(),
     trace: DeliveryTrace.nullable(),
@@ -230,6 +237,8 @@ export const webhookOperations = defineOperations('webhooks', {
       'a DISABLED webhook is not paused (409 webhook.not_active); it is set ACTIVE, which resets its count',
       'what is pending waits while it is PAUSED or DISABLED; what happens meanwhile is not delivered later',
       'a changed target or list of types counts for what is pending too',
+      'who changes the target or the types, or sets it ACTIVE, is whom it acts for from then on',
+      'what is pending of a container that this account does not see goes to the dead letter',
     ],
   },
   deleteWebhook: {
@@ -254,7 +263,10 @@ export const webhookOperations = defineOperations('webhooks', {
     needs,
     refuses: ['cursor.invalid', 'gone'],
     recovery,
-    assumed: ['finished deliveries are kept as long as events: 30 days'],
+    assumed: [
+      'finished deliveries are kept as long as events: 30 days',
+      'what the target answered to an event that the caller does not see is null',
+    ],
   },
   getDelivery: {
     method: 'GET',
@@ -274,12 +286,13 @@ export const webhookOperations = defineOperations('webhooks', {
     params: deliveryParams,
     success: { status: 202, answer: Delivery },
     needs,
-    refuses: ['webhook.delivery_not_dead', 'webhook.not_active', 'webhook.event_gone'],
+    refuses: ['webhook.delivery_not_dead', 'webhook.not_active', 'webhook.event_gone', 'webhook.event_unseen'],
     recovery,
     assumed: [
       'the delivery is PENDING until the attempt is over',
       'a paused or disabled webhook is refused, as by :send',
       'an event older than events are kept is refused (410)',
+      'sight is asked anew: of the caller (404) and of the account that the webhook acts for (409)',
     ],
   },
   sendEvent: {
@@ -291,10 +304,10 @@ export const webhookOperations = defineOperations('webhooks', {
     body: WebhookSend,
     success: { status: 202, answer: Delivery },
     needs,
-    refuses: ['webhook.not_active', 'webhook.event_restored'],
+    refuses: ['webhook.not_active', 'webhook.event_restored', 'webhook.event_unseen'],
     recovery,
     assumed: [
-      'an unknown event, and another workspace’s, is not_found',
+      'an unknown event, another workspace’s, and one that the caller does not see, is not_found',
       'an event written by a restore: 409 webhook.event_restored',
     ],
   },

@@ -21,6 +21,7 @@ import { refuse } from '../problem.ts'
 import type { Delivery, DeliveryAttempt, DeliveryCause, DeliveryStatus, webhookOperations as ops } from './contract.ts'
 import { ring } from './fan-out.ts'
 import { type FlightRecord, shownToWorkspace } from './flight.ts'
+import { readSeenEvent, seenEvents } from './sight.ts'
 import { readWebhook } from './webhook-row.ts'
 
 interface DeliveryRow {
@@ -81,7 +82,7 @@ export async function getDelivery(
   return readDelivery(ctx, tenantId, webhookId, deliveryId)
 }
 
-/** Makes one more attempt due now. Refuses not_found, webhook.not_active, webhook.delivery_not_dead, webhook.event_gone. */
+/** Makes one more attempt due now. Refuses not_found, webhook.not_active, webhook.delivery_not_dead, webhook.event_gone, webhook.event_unseen. */
 export async function replayDelivery(
   ctx: Ctx,
   { webhookId, deliveryId }: Received<typeof ops.replayDelivery>,
@@ -96,6 +97,7 @@ export async function replayDelivery(
   if (webhook.state !== 'ACTIVE') refuse('webhook.not_active')
   if (delivery.status !== 'DEAD_LETTER') refuse('webhook.delivery_not_dead')
   if (!delivery.has_event) refuse('webhook.event_gone')
+  await readSeenEvent(ctx, { eventId: delivery.event_id, actsFor: webhook.acts_for })
 
   await ctx.tx`
     update delivery set status = 'PENDING', cause = 'REPLAY', due_at = now(), finished_at = null
@@ -109,16 +111,14 @@ export async function replayDelivery(
   return readDelivery(ctx, tenantId, webhookId, deliveryId)
 }
 
-/** Delivers an event of the past. Refuses not_found, webhook.not_active, webhook.event_restored. */
+/** Delivers an event of the past. Refuses not_found, webhook.event_unseen, webhook.not_active, webhook.event_restored. */
 export async function sendEvent(
   ctx: Ctx,
   { webhookId, body: { event_id } }: Received<typeof ops.sendEvent>,
 ): Promise<Delivery> {
   const { tenantId } = account(ctx)
   const webhook = await readWebhook(ctx, tenantId, webhookId)
-  const [event] = await ctx.tx<{ type: string; is_restored: boolean }[]>`
-    select type, is_restored from outbox_event where tenant_id = ${tenantId} and id = ${event_id}`
-  if (!event) refuse('not_found')
+  const event = await readSeenEvent(ctx, { eventId: event_id, actsFor: webhook.acts_for })
   if (webhook.state !== 'ACTIVE') refuse('webhook.not_active')
   if (event.is_restored) refuse('webhook.event_restored')
 
@@ -149,21 +149,28 @@ function deliveryRows({ tx }: Ctx, tenantId: string, which: Part, limit: number)
     from delivery where tenant_id = ${tenantId} and ${which} order by id desc limit ${limit}`
 }
 
-/** Puts their attempts to deliveries, the one under way included. */
+/** Puts their attempts to deliveries, the one under way included; what a target answered may repeat the event, so it is as hidden as that. */
 async function withAttempts<Row extends DeliveryRow>(
   ctx: Ctx,
   tenantId: string,
   rows: readonly Row[],
 ): Promise<(Row & Delivery)[]> {
   if (rows.length === 0) return []
-  const attempts = await ctx.tx<AttemptRow[]>`
+  const [seen, attempts] = await Promise.all([
+    seenEvents(ctx, [...new Set(rows.map(({ event_id }) => event_id))]),
+    ctx.tx<AttemptRow[]>`
     select delivery_id, n, at, status, duration_ms, body, error, trace from delivery_attempt
-    where tenant_id = ${tenantId} and delivery_id in ${ctx.tx.list(rows.map(({ id }) => id))} order by delivery_id, n`
+    where tenant_id = ${tenantId} and delivery_id in ${ctx.tx.list(rows.map(({ id }) => id))} order by delivery_id, n`,
+  ])
   const ended = Map.groupBy(attempts, ({ delivery_id }) => delivery_id)
   return rows.map((row) => ({
     ...row,
     attempts: [
-      ...(ended.get(row.id) ?? []).map((one) => ({ ...one, trace: one.trace && shownToWorkspace(one.trace) })),
+      ...(ended.get(row.id) ?? []).map((one) => ({
+        ...one,
+        body: seen.has(row.event_id) ? one.body : null,
+        trace: one.trace && shownToWorkspace(one.trace),
+      })),
       ...underWay(row),
     ],
   }))

@@ -10,6 +10,7 @@ const example: Webhook = {
   filter: null,
   state: 'ACTIVE',
   disabled_reason: null,
+  acts_for: exampleId(3),
   consecutive_failures: 0,
   failing_since: null,
   secret_rotated_at: null,
@@ -19,7 +20,7 @@ const example: Webhook = {
   version: 1,
 }
 
-const declared = { subject, data: WebhookRepresentation } as const
+const declared = { subject, container: null, data: WebhookRepresentation } as const
 
 export const webhookEvents = defineEvents({
   'integration.webhook.created': { ...declared, when: 'a webhook was created', example },
@@ -35,7 +36,7 @@ export const webhookEvents = defineEvents({
   },
   'integration.webhook.disabled': {
     ...declared,
-    when: 'a webhook was disabled, because its target was gone or failed for too long',
+    when: 'a webhook was disabled: its target was gone or failed for too long, or whom it acted for left',
     example: {
       ...example,
       state: 'DISABLED',

@@ -35,4 +35,9 @@ export const webhookProblems = {
     says: 'A restore wrote that event again; such events are never delivered.',
     remedy: 'Read the state of the resource instead.',
   },
+  'webhook.event_unseen': {
+    status: 409,
+    says: 'The account that the webhook acts for does not see the container of that event.',
+    remedy: 'Let that account into the container, or set the webhook going yourself: `acts_for` says for whom it acts.',
+  },
 } as const

@@ -4,12 +4,14 @@
  *    ACTIVE ◀──PATCH──▶ PAUSED
  *      │  ▲
  *      │  └──PATCH: the count starts afresh──┐
- *      └──gone, or failing for too long──▶ DISABLED     (record.ts; by nobody's hand)
+ *      └──gone, failing for too long, or its account left──▶ DISABLED     (disabling.ts; by nobody's hand)
  *
  * A change holds from its answer on: it waits for the attempts that are just being begun
  * (webhook-row.ts), so none begins under what was.
  *
- * Spec: Webhook subscription; Webhooks and event pull, rules 1 and 2; decisions 5.
+ * It acts for whoever made it, or changed last what it does (sight.ts).
+ *
+ * Spec: Webhook subscription; Webhooks and event pull, rules 1 and 2; decisions 5; decisions 7, Sight of events.
  */
 
 import { account } from '../auth/session.ts'
@@ -25,6 +27,7 @@ import type { webhookEvents } from './events.ts'
 import { ring } from './fan-out.ts'
 import { removeDeliveries } from './jobs.ts'
 import { addSecret, endSecrets } from './secret.ts'
+import { holdRole, withholdUnseen } from './sight.ts'
 import { hostOf, type VettedTarget } from './target.ts'
 import { answered, lockWebhook, readWebhook, readWebhooks, type WebhookRow } from './webhook-row.ts'
 
@@ -44,7 +47,8 @@ export async function createWebhook(
   { body: { target_url, event_types, filter } }: Received<typeof ops.createWebhook>,
   vetted: VettedTarget,
 ): Promise<Answer<typeof ops.createWebhook>> {
-  const { tenantId } = account(ctx)
+  const { tenantId, accountId } = account(ctx)
+  await holdRole(ctx)
   if (typeof filter === 'string') refuse('webhook.filter_unsupported')
   const host = hostOf(vetted)
   checkTypes(ctx, event_types)
@@ -52,8 +56,8 @@ export async function createWebhook(
 
   const id = newId()
   await ctx.tx`
-    insert into webhook (tenant_id, id, target_url, host, event_types)
-    values (${tenantId}, ${id}, ${target_url}, ${host}, ${ctx.tx.json(event_types)})`
+    insert into webhook (tenant_id, id, target_url, host, event_types, acts_for)
+    values (${tenantId}, ${id}, ${target_url}, ${host}, ${ctx.tx.json(event_types)}, ${accountId})`
   const secret = await addSecret(ctx, tenantId, id)
   const webhook = answered(await readWebhook(ctx, tenantId, id))
   await record(ctx, 'webhook.created', 'integration.webhook.created', webhook, { host, event_types })
@@ -67,7 +71,8 @@ export async function changeWebhook(
   { webhookId, body }: Received<typeof ops.changeWebhook>,
   vetted: VettedTarget,
 ): Promise<Webhook> {
-  const { tenantId } = account(ctx)
+  const { tenantId, accountId } = account(ctx)
+  await holdRole(ctx)
   const before = await lockWebhook(ctx, tenantId, webhookId)
   ctx.unchanged(before.version)
   if (typeof body.filter === 'string') refuse('webhook.filter_unsupported')
@@ -80,18 +85,23 @@ export async function changeWebhook(
   const { target_url = before.target_url, event_types = before.event_types, state = before.state } = body
   const host = changed.includes('target_url') ? hostOf(vetted) : null
   const startsAfresh = before.state === 'DISABLED' && state === 'ACTIVE'
+  const changesHands = before.acts_for !== accountId && isWhatItDoes(changed, state)
   await ctx.tx`
     update webhook
     set target_url = ${target_url}, host = coalesce(${host}, host),
-        event_types = ${ctx.tx.json(event_types)}, state = ${state},
+        event_types = ${ctx.tx.json(event_types)}, state = ${state}, acts_for = ${changesHands ? accountId : before.acts_for},
         disabled_reason = case when ${startsAfresh} then null else disabled_reason end,
         consecutive_failures = case when ${startsAfresh} then 0 else consecutive_failures end,
         failing_since = case when ${startsAfresh} then null else failing_since end,
         updated_at = now(), version = version + 1
     where tenant_id = ${tenantId} and id = ${webhookId}`
+  const withheld = changesHands ? await withholdUnseen(ctx, { webhookId, actsFor: accountId }) : 0
   if (state === 'ACTIVE') await ring(ctx.tx, tenantId, webhookId)
   const webhook = answered(await readWebhook(ctx, tenantId, webhookId))
-  const evidence = { changed, state_before: before.state, state }
+  const evidence = {
+    ...{ changed, state_before: before.state, state },
+    ...(changesHands && { acts_for: accountId, acted_for: before.acts_for, withheld }),
+  }
   if (startsAfresh) await record(ctx, 'webhook.enabled', 'integration.webhook.enabled', webhook, evidence)
   else await record(ctx, 'webhook.changed', 'integration.webhook.changed', webhook, evidence)
 
@@ -108,6 +118,10 @@ export async function deleteWebhook(ctx: Ctx, { webhookId }: Received<typeof ops
   await ctx.enqueue(removeDeliveries, { tenantId, webhookId })
   await record(ctx, 'webhook.deleted', 'integration.webhook.deleted', webhook, {})
 }
+
+/** Whether a change is of where it goes, of what it is told, or of its being told at all; to pause it is none. */
+const isWhatItDoes = (changed: readonly string[], state: string) =>
+  changed.some((member) => member !== 'state' || state === 'ACTIVE')
 
 type Change = Received<typeof ops.changeWebhook>['body']
 

@@ -11,6 +11,7 @@ export interface WebhookRow {
   readonly event_types: string[]
   readonly state: WebhookState
   readonly disabled_reason: DisabledReason | null
+  readonly acts_for: string | null
   readonly consecutive_failures: number
   readonly failing_since: string | null
   readonly secret_rotated_at: string | null
@@ -21,14 +22,14 @@ export interface WebhookRow {
 }
 
 /** Waits for the attempts that are just being begun, and lets no other begin before the commit: behind it a change holds from its answer on. */
-const closeWebhook = ({ tx }: Pick<Ctx, 'tx'>, webhookId: string): Promise<unknown> =>
+export const closeWebhook = ({ tx }: Pick<Ctx, 'tx'>, webhookId: string): Promise<unknown> =>
   tx`select pg_advisory_xact_lock(${lockClasses.webhook}, hashtext(${webhookId}))`
 
 /** The workspace's webhooks, newest first, or the one of that id. */
 export const readWebhooks = ({ tx }: Ctx, tenantId: string, id: string | null = null): Promise<WebhookRow[]> => tx<
   WebhookRow[]
 >`
-  select id, target_url, event_types, state, disabled_reason, consecutive_failures, failing_since, secret_rotated_at,
+  select id, target_url, event_types, state, disabled_reason, acts_for, consecutive_failures, failing_since, secret_rotated_at,
          (select max(s.ends_at) from webhook_secret s
           where s.tenant_id = w.tenant_id and s.webhook_id = w.id and s.ends_at > now()) as previous_secret_until,
          created_at, updated_at, version

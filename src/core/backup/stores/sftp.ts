@@ -5,12 +5,16 @@
  * time makes 10), then renamed. Links are neither listed nor read. What the server calls
  * a general failure while writing is taken for a full disk: SFTP has no code for that.
  *
+ * The server is somebody's choice, and may answer what it likes: a folder is read answer by
+ * answer, so that none is longer than one, no deeper than our own paths go, and no further than so
+ * many entries in all.
+ *
  * Spec: decisions 4, A backup target.
  */
 import type { Readable } from 'node:stream'
 import type Client from 'ssh2-sftp-client'
 import type { Egress } from '../../egress/client.ts'
-import { connectSftp, HostKeyChanged } from '../../egress/sftp.ts'
+import { connectSftp, HostKeyChanged, type SftpConnection } from '../../egress/sftp.ts'
 import { isRelativePath, readHostKey } from '../config.ts'
 import {
   type FailureReason,
@@ -23,9 +27,13 @@ import {
 
 const defaultPort = 22
 const partial = '.partial'
+/** Entries looked at in one listing; a workspace has some files for each archive. */
+const mostEntries = 100_000
+/** SSH_FX_EOF: the folder was read to its end. */
+const endOfFolder = 1
 
 export async function openSftp(egress: Egress, { config, secrets }: OpenedTarget): Promise<Store> {
-  const client = await guarded('unreachable', () =>
+  const connection = await guarded('unreachable', () =>
     connectSftp(egress, {
       host: config.host ?? '',
       port: config.port ?? defaultPort,
@@ -35,6 +43,7 @@ export async function openSftp(egress: Egress, { config, secrets }: OpenedTarget
       hostKey: readHostKey(config.host_key ?? '') ?? Buffer.alloc(0),
     }),
   )
+  const { client } = connection
   const root = config.path ?? '.'
   const at = (path: string) => {
     if (!isRelativePath(path)) throw new StoreFailure('refused')
@@ -44,14 +53,12 @@ export async function openSftp(egress: Egress, { config, secrets }: OpenedTarget
     width: 1, // the client's calls share one set of listeners
     put: (path, file) => guarded('full', () => put(client, at(path), file)),
     get: (path) => guarded('failed', () => get(client, at(path))),
-    list: (folder) => list(client, at(folder), folder),
+    list: (folder) => list(connection, { path: at(folder), folder }),
     remove: (folder) =>
       guarded('failed', async () => {
-        if (await client.exists(at(folder))) await client.rmdir(at(folder), true)
+        if (await client.exists(at(folder))) await remove(connection, { path: at(folder), folder })
       }),
-    close: async () => {
-      await client.end().catch(() => {})
-    },
+    close: () => connection.close(),
   }
 }
 
@@ -78,14 +85,86 @@ async function get(client: Client, path: string): Promise<Readable> {
   return stream
 }
 
-async function* list(client: Client, path: string, folder: string): AsyncGenerator<StoredFile> {
-  if ((await guarded('failed', () => client.exists(path))) !== 'd') return
-  for (const { name, type, size } of await guarded('failed', () => client.list(path))) {
-    if (!isRelativePath(name) || name.endsWith(partial)) continue
-    if (type === 'd') yield* list(client, `${path}/${name}`, `${folder}/${name}`)
-    else if (type === '-') yield { path: `${folder}/${name}`, sizeBytes: size }
+/** A folder at the server, and what of it is below the target's root. */
+interface Place {
+  readonly path: string
+  readonly folder: string
+}
+
+const below = ({ path, folder }: Place, name: string): Place => ({
+  path: `${path}/${name}`,
+  folder: `${folder}/${name}`,
+})
+
+async function* list(connection: SftpConnection, place: Place): AsyncGenerator<StoredFile> {
+  if ((await guarded('failed', () => connection.client.exists(place.path))) !== 'd') return
+  yield* filesBelow(connection, place, { entries: mostEntries })
+}
+
+async function* filesBelow(
+  connection: SftpConnection,
+  place: Place,
+  left: { entries: number },
+): AsyncGenerator<StoredFile> {
+  for await (const { name, kind, size } of entriesOf(connection, place, left)) {
+    const one = below(place, name)
+    if (name.endsWith(partial)) continue
+    if (kind === 'folder') yield* filesBelow(connection, one, left)
+    else if (kind === 'file') yield { path: one.folder, sizeBytes: size }
   }
 }
+
+/** Removes a folder and what is in it; a link is removed, not followed. */
+async function remove(connection: SftpConnection, place: Place, left = { entries: mostEntries }): Promise<void> {
+  for await (const { name, kind } of entriesOf(connection, place, left)) {
+    const one = below(place, name)
+    if (kind === 'folder') await remove(connection, one, left)
+    else await connection.client.delete(one.path)
+  }
+  await connection.client.rmdir(place.path, false)
+}
+
+interface Entry {
+  readonly name: string
+  readonly kind: 'folder' | 'file' | 'other'
+  readonly size: number
+}
+
+/** What is in a folder, but what no path of ours could name. Throws StoreFailure, at the bound as well. */
+async function* entriesOf(
+  { requests }: SftpConnection,
+  { path, folder }: Place,
+  left: { entries: number },
+): AsyncGenerator<Entry> {
+  const handle = await guarded('failed', () => answered<Buffer>((done) => requests.opendir(path, done)))
+  try {
+    for (;;) {
+      const some = await guarded('failed', () => readSome(requests, handle))
+      if (!some) return
+      left.entries -= Math.max(1, some.length)
+      if (left.entries < 0) throw new StoreFailure('failed')
+      for (const { filename: name, attrs } of some) {
+        const kind = attrs.isDirectory() ? 'folder' : attrs.isFile() ? 'file' : 'other'
+        if (!name.includes('/') && isRelativePath(`${folder}/${name}`)) yield { name, kind, size: attrs.size }
+      }
+    }
+  } finally {
+    requests.close(handle, () => {})
+  }
+}
+
+/** One answer about a folder; undefined behind its end. */
+const readSome = (requests: SftpConnection['requests'], handle: Buffer) =>
+  answered<Parameters<Parameters<typeof requests.readdir>[1]>[1]>((done) => requests.readdir(handle, done)).catch(
+    (error: { readonly code?: unknown }) => {
+      if (error.code === endOfFolder) return undefined
+      throw error
+    },
+  )
+
+/** The answer to one request. */
+const answered = <T>(ask: (done: (error: Error | undefined, answer: T) => void) => void): Promise<T> =>
+  new Promise((resolve, reject) => ask((error, answer) => (error ? reject(error) : resolve(answer))))
 
 /** `otherwise`: what a failure means that says nothing of itself. */
 async function guarded<T>(otherwise: FailureReason, work: () => Promise<T>): Promise<T> {

@@ -10,10 +10,10 @@
  */
 import type { Ctx } from '../../context.ts'
 import type { Posted } from '../../egress/post.ts'
-import type { AttemptError, DisabledReason } from '../contract.ts'
+import type { AttemptError } from '../contract.ts'
+import { disableWebhook } from '../disabling.ts'
 import type { FlightRecord } from '../flight.ts'
 import { counts, type Ended, isGone, retryAfterSeconds, type Verdict, verdictOn } from '../ladder.ts'
-import { answered, readWebhook } from '../webhook-row.ts'
 import type { Begun } from './claim.ts'
 
 /** An attempt that is over. */
@@ -107,7 +107,7 @@ export async function record(
   const known = outcomes.filter(({ begun: { deliveryId, n } }) => settled.has(attemptOf(deliveryId, n)))
   await countFailures(ctx, tenantId, known, aheadSeconds)
   for (const webhookId of new Set(known.filter(saysGone).map(({ begun }) => begun.webhookId)))
-    await disable(ctx, tenantId, webhookId, 'target_gone')
+    await disableWebhook(ctx, tenantId, webhookId, 'target_gone')
 }
 
 const saysGone = ({ ended }: Outcome) => isGone(ended) && counts(ended)
@@ -189,20 +189,5 @@ async function countFailures(
     where w.tenant_id = ${tenantId} and w.id = r.id and (r.failures > 0 or w.consecutive_failures > 0)
     returning w.id, w.state = 'ACTIVE' and w.consecutive_failures >= ${failures}
       and w.failing_since <= (select at from moment) - make_interval(secs => ${seconds}) as is_over`
-  for (const { id, is_over } of failing) if (is_over) await disable(ctx, tenantId, id, 'unreachable')
-}
-
-/** ACTIVE → DISABLED; of one that is not ACTIVE nothing changes. */
-async function disable(ctx: Ctx, tenantId: string, webhookId: string, reason: DisabledReason): Promise<void> {
-  const changed = await ctx.tx`
-    update webhook set state = 'DISABLED', disabled_reason = ${reason}, updated_at = now(), version = version + 1
-    where tenant_id = ${tenantId} and id = ${webhookId} and state = 'ACTIVE'`
-  if (changed.count === 0) return
-  const webhook = answered(await readWebhook(ctx, tenantId, webhookId))
-  await ctx.audit('webhook.disabled', { subject: { kind: 'webhook', id: webhookId }, params: { reason } })
-  await ctx.emit({
-    name: 'integration.webhook.disabled',
-    subject: `/integrations/webhooks/${webhookId}`,
-    data: webhook,
-  })
+  for (const { id, is_over } of failing) if (is_over) await disableWebhook(ctx, tenantId, id, 'unreachable')
 }

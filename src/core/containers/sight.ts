@@ -1,0 +1,25 @@
+/**
+ * Sight without a caller: whether an account that a row names sees a container, asked of the rows as they are now.
+ *
+ * The same table as access.ts has for callers, whose role the gate has read already; both are held
+ * together by test/webhooks/sight-model.test.ts. Spec: decisions 7, Sight of events; decisions 0101, 0155.
+ */
+import type { Part } from '../database/statement.ts'
+import type { Tx } from '../database/transaction.ts'
+
+type Writer = Pick<Tx, 'part'>
+
+/** The container `c` of an id, and the hub `h` that holds it: what the questions here and `isSeen` are asked of. */
+export const joinContainer = (tx: Writer, tenantId: Part, containerId: Part): Part => tx.part`
+  left join container c on c.tenant_id = ${tenantId} and c.id = ${containerId}
+  left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id`
+
+/** Whether the container `c`, with its hub `h`, is open to everybody who has a role on the workspace. Null where there is none. */
+export const isOpen = (tx: Writer): Part => tx.part`not (c.is_private or coalesce(h.is_private, false))`
+
+/** Whether an account may see the container `c`, with its hub `h`, although it is private. An OWNER sees also what is no more. */
+export const isLetIn = (tx: Writer, tenantId: Part, accountId: Part): Part => tx.part`exists (
+  select from membership m join account a on a.tenant_id = m.tenant_id and a.id = m.account_id and a.state = 'ACTIVE'
+  where m.tenant_id = ${tenantId} and m.account_id = ${accountId}
+    and (m.container_id is null and m.role = 'OWNER'
+      or m.container_id = c.id or m.container_id = c.parent_id and not c.is_private))`
