@@ -3,7 +3,8 @@
 -- Why       Events of a private container go to those who see it (decisions 7, Sight of events; records 0155, 0156).
 -- Used by   src/core/events.ts, src/core/webhooks/**, src/core/triggers/pull.ts.
 -- Locks     ACCESS EXCLUSIVE on outbox_event for a moment, for a column with a constant default: no row is rewritten.
---           The same on webhook while its rows get their accounts: workspaces have some dozens each.
+--           The same on webhook, audit_entry and membership while webhooks get their accounts, some dozens in each
+--           workspace: row-level security is lifted for their owner meanwhile, and put back.
 -- Old code  the release before this one writes events without their container: they are read as those written
 --           before. It delivers and answers as it did, so let none serve beside this one for long.
 -- Undo      drop the function and the columns; put the check of disabled_reason back.
@@ -29,28 +30,22 @@ alter table webhook
   drop constraint webhook_disabled_reason_check,
   add constraint webhook_disabled_reason check (disabled_reason in ('target_gone', 'unreachable', 'owner_left'));
 
--- The trail knows who it was; somebody who has left since is nobody. As each workspace in turn: row-level security is
--- forced on whoever migrates as well, and would show no row.
-do $$
-declare
-  workspace uuid;
-begin
-  set local role svc_installation;
-  for workspace in select unnest(array(select distinct tenant_id from webhook)) loop
-    set local role svc_tenant;
-    perform set_config('app.tenant_id', workspace::text, true);
-    update webhook w
-    set acts_for = (
-      select e.actor_account_id from audit_entry e
-      where e.tenant_id = w.tenant_id and e.subject_id = w.id
-        and (e.action in ('webhook.created', 'webhook.enabled')
-          or e.action = 'webhook.changed' and (
-            e.params -> 'changed' ?| array['target_url', 'event_types']
-            or e.params ->> 'state' = 'ACTIVE' and e.params ->> 'state_before' <> 'ACTIVE'))
-        and exists (select from membership m where m.tenant_id = e.tenant_id and m.account_id = e.actor_account_id)
-      order by e.at desc, e.id desc limit 1)
-    where w.tenant_id = workspace;
-  end loop;
-  perform set_config('app.tenant_id', '', true);
-  reset role;
-end $$;
+-- The trail knows who it was; somebody who has left since is nobody.
+alter table webhook no force row level security;
+alter table audit_entry no force row level security;
+alter table membership no force row level security;
+
+update webhook w
+set acts_for = (
+  select e.actor_account_id from audit_entry e
+  where e.tenant_id = w.tenant_id and e.subject_id = w.id
+    and (e.action in ('webhook.created', 'webhook.enabled')
+      or e.action = 'webhook.changed' and (
+        e.params -> 'changed' ?| array['target_url', 'event_types']
+        or e.params ->> 'state' = 'ACTIVE' and e.params ->> 'state_before' <> 'ACTIVE'))
+    and exists (select from membership m where m.tenant_id = e.tenant_id and m.account_id = e.actor_account_id)
+  order by e.at desc, e.id desc limit 1);
+
+alter table webhook force row level security;
+alter table audit_entry force row level security;
+alter table membership force row level security;

@@ -5,7 +5,7 @@
  */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/core/operation.ts'
+import { needsStepUp, type Operation } from '../../src/core/operation.ts'
 import { operations } from '../../src/core/operations.ts'
 import type { Role } from '../../src/core/schema.ts'
 import { type TestDaemon, testDaemon } from '../support/daemon.ts'
@@ -102,6 +102,16 @@ describe.each(acting.map((operation) => [operation.id, operation] as const))('%s
         403,
         'admin.operator_required',
       ])
+  })
+
+  test("refuses an operator on probation what is an operator's", async () => {
+    const by = await somebody('OWNER', { operator: true })
+    await daemon.db.sql`update operator set probation_until = now() + interval '1 hour' where account_id = ${by.accountId}`
+    const [status, code] = await refused(by, await target('ADMIN', true))
+    expect([status, code]).toEqual([
+      403,
+      needsStepUp(operation, {}) ? 'admin.operator_on_probation' : 'admin.operator_required',
+    ])
   })
 
   test("refuses an operator who is ADMIN what is an OWNER's who is an operator", async () => {

@@ -67,7 +67,7 @@ const ones = { open: '[', unit: '1', close: ']' }
 const names = (count: number) => Array.from({ length: count }, (_, at) => at.toString(36)).join('&')
 const signIn = { method: 'POST', path: '/api/v1/auth/sessions' }
 
-/** What is sent, and every answer that the flood may get; a connection that is closed under a body counts by its error. */
+/** What is sent, and every answer that the flood may get (429 where its source has had its rate); a connection that is closed under a body counts by its error. */
 const floods: readonly [string, Pick<FloodOrder, 'path'> & Partial<FloodOrder>, readonly string[]][] = [
   ['nothing but /healthz', { method: 'GET', path: '/healthz' }, ['200']],
   [
@@ -77,11 +77,11 @@ const floods: readonly [string, Pick<FloodOrder, 'path'> & Partial<FloodOrder>, 
   ],
   ['1 MiB of ones', { ...signIn, bodies: [{ ...ones, bytes: 1024 * kib }] }, ['413', 'ECONNRESET', 'EPIPE']],
   ['64 KiB of ones', { ...signIn, bodies: [{ ...ones, bytes: 64 * kib }] }, ['400']],
-  ['as many unknown members as are read', { ...signIn, bodies: [{ ...members, bytes: 8_000 }] }, ['422']],
+  ['as many unknown members as are read', { ...signIn, bodies: [{ ...members, bytes: 8_000 }] }, ['422', '429']],
   [
     '64 KiB of one text',
     { ...signIn, bodies: [{ open: '{"a":"', unit: 'xxxxxxx', close: '"}', bytes: 64 * kib - 20 }] },
-    ['422'],
+    ['422', '429'],
   ],
   [
     '256 KiB of ones to where somebody must be known',

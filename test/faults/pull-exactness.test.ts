@@ -13,7 +13,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { testDatabase } from '../support/database.ts'
-import { emitLabel, pulledType, system } from '../support/events.ts'
+import { emitLabel, layEventHub, pulledType, system } from '../support/events.ts'
 import { person, workspace } from '../support/people.ts'
 import { polledPages } from '../support/poller.ts'
 import { type TwoWays, twoWays } from '../support/two-ways.ts'
@@ -126,8 +126,10 @@ async function torment(all: readonly Poller[]): Promise<void> {
 test(`${events} events, ${writers} writers, ${pollers} pollers killed ${kills} times: each exactly once, oldest first`, async () => {
   const ids = [await workspace(ways.daemon, 'pulled-one'), await workspace(ways.daemon, 'pulled-two')] as const
   const idOf = (number: number) => ids[number % 2]!
-  for (const id of ids)
+  for (const id of ids) {
     await ways.sql`insert into tenant_quota (tenant_id, quota, ceiling) values (${id}, 'api_requests_per_minute', 0)`
+    await ways.installation.transaction(system, { tenantId: id }, (ctx) => layEventHub(ctx, id))
+  }
   const polling: { tenantId: string; poller: Poller }[] = []
   for (let number = 0; number < pollers; number += 1) {
     const { token } = await person(ways.daemon, idOf(number), { role: 'ADMIN', scopes: ['workspace:read'] })

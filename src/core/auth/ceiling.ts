@@ -1,6 +1,7 @@
 /**
  * The ceiling of acts on another account: nobody reaches the ways in of an account whose role is above the actor's, nor
- * anything of one in the operator register unless the actor is in it too.
+ * anything of one in the operator register unless the actor is a full operator too: whoever enters the register without
+ * a step-up must not take its operators' ways in during the day they have to object.
  *
  * An OWNER could otherwise take an operator's second factor away, and an ADMIN an OWNER's token. An operation says
  * that it may act on another account (`actsOn`), and test/contract/acts-on-others.test.ts asks each of them. The
@@ -37,6 +38,6 @@ export async function demandRegister(ctx: Ctx, tenantId: string, accountId: stri
       where a.tenant_id = ${tenantId} and a.id = ${accountId}`,
   )
   const isOther = isAccount(actor) && actor.accountId !== accountId
-  if (isOther && standing?.is_operator && !actor.isOperator) refuse('admin.operator_required')
+  if (isOther && standing?.is_operator && (!actor.isOperator || actor.probationUntil)) refuse('admin.operator_required')
   return standing ?? { role: null, is_operator: false }
 }

@@ -22,7 +22,7 @@ const serviceAccountMembers = { account_id: uuid, name: z.string(), role: role.n
 const ServiceAccount = z.object(serviceAccountMembers).meta({ id: 'ServiceAccount' })
 
 /** Minting a token that reaches the installation takes a step-up; any other does not. */
-export const stepUpForAdminScope = {
+const stepUpForAdminScope = {
   says: 'when `scopes` has `admin:tenants`',
   when: (body: { scopes: readonly string[] }) => body.scopes.includes('admin:tenants'),
 } as const
@@ -36,7 +36,7 @@ interface ServiceAccountBody {
  * So does a service account that would reach further, or live longer, than the token that asks for it. A session has
  * shown its person when it signed in, and asks for the admin scope alone.
  */
-export const stepUpForServiceAccount = {
+const stepUpForServiceAccount = {
   says: 'when `scopes` has `admin:tenants`; under a token also when `scopes` has one that the token lacks, or `expires_at` is later than the token ends',
   when: (body: ServiceAccountBody, asking: Asking | undefined) => {
     if (stepUpForAdminScope.when(body)) return true
