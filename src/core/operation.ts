@@ -57,10 +57,9 @@ export interface CallBound {
   readonly seconds: number
 }
 
-/** How often strangers may call: those of one source address, and where each call leaves something behind, all of them. */
+/** How often strangers of one source address may call. */
 export interface AnonymousRate {
   readonly perSource: CallBound
-  readonly inAll?: CallBound
 }
 
 /**

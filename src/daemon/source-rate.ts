@@ -1,5 +1,5 @@
 /**
- * How often one source may make a call that nobody has to sign in for, and how often all may.
+ * How often one source may make a call that nobody has to sign in for.
  *
  * The same cell rate as a workspace's (rate.ts): a moment until when the calls of a source
  * are paid for. It is kept in this process and not in the database, because what it is there
@@ -15,7 +15,7 @@ import { Problem } from '../core/problem.ts'
 import type { HeldRefusals } from './held-refusals.ts'
 
 export interface SourceRate {
-  /** Spends one call of the source. Refuses request.limited; service.unavailable where all sources together make too many. */
+  /** Spends one call of the source. Refuses request.limited. */
   spend(operation: Operation, rate: AnonymousRate, source: string): Promise<void>
 }
 
@@ -56,7 +56,7 @@ export function openSourceRate(factor: number, held: HeldRefusals, now = () => p
   }
 
   return {
-    async spend(operation, { perSource, inAll }, source) {
+    async spend(operation, { perSource }, source) {
       if (factor === 0) return
       const payer = `${operation.id} ${source}`
       const waitMs = pay(payer, perSource)
@@ -64,8 +64,6 @@ export function openSourceRate(factor: number, held: HeldRefusals, now = () => p
         await noteRefusal(payer)
         throw limited(operation, perSource, factor, Math.ceil(waitMs / 1000))
       }
-      if (inAll && pay(operation.id, inAll) > 0)
-        throw new Problem('service.unavailable', {}, { headers: { 'retry-after': '1' } })
     },
   }
 }

@@ -106,7 +106,8 @@ describe.each(acting.map((operation) => [operation.id, operation] as const))('%s
 
   test("refuses an operator on probation what is an operator's", async () => {
     const by = await somebody('OWNER', { operator: true })
-    await daemon.db.sql`update operator set probation_until = now() + interval '1 hour' where account_id = ${by.accountId}`
+    await daemon.db
+      .sql`update operator set probation_until = now() + interval '1 hour' where account_id = ${by.accountId}`
     const [status, code] = await refused(by, await target('ADMIN', true))
     expect([status, code]).toEqual([
       403,

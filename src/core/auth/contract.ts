@@ -261,7 +261,7 @@ export const passwordOperations = defineOperations('auth', {
       email: text(1, 254),
     }),
     success: { status: 204 },
-    needs: { caller: 'anyone', rate: { perSource: { calls: 10, seconds: 600 }, inAll: { calls: 300, seconds: 60 } } },
+    needs: { caller: 'anyone', rate: { perSource: { calls: 10, seconds: 600 } } },
     refuses: ['auth.password_disabled', 'auth.password_reset_disabled'],
     recovery: { refused: 'it is for whoever forgot a password' },
     assumed: [

@@ -7,11 +7,11 @@
  *
  * Spec: decisions 7, Removed means out.
  */
+import { canAct } from '../admin/operators/can-act.ts'
 import { providersInForce } from '../auth/providers/in-force.ts'
 import { passwordsServe } from '../auth/ways-in.ts'
 import type { Ctx } from '../context.ts'
 import { refuse } from '../problem.ts'
-import { hasRole } from './held-role.ts'
 
 /** Refuses membership.last_owner where nobody but this account could give the workspace its next OWNER. */
 export async function keepAnOwner(ctx: Ctx, tenantId: string, leavingId: string): Promise<void> {
@@ -37,9 +37,9 @@ export const keepAnOperator = (ctx: Ctx, leavingId: string): Promise<void> =>
       tx`select 1 from installation for update`,
       tx`
         select 1 from operator o
-        join account a on a.tenant_id = o.workspace_id and a.id = o.account_id and a.state = 'ACTIVE'
-        join tenant t on t.id = a.tenant_id and t.state = 'ACTIVE'
-        where o.account_id <> ${leavingId} and ${hasRole(tx)} limit 1`,
+        join account a on a.tenant_id = o.workspace_id and a.id = o.account_id
+        join tenant t on t.id = a.tenant_id
+        where o.account_id <> ${leavingId} and ${canAct(tx)} limit 1`,
     ])
     if (!other) refuse('admin.operator_last')
   })

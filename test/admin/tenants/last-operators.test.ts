@@ -55,6 +55,10 @@ const hindrances: readonly (readonly [string, (other: Person) => Promise<unknown
       own.oracle`update tenant set state = 'PENDING_DELETION', purge_after = now() + interval '1 day' where id = ${other.tenantId}`,
   ],
   [
+    'the other has no role in its workspace',
+    (other) => own.oracle`delete from membership where account_id = ${other.accountId}`,
+  ],
+  [
     "the other's account is disabled",
     (other) => own.oracle`update account set state = 'DISABLED' where id = ${other.accountId}`,
   ],

@@ -6,8 +6,7 @@
  *
  * It is never without somebody who can act once it has held somebody: every change locks the
  * whole register, so two operators who remove each other at the same moment cannot both
- * succeed. Can act: a full operator whose account and workspace are active; a service account
- * also needs a token for it, because no step-up of its own mints one.
+ * succeed. What it is to be able to act: can-act.ts.
  *
  * Locks follow one order: a workspace's row, then the register. Every change is mailed to the
  * operators (mail/operators.ts).
@@ -20,6 +19,7 @@ import { fold } from '../../fold.ts'
 import { tellOperators } from '../../mail/operators.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse, refuseMember } from '../../problem.ts'
+import { canAct } from './can-act.ts'
 import type { Operator, operatorOperations as ops } from './contract.ts'
 
 interface Candidate {
@@ -137,11 +137,7 @@ async function lockRegister(ctx: Ctx): Promise<readonly Registered[]> {
   await ctx.tx`select 1 from installation for update`
   return ctx.tx<Registered[]>`
     select o.account_id, o.workspace_id, t.slug, case when o.probation_until > now() then o.probation_until end as probation_until,
-           coalesce(a.state = 'ACTIVE' and t.state = 'ACTIVE' and (o.probation_until is null or o.probation_until <= now())
-             and (a.kind = 'PERSON' or exists (
-               select from credential c
-               where c.tenant_id = a.tenant_id and c.account_id = a.id and c.kind = 'SERVICE' and c.revoked_at is null
-                 and (c.expires_at is null or c.expires_at > now()) and 'admin:tenants' = any (string_to_array(c.scopes, ' ')))), false) as can_act
+           coalesce(${canAct(ctx.tx)}, false) as can_act
     from operator o
     join tenant t on t.id = o.workspace_id
     left join account a on a.tenant_id = o.workspace_id and a.id = o.account_id`

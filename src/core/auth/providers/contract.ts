@@ -274,7 +274,7 @@ export const providerSignInOperations = defineOperations('auth', {
         })
         .meta({ id: 'OidcStarted' }),
     },
-    needs: { caller: 'anyone', rate: { perSource: { calls: 60, seconds: 60 }, inAll: { calls: 1200, seconds: 60 } } },
+    needs: { caller: 'anyone', rate: { perSource: { calls: 60, seconds: 60 } } },
     refuses: [
       'auth.sign_in_failed',
       'auth.invitation_invalid',

@@ -1,4 +1,4 @@
--- 0030  Events name their container, and webhooks the account that they act for.
+-- 0027  Events name their container, and webhooks the account that they act for.
 --
 -- Why       Events of a private container go to those who see it (decisions 7, Sight of events; records 0155, 0156).
 -- Used by   src/core/events.ts, src/core/webhooks/**, src/core/triggers/pull.ts.
