@@ -175,7 +175,7 @@ export interface BodyBounds {
 }
 
 /** Nobody stands behind the call: the largest body of any such operation has 27 kB. */
-const ofAnyone: BodyBounds = { bytes: 64 * 1024, values: 1_000 }
+export const ofAnyone: BodyBounds = { bytes: 64 * 1024, values: 1_000 }
 /** Room for an item of many long fields, or a thousand values of one. */
 const usual: BodyBounds = { bytes: 256 * 1024, values: 5_000 }
 /** Room for a thousand rows of ten members. */

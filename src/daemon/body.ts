@@ -10,13 +10,15 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { readJson } from '../core/json.ts'
-import { boundsOf } from '../core/operation.ts'
+import { boundsOf, ofAnyone } from '../core/operation.ts'
 import { Problem } from '../core/problem.ts'
 import { mediaTypeOf, wrongMediaType } from './refusals.ts'
 
 export function addBodyParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addHook('preParsing', (request, _reply, _payload, done) => done(typeFault(request) ?? null))
+  app.addHook('preParsing', (request, _reply, _payload, done) =>
+    done(strangerFault(request) ?? typeFault(request) ?? null),
+  )
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes, done) => {
     // Returned through `done`, not thrown: the framework calls this from a stream's event.
     try {
@@ -25,6 +27,15 @@ export function addBodyParser(app: FastifyInstance): void {
       done(error as Error)
     }
   })
+}
+
+/** Whoever brings no token has a stranger's bound at every operation. The connection ends, or the rest of the body would come. */
+function strangerFault({ headers, routeOptions }: FastifyRequest): Problem | undefined {
+  const { operation } = routeOptions.config
+  const isStranger = operation !== undefined && headers.authorization === undefined
+  return isStranger && Number(headers['content-length'] ?? 0) > ofAnyone.bytes
+    ? new Problem('request.too_large', { limit_bytes: ofAnyone.bytes }, { headers: { connection: 'close' } })
+    : undefined
 }
 
 /** A body of the wrong type is refused before it is read. */

@@ -160,10 +160,17 @@ describe('bytes', () => {
       [10_000_000, 65_536],
     ] as const) {
       const other = await daemon.twin({ bodyLimitBytes })
-      const { json } = await other.call('POST', '/api/v1/auth/sessions', { body: sized(70_000) })
+      const { json } = await other.call('POST', '/api/v1/auth/sessions', { token: owner.token, body: sized(70_000) })
       expect(json.params).toEqual({ limit_bytes: limit })
       await other.close()
     }
+  })
+
+  test('are those of a stranger everywhere for whoever brings no token', async () => {
+    const body = sized(70 * kib)
+    const { status, json } = await sendBody(daemon, operations.createItem, body, {})
+    expect([status, json.params]).toEqual([413, { limit_bytes: 64 * kib }])
+    expect((await sendBody(daemon, operations.createItem, body, { token: owner.token })).status).toBe(422)
   })
 
   test('a length above the bound is refused before a byte of it came', async () => {

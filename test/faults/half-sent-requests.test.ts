@@ -37,6 +37,7 @@ beforeAll(async () => {
     SVC_DATA_DIR: folder,
     SVC_KEYRING_FILE: join(folder, 'keyring.json'),
     SVC_PORT: '0',
+    SVC_SOURCE_RATE: '0', // the neighbour brings no token, and calls faster than strangers may
     SVC_HEALTH_PORT: String(healthPort),
     SVC_CONNECTIONS: String(bound),
     SVC_LOG_LEVEL: 'error',
