@@ -81,7 +81,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       }
       const token = bearerOf(headers.authorization)
       if (token === undefined) refuse('auth.unauthenticated')
-      const row = await findCredential(installation, lanes, token)
+      const row = await findCredential(installation, lanes, token, request)
       if (!row || !isServedOn(config, headers.host, row.slug)) refuse('auth.unauthenticated')
       installation.identity.epoch = row.epoch
       const actor = actorOf(row)
@@ -159,11 +159,13 @@ function bearerOf(header: string | undefined): string | undefined {
 
 /** The one query of every authenticated call; its plan is look-ups by key behind one by hash. */
 async function findCredential(
-  { pool }: Installation,
+  { pool, config }: Installation,
   lanes: LookUpLanes,
   token: string,
+  request: Heard,
 ): Promise<CredentialRow | undefined> {
   const hash = hashToken(token)
+  const lane = lanes.of(hash, () => sourceOf(request, config.trustedProxies))
   const [row] = await pool.transaction(
     asInstallation,
     (tx) => tx.last<CredentialRow[]>`
@@ -188,9 +190,10 @@ async function findCredential(
       left join tenant_quota q on q.tenant_id = c.tenant_id and q.quota = 'api_requests_per_minute'
       where c.hash = ${hash} and c.kind in ('PERSONAL', 'SERVICE', 'SESSION')
         and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`,
-    { readOnly: true, lane: lanes.of(hash), answersCaller: true },
+    { readOnly: true, lane, answersCaller: true },
   )
   if (row) lanes.remember(hash, row.tenant_id)
+  else lanes.forget(hash)
   // Without any role an account is nobody here any more, an operator's too (docs/decisions/0151).
   return row && row.role === null && row.container_rank === null ? undefined : row
 }

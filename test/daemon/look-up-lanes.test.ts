@@ -1,0 +1,109 @@
+/** Whoever makes tokens up waits for itself: a token that the gate has not seen yet waits with those of its own source. Decision record 0143. */
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openPool, type Pool } from '../../src/core/database/pool.ts'
+import { operations } from '../../src/core/operations.ts'
+import { hashToken, mintToken } from '../../src/core/token.ts'
+import { type Gate, openGate } from '../../src/daemon/gate.ts'
+import { openHeldRefusals } from '../../src/daemon/held-refusals.ts'
+import { openLookUpLanes } from '../../src/daemon/look-up-lanes.ts'
+import { openRate } from '../../src/daemon/rate.ts'
+import { openSourceRate } from '../../src/daemon/source-rate.ts'
+import { joinedWorkspace, type Person } from '../support/accounts.ts'
+import { type TestInstallation, testInstallation } from '../support/installation.ts'
+
+describe('at the gate, with one connection and room for three of a lane', () => {
+  let own: TestInstallation
+  let pool: Pool
+  let gate: Gate
+  let person: Person
+  beforeAll(async () => {
+    own = await testInstallation()
+    person = await joinedWorkspace(own)
+  })
+  beforeEach(() => {
+    pool = openPool(own.daemon, { size: 1, maxWaiting: 3, acquireMs: 60_000, applicationName: 'look-ups' })
+    gate = openGate({ ...own.installation, pool }, openRate(pool), openSourceRate(0, openHeldRefusals()))
+    return () => pool.close(0)
+  })
+  afterAll(() => own.close())
+
+  const call = (token: string, remoteAddress: string) =>
+    gate
+      .admit(operations.getOwnAccount, { headers: { authorization: `Bearer ${token}` }, socket: { remoteAddress } })
+      .then(
+        (actor) => ('accountId' in actor ? actor.accountId : actor.kind),
+        (error: Error) => error.message,
+      )
+  const madeUp = () => mintToken('session').token
+  const waiting = (count: number) => expect.poll(() => pool.counts.waiting).toBe(count)
+
+  /** Takes the one connection; answers what gives it back. */
+  async function holdConnection(): Promise<() => void> {
+    const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const held = pool.transaction('', async (tx) => {
+      await tx`select 1`
+      begun.resolve()
+      await over.promise
+    })
+    held.catch(begun.reject)
+    await begun.promise
+    return over.resolve
+  }
+
+  test('made-up tokens of one address fill a lane of their own, and a fresh token of another is served', async () => {
+    const release = await holdConnection()
+    const flood = Array.from({ length: 4 }, () => call(madeUp(), '127.0.0.2'))
+    await waiting(3)
+    const fresh = call(person.session.access_token, '127.0.0.3')
+    expect(await flood[3]).toMatch(/too many/)
+    release()
+    expect(await fresh).toBe(person.accountId)
+    await Promise.all(flood)
+  })
+
+  test('a token that ended waits with its source, not with its workspace', async () => {
+    const ended = await joinedWorkspace(own)
+    const other = await joinedWorkspace(own)
+    expect(await call(ended.session.access_token, '127.0.0.2')).toBe(ended.accountId)
+    await own.oracle`update credential set revoked_at = now() where hash = ${hashToken(ended.session.access_token)}`
+    expect(await call(ended.session.access_token, '127.0.0.2')).toBe('auth.unauthenticated')
+    expect(await call(other.session.access_token, '127.0.0.2')).toBe(other.accountId)
+    const release = await holdConnection()
+    const calls = [madeUp(), ended.session.access_token, other.session.access_token].map((token) =>
+      call(token, '127.0.0.2'),
+    )
+    await waiting(3)
+    expect(pool.counts.waitingLanes).toBe(2)
+    release()
+    await Promise.all(calls)
+  })
+})
+
+describe('what is remembered', () => {
+  const hashOf = (name: string) => createHash('sha256').update(name).digest()
+  const nowhere = () => 'elsewhere'
+
+  test('a token is known by its workspace, and its source is not asked for', () => {
+    const lanes = openLookUpLanes()
+    lanes.remember(hashOf('one'), 'home')
+    const asked = () => {
+      throw new Error('the source was asked for')
+    }
+    expect(lanes.of(hashOf('one'), asked)).toBe('home')
+    expect(lanes.of(hashOf('another'), nowhere)).toBe('unknown elsewhere')
+  })
+
+  test('the one unheard of for longest is forgotten first', () => {
+    const lanes = openLookUpLanes(2)
+    lanes.remember(hashOf('one'), 'home')
+    lanes.remember(hashOf('two'), 'home')
+    expect(lanes.of(hashOf('one'), nowhere)).toBe('home')
+    lanes.remember(hashOf('three'), 'home')
+    expect(['one', 'two', 'three'].map((name) => lanes.of(hashOf(name), nowhere))).toEqual([
+      'home',
+      'unknown elsewhere',
+      'home',
+    ])
+  })
+})
