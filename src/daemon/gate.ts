@@ -28,7 +28,7 @@ import { hashToken, isTokenShaped } from '../core/token.ts'
 import { workspaceOfHost } from './host.ts'
 import { type LookUpLanes, openLookUpLanes } from './look-up-lanes.ts'
 import type { Rate } from './rate.ts'
-import { type Heard, sourceOf } from './source.ts'
+import { type Heard, networkOf, sourceOf } from './source.ts'
 import type { SourceRate } from './source-rate.ts'
 
 export interface Gate {
@@ -165,7 +165,7 @@ async function findCredential(
   request: Heard,
 ): Promise<CredentialRow | undefined> {
   const hash = hashToken(token)
-  const lane = lanes.of(hash, () => sourceOf(request, config.trustedProxies))
+  const lane = lanes.of(hash, () => networkOf(sourceOf(request, config.trustedProxies)))
   const [row] = await pool.transaction(
     asInstallation,
     (tx) => tx.last<CredentialRow[]>`

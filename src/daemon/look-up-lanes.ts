@@ -6,6 +6,7 @@
  * is looked up and believed as if nothing were remembered here, so a hint that is out of date
  * costs its bearer a place in another queue. However many tokens somebody makes up, they wait
  * for each other: neither a workspace nor a token that was minted a moment ago waits behind them.
+ * Of IPv6 the gate names the network (source.ts), or one subscriber's 65,536 sources had a lane each.
  *
  * Spec: docs/decisions/0143.
  */

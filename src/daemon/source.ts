@@ -58,3 +58,10 @@ function subscriberOf(address: string): string {
   const [a, b, c, d] = (read as ipaddr.IPv6).parts
   return `${new ipaddr.IPv6([a ?? 0, b ?? 0, c ?? 0, d ?? 0, 0, 0, 0, 0])}/64`
 }
+
+/** The network that a source is of, the largest that one subscriber is given: the /48 of an IPv6 source, and any other as it is. */
+export function networkOf(source: string): string {
+  if (!source.endsWith('/64')) return source
+  const [a, b, c] = ipaddr.IPv6.parse(source.slice(0, -'/64'.length)).parts
+  return `${new ipaddr.IPv6([a ?? 0, b ?? 0, c ?? 0, 0, 0, 0, 0, 0])}/48`
+}

@@ -62,6 +62,16 @@ describe('at the gate, with one connection and room for three of a lane', () => 
     await Promise.all(flood)
   })
 
+  test('one subscriber has one lane, however many addresses of IPv6 it has', async () => {
+    const release = await holdConnection()
+    const addresses = ['2001:db8:1::1', '2001:db8:1:2::1', '2001:db8:1:ffff::1', '2001:db8:2::1']
+    const calls = addresses.map((address) => call(madeUp(), address))
+    await waiting(4)
+    expect(pool.counts.waitingLanes).toBe(2)
+    release()
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(['auth.unauthenticated']))
+  })
+
   test('a token that ended waits with its source, not with its workspace', async () => {
     const ended = await joinedWorkspace(own)
     const other = await joinedWorkspace(own)
