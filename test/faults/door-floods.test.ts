@@ -7,7 +7,6 @@
  */
 import { Agent, request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { mintToken } from '../../src/core/token.ts'
 import { type SpawnedDaemon, spawnDaemon, type TestDaemon, testDaemon, urlOf } from '../support/daemon.ts'
 import { beginFlood, type FloodOfCalls } from '../support/flood.ts'
 import type { FloodOrder } from '../support/flood-process.ts'
@@ -82,15 +81,6 @@ const floods: readonly [string, Pick<FloodOrder, 'path'> & Partial<FloodOrder>, 
     '256 KiB of ones to where somebody must be known',
     { method: 'POST', path: '/api/v1/items', bodies: [{ ...ones, bytes: 256 * kib }] },
     ['413', 'ECONNRESET', 'EPIPE'],
-  ],
-  [
-    '256 KiB of ones with a token that nobody gave out',
-    {
-      path: '/api/v1/items',
-      token: mintToken('personal').token,
-      bodies: [{ ...ones, bytes: 256 * kib }],
-    },
-    ['400'],
   ],
   ['3,500 names in a query', { method: 'GET', path: `/api/v1/meta/problems?${names(3_500)}` }, ['400']],
   ['the document of the API', { method: 'GET', path: '/api/v1/openapi.json' }, ['200']],
