@@ -25,6 +25,8 @@ const daemon = spawn(fileURLToPath(new URL('../bin/svc', import.meta.url)), ['da
     SVC_PORT: '0',
     SVC_SETUP_TOKEN: setUpToken,
     SVC_LOG_LEVEL: 'warn',
+    // A fuzzer calls faster than strangers may.
+    SVC_SOURCE_RATE: '0',
   },
   stdio: ['ignore', 'pipe', 'inherit'],
 })
