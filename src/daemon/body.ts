@@ -33,8 +33,9 @@ export function addBodyParser(app: FastifyInstance): void {
 function strangerFault({ headers, routeOptions }: FastifyRequest): Problem | undefined {
   const { operation } = routeOptions.config
   const isStranger = operation !== undefined && headers.authorization === undefined
-  return isStranger && Number(headers['content-length'] ?? 0) > ofAnyone.bytes
-    ? new Problem('request.too_large', { limit_bytes: ofAnyone.bytes }, { headers: { connection: 'close' } })
+  const limit = Math.min(routeOptions.bodyLimit, ofAnyone.bytes)
+  return isStranger && Number(headers['content-length'] ?? 0) > limit
+    ? new Problem('request.too_large', { limit_bytes: limit }, { headers: { connection: 'close' } })
     : undefined
 }
 

@@ -160,7 +160,7 @@ describe('bytes', () => {
       [10_000_000, 65_536],
     ] as const) {
       const other = await daemon.twin({ bodyLimitBytes })
-      const { json } = await other.call('POST', '/api/v1/auth/sessions', { token: owner.token, body: sized(70_000) })
+      const { json } = await other.call('POST', '/api/v1/auth/sessions', { body: sized(70_000) })
       expect(json.params).toEqual({ limit_bytes: limit })
       await other.close()
     }
