@@ -15,6 +15,7 @@ import { installationOver } from '../src/core/installation.ts'
 import { liveKeyring } from '../src/core/keyring.ts'
 import { addKey } from '../src/core/keyring-file.ts'
 import { performForAnswer } from '../src/core/perform.ts'
+import { openLedgerCopies } from '../src/core/recovery/ledger-copies.ts'
 import { rewrap, seal } from '../src/core/sealing.ts'
 import { type Ground, layGround } from './ground.ts'
 import { type Server, startServer } from './processes.ts'
@@ -92,7 +93,12 @@ async function makeBed(ground: Ground, sql: postgres.Sql): Promise<Bed> {
     for (let at = 0; at < resealed / resealedIn; at += batchSize) batches.push(await sealBatch(tenantId))
   }
   await sql`vacuum analyze sealed_value`
-  return { ground, installation: installationOver({ ...ground.installation, ring }), keys: [before, after], batches }
+  return {
+    ground,
+    installation: installationOver({ ...ground.installation, ring, openCopies: openLedgerCopies }),
+    keys: [before, after],
+    batches,
+  }
 
   async function sealBatch(tenantId: string): Promise<Batch> {
     const made = Array.from({ length: batchSize }, () => {

@@ -8,6 +8,7 @@ import { connect } from '../src/core/database/connection.ts'
 import { checkedOpening, Json, type Statement } from '../src/core/database/statement.ts'
 import { runTransaction } from '../src/core/database/transaction.ts'
 import { type Installation, installationOver } from '../src/core/installation.ts'
+import { openLedgerCopies } from '../src/core/recovery/ledger-copies.ts'
 
 export type Recorded = readonly Statement[]
 
@@ -36,7 +37,7 @@ export async function recorded(
     transaction: (opening, rule, options = {}) => runTransaction(noting, checkedOpening(opening), rule, options),
   }
   try {
-    await work(installationOver({ ...installation, pool }))
+    await work(installationOver({ ...installation, pool, openCopies: openLedgerCopies }))
   } finally {
     await connection.end()
   }

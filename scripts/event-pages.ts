@@ -1,8 +1,9 @@
 /** docs/events.md, from the catalog of events. */
 import { catalog } from '../src/core/events/catalog.ts'
-import { exampleOf, typeOf } from '../src/core/events/cloud-event.ts'
+import { exampleOf } from '../src/core/events/cloud-event.ts'
 import { dataSchemaOf } from '../src/core/events/data-schema.ts'
 import type { EventDeclaration } from '../src/core/events/declaration.ts'
+import { typeOf } from '../src/core/events/declaration.ts'
 import { writeJson } from '../src/core/json.ts'
 import { table } from './tables.ts'
 

@@ -13,7 +13,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { loadEnvironment } from '../core/environment.ts'
 import { type ApiTarget, apiCaller } from './api-caller.ts'
-import type { Caller } from './caller.ts'
+import type { Caller, Tell } from './caller.ts'
 import { noCredentials, profileCredentials, tokenCredentials } from './credentials.ts'
 import { Failure } from './failure.ts'
 import { checkApiUrl, checkProfileName, findProfile, type Profile, profileOf } from './profiles.ts'
@@ -26,8 +26,6 @@ export interface Choice {
   /** A command that begins an installation may make the embedded one. */
   readonly makes?: boolean
 }
-
-export type Tell = (line: string) => void
 
 /** The caller of this command. Fails (usage) where it is not clear which installation is meant. */
 export async function openCaller(choice: Choice, tell: Tell): Promise<Caller> {

@@ -48,3 +48,6 @@ export async function* pagesOf<O extends Operation>(
     cursor = (page as unknown as Page).next_cursor ?? null
   } while (cursor !== null)
 }
+
+/** Says a line to people, on stderr. */
+export type Tell = (line: string) => void

@@ -1,7 +1,7 @@
 /** Who acts: the caller of an operation, or the job that carries one on. Spec: decisions 4, JournalEntry; 2, Who calls. */
 import { hostname, userInfo } from 'node:os'
 import type { Role, Scope } from './schema.ts'
-import { installationScope } from './sealing.ts'
+import { installationScope } from './schema.ts'
 
 /** A workspace's own account, known by the credential it brought. */
 export interface AccountActor {

@@ -15,8 +15,11 @@ import type { Config } from './config.ts'
 import type { DatabaseAddress } from './database/address.ts'
 import { withClient } from './database/client.ts'
 import { newId } from './id.ts'
-import { type Identity, type Installation, openInstallation } from './installation.ts'
+import { type Installation, openInstallation } from './installation.ts'
+import { queueNames } from './jobs.ts'
+import type { Identity } from './kernel/transaction/installation-identity.ts'
 import { createKeyring, type Keyring, liveKeyring, readKeyring } from './keyring.ts'
+import { openLedgerCopies } from './recovery/ledger-copies.ts'
 import { type RingInUse, useRing } from './ring-use.ts'
 import { mintToken } from './token.ts'
 
@@ -50,7 +53,7 @@ export async function bootInstallation(config: Config, options: BootOptions): Pr
   try {
     const address = await migratedAddress(config, held)
     const ring = liveKeyring(await openRing(config, held?.owner, options))
-    const installation = openInstallation(config, address, ring, options)
+    const installation = openInstallation(config, address, ring, { ...options, copies: openLedgerCopies })
     let use: RingInUse
     try {
       await introduce(installation)
@@ -88,13 +91,13 @@ async function migratedAddress(
 ): Promise<DatabaseAddress> {
   const { checkMigrated, migrate, migrationStatus, missingQueues } = await import('./database/migrate.ts')
   if (config.database) {
-    await checkMigrated(config.database.daemon)
+    await checkMigrated(config.database.daemon, queueNames)
     return config.database.daemon
   }
   if (!held) throw new Error('an embedded installation without its database')
   const { pending, unknown } = await migrationStatus(held.owner)
-  const isBehind = pending.length + unknown.length > 0 || (await missingQueues(held.daemon)).length > 0
-  if (isBehind) await migrate(held.owner, held.daemon)
+  const isBehind = pending.length + unknown.length > 0 || (await missingQueues(held.daemon, queueNames)).length > 0
+  if (isBehind) await migrate(held.owner, held.daemon, queueNames)
   return held.daemon
 }
 

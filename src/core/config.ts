@@ -10,13 +10,9 @@ import { addressOf, type DatabaseAddress } from './database/address.ts'
 import { type Block, readBlock } from './egress/addresses.ts'
 import { type Release, readRelease } from './egress/guard.ts'
 import { loadEnvironment } from './environment.ts'
+import { readLadder } from './kernel/config/retry-ladder.ts'
+import { ConfigurationError } from './kernel/values/configuration-error.ts'
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail/settings.ts'
-import { readLadder } from './webhooks/ladder.ts'
-
-/** A wrong setting: one clear line, exit code 2, nothing started. */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError'
-}
 
 const wholeNumber = (minimum: number, maximum: number) =>
   z

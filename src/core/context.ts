@@ -12,58 +12,22 @@
  *
  * Spec: house rules on transactions; decisions 4, JournalEntry.
  */
-import { type Actor, accountIdOf, scopeOf, viaOf } from './actor.ts'
+import { type AccountActor, type Actor, accountIdOf, isAccount, scopeOf, viaOf } from './actor.ts'
 import type { Config } from './config.ts'
+import type { JournalAction } from './contract/journal-actions.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import type { Tx } from './database/transaction.ts'
 import { etagOf, isMatched } from './etag.ts'
 import { eventRow, type NewEvent } from './events.ts'
 import { newId } from './id.ts'
-import type { Identity } from './installation.ts'
 import type { Job } from './job.ts'
+import { asInstallation, asTenant } from './kernel/database/roles.ts'
+import type { Identity } from './kernel/transaction/installation-identity.ts'
 import type { Keyring } from './keyring.ts'
 import { refuse } from './problem.ts'
 import type { EnqueueOptions, Queue } from './queue.ts'
 import type { Obligation } from './recovery/obligation.ts'
 import { writeEvents } from './webhooks/fan-out.ts'
-
-export type JournalAction =
-  | 'tenant.provisioned'
-  | 'tenant.suspended'
-  | 'tenant.resumed'
-  | 'tenant.quotas_changed'
-  | 'tenant.deletion_requested'
-  | 'tenant.deletion_cancelled'
-  | 'tenant.purge_started'
-  | 'tenant.purged'
-  | 'tenant.password_opened'
-  | 'tenant.password_closed'
-  | 'tenant.legal_holds_replaced'
-  | 'hold.placed'
-  | 'hold.released'
-  | 'tenant.export_requested'
-  | 'backup_target.created'
-  | 'backup_target.removed'
-  | 'identity_provider.created'
-  | 'identity_provider.changed'
-  | 'identity_provider.removed'
-  | 'identity_provider.withdrawn'
-  | 'identity_provider.withdrawal_cancelled'
-  | 'identity_provider.ended'
-  | 'ai_provider.offered'
-  | 'ai_provider.replaced'
-  | 'ai_provider.removed'
-  | 'operator.added'
-  | 'operator.removed'
-  | 'encryption.reseal_requested'
-  | 'encryption.key_promoted'
-  | 'encryption.key_retired'
-  | 'installation.set_up'
-  | 'settings.replaced'
-  | 'recovery.begun'
-  | 'recovery.rewind_found'
-  | 'recovery.reconciled'
-  | 'recovery.admitted'
 
 export interface Evidence {
   readonly subject?: { readonly kind: string; readonly id: string }
@@ -74,6 +38,8 @@ export interface Evidence {
 export interface Ctx {
   readonly tx: Tx
   readonly actor: Actor
+  /** The account that acts. An operation that reads it is never performed by anybody else. */
+  readonly account: AccountActor
   readonly config: Config
   readonly ring: Keyring
   /** Runs work as one workspace, inside the same transaction. Not beside other branches: what they send meanwhile is sent as the workspace too. */
@@ -96,12 +62,10 @@ export interface Ctx {
   emit(...events: readonly NewEvent[]): Promise<void>
   /** Owes what a rewind of the database must not undo: the ledger has it before the commit. */
   oblige(...obligations: readonly Obligation[]): void
-  /** Forgets what was owed since the savepoint that has just been undone. */
-  forgive(since: number): void
-  /** How much is owed so far. */
-  readonly owed: number
+  /** Runs work that may fail without failing the transaction: a throw undoes its statements, forgets what it owed, and is thrown on. Not for branches that run at the same time. */
+  savepoint<T>(work: () => Promise<T>): Promise<T>
   /** Queues a job; nothing is queued unless the transaction commits. */
-  enqueue<P>(job: Job<import('zod').ZodType<P>>, payload: P, options?: EnqueueOptions): Promise<void>
+  enqueue<P>(job: Job<P>, payload: P, options?: EnqueueOptions): Promise<void>
   /** Holds If-Match against the row just locked. Refuses precondition.failed. */
   unchanged(version: number): void
   cursor: {
@@ -121,24 +85,9 @@ export interface ContextParts {
   /** The workspace whose role the transaction opened with; undefined for the installation's. */
   readonly tenantId: string | undefined
   readonly ifMatch?: string | undefined
-  /** What the transaction owes so far; written to the ledger before its commit (recovery/pledge.ts). */
+  /** What the transaction owes so far; written to the ledger before its commit (kernel/ledger/write-ahead.ts). */
   readonly owed: Obligation[]
 }
-
-const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
-/** The statement that makes a transaction one workspace's. SET LOCAL takes no parameter, so the id is checked, then written in. */
-export const asTenant = (tenantId: string) => asRoleIn('svc_tenant', tenantId)
-
-/** The same for the removal of what is append-only to everybody else; for a purge alone. */
-export const asPurgeOf = (tenantId: string) => asRoleIn('svc_purge', tenantId)
-
-function asRoleIn(role: string, tenantId: string): string {
-  if (!uuidShape.test(tenantId)) throw new TypeError('a workspace id is a lower-case UUID')
-  return `set local role ${role}; set local app.tenant_id = '${tenantId}'`
-}
-
-export const asInstallation = "set local role svc_installation; set local app.tenant_id = ''"
 
 /** The context of a transaction. A class, because one is made for every request and most of it is not used by a read. */
 export const contextOf = (parts: ContextParts): Ctx => new TransactionContext(parts)
@@ -159,6 +108,11 @@ class TransactionContext implements Ctx {
     this.ring = parts.ring
     this.parts = parts
     this.tenantId = parts.tenantId
+  }
+
+  get account(): AccountActor {
+    if (!isAccount(this.actor)) throw new Error('this operation is performed by an account only')
+    return this.actor
   }
 
   inWorkspace<T>(id: string, work: () => Promise<T>): Promise<T> {
@@ -220,15 +174,18 @@ class TransactionContext implements Ctx {
     this.parts.owed.push(...obligations)
   }
 
-  forgive(since: number): void {
-    this.parts.owed.splice(since)
+  async savepoint<T>(work: () => Promise<T>): Promise<T> {
+    const { owed } = this.parts
+    const before = owed.length
+    try {
+      return await this.tx.savepoint(work)
+    } catch (error) {
+      owed.splice(before)
+      throw error
+    }
   }
 
-  get owed(): number {
-    return this.parts.owed.length
-  }
-
-  async enqueue<P>(job: Job<import('zod').ZodType<P>>, payload: P, options?: EnqueueOptions): Promise<void> {
+  async enqueue<P>(job: Job<P>, payload: P, options?: EnqueueOptions): Promise<void> {
     const entered = this.tx.switch('set local role svc_queue')
     await Promise.all([entered, this.parts.queue.send(this.tx, job, payload, options)])
     void this.take()

@@ -6,8 +6,9 @@
  */
 import { type Actor, accountIdOf } from './actor.ts'
 import { catalog, type NewEvent } from './events/catalog.ts'
-import { typeOf, writeCloudEvent } from './events/cloud-event.ts'
+import { writeCloudEvent } from './events/cloud-event.ts'
 import type { EventDeclaration } from './events/declaration.ts'
+import { typeOf } from './events/declaration.ts'
 import { newId } from './id.ts'
 
 export type { EventName, NewEvent } from './events/catalog.ts'

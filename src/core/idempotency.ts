@@ -19,8 +19,8 @@ import { newId } from './id.ts'
 import { writeJson } from './json.ts'
 import type { Operation } from './operation.ts'
 import { Problem, refuse } from './problem.ts'
+import { installationScope } from './schema.ts'
 import { openSealed, storeSealed } from './sealed-values.ts'
-import { installationScope } from './sealing.ts'
 
 /** An answer as it is sent, first or again. A stored refusal is kept in the same form. */
 export interface StoredAnswer {
@@ -82,11 +82,9 @@ export async function once(
   const id = await claim(ctx, slot, fingerprint)
   if (id === undefined) return { ...(await replay(ctx, slot, fingerprint)), replayed: true }
 
-  const { owed } = ctx
-  const answer = await ctx.tx.savepoint(work).catch((error: unknown) => {
+  const answer = await ctx.savepoint(work).catch((error: unknown) => {
     const storable = error instanceof Problem && error.status < 500 && error.status !== 429
     if (!storable) throw error
-    ctx.forgive(owed)
     return refusalAnswer(error)
   })
   keep(ctx, slot, id, answer, operation.secret === true)

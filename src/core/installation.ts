@@ -14,21 +14,22 @@
 import { type Actor, isAccount } from './actor.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
-import { asInstallation, asTenant, type Ctx, contextOf } from './context.ts'
+import { type Ctx, contextOf } from './context.ts'
 import type { DatabaseAddress } from './database/address.ts'
-import { lockClasses } from './database/lock-classes.ts'
 import { openPool, type Pool } from './database/pool.ts'
 import type { Tx } from './database/transaction.ts'
+import { DatabaseUnavailable } from './database/unavailable.ts'
 import type { Egress } from './egress/client.ts'
 import { ownEndpoints } from './egress/guard.ts'
+import { asInstallation, asTenant } from './kernel/database/roles.ts'
+import { admitted } from './kernel/transaction/admission.ts'
+import { type Passage, passageOf } from './kernel/transaction/gate.ts'
+import type { Identity } from './kernel/transaction/installation-identity.ts'
 import type { Keyring } from './keyring.ts'
-import { refuse } from './problem.ts'
 import { openQueue, type Queue } from './queue.ts'
-import { type GateRow, holdGate, type Passage, passageOf, refuseBehindGate } from './recovery/gate.ts'
 import { type Ledger, openLedger } from './recovery/ledger.ts'
-import { type LedgerCopies, openLedgerCopies } from './recovery/ledger-copies.ts'
 import type { Obligation } from './recovery/obligation.ts'
-import { pledged } from './recovery/pledge.ts'
+import { WriteAhead } from './recovery/pledge.ts'
 
 export interface TransactionOptions {
   /** The workspace whose role is taken; absent for the installation's. */
@@ -41,14 +42,18 @@ export interface TransactionOptions {
   readonly passage?: Passage
 }
 
-/** Who the installation is, as this process knows it: read at boot, the epoch also with every credential (gate.ts). A recovery changes the epoch. */
-export interface Identity {
-  id: string
-  epoch: string
-}
-
 /** Runs work in a transaction such as the rule of the request gets, with its If-Match; may be asked for again and again. */
 export type RunAsRule = <T>(work: (ctx: Ctx) => Promise<T>) => Promise<T>
+
+/** Copies of the ledger apart from this host; areas/recovery/ledger has them. */
+export interface LedgerCopies {
+  /** Waits until one target has all lines that are on the disk. Throws LedgerUnavailable where the setting asks for that. */
+  ahead(ctx: Ctx): Promise<void>
+  /** Brings every target what it lacks; answers the targets that failed, by their ids, and why. */
+  follow(): Promise<Readonly<Record<string, string>>>
+  /** Brings what this process has added since, for as long as an act would wait. */
+  close(): Promise<void>
+}
 
 export interface Installation {
   readonly config: Config
@@ -80,6 +85,8 @@ export interface OpenOptions {
   readonly applicationName: string
   readonly onQueueError?: (error: Error) => void
   readonly clock?: Clock
+  /** What copies the ledger of an installation that is open. */
+  readonly copies: (installation: Installation) => LedgerCopies
 }
 
 export function openInstallation(
@@ -94,7 +101,10 @@ export function openInstallation(
     userTimeoutMs: 30_000,
   })
   const queue = openQueue(address, options.works, options.onQueueError ?? (() => {}))
-  return installationOver({ config, ring, pool, queue, address, ...(options.clock ? { clock: options.clock } : {}) })
+  return installationOver({
+    ...{ config, ring, pool, queue, address, openCopies: options.copies },
+    ...(options.clock ? { clock: options.clock } : {}),
+  })
 }
 
 /** Few, because each holds back the clean-up of every row that dies meanwhile; patient, because each page is long. */
@@ -112,21 +122,29 @@ const snapshotPool = {
 /** An installation over parts that are open already. */
 export function installationOver(
   parts: Pick<Installation, 'config' | 'ring' | 'pool' | 'queue' | 'address'> &
-    Partial<Pick<Installation, 'clock' | 'identity' | 'ledger'>>,
+    Partial<Pick<Installation, 'clock' | 'identity' | 'ledger'>> & {
+      readonly openCopies: (installation: Installation) => LedgerCopies
+    },
 ): Installation {
-  const { config, ring, pool, queue, address, identity = { id: '', epoch: '' } } = parts
+  const { openCopies, ...open } = parts
+  const { config, ring, pool, queue, address, identity = { id: '', epoch: '' } } = open
   const ledger = parts.ledger ?? openLedger(config.ledgerFile, ring, () => identity.id)
   const writes = { count: 0 }
   let snapshots: Pool | undefined
   let egress: Promise<Egress> | undefined
+  let copies: LedgerCopies | undefined
   const own = [...ownEndpoints(config, address)]
   const installation: Installation = {
-    ...parts,
+    ...open,
     identity,
     ledger,
-    copies: openLedgerCopies(() => installation),
     writes,
     clock: parts.clock ?? systemClock,
+
+    get copies() {
+      copies ??= openCopies(installation)
+      return copies
+    },
 
     snapshot(tenantId, work) {
       snapshots ??= openPool(address, snapshotPool)
@@ -143,35 +161,10 @@ export function installationOver(
       own.push({ host: config.host, port })
     },
 
-    async transaction(
-      actor,
-      { tenantId, readOnly = false, ifMatch, admits = false, passage = passageOf(actor) },
-      work,
-    ) {
-      const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)
-      const borrowing = borrowingFor(actor, tenantId)
-      const contextIn = (tx: Tx, owed: Obligation[] = []) =>
-        contextOf({ tx, actor, config, ring, queue, identity, tenantId, ifMatch, owed })
-      // What only reads owes nothing, and passes no gate a second time.
-      if (readOnly) return pool.transaction(opening, (tx) => work(contextIn(tx)), { readOnly, ...borrowing })
-      // An operator is one of his workspace's people, although he does not act in it.
-      const workspace = admits ? (tenantId ?? workspaceOf(actor)) : undefined
-      const letInto = (tx: Tx) => (owed: Obligation[]) => {
-        const ctx = contextIn(tx, owed)
-        if (workspace !== undefined) return admitted(tx, workspace, () => work(ctx), passage)
-        return passage === undefined ? work(ctx) : passed(tx, passage, () => work(ctx))
-      }
-      const copy = (tx: Tx) => installation.copies.ahead(contextIn(tx))
-      const result = await pledged(ledger, (enter) => {
-        const attempt = (tx: Tx) => enter(letInto(tx), () => copy(tx))
-        return pool.transaction(opening, attempt, borrowing)
-      })
-      writes.count += 1
-      return result
-    },
+    transaction: (actor, options, work) => transact(installation, writes, actor, options, work),
 
     async close() {
-      await installation.copies.close()
+      await copies?.close()
       await queue.close()
       await pool.close()
       await snapshots?.close(0)
@@ -181,50 +174,48 @@ export function installationOver(
   return installation
 }
 
-/** Takes the workspace's lock exclusively: waits for the changes under way, and lets no new one in before the commit. */
-export const closeWorkspace = (tx: Tx, tenantId: string) =>
-  tx`select pg_advisory_xact_lock(${lockClasses.workspace}, hashtext(${tenantId}))`
+/** One transaction: opened as its role, admitted, run, written ahead, committed. */
+async function transact<T>(
+  installation: Installation,
+  writes: { count: number },
+  actor: Actor,
+  options: TransactionOptions,
+  work: (ctx: Ctx) => Promise<T>,
+): Promise<T> {
+  const { config, ring, queue, identity, pool, ledger } = installation
+  const { tenantId, readOnly = false, ifMatch, admits = false, passage = passageOf(actor) } = options
+  const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)
+  const borrowing = borrowingFor(actor, tenantId)
+  const contextIn = (tx: Tx, owed: Obligation[]) =>
+    contextOf({ tx, actor, config, ring, queue, identity, tenantId, ifMatch, owed })
+  // What only reads owes nothing, and passes no gate a second time.
+  if (readOnly) return pool.transaction(opening, (tx) => work(contextIn(tx, [])), { readOnly, ...borrowing })
+  // An operator is one of its workspace's people, although it does not act in it.
+  const workspace = admits ? (tenantId ?? workspaceOf(actor)) : undefined
+  const writeAhead = new WriteAhead(ledger)
 
-/** Takes the workspace's lock as its people's changes do: what closes the workspace waits for the commit. */
-export const holdOpen = (tx: Tx, tenantId: string) =>
-  tx`select pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${tenantId}))`
-
-/**
- * Runs a change of the workspace's own people. The state is read behind the shared lock,
- * in a statement of its own, so that its snapshot cannot be older than the lock. Both
- * travel with the work's first statement; the verdict is asked for before the commit,
- * and before any other refusal is believed. With a passage the gate is held and looked at
- * by the same two statements. Refuses installation.recovering, tenant_suspended.
- */
-export async function admitted<T>(tx: Tx, tenantId: string, work: () => Promise<T>, passage?: Passage): Promise<T> {
-  const held = passage && holdGate(tx)
-  const locked = holdOpen(tx, tenantId)
-  const read = tx<(GateRow & { state: string | null })[]>`
-    select t.state, i.gated_at is not null as is_gated, i.epoch
-    from installation i left join tenant t on t.id = ${tenantId}`
-  const [outcome, [row]] = await Promise.all([settle(work()), read, locked, held])
-  if (passage) refuseBehindGate(passage, row)
-  if (row?.state !== 'ACTIVE') refuse('tenant_suspended')
-  return believed(outcome)
-}
-
-/** The same for a change that is no workspace's. Refuses installation.recovering. */
-async function passed<T>(tx: Tx, passage: Passage, work: () => Promise<T>): Promise<T> {
-  const held = holdGate(tx)
-  const read = tx<GateRow[]>`select gated_at is not null as is_gated, epoch from installation`
-  const [outcome, [row]] = await Promise.all([settle(work()), read, held])
-  refuseBehindGate(passage, row)
-  return believed(outcome)
-}
-
-function believed<T>(outcome: PromiseSettledResult<T>): T {
-  if (outcome.status === 'rejected') throw outcome.reason
-  return outcome.value
-}
-
-async function settle<T>(work: Promise<T>): Promise<PromiseSettledResult<T>> {
-  const [outcome] = await Promise.allSettled([work])
-  return outcome
+  const attempt = async (tx: Tx) => {
+    // Awaited only after an attempt that collided: `begin` waits for the first statement.
+    if (writeAhead.isPending) await writeAhead.settle('void')
+    const owed: Obligation[] = []
+    const ctx = contextIn(tx, owed)
+    const result = await admitted(tx, { workspace, passage }, () => work(ctx))
+    if (owed.length > 0) {
+      await writeAhead.append(owed)
+      await installation.copies.ahead(ctx)
+    }
+    return result
+  }
+  try {
+    const result = await pool.transaction(opening, attempt, borrowing)
+    await writeAhead.settle('done')
+    writes.count += 1
+    return result
+  } catch (error) {
+    // A commit whose answer is lost may have been applied: its lines stay unsettled.
+    if (!(error instanceof DatabaseUnavailable)) await writeAhead.settle('void')
+    throw error
+  }
 }
 
 /** A transaction waits for a connection under the name of the workspace it acts in or comes from, else of what it is for. */

@@ -6,29 +6,32 @@ import { sendPasswordReset } from './auth/forgotten-password.ts'
 import { endInvitation, sweepExpired } from './auth/jobs.ts'
 import { exportTenantJob } from './backup/export-job.ts'
 import { resumeJobs } from './backup/resume-jobs.ts'
-import type { Job } from './job.ts'
+import type { RunnableJob } from './kernel/transaction/runnable-job.ts'
 import { sweepMailFolder } from './mail/folder.ts'
 import { sendMail, tellAdministrators } from './mail/jobs.ts'
 import { sweepOutbox } from './triggers/sweep.ts'
 import { removeDeliveries, sweepDeliveries } from './webhooks/jobs.ts'
 
-export const jobs: readonly Job[] = [
-  endInvitation as Job,
-  sweepExpired as Job,
-  purgeTenant as Job,
-  purgeDue as Job,
-  endPasswordOpening as Job,
-  endOffer as Job,
-  endDueOffers as Job,
-  tellWorkspaces as Job,
-  exportTenantJob as Job,
-  resumeJobs as Job,
-  tellAdministrators as Job,
-  sendMail as Job,
-  resealValues as Job,
-  sendPasswordReset as Job,
-  sweepMailFolder as Job,
-  sweepOutbox as Job,
-  removeDeliveries as Job,
-  sweepDeliveries as Job,
+export const jobs: readonly RunnableJob[] = [
+  endInvitation,
+  sweepExpired,
+  purgeTenant,
+  purgeDue,
+  endPasswordOpening,
+  endOffer,
+  endDueOffers,
+  tellWorkspaces,
+  exportTenantJob,
+  resumeJobs,
+  tellAdministrators,
+  sendMail,
+  resealValues,
+  sendPasswordReset,
+  sweepMailFolder,
+  sweepOutbox,
+  removeDeliveries,
+  sweepDeliveries,
 ]
+
+/** The queues that the database must have, one for each job. */
+export const queueNames: readonly string[] = jobs.map(({ name }) => name)

@@ -9,7 +9,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { ConfigurationError } from './config.ts'
+import { ConfigurationError } from './kernel/values/configuration-error.ts'
 import { type Keyring, type RingContent, readKeyring } from './keyring.ts'
 
 /** Adds a new key, which opens and seals nothing until it is made current. Throws ConfigurationError where the id is taken. */

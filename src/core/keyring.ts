@@ -28,9 +28,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { ConfigurationError } from './config.ts'
 import { makeFolder } from './folder.ts'
 import { readJson } from './json.ts'
+import { ConfigurationError } from './kernel/values/configuration-error.ts'
 
 export const keyId = /^[a-z0-9-]{1,32}$/
 

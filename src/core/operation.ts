@@ -10,7 +10,6 @@
  * (handlers.ts). Spec: What the service does, general conventions.
  */
 import type { z } from 'zod'
-import type { AccountActor } from './actor.ts'
 import type { ProblemCode } from './problem.ts'
 import type { Role, Scope } from './schema.ts'
 
@@ -73,7 +72,11 @@ export type StepUp =
   | { readonly says: string; readonly when: (body: never, asking: Asking | undefined) => boolean }
 
 /** What a step-up may depend on beside the body. */
-export type Asking = Pick<AccountActor, 'sessionId' | 'scopes' | 'expiresAt'>
+export interface Asking {
+  readonly sessionId: string | null
+  readonly scopes: readonly Scope[]
+  readonly expiresAt?: string | null
+}
 
 export interface Operation {
   readonly id: string

@@ -18,6 +18,7 @@ import { fingerprintOf, once, refusalAnswer, type StoredAnswer, storedRefusal } 
 import { readIdempotencyKey } from './idempotency-key.ts'
 import { type Installation, type RunAsRule, workspaceOf } from './installation.ts'
 import { JsonText, readJson, writeJson } from './json.ts'
+import { isServedWhileGated } from './kernel/transaction/gate.ts'
 import {
   type Answer,
   isRead,
@@ -28,7 +29,6 @@ import {
   takesStepUp,
 } from './operation.ts'
 import { Problem, problemOf, refuse } from './problem.ts'
-import { isServedWhileGated } from './recovery/gate.ts'
 import { type Request, requestOf } from './request.ts'
 import { receive } from './validation.ts'
 

@@ -12,6 +12,7 @@ import { type DatabaseAddress, pgOptions } from './database/address.ts'
 import { keepAlive } from './database/client.ts'
 import type { Tx } from './database/transaction.ts'
 import type { Job } from './job.ts'
+import { queueSchema } from './kernel/database/queue-schema.ts'
 
 export interface EnqueueOptions {
   readonly startAfter?: Date
@@ -22,13 +23,11 @@ export interface EnqueueOptions {
 }
 
 export interface Queue {
-  send<P>(tx: Tx, job: Job<import('zod').ZodType<P>>, payload: P, options?: EnqueueOptions): Promise<void>
+  send<P>(tx: Tx, job: Job<P>, payload: P, options?: EnqueueOptions): Promise<void>
   /** The started pg-boss, with its maintenance when `works`. */
   boss(): Promise<PgBoss>
   close(): Promise<void>
 }
-
-export const queueSchema = 'pgboss'
 
 export function openQueue(address: DatabaseAddress, works: boolean, onError: (error: Error) => void): Queue {
   let started: Promise<PgBoss> | undefined

@@ -13,10 +13,10 @@
  */
 import type { SystemActor } from './actor.ts'
 import { countByKey, findActiveKey, type KeyCount } from './admin/encryption/keyring-use.ts'
-import { ConfigurationError } from './config.ts'
 import type { Ctx } from './context.ts'
 import type { Tx } from './database/transaction.ts'
 import type { Installation } from './installation.ts'
+import { ConfigurationError } from './kernel/values/configuration-error.ts'
 import type { Keyring } from './keyring.ts'
 import { Problem } from './problem.ts'
 import { findAhead, findUnaware, holdRingsStill } from './running-rings.ts'

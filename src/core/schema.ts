@@ -9,6 +9,9 @@
  */
 import { z } from 'zod'
 
+/** The nil UUID stands for the installation itself, where a row can belong to a workspace or to it. */
+export const installationScope = '00000000-0000-0000-0000-000000000000'
+
 /** A rule of our own that was broken; read back in validation.ts. */
 const broken = (code: string, params: Record<string, unknown> = {}) => ({
   code: 'custom' as const,

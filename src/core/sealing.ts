@@ -23,9 +23,6 @@ const format = Buffer.from([1])
 const nonceBytes = 12
 const tagBytes = 16
 
-/** The nil UUID stands for the installation itself, where a row can belong to a workspace or to it. */
-export const installationScope = '00000000-0000-0000-0000-000000000000'
-
 /** Where a sealed value belongs; it opens nowhere else. */
 export interface Place {
   readonly tenantId: string

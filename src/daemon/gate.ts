@@ -16,13 +16,14 @@
 import { type AccountActor, type Actor, actsForInstallation, anyoneFrom } from '../core/actor.ts'
 import { demandedOf, isMeant } from '../core/auth/second-factor/demand.ts'
 import type { Config } from '../core/config.ts'
-import { asInstallation } from '../core/context.ts'
 import type { Tx } from '../core/database/transaction.ts'
-import { admitted, type Installation } from '../core/installation.ts'
+import type { Installation } from '../core/installation.ts'
+import { asInstallation } from '../core/kernel/database/roles.ts'
+import { admitted } from '../core/kernel/transaction/admission.ts'
+import { isServedWhileGated, passageOf, refuseRecovering } from '../core/kernel/transaction/gate.ts'
 import { changesWaysIn, isServedWithoutFactor, type Needs, type Operation } from '../core/operation.ts'
 import { refuse } from '../core/problem.ts'
 import { ceilingOf } from '../core/quotas.ts'
-import { isServedWhileGated, passageOf, refuseRecovering } from '../core/recovery/gate.ts'
 import { type Role, rankOf, type Scope } from '../core/schema.ts'
 import { hashToken, isTokenShaped } from '../core/token.ts'
 import { workspaceOfHost } from './host.ts'
@@ -247,8 +248,12 @@ function noteUse({ pool }: Installation, actor: AccountActor, noted: Set<string>
     ])
   }
   // A change by the workspace's people like any other: it must not commit behind a suspension, nor behind the gate.
-  const note = pool.transaction(asInstallation, (tx) => admitted(tx, tenantId, write(tx), passageOf(actor)), {
-    lane: tenantId,
-  })
+  const note = pool.transaction(
+    asInstallation,
+    (tx) => admitted(tx, { workspace: tenantId, passage: passageOf(actor) }, write(tx)),
+    {
+      lane: tenantId,
+    },
+  )
   note.catch(() => {}).finally(() => noted.delete(id))
 }

@@ -14,8 +14,9 @@
  *
  * Spec: decisions 1 (429) and 4 (TenantQuotas); Quota semantics.
  */
-import { asInstallation } from '../core/context.ts'
+
 import type { Pool } from '../core/database/pool.ts'
+import { asInstallation } from '../core/kernel/database/roles.ts'
 import { Problem } from '../core/problem.ts'
 
 export interface Rate {

@@ -4,9 +4,10 @@
  * Each check is one short query over the pool, so that a full pool shows as well. They wait for
  * their connections in a lane of their own: a flood must not make a balancer take the daemon away.
  */
-import { asInstallation } from '../core/context.ts'
+
 import { migrationNames } from '../core/database/migration-names.ts'
 import type { Installation } from '../core/installation.ts'
+import { asInstallation } from '../core/kernel/database/roles.ts'
 import { lookAtGate } from '../core/recovery/gate.ts'
 import type { Readiness } from './health.ts'
 

@@ -7,8 +7,8 @@
  */
 import { SettingsFileRefused, settleSettings } from '../core/admin/settings/enforcing-file.ts'
 import type { Booted } from '../core/boot.ts'
-import { ConfigurationError } from '../core/config.ts'
 import type { Installation } from '../core/installation.ts'
+import { ConfigurationError } from '../core/kernel/values/configuration-error.ts'
 import type { Log } from './log.ts'
 
 export function reloading(booted: Booted, log: Log): () => Promise<void> {

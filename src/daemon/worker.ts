@@ -3,7 +3,7 @@
  *
  * A payload is parsed before it is believed: a job may have been queued by an older
  * release. A failure is logged and handed back to the queue, which runs the job again as
- * often as the job allows. Every job may run twice (core/job.ts).
+ * often as the job allows. Every job may run twice (kernel/transaction/runnable-job.ts).
  *
  * While the installation's gate is closed no job runs: one of the clock's is left out, any
  * other is queued again for later. What reaches outside or destroys must wait until the
@@ -11,7 +11,7 @@
  * commits nothing more, and is queued again like the others; what it has sent is sent.
  */
 import type { Installation } from '../core/installation.ts'
-import { type Job, JobGivenUp } from '../core/job.ts'
+import { JobGivenUp, type RunnableJob } from '../core/kernel/transaction/runnable-job.ts'
 import { Problem } from '../core/problem.ts'
 import { lookAtGate } from '../core/recovery/gate.ts'
 import type { Log } from './log.ts'
@@ -26,7 +26,7 @@ const pollingSeconds = 1
 /** How long a job is put off while the gate is closed. */
 const heldSeconds = 30
 
-export async function startWorker(installation: Installation, jobs: readonly Job[], log: Log): Promise<Worker> {
+export async function startWorker(installation: Installation, jobs: readonly RunnableJob[], log: Log): Promise<Worker> {
   const boss = await installation.queue.boss()
   const keptByGate = behindGate(installation)
   for (const job of jobs) {
@@ -69,7 +69,7 @@ const behindGate = (installation: Installation): Installation => ({
 })
 
 /** Puts a job off. Between the two it may be killed and come twice, as every job may. */
-async function hold(installation: Installation, job: Job, queued: Queued) {
+async function hold(installation: Installation, job: RunnableJob, queued: Queued) {
   if (job.cron === undefined)
     await installation.transaction({ kind: 'SYSTEM', job: job.name }, {}, (ctx) =>
       ctx.enqueue(job, job.payload.parse(queued.data ?? {}), { startAfter: new Date(Date.now() + heldSeconds * 1000) }),
@@ -77,7 +77,7 @@ async function hold(installation: Installation, job: Job, queued: Queued) {
   return { id: queued.id, status: 'completed' as const }
 }
 
-async function run(installation: Installation, keptByGate: Installation, job: Job, queued: Queued, log: Log) {
+async function run(installation: Installation, keptByGate: Installation, job: RunnableJob, queued: Queued, log: Log) {
   try {
     await job.run(keptByGate, job.payload.parse(queued.data ?? {}))
     return { id: queued.id, status: 'completed' as const }

@@ -8,7 +8,7 @@ import {
 import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
 import { type Release, readRelease } from '../../src/core/egress/guard.ts'
 import { retentionOperations } from '../../src/core/retention/contract.ts'
-import { installationScope } from '../../src/core/sealing.ts'
+import { installationScope } from '../../src/core/schema.ts'
 import { type HostileProvider, hostileClient, hostileProvider } from '../support/hostile-provider.ts'
 import { type Furnished, furnished } from '../support/leaving-workspace.ts'
 import { meeting } from '../support/meeting.ts'

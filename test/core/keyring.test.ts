@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { ConfigurationError } from '../../src/core/config.ts'
+import { ConfigurationError } from '../../src/core/kernel/values/configuration-error.ts'
 import { createKeyring, readKeyring } from '../../src/core/keyring.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-keyring-'))

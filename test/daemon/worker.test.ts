@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { openInstallation } from '../../src/core/installation.ts'
-import { defineJob, type Job } from '../../src/core/job.ts'
+import { defineJob } from '../../src/core/kernel/transaction/runnable-job.ts'
 import { readKeyring } from '../../src/core/keyring.ts'
+import { openLedgerCopies } from '../../src/core/recovery/ledger-copies.ts'
 import { isServed } from '../../src/core/serving.ts'
 import { silentLog } from '../../src/daemon/log.ts'
 import { startWorker } from '../../src/daemon/worker.ts'
@@ -69,10 +70,11 @@ test('a job that fails is done again, one whose payload is not its own never run
   const installation = openInstallation(daemon.config, address, readKeyring(daemon.config.keyringFile), {
     works: true,
     applicationName: 'svc test',
+    copies: openLedgerCopies,
   })
   const boss = await installation.queue.boss()
   await boss.createQueue('flaky', { policy: 'standard' })
-  const worker = await startWorker(installation, [flaky as Job], silentLog)
+  const worker = await startWorker(installation, [flaky], silentLog)
   try {
     await boss.insert('flaky', [
       { data: { name: 'fails once' }, retryLimit: 1, retryDelay: 0 },

@@ -90,7 +90,6 @@ describe('the end of a transaction', () => {
         await expect(kept!.text('select 1')).rejects.toThrow(TransactionOver)
         await expect(kept!.switch(into(b))).rejects.toThrow(TransactionOver)
         await expect(kept!.savepoint(async () => {})).rejects.toThrow(TransactionOver)
-        await expect(kept!.batches(1)`select 1`[Symbol.asyncIterator]().next()).rejects.toThrow(TransactionOver)
         expect(await tx`select current_setting('app.tenant_id') as t`).toEqual([{ t: a }])
       })
     })
@@ -163,22 +162,6 @@ describe('reading', () => {
       { isolation: 'repeatable read', readOnly: true },
     )
     expect(counts).toEqual([0, 0])
-  })
-
-  test('batches come in order and in bounds, other statements may run between them, and leaving early is fine', async () => {
-    const sizes = await pool.transaction('', async (tx) => {
-      const found: number[] = []
-      let next = 1
-      for await (const rows of tx.batches<{ n: number }>(4)`select n from generate_series(1, ${10}::int) n`) {
-        for (const { n } of rows) expect(n).toBe(next++)
-        found.push((await tx`select 1`).length, rows.length)
-      }
-      for await (const _ of tx.batches(1)`select 1 union all select 2`) break
-      await insert(tx, found.length)
-      return found
-    })
-    expect(sizes).toEqual([1, 4, 1, 4, 1, 2])
-    expect(await notes()).toEqual([6])
   })
 })
 

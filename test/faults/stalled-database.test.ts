@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrate } from '../../src/core/database/migrate.ts'
+import { queueNames } from '../../src/core/jobs.ts'
 import { createKeyring } from '../../src/core/keyring.ts'
 import { type OwnCluster, ownCluster } from '../database/own-cluster.ts'
 import { type SpawnedDaemon, spawnDaemon, urlOf } from '../support/daemon.ts'
@@ -39,7 +40,7 @@ beforeAll(async () => {
     'grant create on database postgres to svc_owner; alter schema public owner to svc_owner',
   )
   const [owner, login] = [cluster.address('svc_owner'), cluster.address('svc_daemon')]
-  await migrate(owner, login)
+  await migrate(owner, login, queueNames)
   folder = mkdtempSync(join(tmpdir(), 'svc-stalled-'))
   createKeyring(join(folder, 'keyring.json'))
   daemon = await spawnDaemon({

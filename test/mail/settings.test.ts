@@ -1,6 +1,7 @@
 /** What SVC_SMTP_URL and SVC_MAIL_FROM may say, and what is refused before anything starts. Spec: decisions 6. */
 import { describe, expect, test } from 'vitest'
-import { ConfigurationError, readConfig } from '../../src/core/config.ts'
+import { readConfig } from '../../src/core/config.ts'
+import { ConfigurationError } from '../../src/core/kernel/values/configuration-error.ts'
 import { isMailable, placeOf, readRelay, readSender } from '../../src/core/mail/settings.ts'
 
 describe('SVC_SMTP_URL', () => {

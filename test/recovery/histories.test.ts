@@ -15,7 +15,6 @@ import { repeatPurge } from '../../src/core/admin/tenants/purge.ts'
 import { revokeToken } from '../../src/core/auth/access-token.ts'
 import { removeMembership } from '../../src/core/memberships/membership.ts'
 import { operations } from '../../src/core/operations.ts'
-import { followOnce } from '../../src/core/recovery/follow-copies.ts'
 import { pulledFolder, pullLedgers } from '../../src/core/recovery/ledger-pull.ts'
 import { readTargets } from '../../src/core/recovery/ledger-targets.ts'
 import { planReconciliation, readLedgers } from '../../src/core/recovery/reconcile.ts'
@@ -235,7 +234,7 @@ test(`${histories} histories lose nothing and gain nothing`, async () => {
           await keep(own.oracle, 'point')
           point = copyOf(model)
         }
-        await followOnce(own.installation) // as a daemon does a second later
+        await own.installation.copies.follow() // as a daemon does a second later
         await takeBack(own.oracle, 'point')
         if (isLost) await loseTheHost()
 

@@ -18,7 +18,6 @@ import { bootInstallation } from '../../src/core/boot.ts'
 import { readConfig } from '../../src/core/config.ts'
 import { operations } from '../../src/core/operations.ts'
 import { lookAtCopies } from '../../src/core/recovery/copy-state.ts'
-import { followOnce } from '../../src/core/recovery/follow-copies.ts'
 import { readLedger } from '../../src/core/recovery/ledger.ts'
 import { pulledFolder, pullLedgers } from '../../src/core/recovery/ledger-pull.ts'
 import { readTargets } from '../../src/core/recovery/ledger-targets.ts'
@@ -99,7 +98,7 @@ describe('an act that owes something', () => {
     await addTarget('one')
     await addTarget('two')
     await place()
-    await followOnce(own.installation)
+    await own.installation.copies.follow()
     takeAway('one')
     await place()
     expect(await lookAtCopies(own.installation)).toMatchObject([
@@ -107,9 +106,9 @@ describe('an act that owes something', () => {
       { name: 'two', failed: null, lines_missing: 1 },
     ])
     const [first] = await lookAtCopies(own.installation)
-    expect(await followOnce(own.installation)).toEqual({ [first!.target_id]: 'missing' })
+    expect(await own.installation.copies.follow()).toEqual({ [first!.target_id]: 'missing' })
     giveBack('one')
-    expect(await followOnce(own.installation)).toEqual({})
+    expect(await own.installation.copies.follow()).toEqual({})
     expect((await lookAtCopies(own.installation)).map(({ lines_missing }) => lines_missing)).toEqual([0, 0])
   })
 
@@ -125,7 +124,7 @@ describe('an act that owes something', () => {
       )
       giveBack('disk')
       expect(await lookAtCopies(own.installation)).toMatchObject([{ name: 'disk', failed: null, lines_missing: 3 }])
-      expect(await followOnce(lenient.installation)).toEqual({})
+      expect(await lenient.installation.copies.follow()).toEqual({})
       expect(await lookAtCopies(own.installation)).toMatchObject([{ lines_missing: 0 }])
     } finally {
       await lenient.close()
@@ -151,7 +150,7 @@ describe('the copies', () => {
       id: randomUUIDv7(),
     }))
     await own.installation.transaction(recoveryActor(), {}, async (ctx) => ctx.oblige(...acts))
-    await followOnce(own.installation)
+    await own.installation.copies.follow()
     expect(copies('disk').sort()).toEqual([
       '000000000001-000000000256',
       '000000000257-000000000512',
@@ -194,7 +193,7 @@ describe('the copies', () => {
   test('of acts that meet are all there', async () => {
     await addTarget('disk')
     await Promise.all(Array.from({ length: 20 }, (_, index) => place(`case ${index}`)))
-    await followOnce(own.installation)
+    await own.installation.copies.follow()
     const [pulled] = await pull('disk')
     expect(readFileSync(pulled!.file, 'utf8')).toBe(ledgerText())
     expect(copies('disk')).toHaveLength(1)
@@ -226,7 +225,7 @@ describe('a ledger that is pulled', () => {
     const { id } = await place()
     const [unsettled] = await pull('disk')
     expect(await readLedgers(own.installation)).toMatchObject({ lines: 1, unsettled: 0 })
-    await followOnce(own.installation)
+    await own.installation.copies.follow()
     rmSync(own.installation.ledger.file)
     expect(await readLedgers(own.installation)).toMatchObject({ lines: 1, unsettled: 1 })
     expect((await pull('disk'))[0]!.file).toBe(unsettled!.file)
@@ -239,7 +238,7 @@ describe('a ledger that is pulled', () => {
     await addTarget('disk')
     const { ledger } = own.installation
     const numbers = await ledger.append([{ act: 'workspace.purged', tenant_id: tenantId }])
-    await followOnce(own.installation)
+    await own.installation.copies.follow()
     expect(await pull('disk')).toMatchObject([{ obligations: 1 }])
     await ledger.settle(numbers, 'void')
     expect(await readLedgers(own.installation)).toMatchObject({ lines: 0, unsettled: 0 })
@@ -253,7 +252,7 @@ describe('a ledger that is pulled', () => {
       id: randomUUIDv7(),
     }))
     await own.installation.transaction(recoveryActor(), {}, async (ctx) => ctx.oblige(...acts))
-    await followOnce(own.installation)
+    await own.installation.copies.follow()
     const [lineage] = readdirSync(root('disk'))
     const [first, second] = readdirSync(join(root('disk'), lineage!)).sort()
     const page = join(root('disk'), lineage!, first!, 'lines.jsonl')
@@ -274,15 +273,15 @@ describe('a ledger that is pulled', () => {
   test('has both ends where somebody went on from an older copy', async () => {
     await addTarget('disk')
     await place()
-    await followOnce(own.installation)
+    await own.installation.copies.follow()
     const older = ledgerText()
     const lost = await place()
-    await followOnce(own.installation)
+    await own.installation.copies.follow()
     const kept = join(backups(), 'kept')
     cpSync(root('disk'), kept, { recursive: true })
     writeFileSync(own.installation.ledger.file, older)
     const went = await place()
-    await followOnce(own.installation)
+    await own.installation.copies.follow()
     cpSync(kept, root('disk'), { recursive: true })
 
     const pulled = await pull('disk')

@@ -11,7 +11,6 @@ import { splitConfig } from '../../src/core/backup/config.ts'
 import type { NewTargetConfig, TargetKind } from '../../src/core/backup/contract.ts'
 import { operations } from '../../src/core/operations.ts'
 import { lookAtCopies } from '../../src/core/recovery/copy-state.ts'
-import { followOnce } from '../../src/core/recovery/follow-copies.ts'
 import { pulledFolder, pullLedgers } from '../../src/core/recovery/ledger-pull.ts'
 import { type TestInstallation, testInstallation } from '../support/installation.ts'
 import { hasSshd, type Sshd, startSshd } from '../support/sshd.ts'
@@ -51,7 +50,7 @@ async function roundTrip(kind: TargetKind, config: NewTargetConfig): Promise<voi
   expect(await pullLedgers(own.installation, described), 'ahead of the act').toMatchObject([
     { fault: null, obligations: 301 },
   ])
-  expect(await followOnce(own.installation)).toEqual({})
+  expect(await own.installation.copies.follow()).toEqual({})
   expect(await lookAtCopies(own.installation)).toMatchObject([{ name: kind, lines_missing: 0, failed: null }])
   const [pulled, ...others] = await pullLedgers(own.installation, described)
   expect(others).toEqual([])

@@ -5,7 +5,7 @@ import { type AccountActor, anyone, recoveryActor } from '../../src/core/actor.t
 import type { Session } from '../../src/core/auth/contract.ts'
 import { proveSignIn, signIn } from '../../src/core/auth/sign-in.ts'
 import type { Ctx } from '../../src/core/context.ts'
-import { defineJob } from '../../src/core/job.ts'
+import { defineJob } from '../../src/core/kernel/transaction/runnable-job.ts'
 import { operations } from '../../src/core/operations.ts'
 import { performForAnswer } from '../../src/core/perform.ts'
 import { admitTraffic } from '../../src/core/recovery/admit.ts'

@@ -3,6 +3,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
 import { openInstallation } from '../../src/core/installation.ts'
 import { jobs } from '../../src/core/jobs.ts'
+import { openLedgerCopies } from '../../src/core/recovery/ledger-copies.ts'
 import { openLog } from '../../src/daemon/log.ts'
 import { startWorker } from '../../src/daemon/worker.ts'
 import { freshSlug, type TestInstallation, testInstallation } from './installation.ts'
@@ -40,7 +41,11 @@ export async function mailing(env: NodeJS.ProcessEnv): Promise<Mailing> {
   const { config, address, ring } = test.installation
   const lines: string[] = []
   const log = openLog('info', { write: (line) => lines.push(line) })
-  const working = openInstallation(config, address, ring, { works: true, applicationName: 'svc test worker' })
+  const working = openInstallation(config, address, ring, {
+    works: true,
+    applicationName: 'svc test worker',
+    copies: openLedgerCopies,
+  })
   const worker = await startWorker(working, jobs, log)
   const { oracle } = test
 

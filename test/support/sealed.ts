@@ -2,9 +2,10 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import type postgres from 'postgres'
 import type { Installation } from '../../src/core/installation.ts'
+import { installationScope } from '../../src/core/schema.ts'
 import type { SealedKind } from '../../src/core/sealed-kinds.ts'
 import { openSealed, storeSealed } from '../../src/core/sealed-values.ts'
-import { installationScope, type Place } from '../../src/core/sealing.ts'
+import type { Place } from '../../src/core/sealing.ts'
 
 const system = { kind: 'SYSTEM', job: 'test' } as const
 

@@ -2,9 +2,11 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../core/config.ts'
-import { asInstallation } from '../../core/context.ts'
-import { type Identity, openInstallation } from '../../core/installation.ts'
+import { openInstallation } from '../../core/installation.ts'
+import { asInstallation } from '../../core/kernel/database/roles.ts'
+import type { Identity } from '../../core/kernel/transaction/installation-identity.ts'
 import type { Keyring } from '../../core/keyring.ts'
+import { openLedgerCopies } from '../../core/recovery/ledger-copies.ts'
 import { type LedgerStatus, lookAtLedger } from '../../core/recovery/ledger-status.ts'
 import type { HeldDatabase } from '../database.ts'
 import { copySays, noCopies } from '../render/ledger.ts'
@@ -12,7 +14,11 @@ import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 
 /** Asks every target of the installation; for a database that was found in order. */
 export async function checkLedger(config: Config, ring: Keyring, { daemon }: HeldDatabase): Promise<Finding[]> {
-  const installation = openInstallation(config, daemon, ring, { works: false, applicationName: 'svc doctor' })
+  const installation = openInstallation(config, daemon, ring, {
+    works: false,
+    applicationName: 'svc doctor',
+    copies: openLedgerCopies,
+  })
   try {
     const [known] = await installation.pool.transaction(
       asInstallation,

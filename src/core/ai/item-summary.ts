@@ -1,6 +1,5 @@
 /** `:summarize` of an item: what is said of it becomes a question. Spec: Index, Suggestions and AI. */
 import type { Actor } from '../actor.ts'
-import { account } from '../auth/session.ts'
 import { visibleContainer } from '../containers/access.ts'
 import type { Ctx } from '../context.ts'
 import type { Installation } from '../installation.ts'
@@ -41,6 +40,6 @@ async function composeQuestion(ctx: Ctx, itemId: string): Promise<Question> {
 async function readLabels(ctx: Ctx, ids: readonly string[]): Promise<string[]> {
   const { tx } = ctx
   const rows = await tx<{ name: string }[]>`
-    select name from label where tenant_id = ${account(ctx).tenantId} and id in ${tx.list(ids)} order by name_fold`
+    select name from label where tenant_id = ${ctx.account.tenantId} and id in ${tx.list(ids)} order by name_fold`
   return rows.map(({ name }) => name)
 }

@@ -10,12 +10,11 @@
  */
 import type { Jurisdiction } from '../admin/settings/defaults.ts'
 import { readSettings } from '../admin/settings/settings.ts'
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
+import { installationScope } from '../schema.ts'
 import { openSealed } from '../sealed-values.ts'
-import { installationScope } from '../sealing.ts'
 import type { OpenedModel } from './adapter.ts'
 import type { aiOperations as ops } from './contract.ts'
 import { allowedBy } from './jurisdictions.ts'
@@ -30,7 +29,7 @@ export interface SeenModel {
 
 /** Oldest first. */
 export async function listAiModels(ctx: Ctx): Promise<Answer<typeof ops.listAiModels>> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const models = await ctx.asInstallation(() => readAllowed(ctx))
   const chosen = await readChoice(ctx, tenantId)
   return { data: models.map((model) => ({ ...model, chosen: model.id === chosen })) }
@@ -53,7 +52,7 @@ export async function chooseAiModel(
   ctx: Ctx,
   { modelId }: Received<typeof ops.chooseAiModel>,
 ): Promise<Answer<typeof ops.chooseAiModel>> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const model = await findAllowed(ctx, modelId)
 
   const changed = await ctx.tx`
@@ -69,7 +68,7 @@ export async function unchooseAiModel(
   ctx: Ctx,
   { modelId }: Received<typeof ops.unchooseAiModel>,
 ): Promise<Answer<typeof ops.unchooseAiModel>> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const model = await findAllowed(ctx, modelId)
 
   const changed = await ctx.tx`delete from ai_choice where tenant_id = ${tenantId} and model_id = ${modelId}`

@@ -8,7 +8,6 @@
  * Spec: Index, Suggestions and AI.
  */
 import type { Actor } from '../actor.ts'
-import { account } from '../auth/session.ts'
 import { isSeen, visibleContainer } from '../containers/access.ts'
 import type { Ctx } from '../context.ts'
 import type { Installation } from '../installation.ts'
@@ -63,7 +62,7 @@ async function composeQuestion(ctx: Ctx, tenantId: string, containerId: string):
 
 /** The question whose content is these sections, in the workspace's language. */
 export async function questionAbout(ctx: Ctx, what: string, parts: readonly Section[]): Promise<Question> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const [tenant] = await ctx.tx<
     { locale: string }[]
   >`select default_locale as locale from tenant where id = ${tenantId}`

@@ -16,9 +16,9 @@ import { isMeant } from '../auth/second-factor/demand.ts'
 import { readFactor } from '../auth/second-factor/enrolment.ts'
 import { passwordWay, readSignIn, type SignInFacts, type WayIn } from '../auth/ways-in.ts'
 import type { Ctx } from '../context.ts'
+import { isGatedFor } from '../kernel/transaction/gate.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
-import { isGatedFor } from '../recovery/gate.ts'
 import type { auditOperations as ops } from './contract.ts'
 
 type Explanation = Answer<typeof ops.explainSignIn>
@@ -38,7 +38,7 @@ export async function explainSignIn(ctx: Ctx, { body }: Received<typeof ops.expl
 
   const ways: ExplainedWay[] = []
   for (const of of waysOf) ways.push(...(await of(ctx, facts, body.email)))
-  const isGated = account !== undefined && (await isGatedFor(ctx, account.id))
+  const isGated = account !== undefined && (await isGatedFor(ctx.tx, account.id))
   return {
     workspace: { id: facts.tenantId, slug: body.workspace, state: workspaceState },
     account: account

@@ -5,7 +5,6 @@
  * moment by the database's. Each filter alone has an index in that order (migration 0019), so a page
  * costs the same at any length of the trail. Spec: ours; decision 0103.
  */
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Answer, Received } from '../operation.ts'
 import { lastId, pageOfRows } from '../page.ts'
@@ -29,7 +28,7 @@ export async function pageOfTrail(
   filters: Filters,
   { cursor, size }: { readonly cursor?: string | undefined; readonly size: number },
 ): Promise<TrailPage> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const [at = 'infinity', id = lastId] = cursor === undefined ? [] : ctx.cursor.read(operation, filters, cursor)
   const rows = await ctx.tx.last<EntryRow[]>`
     select id, at, at::text as exact, action,

@@ -21,7 +21,6 @@ import { rankOf, type Scope } from '../schema.ts'
 import { mintToken, type TokenKind } from '../token.ts'
 import { demandCeiling } from './ceiling.ts'
 import { endToken, holdBearer } from './ending.ts'
-import { account } from './session.ts'
 import type { tokenOperations as ops } from './token-contract.ts'
 
 interface TokenRow {
@@ -41,7 +40,7 @@ export async function listTokens(
   ctx: Ctx,
   { cursor, size }: Received<typeof ops.listTokens>,
 ): Promise<Answer<typeof ops.listTokens>> {
-  const { tenantId, accountId } = account(ctx)
+  const { tenantId, accountId } = ctx.account
   const before = pageStart(ctx, tokens, cursor)
   const rows = await ctx.tx.last<TokenRow[]>`
     select id, name, last4, scopes, created_at, expires_at, last_used_at from credential
@@ -56,7 +55,7 @@ export async function createToken(
   ctx: Ctx,
   { body }: Received<typeof ops.createToken>,
 ): Promise<Answer<typeof ops.createToken>> {
-  const actor = account(ctx)
+  const actor = ctx.account
   checkOwnScopes(actor, body.scopes)
   await checkScopes(ctx, actor, body.scopes)
   const kind = actor.kind === 'SERVICE' ? 'service' : 'personal'
@@ -79,7 +78,7 @@ export const isShown = ({ sessionId, isProven }: AccountActor) => sessionId !== 
 
 /** Revokes a token, and what it made, from the very next call on: one's own, or, for an ADMIN, a service account's. Refuses not_found, admin.operator_required, auth.role_required. */
 export async function revokeToken(ctx: Ctx, { tokenId }: Received<typeof ops.revokeToken>): Promise<void> {
-  const { tenantId, accountId, role } = account(ctx)
+  const { tenantId, accountId, role } = ctx.account
   const mayOthers = rankOf[role] >= rankOf.ADMIN
   const [token] = await ctx.tx<{ account_id: string }[]>`
     select account_id from credential

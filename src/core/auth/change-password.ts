@@ -7,7 +7,7 @@ import type { Problem } from '../problem.ts'
 import type { passwordOperations as ops } from './contract.ts'
 import { hasherFor } from './hashing-lane.ts'
 import { hashNewPassword, writePassword } from './new-password.ts'
-import { account, endOtherSessions, voidStepUps } from './session.ts'
+import { endOtherSessions, voidStepUps } from './session.ts'
 import { proveOwnPassword, refusalOf, type Verdict } from './step-up.ts'
 
 type Prepared = { readonly verdict: Verdict; readonly newHash: string | null }
@@ -40,7 +40,7 @@ export async function changePassword(
   _: Received<typeof ops.changePassword>,
   { verdict, newHash }: Prepared,
 ): Promise<Problem | undefined> {
-  const actor = account(ctx)
+  const actor = ctx.account
   const { tenantId, accountId, sessionId } = actor
   const refusal = await refusalOf(ctx, actor, verdict)
   if (refusal) return refusal

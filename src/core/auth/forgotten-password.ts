@@ -16,15 +16,16 @@ import { type Actor, anyone, type SystemActor } from '../actor.ts'
 import { readSettings } from '../admin/settings/settings.ts'
 import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
-import { admitted, type Installation } from '../installation.ts'
-import { defineJob } from '../job.ts'
+import type { Installation } from '../installation.ts'
+import { admitted } from '../kernel/transaction/admission.ts'
+import { refuseWhileGated } from '../kernel/transaction/gate.ts'
+import { defineJob } from '../kernel/transaction/runnable-job.ts'
 import { tellAccount } from '../mail/jobs.ts'
 import { composeMail, type Place } from '../mail/message.ts'
 import { deliver } from '../mail/transport.ts'
 import { hasRole } from '../memberships/held-role.ts'
 import type { Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
-import { refuseWhileGated } from '../recovery/gate.ts'
 import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import { endProofs, ownNames } from './change-password.ts'
 import type { passwordOperations as ops } from './contract.ts'
@@ -154,7 +155,7 @@ export async function resetPassword(
   const { tenant_id: tenantId, id, account_id: accountId, email } = await findReset(ctx, body.token)
   await forgetFailures(ctx, tenantId, subjectOf(tenantId, email))
   await ctx.inWorkspace(tenantId, () =>
-    admitted(ctx.tx, tenantId, async () => {
+    admitted(ctx.tx, { workspace: tenantId }, async () => {
       const [, used] = await Promise.all([
         lockAccount(ctx, { tenantId, accountId }),
         ctx.tx`
@@ -189,7 +190,7 @@ async function findReset(ctx: Ctx, token: string): Promise<ResetRow> {
     join account a on a.tenant_id = r.tenant_id and a.id = r.account_id
     where r.hash = ${hashToken(token)} and r.used_at is null and r.expires_at > now() and a.state = 'ACTIVE' and ${hasRole(ctx.tx)}`
   if (!found) refuse('auth.reset_invalid')
-  await refuseWhileGated(ctx, found.account_id)
+  await refuseWhileGated(ctx.tx, found.account_id)
   return found
 }
 

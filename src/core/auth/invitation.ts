@@ -6,11 +6,12 @@
  */
 import { type Actor, anyone } from '../actor.ts'
 import type { Ctx } from '../context.ts'
-import { admitted, type Installation } from '../installation.ts'
+import type { Installation } from '../installation.ts'
+import { admitted } from '../kernel/transaction/admission.ts'
+import { refuseWhileGated } from '../kernel/transaction/gate.ts'
 import { hasRole } from '../memberships/held-role.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
-import { refuseWhileGated } from '../recovery/gate.ts'
 import { hashToken, isTokenShaped } from '../token.ts'
 import type { invitationOperations as ops, Session } from './contract.ts'
 import { lockAccount } from './ending.ts'
@@ -61,7 +62,7 @@ export async function redeemInvitation(
 ): Promise<Session> {
   const { tenant_id: tenantId, id, account_id: accountId } = await findInvitation(ctx, body.token)
   return ctx.inWorkspace(tenantId, () =>
-    admitted(ctx.tx, tenantId, async () => {
+    admitted(ctx.tx, { workspace: tenantId }, async () => {
       const [, used] = await Promise.all([
         lockAccount(ctx, { tenantId, accountId }),
         ctx.tx`
@@ -93,6 +94,6 @@ export async function findInvitation(ctx: Ctx, token: string): Promise<Invitatio
     join tenant t on t.id = i.tenant_id
     where i.hash = ${hashToken(token)} and i.used_at is null and i.expires_at > now() and a.state = 'INVITED' and ${hasRole(ctx.tx)}`
   if (!found) refuse('auth.invitation_invalid')
-  await refuseWhileGated(ctx, found.account_id)
+  await refuseWhileGated(ctx.tx, found.account_id)
   return found
 }

@@ -1,6 +1,6 @@
 /** Jobs of the auth area: what ends by itself. Spec: decisions 2. */
 import { z } from 'zod'
-import { defineJob } from '../job.ts'
+import { defineJob } from '../kernel/transaction/runnable-job.ts'
 
 /** Ends an invitation that nobody redeemed: the trail says so, and its hash is gone. */
 export const endInvitation = defineJob({

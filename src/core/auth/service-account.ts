@@ -7,7 +7,6 @@ import { refuse } from '../problem.ts'
 import { type Role, rankOf } from '../schema.ts'
 import { checkScopes, isShown, writeToken } from './access-token.ts'
 import { holdBearer } from './ending.ts'
-import { account } from './session.ts'
 import type { serviceAccountOperations as ops } from './token-contract.ts'
 
 const list = { operation: 'listServiceAccounts' }
@@ -17,7 +16,7 @@ export async function listServiceAccounts(
   ctx: Ctx,
   { cursor, size }: Received<typeof ops.listServiceAccounts>,
 ): Promise<Answer<typeof ops.listServiceAccounts>> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const after = pageStart(ctx, list, cursor)
   const rows = await ctx.tx.last<
     { id: string; account_id: string; name: string; role: Role | null; created_at: string }[]
@@ -34,7 +33,7 @@ export async function createServiceAccount(
   ctx: Ctx,
   { body }: Received<typeof ops.createServiceAccount>,
 ): Promise<Answer<typeof ops.createServiceAccount>> {
-  const actor = account(ctx)
+  const actor = ctx.account
   const parentId = isShown(actor) ? null : actor.credentialId
   if (rankOf[body.role] > rankOf[actor.role]) refuse('auth.role_required', { role: body.role })
   await Promise.all([holdBearer(ctx, actor), checkScopes(ctx, actor, body.scopes)])

@@ -10,17 +10,16 @@
  *
  * Spec: decisions 2, Tokens and shapes; InstanceSettings (two session bounds).
  */
-import { type AccountActor, isAccount } from '../actor.ts'
 import type { SignInValues } from '../admin/settings/defaults.ts'
 import { readSettings } from '../admin/settings/settings.ts'
 import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
-import { admitted } from '../installation.ts'
+import { admitted } from '../kernel/transaction/admission.ts'
+import { holdGate, refuseWhileGated } from '../kernel/transaction/gate.ts'
 import { hasRole } from '../memberships/held-role.ts'
 import type { Answer, Received } from '../operation.ts'
 import { lastId, pageOfRows, pageStart } from '../page.ts'
 import { Problem, refuse } from '../problem.ts'
-import { holdGate, refuseWhileGated } from '../recovery/gate.ts'
 import { hashToken, isTokenShaped, mintToken } from '../token.ts'
 import type { sessionOperations as ops, Session } from './contract.ts'
 
@@ -133,10 +132,10 @@ export async function refreshSession(
     where c.hash = ${hash} and c.kind = 'REFRESH' and c.revoked_at is null and c.expires_at > now() and ${hasRole(ctx.tx)}
     for update of c, s`
   if (!found) refuse('auth.unauthenticated')
-  await refuseWhileGated(ctx, found.account_id)
+  await refuseWhileGated(ctx.tx, found.account_id)
 
   return ctx.inWorkspace(found.tenant_id, () =>
-    admitted(ctx.tx, found.tenant_id, async () => {
+    admitted(ctx.tx, { workspace: found.tenant_id }, async () => {
       if (found.is_used) {
         await revokeSession(ctx, found.tenant_id, found.session_id, 'refresh_token_reused')
         // Answered, not thrown: the revocation must outlive the refusal.
@@ -212,7 +211,7 @@ export async function listSessions(
   ctx: Ctx,
   { cursor, size }: Received<typeof ops.listSessions>,
 ): Promise<Answer<typeof ops.listSessions>> {
-  const actor = account(ctx)
+  const actor = ctx.account
   const before = pageStart(ctx, sessions, cursor)
   const rows = await ctx.tx.last<{ id: string; created_at: string; last_used_at: string; is_current: boolean }[]>`
     select s.id, s.created_at, s.last_used_at, s.id = ${actor.bearerId} as is_current from session s
@@ -225,22 +224,16 @@ export async function listSessions(
 
 /** Ends the session of this call. Refuses not_found under a token that belongs to no session. */
 export async function signOut(ctx: Ctx): Promise<void> {
-  const actor = account(ctx)
+  const actor = ctx.account
   if (actor.sessionId === null) refuse('not_found')
   await revokeSession(ctx, actor.tenantId, actor.sessionId, 'signed_out')
 }
 
 /** Ends one of the account's sessions. Refuses not_found. */
 export async function endSession(ctx: Ctx, { sessionId }: Received<typeof ops.endSession>): Promise<void> {
-  const actor = account(ctx)
+  const actor = ctx.account
   const [found] = await ctx.tx`
     select 1 from session where tenant_id = ${actor.tenantId} and id = ${sessionId} and account_id = ${actor.accountId} and revoked_at is null for update`
   if (!found) refuse('not_found')
   await revokeSession(ctx, actor.tenantId, sessionId, 'ended_by_account')
-}
-
-/** The account that acts; operations that ask for it are never performed by anybody else. */
-export function account(ctx: Ctx): AccountActor {
-  if (!isAccount(ctx.actor)) throw new Error('this operation is performed by an account only')
-  return ctx.actor
 }

@@ -13,11 +13,12 @@
  */
 import { type Actor, anyone } from '../actor.ts'
 import type { Ctx } from '../context.ts'
-import { admitted, type Installation } from '../installation.ts'
+import type { Installation } from '../installation.ts'
+import { admitted } from '../kernel/transaction/admission.ts'
+import { refuseWhileGated } from '../kernel/transaction/gate.ts'
 import { holdsRole } from '../memberships/held-role.ts'
 import type { Received } from '../operation.ts'
 import { Problem, refuse } from '../problem.ts'
-import { refuseWhileGated } from '../recovery/gate.ts'
 import { endProofs, ownNames } from './change-password.ts'
 import type { sessionOperations as ops, Session } from './contract.ts'
 import { hasherFor } from './hashing-lane.ts'
@@ -91,7 +92,7 @@ export async function signIn(
 /** What every way in with a password passes last: the workspace is open, the account is still what was proved, the second factor was shown. */
 const enter = <T>(ctx: Ctx, heard: Right, given: Given, work: () => Promise<T>): Promise<T | Problem> =>
   ctx.inWorkspace(heard.facts.tenantId, () =>
-    admitted(ctx.tx, heard.facts.tenantId, async () => (await stillProved(ctx, heard, given)) ?? work()),
+    admitted(ctx.tx, { workspace: heard.facts.tenantId }, async () => (await stillProved(ctx, heard, given)) ?? work()),
   )
 
 type Right = Extract<Proved, { is: 'right' }>
@@ -110,7 +111,7 @@ async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
     if (attempts > 0) await recordFailure(ctx, proved.facts, attempts)
     return new Problem('auth.sign_in_failed')
   }
-  await refuseWhileGated(ctx, proved.accountId)
+  await refuseWhileGated(ctx.tx, proved.accountId)
   if (attempts > 0) await forgetFailures(ctx, tenantId, subject)
   return proved
 }

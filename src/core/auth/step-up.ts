@@ -23,7 +23,6 @@ import { countFailure, secondsLocked } from './failed-attempts.ts'
 import { hasherFor } from './hashing-lane.ts'
 import { isPassword } from './password.ts'
 import { refusalOfFactor } from './second-factor/show.ts'
-import { account } from './session.ts'
 
 const proofSeconds = 300
 /** A clock that falls back farther than this must not lengthen a proof's life: one of the future is none. */
@@ -57,7 +56,7 @@ export async function stepUp(
   { body }: Received<typeof ops.stepUp>,
   verdict: Verdict,
 ): Promise<Answer<typeof ops.stepUp> | Problem> {
-  const actor = account(ctx)
+  const actor = ctx.account
   const refusal = (await refusalOf(ctx, actor, verdict)) ?? (await refusalOfFactor(ctx, actor, body, 'STEP_UP'))
   if (refusal) return refusal
 

@@ -9,11 +9,10 @@ import type { Ctx } from '../context.ts'
 import type { Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
 import type { sessionOperations as ops } from './contract.ts'
-import { account } from './session.ts'
 
 /** Records that the account agrees; again, nothing. Refuses legal.terms_changed for any version but the one in force. */
 export async function agreeToTerms(ctx: Ctx, { body }: Received<typeof ops.agreeToTerms>): Promise<void> {
-  const { tenantId, accountId } = account(ctx)
+  const { tenantId, accountId } = ctx.account
   const { legal } = await readSettings(ctx)
   if (body.terms_version !== legal.terms_version) refuse('legal.terms_changed', { terms_version: legal.terms_version })
 

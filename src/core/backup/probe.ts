@@ -5,13 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type Actor, actsForInstallation } from '../actor.ts'
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
 import type { Installation } from '../installation.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
-import { installationScope } from '../sealing.ts'
+import { installationScope } from '../schema.ts'
 import type { backupOperations as ops, ProbeStep } from './contract.ts'
 import { openStore } from './open-store.ts'
 import { inTime, type OpenedTarget, type Store, StoreFailure } from './store.ts'
@@ -34,7 +33,7 @@ export async function testBackupTarget(
   { targetId }: Received<typeof ops.testBackupTarget>,
   steps: ProbeStep[],
 ): Promise<Answer<typeof ops.testBackupTarget>> {
-  const scope = actsForInstallation(ctx.actor) ? installationScope : account(ctx).tenantId
+  const scope = actsForInstallation(ctx.actor) ? installationScope : ctx.account.tenantId
   const noted = await ctx.tx`
     update backup_target set last_tested_at = now() where tenant_id = ${scope} and id = ${targetId}`
   if (noted.count === 0) refuse('not_found')

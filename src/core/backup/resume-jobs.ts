@@ -10,7 +10,7 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Installation } from '../installation.ts'
-import { defineJob } from '../job.ts'
+import { defineJob } from '../kernel/transaction/runnable-job.ts'
 import { exportTenantJob, mostAttempts } from './export-job.ts'
 
 const silence = '1 minute'

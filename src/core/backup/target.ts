@@ -8,7 +8,6 @@
  * Spec: Index, Backup; decisions 4; T-17.
  */
 import { type Actor, actsForInstallation, isAccount } from '../actor.ts'
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import { EgressRefused } from '../egress/guard.ts'
 import { newId } from '../id.ts'
@@ -16,14 +15,14 @@ import type { Installation } from '../installation.ts'
 import { tellOperators } from '../mail/operators.ts'
 import type { Answer, Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
+import { installationScope } from '../schema.ts'
 import { openSealed, removeSealed, storeSealed } from '../sealed-values.ts'
-import { installationScope } from '../sealing.ts'
 import { type Secrets, splitConfig } from './config.ts'
 import type { BackupTarget, backupOperations as ops, TargetConfig } from './contract.ts'
 import type { OpenedTarget } from './store.ts'
 
 /** The scope whose targets a caller sees. */
-const scopeOf = (ctx: Ctx) => (actsForInstallation(ctx.actor) ? installationScope : account(ctx).tenantId)
+const scopeOf = (ctx: Ctx) => (actsForInstallation(ctx.actor) ? installationScope : ctx.account.tenantId)
 
 /** At most 1,000, oldest first. */
 export async function listBackupTargets(ctx: Ctx): Promise<Answer<typeof ops.listBackupTargets>> {

@@ -14,7 +14,6 @@
  * next request. Spec: decisions 1 (not visible), 2 (roles); docs/decisions/0101.
  */
 import type { AccountActor } from '../actor.ts'
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Part } from '../database/statement.ts'
 import { refuse, refuseMember } from '../problem.ts'
@@ -121,7 +120,7 @@ export async function findVisibleContainer(ctx: Ctx, containerId: string): Promi
 
 /** The ids of the containers that the caller sees and that are not deleted, as the inside of an `in (…)`. */
 export function visibleContainerIds(ctx: Ctx): Part {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   return ctx.tx.part`
     select c.id from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
     where c.tenant_id = ${tenantId} and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}`
@@ -129,7 +128,7 @@ export function visibleContainerIds(ctx: Ctx): Part {
 
 /** Whether the caller sees the container `c`, whose hub is `h`: for a statement that reads many. */
 export function isSeen(ctx: Ctx): Part {
-  const { tenantId, accountId, role, isGuest } = account(ctx)
+  const { tenantId, accountId, role, isGuest } = ctx.account
   const { tx } = ctx
   if (!isGuest && role === 'OWNER') return tx.part`true`
   const named = tx.part`exists (
@@ -139,7 +138,7 @@ export function isSeen(ctx: Ctx): Part {
 }
 
 async function findContainer(ctx: Ctx, containerId: string, lock?: Lock): Promise<ContainerRow | undefined> {
-  const actor = account(ctx)
+  const actor = ctx.account
   const { tenantId, accountId } = actor
   const { tx } = ctx
   const locked =

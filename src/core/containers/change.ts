@@ -7,7 +7,6 @@
  * What holds for a hub holds for its collections, whose own rows stay as they are: so a hub comes
  * back with exactly the collections that it had. Spec: Index, Containers; decisions 3; decision 0102.
  */
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Received } from '../operation.ts'
 import { refuse, refuseMember } from '../problem.ts'
@@ -35,7 +34,7 @@ export async function updateContainer(
 
   await ctx.tx`
     update container set name = ${name}, description = ${description}, updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${containerId}`
+    where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
   return recorded(ctx, containerId, 'work.container.changed', { members: changed })
 }
@@ -52,7 +51,7 @@ export async function reorderContainer(
 
   await ctx.tx`
     update container set rank = ${rank}, updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${containerId}`
+    where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
   return recorded(ctx, containerId, 'work.container.reordered', { before: body.before_container_id ?? null })
 }
@@ -75,7 +74,7 @@ export async function moveContainer(
 
   await ctx.tx`
     update container set parent_id = ${body.parent_id}, rank = ${rank}, updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${containerId}`
+    where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
   return recorded(ctx, containerId, 'work.container.moved', { from: row.parent_id, to: body.parent_id })
 }
@@ -90,7 +89,7 @@ export async function archiveContainer(
 
   await ctx.tx`
     update container set archived_at = now(), updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${containerId}`
+    where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
   return recorded(ctx, containerId, 'work.container.archived')
 }
@@ -105,7 +104,7 @@ export async function unarchiveContainer(
 
   await ctx.tx`
     update container set archived_at = null, updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${containerId}`
+    where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
   return recorded(ctx, containerId, 'work.container.unarchived')
 }
@@ -117,7 +116,7 @@ export async function deleteContainer(ctx: Ctx, { containerId }: Received<typeof
 
   const [after] = await ctx.tx<Pick<Container, 'deleted_at' | 'updated_at' | 'version'>[]>`
     update container set deleted_at = now(), updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${containerId} returning deleted_at, updated_at, version`
+    where tenant_id = ${ctx.account.tenantId} and id = ${containerId} returning deleted_at, updated_at, version`
 
   await record(ctx, 'work.container.deleted', { ...before, ...after })
 }
@@ -134,7 +133,7 @@ export async function restoreContainer(
 
   await ctx.tx`
     update container set deleted_at = null, updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${containerId}`
+    where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
   return recorded(ctx, containerId, 'work.container.restored')
 }

@@ -1,5 +1,4 @@
 /** Creating hubs and collections. Spec: Index, Containers; decisions 3. */
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
 import { addMembership } from '../memberships/membership.ts'
@@ -16,7 +15,7 @@ type New = Received<typeof ops.createContainer>['body']
 
 /** Refuses request.invalid, auth.role_required, container.archived, order.exhausted. */
 export async function createContainer(ctx: Ctx, { body }: Received<typeof ops.createContainer>): Promise<Container> {
-  const { tenantId, accountId } = account(ctx)
+  const { tenantId, accountId } = ctx.account
   const { parentId, role } = body.kind === 'HUB' ? await hubPlace(ctx, body) : await collectionPlace(ctx, body)
   const rank = await rankAt(ctx, { parentId, before: body.before_container_id })
   const id = newId()
@@ -37,7 +36,7 @@ interface NewPlace {
 }
 
 async function hubPlace(ctx: Ctx, body: New): Promise<NewPlace> {
-  const { role, isGuest } = account(ctx)
+  const { role, isGuest } = ctx.account
   if (body.parent_id) refuseMember('/parent_id', 'value.not_taken')
   if (isGuest || rankOf[role] < rankOf.MEMBER) refuse('auth.role_required', { role: 'MEMBER' })
   if (body.is_private) await demandPrivateHubs(ctx)

@@ -1,5 +1,4 @@
 /** Lists the hubs and collections that the caller sees. Spec: Index, Containers; decisions 3. */
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Part } from '../database/statement.ts'
 import type { Answer, Received } from '../operation.ts'
@@ -13,7 +12,7 @@ type Query = Received<typeof ops.listContainers>
 export async function listContainers(ctx: Ctx, query: Query): Promise<Answer<typeof ops.listContainers>> {
   const { kind, parent_id, state, cursor, size } = query
   const list = { operation: 'listContainers', filters: { kind, parent_id, state } }
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const after = pageStart(ctx, list, cursor)
   const { tx } = ctx
   const rows = tx.part`

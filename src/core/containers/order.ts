@@ -6,7 +6,6 @@
  * their ranks and are stepped over, so a restored one is where it was. Spec: `:reorder`; decision 0100.
  */
 
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import { lockClasses } from '../database/lock-classes.ts'
 import { refuseMember } from '../problem.ts'
@@ -23,7 +22,7 @@ interface Place {
 
 /** The rank of a place. Refuses request.invalid at /before_container_id, order.exhausted. */
 export async function rankAt(ctx: Ctx, { parentId, before, moving }: Place): Promise<string> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const { tx } = ctx
   await tx`select pg_advisory_xact_lock(${lockClasses.siblings}, hashtext(${tenantId + (parentId ?? '')}))`
   const neighbour = before ? await findNeighbour(ctx, parentId, before, moving) : undefined
@@ -42,7 +41,7 @@ export async function isInPlace(
   { id, parent_id, rank }: { readonly id: string; readonly parent_id: string | null; readonly rank: string },
   before: string | null | undefined,
 ): Promise<boolean> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const [next] = await ctx.tx<{ id: string }[]>`
     select c.id from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
     where c.tenant_id = ${tenantId} and ${siblingsOf(ctx, parent_id)} and c.id <> ${id}
@@ -56,7 +55,7 @@ export async function positionOf(
   ctx: Ctx,
   { parent_id, rank }: { readonly parent_id: string | null; readonly rank: string },
 ): Promise<number> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const [row] = await ctx.tx<{ position: number }[]>`
     select count(*)::int as position from container c
     left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
@@ -71,7 +70,7 @@ async function findNeighbour(
   moving: string | undefined,
 ): Promise<{ readonly rank: string }> {
   if (before === moving) refuseMember('/before_container_id', 'reference.itself')
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const [row] = await ctx.tx<{ rank: string }[]>`
     select c.rank from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
     where c.tenant_id = ${tenantId} and c.id = ${before} and ${siblingsOf(ctx, parentId)} and c.deleted_at is null and ${isSeen(ctx)}`

@@ -1,6 +1,5 @@
 /** Hiding a container, and opening it. Spec: Index, Containers (`PUT …/privacy`); decision 0101. */
 import { readSettings } from '../admin/settings/settings.ts'
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import { addMembership } from '../memberships/membership.ts'
 import type { Received } from '../operation.ts'
@@ -15,7 +14,7 @@ export async function setContainerPrivacy(
   ctx: Ctx,
   { containerId, body }: Received<typeof ops.setContainerPrivacy>,
 ): Promise<Container> {
-  const { tenantId, accountId } = account(ctx)
+  const { tenantId, accountId } = ctx.account
   const row = await lockWritable(ctx, containerId, 'ADMIN')
   if (body.is_private === row.is_private) return represented(ctx, row)
   if (body.is_private && row.kind === 'HUB') await demandPrivateHubs(ctx)
@@ -32,13 +31,13 @@ export async function setContainerPrivacy(
 
 /** Refuses auth.role_required where the installation lets nobody below ADMIN hide a hub. */
 export async function demandPrivateHubs(ctx: Ctx): Promise<void> {
-  const { role, isGuest } = account(ctx)
+  const { role, isGuest } = ctx.account
   if (!isGuest && rankOf[role] >= rankOf.ADMIN) return
   if (!(await readSettings(ctx)).signIn.private_hubs) refuse('auth.role_required', { role: 'ADMIN' })
 }
 
 async function isMember(ctx: Ctx, containerId: string): Promise<boolean> {
-  const { tenantId, accountId } = account(ctx)
+  const { tenantId, accountId } = ctx.account
   const [membership] = await ctx.tx`
     select 1 from membership where tenant_id = ${tenantId} and account_id = ${accountId} and container_id = ${containerId}`
   return membership !== undefined

@@ -6,8 +6,7 @@
  * Spec: database design; docs/decisions/0003.
  */
 import type { Client } from 'pg'
-import { jobs } from '../jobs.ts'
-import { queueSchema } from '../queue.ts'
+import { queueSchema } from '../kernel/database/queue-schema.ts'
 import type { DatabaseAddress } from './address.ts'
 import { withClient } from './client.ts'
 import { migrationFolder, migrationNames } from './migration-names.ts'
@@ -32,8 +31,12 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError'
 }
 
-/** Brings the database up to this release; answers the names it ran. Throws SchemaError for a newer database or an old server. */
-export async function migrate(owner: DatabaseAddress, daemon: DatabaseAddress): Promise<readonly string[]> {
+/** Brings the database up to this release, with a queue for each name; answers the migrations it ran. Throws SchemaError for a newer database or an old server. */
+export async function migrate(
+  owner: DatabaseAddress,
+  daemon: DatabaseAddress,
+  queues: readonly string[],
+): Promise<readonly string[]> {
   return withClient(owner, async (client) => {
     await checkServer(client)
     const { unknown } = await statusOf(client)
@@ -49,7 +52,7 @@ export async function migrate(owner: DatabaseAddress, daemon: DatabaseAddress): 
       verbose: false,
       log: () => {},
     })
-    await migrateQueue(client)
+    await migrateQueue(client, queues)
     await grantLogin(client, daemon.user)
     return ran.map(({ name }) => name)
   })
@@ -59,23 +62,23 @@ export async function migrate(owner: DatabaseAddress, daemon: DatabaseAddress): 
 export const migrationStatus = (address: DatabaseAddress): Promise<MigrationStatus> => withClient(address, statusOf)
 
 /** Throws SchemaError unless the database is exactly what this release needs. */
-export async function checkMigrated(address: DatabaseAddress): Promise<void> {
+export async function checkMigrated(address: DatabaseAddress, queues: readonly string[]): Promise<void> {
   const { pending, unknown } = await migrationStatus(address)
   if (unknown.length > 0) throw newerDatabase(unknown)
   if (pending.length > 0)
     throw new SchemaError(
       `The database lacks ${pending.length} migration(s), the first is ${pending[0]}. Run: svc db migrate`,
     )
-  const [queue] = await missingQueues(address)
+  const [queue] = await missingQueues(address, queues)
   if (queue) throw new SchemaError(`The database lacks the queue of the job ${queue}. Run: svc db migrate`)
 }
 
-/** Jobs of this release that have no queue yet: a release may bring one without a migration of its own. */
-export const missingQueues = (address: DatabaseAddress): Promise<readonly string[]> =>
+/** The queues of this release that the database lacks: a release may bring one without a migration of its own. */
+export const missingQueues = (address: DatabaseAddress, queues: readonly string[]): Promise<readonly string[]> =>
   withClient(address, async (client) => {
     await client.query('set role svc_queue')
     const { rows } = await client.query<{ name: string }>(`select name from ${queueSchema}.queue`)
-    return jobs.map(({ name }) => name).filter((name) => !rows.some((row) => row.name === name))
+    return queues.filter((name) => !rows.some((row) => row.name === name))
   })
 
 const newerDatabase = (unknown: readonly string[]) =>
@@ -108,15 +111,15 @@ async function checkServer(client: Client): Promise<void> {
 }
 
 /** pg-boss's own schema, made or brought up by its own plans, and one queue for each job. */
-async function migrateQueue(client: Client): Promise<void> {
+async function migrateQueue(client: Client, queues: readonly string[]): Promise<void> {
   const { PgBoss } = await import('pg-boss')
   const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) }
   const boss = new PgBoss({ db, schema: queueSchema, migrate: true, supervise: false, schedule: false })
   await client.query('select pg_advisory_lock(7302)')
   try {
     await boss.start()
-    for (const job of jobs) {
-      if (!(await boss.getQueue(job.name))) await boss.createQueue(job.name, { policy: 'standard' })
+    for (const name of queues) {
+      if (!(await boss.getQueue(name))) await boss.createQueue(name, { policy: 'standard' })
     }
     await boss.stop({ graceful: false })
     await client.query(`

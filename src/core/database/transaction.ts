@@ -64,8 +64,6 @@ export interface Tx {
   json(value: unknown): Part
   /** Text with `$1 …`, for a library that brings its own SQL. Several statements only without values. */
   text<T extends readonly Row[] = Row[]>(text: string, values?: readonly unknown[]): Promise<Rows<T>>
-  /** Reads in batches of at most `size` rows through a cursor on the server, so memory stays constant. */
-  batches<T extends Row = Row>(size: number): Template<AsyncIterable<T[]>>
   /** Runs `copy (select …) to stdout` in PostgreSQL's text format, row by row; the text is the caller's, whole. Where it fails, the transaction is over and its connection ends. */
   copyOut(text: string, take: TakeRow): Promise<void>
   /** Runs work that may fail without failing the transaction: a throw undoes its statements and is thrown on. Not for branches that run at the same time. */
@@ -165,10 +163,6 @@ function handle(session: Session): Tx {
     list: listPart,
     json: jsonPart,
     text: (text: string, values: readonly unknown[] = []) => send(() => textStatement(text, values)),
-    batches:
-      <T extends Row>(size: number) =>
-      (strings: TemplateStringsArray, ...values: readonly Value[]) =>
-        batches<T>(session, size, () => statementOf(strings, values)),
     copyOut: (text: string, take: TakeRow) => copied(session, text, take),
     savepoint: <T>(work: () => Promise<T>) => savepoint(session, work),
     switch: (opening: string) => send(() => ({ text: checkedOpening(opening), values: [], mode: 'simple' })),
@@ -183,26 +177,6 @@ function patience(session: Session, seconds: number): Promise<Result> {
     const text = `set local lock_timeout = '${seconds}s'; set local statement_timeout = '${seconds + 1}s'`
     return { text, values: [], mode: 'simple' }
   })
-}
-
-async function* batches<T>(session: Session, size: number, build: () => Statement): AsyncGenerator<T[]> {
-  const cursor = session.nextName()
-  await session.send(() => {
-    if (!Number.isInteger(size) || size < 1) refuse('the size of a batch is a whole number from 1')
-    const { text, values } = build()
-    return { text: `declare ${cursor} no scroll cursor for ${text}`, values, mode: 'once' }
-  })
-  try {
-    // Planned each time: the same text means another cursor in the next transaction.
-    const fetch: Statement = { text: `fetch ${size} from ${cursor}`, values: [], mode: 'once' }
-    for (;;) {
-      const rows = await session.send(() => fetch)
-      if (rows.length > 0) yield rows as unknown[] as T[]
-      if (rows.length < size) return
-    }
-  } finally {
-    if (!session.over && session.failure === undefined) await session.command(`close ${cursor}`)
-  }
 }
 
 async function copied(session: Session, text: string, take: TakeRow): Promise<void> {

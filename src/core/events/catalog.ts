@@ -14,7 +14,7 @@ import { membershipEvents } from '../memberships/events.ts'
 import { retentionEvents } from '../retention/events.ts'
 import { structureEvents } from '../structure/events.ts'
 import { webhookEvents } from '../webhooks/events.ts'
-import { nameOf } from './cloud-event.ts'
+import { nameOf } from './declaration.ts'
 
 export const catalog = {
   ...tenantEvents,

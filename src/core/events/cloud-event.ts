@@ -52,12 +52,3 @@ export const exampleOf = (type: string, { subject, example }: Pick<EventDeclarat
     actor: exampleId(3),
     data: example,
   })
-
-/** `work.item.created` → `svc.work.item.created.v1`. */
-export const typeOf = (namespace: string, name: string) => `${namespace}.${name}.v1`
-
-/** The other way: the name, or undefined for a type of another namespace or version. It need not be in the catalog. */
-export function nameOf(namespace: string, type: string): string | undefined {
-  const isOurs = type.startsWith(`${namespace}.`) && type.endsWith('.v1')
-  return isOurs ? type.slice(namespace.length + 1, -'.v1'.length) : undefined
-}

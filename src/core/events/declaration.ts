@@ -38,3 +38,12 @@ export const defineEvents = <Data extends Record<string, z.ZodType>>(
 
 /** Ids for examples: they look like ours and belong to nobody. */
 export const exampleId = (n: number) => `0199c0de-0000-7000-8000-${String(n).padStart(12, '0')}`
+
+/** `work.item.created` → `svc.work.item.created.v1`. */
+export const typeOf = (namespace: string, name: string) => `${namespace}.${name}.v1`
+
+/** The other way: the name, or undefined for a type of another namespace or version. It need not be in the catalog. */
+export function nameOf(namespace: string, type: string): string | undefined {
+  const isOurs = type.startsWith(`${namespace}.`) && type.endsWith('.v1')
+  return isOurs ? type.slice(namespace.length + 1, -'.v1'.length) : undefined
+}

@@ -3,7 +3,6 @@
 import { readSettings, type Settings } from '../admin/settings/settings.ts'
 import { isFactorDemanded } from '../auth/second-factor/demand.ts'
 import { readFactor } from '../auth/second-factor/enrolment.ts'
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Answer } from '../operation.ts'
 import { refuse } from '../problem.ts'
@@ -19,7 +18,7 @@ interface OwnRow
 }
 
 export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
-  const actor = account(ctx)
+  const actor = ctx.account
   const { tenantId, accountId, isOperator } = actor
   const { legal, localisation, switches } = await readSettings(ctx)
   const [row] = await ctx.tx<OwnRow[]>`

@@ -1,5 +1,4 @@
 /** Reading, changing and deleting one item. Spec: Index, Items; decisions 1, Merge-patch; docs/decisions/0107. */
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
@@ -29,7 +28,7 @@ export async function updateItem(ctx: Ctx, { itemId, body }: Received<typeof ops
 
   await ctx.tx`
     update item set title = ${title}, description = ${description}, due_at = ${dueAt}, updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${itemId}`
+    where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
 
   return recorded(ctx, itemId, 'work.item.changed', { members: changed })
 }
@@ -40,7 +39,7 @@ export async function deleteItem(ctx: Ctx, { itemId }: Received<typeof ops.delet
 
   await ctx.tx`
     update item set deleted_at = now(), updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${itemId}`
+    where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
 
   await recorded(ctx, itemId, 'work.item.deleted', { container_id })
   await discountItem(ctx)

@@ -7,7 +7,6 @@
  * Moving an item does neither: a board may use its done bucket for more than what is done.
  * Spec: decisions 3.
  */
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Received } from '../operation.ts'
 import type { Item, itemOperations as ops } from './contract.ts'
@@ -22,7 +21,7 @@ export async function completeItem(ctx: Ctx, { itemId }: Received<typeof ops.com
 
   await ctx.tx`
     update item set state = 'DONE', completed_at = now(), bucket_id = ${bucketId}, rank = ${rank}, updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${itemId}`
+    where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
 
   return recorded(ctx, itemId, 'work.item.completed', { from: row.bucket_id, to: bucketId })
 }
@@ -35,7 +34,7 @@ export async function reopenItem(ctx: Ctx, { itemId }: Received<typeof ops.reope
 
   await ctx.tx`
     update item set state = 'OPEN', completed_at = null, bucket_id = ${bucketId}, rank = ${rank}, updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${itemId}`
+    where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
 
   return recorded(ctx, itemId, 'work.item.reopened', { from: row.bucket_id, to: bucketId })
 }

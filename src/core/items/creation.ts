@@ -1,5 +1,4 @@
 /** Creating items. Spec: Index, Items; Quota semantics; decisions 3. */
-import { account } from '../auth/session.ts'
 import { referencedContainer } from '../containers/access.ts'
 import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
@@ -45,7 +44,7 @@ interface NewItem extends New {
 }
 
 async function writeItem(ctx: Ctx, item: NewItem): Promise<void> {
-  const { tenantId, accountId } = account(ctx)
+  const { tenantId, accountId } = ctx.account
   const { tx } = ctx
   const { id, containerId, bucketId, rank, values, description = null, due_at = null } = item
   const labels = item.label_ids.map((labelId) => ({ tenant_id: tenantId, item_id: id, label_id: labelId }))
@@ -70,7 +69,7 @@ async function refuseUnknownLabels(ctx: Ctx, containerId: string, labelIds: read
   if (labelIds.length === 0) return
   if (new Set(labelIds).size < labelIds.length) refuseMember('/label_ids', 'list.unique')
   const known = await ctx.tx<{ id: string }[]>`
-    select id from label where tenant_id = ${account(ctx).tenantId} and container_id = ${containerId}
+    select id from label where tenant_id = ${ctx.account.tenantId} and container_id = ${containerId}
       and id in ${ctx.tx.list(labelIds)} and deleted_at is null for key share`
   const ids = new Set(known.map(({ id }) => id))
   const unknown = labelIds.find((labelId) => !ids.has(labelId))

@@ -4,7 +4,6 @@
  * A value is checked when it is set, against the definition as it is then. What was set before
  * stays as it was. Spec: Structure: custom fields; Custom field definition; decisions 3.
  */
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { ItemType } from '../item-types.ts'
 import type { Received } from '../operation.ts'
@@ -50,7 +49,7 @@ export async function checkNewValues(
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed, request.invalid. */
 export async function setItemField(ctx: Ctx, { itemId, key, body }: Received<typeof ops.setItemField>): Promise<Item> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const row = await lockItem(ctx, itemId)
   const field = (await definitionsFor(ctx, row.container_id)).find((one) => one.key === key && carries(one, row.type))
   if (!field) refuse('not_found')
@@ -74,7 +73,7 @@ async function checkedValue(ctx: Ctx, field: FieldDefinition, sent: unknown, poi
 async function cleared(ctx: Ctx, itemId: string, fieldId: string): Promise<boolean> {
   const { count } = await ctx.tx`
     delete from item_field_value
-    where tenant_id = ${account(ctx).tenantId} and item_id = ${itemId} and field_id = ${fieldId}`
+    where tenant_id = ${ctx.account.tenantId} and item_id = ${itemId} and field_id = ${fieldId}`
   return count === 1
 }
 
@@ -83,7 +82,7 @@ async function written(ctx: Ctx, itemId: string, fieldId: string, value: FieldVa
   const { tx } = ctx
   const { count } = await tx`
     insert into item_field_value as v (tenant_id, item_id, field_id, value)
-    values (${account(ctx).tenantId}, ${itemId}, ${fieldId}, ${tx.json(value)})
+    values (${ctx.account.tenantId}, ${itemId}, ${fieldId}, ${tx.json(value)})
     on conflict (tenant_id, item_id, field_id) do update set value = excluded.value where v.value <> excluded.value`
   return count === 1
 }

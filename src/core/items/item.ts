@@ -9,7 +9,6 @@
  *
  * Spec: Structure: labels, custom fields (rules 2 and 3); decisions 3; docs/decisions/0108.
  */
-import { account } from '../auth/session.ts'
 import { isSeen, writableContainer } from '../containers/access.ts'
 import type { Ctx } from '../context.ts'
 import type { Part } from '../database/statement.ts'
@@ -65,12 +64,12 @@ export const fromSeen = (ctx: Ctx, itemId: string): Part => ctx.tx.part`
   from item i
   join container c on c.tenant_id = i.tenant_id and c.id = i.container_id
   left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-  where i.tenant_id = ${account(ctx).tenantId} and i.id = ${itemId} and i.deleted_at is null
+  where i.tenant_id = ${ctx.account.tenantId} and i.id = ${itemId} and i.deleted_at is null
     and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}`
 
 /** The item as it is now, in a transaction that has just written it. */
 export async function readItem(ctx: Ctx, itemId: string): Promise<Item> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const [item] = await ctx.tx<Item[]>`
     select ${representation(ctx)} from item i where i.tenant_id = ${tenantId} and i.id = ${itemId}`
   return item ?? refuse('not_found')
@@ -82,7 +81,7 @@ export async function readItem(ctx: Ctx, itemId: string): Promise<Item> {
  * container.archived, precondition.failed.
  */
 export async function lockItem(ctx: Ctx, itemId: string): Promise<ItemRow> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const [row] = await ctx.tx<ItemRow[]>`
     select i.id, i.container_id, i.bucket_id, i.type, i.title, i.description, i.state, i.rank, i.due_at, i.version
     from item i where i.tenant_id = ${tenantId} and i.id = ${itemId} and i.deleted_at is null for update`

@@ -1,5 +1,4 @@
 /** Labels on an item. Spec: Index, Items; Structure: labels; decisions 3. */
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Received } from '../operation.ts'
 import { refuse } from '../problem.ts'
@@ -8,7 +7,7 @@ import { type ItemRow, lockItem, readItem, recorded, touch } from './item.ts'
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
 export async function addItemLabel(ctx: Ctx, { itemId, labelId }: Received<typeof ops.addItemLabel>): Promise<Item> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   await refuseForeignLabel(ctx, await lockItem(ctx, itemId), labelId)
   const { count } = await ctx.tx`
     insert into item_label (tenant_id, item_id, label_id) values (${tenantId}, ${itemId}, ${labelId})
@@ -25,7 +24,7 @@ export async function removeItemLabel(
   ctx: Ctx,
   { itemId, labelId }: Received<typeof ops.removeItemLabel>,
 ): Promise<void> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   await refuseForeignLabel(ctx, await lockItem(ctx, itemId), labelId)
   const { count } = await ctx.tx`
     delete from item_label where tenant_id = ${tenantId} and item_id = ${itemId} and label_id = ${labelId}`
@@ -40,7 +39,7 @@ export async function removeItemLabel(
 async function refuseForeignLabel(ctx: Ctx, { container_id }: ItemRow, labelId: string): Promise<void> {
   const [label] = await ctx.tx`
     select 1 from label
-    where tenant_id = ${account(ctx).tenantId} and id = ${labelId} and container_id = ${container_id} and deleted_at is null
+    where tenant_id = ${ctx.account.tenantId} and id = ${labelId} and container_id = ${container_id} and deleted_at is null
     for key share`
   if (!label) refuse('not_found')
 }

@@ -8,7 +8,6 @@
  *
  * Spec: Index, Items; decisions 1 (Lists) and 3; docs/decisions/0105.
  */
-import { account } from '../auth/session.ts'
 import { isSeen, visibleContainerIds } from '../containers/access.ts'
 import type { Ctx } from '../context.ts'
 import type { Part } from '../database/statement.ts'
@@ -46,7 +45,7 @@ export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof o
 
 /** The ids of the containers that the filters name, themselves or by what is in them. */
 function containersNamed(ctx: Ctx, { container_id, bucket_id, label_id }: Filters): Part[] {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const { part } = ctx.tx
   return [
     ...(container_id === undefined ? [] : [part`${container_id}::uuid`]),
@@ -63,7 +62,7 @@ function containersNamed(ctx: Ctx, { container_id, bucket_id, label_id }: Filter
 
 /** Whether the caller sees a container. */
 async function sees(ctx: Ctx, containerId: Part): Promise<boolean> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const [row] = await ctx.tx`
     select 1 from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
     where c.tenant_id = ${tenantId} and c.id = ${containerId} and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}`
@@ -75,7 +74,7 @@ async function sees(ctx: Ctx, containerId: Part): Promise<boolean> {
  * everybody else nearly all are seen, and items are passed over where one is not.
  */
 function everywhere(ctx: Ctx, { state }: Filters, after: string | undefined, size: number): Part {
-  const { tenantId, isGuest } = account(ctx)
+  const { tenantId, isGuest } = ctx.account
   const { tx } = ctx
   const inState = state === undefined ? tx.part`` : tx.part`and state = ${state}`
   if (!isGuest)
@@ -92,7 +91,7 @@ function everywhere(ctx: Ctx, { state }: Filters, after: string | undefined, siz
 
 /** The filters, which name a container between them. Without a bucket a label drives it: its index is in the order of items. */
 function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, containers: readonly Part[]): Part {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const { part } = ctx.tx
   const isByLabel = label_id !== undefined && bucket_id === undefined
   const from = isByLabel

@@ -1,5 +1,4 @@
 /** Moving an item: to another container, bucket or place. Spec: Index, Items; decisions 3. */
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Received } from '../operation.ts'
 import type { Item, itemOperations as ops } from './contract.ts'
@@ -24,7 +23,7 @@ export async function moveItem(ctx: Ctx, { itemId, body }: Received<typeof ops.m
   await ctx.tx`
     update item set container_id = ${to.container_id}, bucket_id = ${to.bucket_id}, rank = ${to.rank},
                     updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${itemId}`
+    where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
 
   return recorded(ctx, itemId, 'work.item.moved', { from: placeOf(row), to: placeOf(to) })
 }

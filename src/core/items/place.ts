@@ -9,15 +9,10 @@
  * Spec: `before_item_id`; decisions 3; docs/decisions/0105.
  */
 
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
-import { lockClasses } from '../database/lock-classes.ts'
 import { refuseMember } from '../problem.ts'
 import { rankBetween } from '../rank.ts'
-
-/** Holds the places of a bucket, or of the items in no bucket (null), until the commit. */
-export const holdPlaces = (ctx: Ctx, containerId: string, bucketId: string | null) =>
-  ctx.tx`select pg_advisory_xact_lock(${lockClasses.places}, hashtext(${account(ctx).tenantId + containerId + (bucketId ?? '')}))`
+import { holdPlaces } from '../structure/buckets/places.ts'
 
 interface Place {
   readonly containerId: string
@@ -67,7 +62,7 @@ const atTheEnd = (ctx: Ctx, place: Place) => ctx.tx<Neighbours[]>`
 
 /** The items of the bucket but for the one that moves. */
 const among = (ctx: Ctx, { containerId, bucketId, moving }: Place) => {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const { tx } = ctx
   const bucket = bucketId === null ? tx.part`i.bucket_id is null` : tx.part`i.bucket_id = ${bucketId}`
   return tx.part`
@@ -87,14 +82,14 @@ export async function bucketFor(
   if (bucketId === null) return null
   if (bucketId === undefined) return leftmostBucket(ctx, containerId)
   const [bucket] = await ctx.tx`
-    select 1 from bucket b where b.tenant_id = ${account(ctx).tenantId} and b.container_id = ${containerId} and b.id = ${bucketId}
+    select 1 from bucket b where b.tenant_id = ${ctx.account.tenantId} and b.container_id = ${containerId} and b.id = ${bucketId}
     for share`
   return bucket ? bucketId : refuseMember('/bucket_id', 'reference.unknown')
 }
 
 /** The leftmost bucket, or the leftmost that is a done bucket or is none; null where there is no such. It stays until the commit. */
 export async function leftmostBucket(ctx: Ctx, containerId: string, isDone?: boolean): Promise<string | null> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const { tx } = ctx
   const ofKind = isDone === undefined ? tx.part`` : tx.part`and b.is_done_bucket = ${isDone}`
   const look = () => tx<{ id: string }[]>`
@@ -112,6 +107,6 @@ export async function leftmostBucket(ctx: Ctx, containerId: string, isDone?: boo
 export async function isDoneBucket(ctx: Ctx, bucketId: string | null): Promise<boolean> {
   if (bucketId === null) return false
   const [bucket] = await ctx.tx<{ is_done_bucket: boolean }[]>`
-    select is_done_bucket from bucket where tenant_id = ${account(ctx).tenantId} and id = ${bucketId}`
+    select is_done_bucket from bucket where tenant_id = ${ctx.account.tenantId} and id = ${bucketId}`
   return bucket?.is_done_bucket ?? false
 }

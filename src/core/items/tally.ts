@@ -5,7 +5,6 @@
  * at that row, which is therefore written last before the commit. Deleted items are not counted;
  * whoever brings one back counts it again. Spec: Quota semantics; T-39; docs/decisions/0106.
  */
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import { refuse } from '../problem.ts'
 import { readCeiling } from '../quotas.ts'
@@ -14,7 +13,7 @@ type Integer = number | bigint
 
 /** Counts the item that this transaction has written. Refuses quota.exceeded. */
 export async function countItem(ctx: Ctx): Promise<void> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const limit = await readCeiling(ctx, 'items', await ownCeiling(ctx, tenantId))
   if (await raised(ctx, tenantId, limit)) return
   const used = (await countedItems(ctx, tenantId)) ?? (await begun(ctx, tenantId, limit))
@@ -36,7 +35,7 @@ async function begun(ctx: Ctx, tenantId: string, limit: Integer): Promise<Intege
 
 /** Counts one less. */
 export const discountItem = (ctx: Ctx) =>
-  ctx.tx`update item_tally set items = greatest(0, items - 1) where tenant_id = ${account(ctx).tenantId}`
+  ctx.tx`update item_tally set items = greatest(0, items - 1) where tenant_id = ${ctx.account.tenantId}`
 
 /** What the workspace has; undefined where nothing was ever counted. */
 export async function countedItems({ tx }: Ctx, tenantId: string): Promise<Integer | undefined> {

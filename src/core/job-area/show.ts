@@ -1,6 +1,5 @@
 /** A job as whoever waits for it sees it. Spec: decisions 4, JobRef. */
 import { actsForInstallation } from '../actor.ts'
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Tx } from '../database/transaction.ts'
 import type { Answer, Received } from '../operation.ts'
@@ -17,7 +16,7 @@ const nothingDone: JobProgress = { phase: 'WAITING', done: 0, total: null }
 export async function getJob(ctx: Ctx, { jobId }: Received<typeof ops.getJob>): Promise<Answer<typeof ops.getJob>> {
   const found = actsForInstallation(ctx.actor)
     ? await readJob(ctx.tx, ctx.tx.part`id = ${jobId}`)
-    : await readJob(ctx.tx, ctx.tx.part`tenant_id = ${account(ctx).tenantId} and id = ${jobId}`)
+    : await readJob(ctx.tx, ctx.tx.part`tenant_id = ${ctx.account.tenantId} and id = ${jobId}`)
   if (!found) refuse('not_found')
   return found
 }

@@ -11,7 +11,7 @@ import { readdir, rm, rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { codeOf } from '../database/unavailable.ts'
-import { defineJob } from '../job.ts'
+import { defineJob } from '../kernel/transaction/runnable-job.ts'
 
 const keptDays = 30
 

@@ -12,7 +12,7 @@ import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SMTPTransportOptions } from 'nodemailer/lib/smtp-transport'
 import { makeFolder } from '../folder.ts'
-import { JobGivenUp } from '../job.ts'
+import { JobGivenUp } from '../kernel/transaction/runnable-job.ts'
 import type { Mail } from './message.ts'
 import { isMailable, type MailSettings, type Relay } from './settings.ts'
 

@@ -17,7 +17,6 @@
 
 import { demandRegister } from '../auth/ceiling.ts'
 import { endCredentials, holdBearer, lockAccount } from '../auth/ending.ts'
-import { account } from '../auth/session.ts'
 import { findVisibleContainer, visibleContainerIds } from '../containers/access.ts'
 import type { Ctx } from '../context.ts'
 import { lockClasses } from '../database/lock-classes.ts'
@@ -38,7 +37,7 @@ export async function listMemberships(
   { account_id, container_id, cursor, size }: Received<typeof ops.listMemberships>,
 ): Promise<Answer<typeof ops.listMemberships>> {
   const list = { operation: 'listMemberships', filters: { account_id, container_id } }
-  const { tenantId, isGuest } = account(ctx)
+  const { tenantId, isGuest } = ctx.account
   const after = pageStart(ctx, list, cursor)
   const { tx } = ctx
   const rows = await tx.last<Membership[]>`
@@ -56,7 +55,7 @@ export async function grantMembership(
   ctx: Ctx,
   { body }: Received<typeof ops.grantMembership>,
 ): Promise<Answer<typeof ops.grantMembership>> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   await lockMemberships(ctx, tenantId)
   const mine = await roleAt(ctx, body.container_id ?? null)
   if (mine === undefined) refuseMember('/container_id', 'reference.unknown')
@@ -84,7 +83,7 @@ export async function removeMembership(
   ctx: Ctx,
   { membershipId }: Received<typeof ops.removeMembership>,
 ): Promise<void> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   await lockMemberships(ctx, tenantId)
   const [held] = await ctx.tx<Membership[]>`
     select ${columns(ctx)} from membership where tenant_id = ${tenantId} and id = ${membershipId}`
@@ -145,7 +144,7 @@ export async function addMembership(
   ctx: Ctx,
   granted: Pick<Membership, 'account_id' | 'container_id' | 'role'>,
 ): Promise<Membership> {
-  const actor = account(ctx)
+  const actor = ctx.account
   // Removed at this moment, it must not give itself a role behind the removal.
   const held = granted.account_id === actor.accountId ? holdBearer(ctx, actor) : undefined
   const [[membership]] = await Promise.all([
@@ -167,7 +166,7 @@ const lockMemberships = ({ tx }: Ctx, tenantId: string) =>
 /** The caller's role on the workspace or in a container; undefined where he does not see the place. */
 async function roleAt(ctx: Ctx, containerId: string | null): Promise<Role | undefined> {
   if (containerId !== null) return (await findVisibleContainer(ctx, containerId))?.role
-  const { role, isGuest } = account(ctx)
+  const { role, isGuest } = ctx.account
   return isGuest ? undefined : role
 }
 

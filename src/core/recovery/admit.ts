@@ -14,9 +14,9 @@ import type { RecoveryActor } from '../actor.ts'
 import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
 import type { Installation } from '../installation.ts'
+import { takeGate } from '../kernel/transaction/gate.ts'
 import { type Check, checkRecovery } from './check.ts'
 import type { CheckCode } from './check-codes.ts'
-import { takeGate } from './gate.ts'
 
 export interface Admission {
   readonly admitted: boolean

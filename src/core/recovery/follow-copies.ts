@@ -5,7 +5,6 @@
  */
 import { stat } from 'node:fs/promises'
 import type { Installation } from '../installation.ts'
-import { readTargets } from './ledger-targets.ts'
 import { within } from './within.ts'
 
 export interface Following {
@@ -30,9 +29,9 @@ export function followWithCopies(
     looks += 1
     const size = await sizeOf(installation.ledger.file)
     if (size === copiedBytes && looks % looksAnyway !== 0) return
-    const failures = await followOnce(installation).catch(
-      (): Readonly<Record<string, string>> => ({ database: 'unreachable' }),
-    )
+    const failures = await installation.copies
+      .follow()
+      .catch((): Readonly<Record<string, string>> => ({ database: 'unreachable' }))
     const said = JSON.stringify(failures)
     if (said !== '{}') copiedBytes = -1
     else copiedBytes = size
@@ -57,17 +56,6 @@ export function followWithCopies(
       await within(closeMs, last).catch(() => {})
     },
   }
-}
-
-/** Brings every target all that is on the disk; answers the ids of those that failed, and why. */
-export async function followOnce(installation: Installation): Promise<Readonly<Record<string, string>>> {
-  const targets = await installation.transaction(
-    { kind: 'SYSTEM', job: 'ledger_copies' },
-    { readOnly: true },
-    readTargets,
-  )
-  const failures = await installation.copies.follow(targets)
-  return Object.fromEntries(failures.map(({ id, reason }) => [id, reason]))
 }
 
 const sizeOf = (file: string) =>

@@ -17,27 +17,13 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { withStore } from '../backup/open-store.ts'
 import { type FailureReason, type Store, storeFailure } from '../backup/store.ts'
-import type { Ctx } from '../context.ts'
-import type { Installation } from '../installation.ts'
+import type { Installation, LedgerCopies } from '../installation.ts'
 import { LedgerUnavailable } from './ledger.ts'
 import { fileName, folderOf, holds, isFull, ledgersFolder, type Page, readPagePath, readPages } from './ledger-pages.ts'
 import { type LedgerTarget, readTargets } from './ledger-targets.ts'
 import { within } from './within.ts'
 
-export interface LedgerCopies {
-  /** Waits until one target has all lines that are on the disk. Throws LedgerUnavailable where the setting asks for that. */
-  ahead(ctx: Ctx): Promise<void>
-  /** Brings every target what it lacks; answers what is in the way of those that failed. */
-  follow(targets: readonly LedgerTarget[]): Promise<readonly CopyFailure[]>
-  /** Brings what this process has added since, for as long as an act would wait. */
-  close(): Promise<void>
-}
-
-export interface CopyFailure {
-  /** Of the target; its name is somebody's words and belongs into no log. */
-  readonly id: string
-  readonly reason: FailureReason
-}
+const system = { kind: 'SYSTEM', job: 'ledger_copies' } as const
 
 /** How long an act waits; below what the database grants a transaction that is idle (10 s). */
 const aheadMs = 5_000
@@ -48,33 +34,36 @@ const restMs = 30_000
 /** How long what a target has is remembered, in milliseconds: somebody may have removed it there. */
 const rememberedMs = 600_000
 
-/** `of`: asked for only when something is copied. */
-export function openLedgerCopies(of: () => Installation): LedgerCopies {
+export function openLedgerCopies(installation: Installation): LedgerCopies {
   const holders = new Map<string, Holder>()
   let used: readonly LedgerTarget[] = []
   const holderOf = (target: LedgerTarget) => {
     const known = holders.get(target.id)
     if (known) return known
-    const made = openHolder(of())
+    const made = openHolder(installation)
     holders.set(target.id, made)
     return made
   }
 
-  const follow = async (targets: readonly LedgerTarget[]) => {
-    const failures = targets.map(async (target): Promise<CopyFailure[]> => {
+  const bringTo = async (targets: readonly LedgerTarget[]) => {
+    const failures: Record<string, FailureReason> = {}
+    const bring = async (target: LedgerTarget) => {
       try {
         await holderOf(target).bring(target)
         await holderOf(target).tidy(target)
-        return []
       } catch (error) {
-        return [{ id: target.id, reason: storeFailure(error).reason }]
+        // By its id: a target's name is somebody's words and belongs into no log.
+        failures[target.id] = storeFailure(error).reason
       }
-    })
-    return (await Promise.all(failures)).flat()
+    }
+    await Promise.all(targets.map(bring))
+    return failures
   }
 
   return {
-    follow,
+    async follow() {
+      return bringTo(await installation.transaction(system, { readOnly: true }, readTargets))
+    },
 
     async ahead(ctx) {
       used = await readTargets(ctx)
@@ -90,7 +79,7 @@ export function openLedgerCopies(of: () => Installation): LedgerCopies {
     },
 
     async close() {
-      if (used.length > 0) await within(aheadMs, follow(used)).catch(() => {})
+      if (used.length > 0) await within(aheadMs, bringTo(used)).catch(() => {})
     },
   }
 }

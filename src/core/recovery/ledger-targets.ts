@@ -2,8 +2,8 @@
 import type { TargetConfig, TargetKind } from '../backup/contract.ts'
 import { type OpenedTarget, StoreFailure } from '../backup/store.ts'
 import type { Ctx } from '../context.ts'
+import { installationScope } from '../schema.ts'
 import { openSealed } from '../sealed-values.ts'
-import { installationScope } from '../sealing.ts'
 
 export interface LedgerTarget {
   readonly id: string

@@ -1,9 +1,10 @@
 /** Answers the catalog of events. Spec: Events, 9; decisions 5. */
 import type { Ctx } from '../context.ts'
 import { catalog } from '../events/catalog.ts'
-import { exampleOf, typeOf } from '../events/cloud-event.ts'
+import { exampleOf } from '../events/cloud-event.ts'
 import { dataSchemaOf } from '../events/data-schema.ts'
 import type { EventDeclaration } from '../events/declaration.ts'
+import { typeOf } from '../events/declaration.ts'
 import type { Answer } from '../operation.ts'
 import type { CloudEvent, eventTypeOperations as ops } from './contract.ts'
 

@@ -22,7 +22,6 @@
  *
  * Not guaranteed: the order of `time`. Spec: Webhooks and event pull, rule 6; decisions 5; decisions 7, Sight of events.
  */
-import { account } from '../auth/session.ts'
 import { isSeen } from '../containers/access.ts'
 import { joinContainer } from '../containers/sight.ts'
 import type { Ctx } from '../context.ts'
@@ -96,7 +95,7 @@ const behindAll = '9223372036854775807'
  * The place of the thousandth is asked for where a page is not full.
  */
 function readPage(ctx: Ctx, type: string, since: Since, rows: number) {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const { tx = null, seq = behindAll, madeAt = null } = since
   // Both ends are plain columns of a row beside it: a subquery or a coalesce() here is no bound of the index in a plan
   // that is kept, because row-level security lets nothing in front of it that it cannot prove harmless.

@@ -10,9 +10,10 @@
  * Spec: Webhooks and event pull, rule 6 (the window); decisions 5.
  */
 import { z } from 'zod'
-import { asPurgeOf, type Ctx } from '../context.ts'
+import type { Ctx } from '../context.ts'
 import type { Installation } from '../installation.ts'
-import { defineJob } from '../job.ts'
+import { asPurgeOf } from '../kernel/database/roles.ts'
+import { defineJob } from '../kernel/transaction/runnable-job.ts'
 import { firstId } from '../page.ts'
 
 const sweeper = { kind: 'SYSTEM', job: 'sweep_outbox' } as const

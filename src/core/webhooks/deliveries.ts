@@ -12,7 +12,6 @@
  *
  * Spec: States: Delivery; Webhooks and event pull, rules 3 and 4; decisions 5.
  */
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import type { Part } from '../database/statement.ts'
 import type { Answer, Received } from '../operation.ts'
@@ -48,7 +47,7 @@ export async function listDeliveries(
   ctx: Ctx,
   { webhookId, cursor, size, status }: Received<typeof ops.listDeliveries>,
 ): Promise<Answer<typeof ops.listDeliveries>> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const list = { operation: 'listDeliveries', filters: { webhookId, status } }
   const before = pageStart(ctx, list, cursor) ?? lastId
   const { tx } = ctx
@@ -77,7 +76,7 @@ export async function getDelivery(
   ctx: Ctx,
   { webhookId, deliveryId }: Received<typeof ops.getDelivery>,
 ): Promise<Delivery> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   await readWebhook(ctx, tenantId, webhookId)
   return readDelivery(ctx, tenantId, webhookId, deliveryId)
 }
@@ -87,7 +86,7 @@ export async function replayDelivery(
   ctx: Ctx,
   { webhookId, deliveryId }: Received<typeof ops.replayDelivery>,
 ): Promise<Delivery> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const webhook = await readWebhook(ctx, tenantId, webhookId)
   const [delivery] = await ctx.tx<{ status: DeliveryStatus; event_id: string; has_event: boolean }[]>`
     select status, event_id,
@@ -116,7 +115,7 @@ export async function sendEvent(
   ctx: Ctx,
   { webhookId, body: { event_id } }: Received<typeof ops.sendEvent>,
 ): Promise<Delivery> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const webhook = await readWebhook(ctx, tenantId, webhookId)
   const event = await readSeenEvent(ctx, { eventId: event_id, actsFor: webhook.acts_for })
   if (webhook.state !== 'ACTIVE') refuse('webhook.not_active')

@@ -6,20 +6,10 @@
  *
  * Pure: rows and clocks are record.ts's. Spec: States: Delivery; decisions 5.
  */
+import { attemptsAtMost } from '../kernel/config/retry-ladder.ts'
 import type { DeliveryCause } from './contract.ts'
 
-/** A delivery that failed as often is in the dead letter. */
-export const attemptsAtMost = 8
-
 const longestRetryAfterSeconds = 86_400
-
-/** Reads SVC_WEBHOOK_RETRY_SECONDS; undefined where it is none. Of a shorter list the last number counts for the rest. */
-export function readLadder(text: string): readonly number[] | undefined {
-  const rungs = text.split(',').map((rung) => rung.trim())
-  if (rungs.length > attemptsAtMost || !rungs.every((rung) => /^[0-9]{1,7}$/.test(rung) && Number(rung) <= 2_592_000))
-    return undefined
-  return Array.from({ length: attemptsAtMost }, (_, at) => Number(rungs[Math.min(at, rungs.length - 1)]))
-}
 
 /** What an attempt came to. */
 export interface Ended {

@@ -9,7 +9,6 @@
  *
  * Spec: Webhooks and event pull, rule 5; decisions 5, Delivery.
  */
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import { newId } from '../id.ts'
 import type { Answer, Received } from '../operation.ts'
@@ -36,7 +35,7 @@ export async function rotateWebhookSecret(
   ctx: Ctx,
   { webhookId, body }: Received<typeof ops.rotateWebhookSecret>,
 ): Promise<Answer<typeof ops.rotateWebhookSecret>> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   await lockWebhook(ctx, tenantId, webhookId)
   const grace = body.grace_seconds ?? graceSeconds
   if (grace === 0) await endSecrets(ctx, tenantId, webhookId)

@@ -8,7 +8,6 @@
  *
  * Spec: decisions 7, Sight of events; decision 0156.
  */
-import { account } from '../auth/session.ts'
 import { isSeen } from '../containers/access.ts'
 import { isLetIn, isOpen, joinContainer } from '../containers/sight.ts'
 import type { Ctx } from '../context.ts'
@@ -29,7 +28,7 @@ export async function readSeenEvent(
   const [event] = await ctx.tx<(SentEvent & { is_seen_by_account: boolean })[]>`
     select e.type, e.is_restored, ${isTold(ctx, ctx.tx.part`${actsFor}`)} as is_seen_by_account
     from outbox_event e ${withContainer(ctx)}
-    where e.tenant_id = ${account(ctx).tenantId} and e.id = ${eventId} and ${isEventSeen(ctx)}`
+    where e.tenant_id = ${ctx.account.tenantId} and e.id = ${eventId} and ${isEventSeen(ctx)}`
   if (!event) refuse('not_found')
   if (!event.is_seen_by_account) refuse('webhook.event_unseen')
   return event
@@ -37,7 +36,7 @@ export async function readSeenEvent(
 
 /** Those of the events that the caller sees now; of one that is kept no more nobody but an OWNER can tell. */
 export async function seenEvents(ctx: Ctx, eventIds: readonly string[]): Promise<ReadonlySet<string>> {
-  const { role, isGuest, tenantId } = account(ctx)
+  const { role, isGuest, tenantId } = ctx.account
   if (eventIds.length === 0 || (role === 'OWNER' && !isGuest)) return new Set(eventIds)
   const seen = await ctx.tx<{ id: string }[]>`
     select e.id from outbox_event e ${withContainer(ctx)}
@@ -53,7 +52,7 @@ export async function withholdUnseen(
   ctx: Ctx,
   { webhookId, actsFor }: { readonly webhookId: string; readonly actsFor: string },
 ): Promise<number> {
-  const { tenantId, role } = account(ctx)
+  const { tenantId, role } = ctx.account
   if (role === 'OWNER') return 0
   const withheld = await ctx.tx`
     update delivery set status = 'DEAD_LETTER', due_at = null, started_at = null, leased_until = null, finished_at = now()
@@ -70,7 +69,7 @@ export async function withholdUnseen(
  * Refuses auth.role_required where the last role went before.
  */
 export async function holdRole(ctx: Ctx): Promise<void> {
-  const { tenantId, accountId } = account(ctx)
+  const { tenantId, accountId } = ctx.account
   void ctx.tx`select pg_advisory_xact_lock_shared(${lockClasses.memberships}, hashtext(${tenantId}))`
   const [held] = await ctx.tx`
     select 1 from membership where tenant_id = ${tenantId} and account_id = ${accountId} limit 1`

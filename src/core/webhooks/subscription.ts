@@ -14,7 +14,6 @@
  * Spec: Webhook subscription; Webhooks and event pull, rules 1 and 2; decisions 5; decisions 7, Sight of events.
  */
 
-import { account } from '../auth/session.ts'
 import type { Ctx } from '../context.ts'
 import { lockClasses } from '../database/lock-classes.ts'
 import { knownName } from '../events/catalog.ts'
@@ -33,12 +32,12 @@ import { answered, lockWebhook, readWebhook, readWebhooks, type WebhookRow } fro
 
 /** Newest first, all of them: a ceiling bounds how many there are. */
 export async function listWebhooks(ctx: Ctx): Promise<Answer<typeof ops.listWebhooks>> {
-  return { data: (await readWebhooks(ctx, account(ctx).tenantId)).map(answered) }
+  return { data: (await readWebhooks(ctx, ctx.account.tenantId)).map(answered) }
 }
 
 /** Refuses not_found. */
 export async function getWebhook(ctx: Ctx, { webhookId }: Received<typeof ops.getWebhook>): Promise<Webhook> {
-  return answered(await readWebhook(ctx, account(ctx).tenantId, webhookId))
+  return answered(await readWebhook(ctx, ctx.account.tenantId, webhookId))
 }
 
 /** Subscribes a target. Refuses webhook.filter_unsupported, webhook.target_forbidden, request.invalid, quota.exceeded. */
@@ -47,7 +46,7 @@ export async function createWebhook(
   { body: { target_url, event_types, filter } }: Received<typeof ops.createWebhook>,
   vetted: VettedTarget,
 ): Promise<Answer<typeof ops.createWebhook>> {
-  const { tenantId, accountId } = account(ctx)
+  const { tenantId, accountId } = ctx.account
   await holdRole(ctx)
   if (typeof filter === 'string') refuse('webhook.filter_unsupported')
   const host = hostOf(vetted)
@@ -71,7 +70,7 @@ export async function changeWebhook(
   { webhookId, body }: Received<typeof ops.changeWebhook>,
   vetted: VettedTarget,
 ): Promise<Webhook> {
-  const { tenantId, accountId } = account(ctx)
+  const { tenantId, accountId } = ctx.account
   await holdRole(ctx)
   const before = await lockWebhook(ctx, tenantId, webhookId)
   ctx.unchanged(before.version)
@@ -110,7 +109,7 @@ export async function changeWebhook(
 
 /** Removes a webhook with its secrets; its deliveries are out of reach at once, and removed behind it. Refuses not_found. */
 export async function deleteWebhook(ctx: Ctx, { webhookId }: Received<typeof ops.deleteWebhook>): Promise<void> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const webhook = answered(await lockWebhook(ctx, tenantId, webhookId))
 
   await endSecrets(ctx, tenantId, webhookId)

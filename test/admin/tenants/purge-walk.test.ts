@@ -1,6 +1,7 @@
 /** The walk of a purge through a table: every row goes, nothing is walked over twice in one step. */
 import { expect, test } from 'vitest'
-import { type KeyRange, openWalk } from '../../../src/core/admin/tenants/purge-walk.ts'
+import type { KeyRange } from '../../../src/core/admin/tenants/purge-tables.ts'
+import { openWalk } from '../../../src/core/admin/tenants/purge-walk.ts'
 
 const key = (n: number) => [String(n).padStart(6, '0')]
 const isWithin = (n: number, { after, upto }: KeyRange) =>

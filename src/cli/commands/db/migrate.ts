@@ -13,8 +13,9 @@ export default class DbMigrate extends BaseCommand {
     await this.parse(DbMigrate)
     const config = readConfig()
     const { migrate } = await import('../../../core/database/migrate.ts')
+    const { queueNames } = await import('../../../core/jobs.ts')
     const ran = await withDatabase(config, this.note, ({ owner, daemon }) =>
-      withProgress('Migrating the database', () => migrate(owner, daemon)),
+      withProgress('Migrating the database', () => migrate(owner, daemon, queueNames)),
     )
     this.log(
       ran.length === 0 ? 'The database is up to date; nothing was run.' : ran.map((name) => `ran ${name}`).join('\n'),

@@ -1,7 +1,7 @@
 /** The job that reseals. Spec: Admin: encryption keyring, `:reseal`. */
 import { z } from 'zod'
 import type { Installation } from '../../installation.ts'
-import { defineJob } from '../../job.ts'
+import { defineJob } from '../../kernel/transaction/runnable-job.ts'
 import { resealUntil } from './reseal.ts'
 
 /** Less than a daemon has to drain. */

@@ -1,7 +1,7 @@
 /** Asking for a reseal: one job for each workspace and one for the installation. Spec: Admin: encryption keyring, `:reseal`. */
 import type { Ctx } from '../../context.ts'
 import type { Answer } from '../../operation.ts'
-import { installationScope } from '../../sealing.ts'
+import { installationScope } from '../../schema.ts'
 import type { encryptionOperations as ops } from './contract.ts'
 import { resealValues } from './jobs.ts'
 import { findActiveKey } from './keyring-use.ts'

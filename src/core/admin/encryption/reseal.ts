@@ -29,8 +29,9 @@ import type { Pool } from '../../database/pool.ts'
 import { failpoint } from '../../failpoint.ts'
 import type { Installation } from '../../installation.ts'
 import { Problem } from '../../problem.ts'
+import { installationScope } from '../../schema.ts'
 import type { SealedKind } from '../../sealed-kinds.ts'
-import { installationScope, type Place, rewrap } from '../../sealing.ts'
+import { type Place, rewrap } from '../../sealing.ts'
 import { findActiveKey } from './keyring-use.ts'
 
 const system = { kind: 'SYSTEM', job: 'reseal' } as const

@@ -17,7 +17,7 @@ import { retireKey } from '../../keyring-file.ts'
 import { Problem } from '../../problem.ts'
 import { ledgerPurposes } from '../../recovery/ledger.ts'
 import { findSealers, holdRingsStill } from '../../running-rings.ts'
-import { installationScope } from '../../sealing.ts'
+import { installationScope } from '../../schema.ts'
 import { certificatePurpose } from '../tenants/purge-certificate.ts'
 import { countByKey, findActiveKey } from './keyring-use.ts'
 

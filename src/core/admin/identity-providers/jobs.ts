@@ -1,10 +1,9 @@
 /** Jobs of offered providers: the end of an offer, and telling the workspaces that rely on it. Spec: Offered identity provider. */
 import { z } from 'zod'
 import type { Ctx } from '../../context.ts'
-import { defineJob } from '../../job.ts'
+import { defineJob } from '../../kernel/transaction/runnable-job.ts'
 import { tellAdministrators } from '../../mail/jobs.ts'
-import { moment } from '../../schema.ts'
-import { installationScope } from '../../sealing.ts'
+import { installationScope, moment } from '../../schema.ts'
 
 /** Workspaces told in one transaction. */
 const batch = 200

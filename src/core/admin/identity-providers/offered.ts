@@ -22,7 +22,7 @@ import type { Ctx } from '../../context.ts'
 import { newId } from '../../id.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse, refuseMember } from '../../problem.ts'
-import { installationScope } from '../../sealing.ts'
+import { installationScope } from '../../schema.ts'
 import type { OfferedProvider, identityProviderOperations as ops } from './contract.ts'
 
 /** In the order of the buttons, at most 1,000. */

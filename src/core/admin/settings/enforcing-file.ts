@@ -16,8 +16,8 @@
  */
 import { open } from 'node:fs/promises'
 import type { SystemActor } from '../../actor.ts'
-import { ConfigurationError } from '../../config.ts'
 import type { Installation } from '../../installation.ts'
+import { ConfigurationError } from '../../kernel/values/configuration-error.ts'
 import { Problem } from '../../problem.ts'
 import type { SettingsDocument } from './contract.ts'
 import { faultLine, parseSettings } from './document.ts'

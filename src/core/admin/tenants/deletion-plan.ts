@@ -7,12 +7,13 @@
  *
  * Spec: Plans before destruction.
  */
-import { asInstallation, type Ctx } from '../../context.ts'
+import type { Ctx } from '../../context.ts'
+import { asInstallation } from '../../kernel/database/roles.ts'
 import type { Received } from '../../operation.ts'
 import { hashOfPlan } from '../../plan.ts'
 import { refuse } from '../../problem.ts'
 import type { DeletionPlan, retentionOperations as ops } from '../../retention/contract.ts'
-import { installationScope } from '../../sealing.ts'
+import { installationScope } from '../../schema.ts'
 import { workspaceTables } from '../../tables.ts'
 import { graceDays } from './grace.ts'
 import { countJobs } from './purge-queue.ts'

@@ -12,7 +12,7 @@
  * Spec: Workspace states, rows 3 and 4; rules 1 to 3; decisions 4.
  */
 import type { Ctx } from '../../context.ts'
-import { closeWorkspace } from '../../installation.ts'
+import { closeWorkspace } from '../../kernel/transaction/admission.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { demandPlan } from '../../plan.ts'
 import { refuse } from '../../problem.ts'

@@ -14,7 +14,7 @@ import { readJob } from '../../job-area/show.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse, refuseMember } from '../../problem.ts'
 import { readCeiling } from '../../quotas.ts'
-import { installationScope } from '../../sealing.ts'
+import { installationScope } from '../../schema.ts'
 import type { tenantOperations as ops } from './contract.ts'
 
 interface TenantRow {

@@ -1,7 +1,7 @@
 /** Jobs of the workspaces' lives: the purge, and the end of a password opening. Spec: Workspace states, row 5; Password opening, row 3. */
 import { z } from 'zod'
 import { newId } from '../../id.ts'
-import { defineJob } from '../../job.ts'
+import { defineJob } from '../../kernel/transaction/runnable-job.ts'
 import { tellAdministrators } from '../../mail/jobs.ts'
 import { findDuePurges, pursuePurge } from './purge.ts'
 

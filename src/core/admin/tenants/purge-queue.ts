@@ -1,6 +1,6 @@
 /** A workspace's jobs in the queue: those whose payload names it as `tenantId`. Spec: decisions 4 (a purge leaves nothing in the queue). */
 import type { Ctx } from '../../context.ts'
-import { queueSchema } from '../../queue.ts'
+import { queueSchema } from '../../kernel/database/queue-schema.ts'
 
 /** What plans and certificates call the queue. */
 export const jobsPlace = 'queued_jobs'

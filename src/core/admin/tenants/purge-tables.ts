@@ -9,7 +9,6 @@
  */
 import type { Tx } from '../../database/transaction.ts'
 import { workspaceTables } from '../../tables.ts'
-import type { KeyRange } from './purge-walk.ts'
 
 export interface PurgeTable {
   readonly name: string
@@ -61,6 +60,12 @@ function checkComplete(names: readonly string[]): void {
 
 /** The key of a row as its columns' texts. */
 export type Key = readonly string[]
+
+/** Rows behind `after`, up to and with `upto`; undefined is no bound. */
+export interface KeyRange {
+  readonly after: Key | undefined
+  readonly upto: Key | undefined
+}
 
 /**
  * Removes at most `size` rows of the workspace in force, in a range of their primary keys,

@@ -5,7 +5,8 @@
  * the installation's tables beside it. Spec: decisions 4; Purge certificate.
  */
 import { existsSync } from 'node:fs'
-import { asInstallation, type Ctx } from '../../context.ts'
+import type { Ctx } from '../../context.ts'
+import { asInstallation } from '../../kernel/database/roles.ts'
 import type { Answer, Received } from '../../operation.ts'
 import type { retentionOperations as ops } from '../../retention/contract.ts'
 import { foldersOf } from './purge.ts'

@@ -9,7 +9,7 @@
  * the round before: each walks over one batch's entries, and marks them dead for good. The
  * last look at the whole table is quick after that.
  */
-import type { Key } from './purge-tables.ts'
+import type { Key, KeyRange } from './purge-tables.ts'
 
 export interface Walk {
   /** Rows of the next step: behind `after`, up to and with `upto`; undefined is no bound. */
@@ -18,11 +18,6 @@ export interface Walk {
   readonly isOver: boolean
   /** Notes what a step of at most `size` rows removed. */
   note(removed: readonly Key[], size: number): void
-}
-
-export interface KeyRange {
-  readonly after: Key | undefined
-  readonly upto: Key | undefined
 }
 
 export function openWalk(): Walk {

@@ -4,7 +4,7 @@
  */
 import { isAccount } from '../../actor.ts'
 import type { Ctx } from '../../context.ts'
-import { closeWorkspace } from '../../installation.ts'
+import { closeWorkspace } from '../../kernel/transaction/admission.ts'
 import type { Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
 import { isRegisterKeptWithout } from '../operators/register.ts'

@@ -19,7 +19,7 @@
 import type { Ctx } from '../../context.ts'
 import { fold } from '../../fold.ts'
 import { refuse } from '../../problem.ts'
-import { installationScope } from '../../sealing.ts'
+import { installationScope } from '../../schema.ts'
 import { type Arrival, connect, nameIn, tellJoined, textOf } from './joining.ts'
 import { createNewcomer, isBroughtIn } from './newcomer.ts'
 import { vouchedAddress } from './presets.ts'

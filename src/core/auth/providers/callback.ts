@@ -11,11 +11,12 @@
 import { type Actor, anyone } from '../../actor.ts'
 import type { Ctx } from '../../context.ts'
 import type { Claims, OidcClient } from '../../egress/oidc.ts'
-import { admitted, type Installation } from '../../installation.ts'
+import type { Installation } from '../../installation.ts'
+import { admitted } from '../../kernel/transaction/admission.ts'
+import { refuseWhileGated } from '../../kernel/transaction/gate.ts'
 import { holdsRole } from '../../memberships/held-role.ts'
 import type { Received } from '../../operation.ts'
 import { Problem, refuse } from '../../problem.ts'
-import { refuseWhileGated } from '../../recovery/gate.ts'
 import type { Session } from '../contract.ts'
 import { refusalOfFactor } from '../second-factor/show.ts'
 import { startSession } from '../session.ts'
@@ -77,7 +78,7 @@ export async function finishOidc(
 ): Promise<Session | Problem> {
   const { tenant_id: tenantId } = flow
   return ctx.inWorkspace(tenantId, () =>
-    admitted(ctx.tx, tenantId, async () => {
+    admitted(ctx.tx, { workspace: tenantId }, async () => {
       // Held until the commit: once a withdrawal is answered, nobody comes in through it any more.
       const provider = await holdProviderInForce(ctx, tenantId, flow.provider_id)
       if (!provider) refuse('auth.sign_in_failed')
@@ -87,7 +88,7 @@ export async function finishOidc(
       if (admission.is === 'turned away') return turnAway(ctx, provider, admission.reason)
       const { accountId } = admission
       if (!(await holdsRole(ctx, tenantId, accountId))) return turnAway(ctx, provider, 'no_role')
-      await ctx.asInstallation(() => refuseWhileGated(ctx, accountId))
+      await ctx.asInstallation(() => refuseWhileGated(ctx.tx, accountId))
       const refusal = await refusalOfFactor(ctx, { tenantId, accountId }, body, 'SECOND_FACTOR')
       if (refusal) {
         await awaitFactor(ctx, flow, accountId)

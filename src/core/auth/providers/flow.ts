@@ -15,7 +15,8 @@ import type { Ctx } from '../../context.ts'
 import type { Egress } from '../../egress/client.ts'
 import type { Binding, OidcClient } from '../../egress/oidc.ts'
 import { newId } from '../../id.ts'
-import { admitted, type Installation } from '../../installation.ts'
+import type { Installation } from '../../installation.ts'
+import { admitted } from '../../kernel/transaction/admission.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { Problem, refuse, refuseMember } from '../../problem.ts'
 import { hashToken, isTokenShaped, mintToken } from '../../token.ts'
@@ -106,7 +107,7 @@ export async function startOidc(
 ): Promise<Answer<typeof ops.startOidc>> {
   const { tenantId } = begun
   const expires = await ctx.inWorkspace(tenantId, () =>
-    admitted(ctx.tx, tenantId, async () => {
+    admitted(ctx.tx, { workspace: tenantId }, async () => {
       const [flow] = await ctx.tx<{ expires_at: string }[]>`
         insert into sign_in_flow (tenant_id, id, hash, provider_scope, provider_id, redirect_uri, invitation_id, expires_at)
         values (${tenantId}, ${newId()}, ${begun.hash}, ${begun.providerScope}, ${body.provider_id}, ${body.redirect_uri},

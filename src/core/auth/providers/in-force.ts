@@ -7,7 +7,7 @@
  */
 import { readSwitches } from '../../admin/settings/settings.ts'
 import type { Ctx } from '../../context.ts'
-import { installationScope } from '../../sealing.ts'
+import { installationScope } from '../../schema.ts'
 import { inScope, lockProvider, type ProviderRow, providerColumns } from './provider-row.ts'
 
 /** What its button says. */

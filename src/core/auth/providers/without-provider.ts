@@ -3,7 +3,6 @@ import type { Ctx } from '../../context.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { firstId, pageOfRows, pageStart } from '../../page.ts'
 import type { Role } from '../../schema.ts'
-import { account } from '../session.ts'
 import type { providerOperations as ops } from './contract.ts'
 import { providersInForce } from './in-force.ts'
 
@@ -23,7 +22,7 @@ export async function listAccountsWithoutProvider(
   { cursor, size }: Received<typeof ops.listAccountsWithoutProvider>,
 ): Promise<Answer<typeof ops.listAccountsWithoutProvider>> {
   const { tx } = ctx
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const after = pageStart(ctx, list, cursor)
   const inForce = (await providersInForce(ctx, tenantId)).map(({ id }) => id)
   const rows = await tx<PersonRow[]>`

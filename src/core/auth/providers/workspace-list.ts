@@ -8,8 +8,7 @@ import type { Ctx } from '../../context.ts'
 import { newId } from '../../id.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse, refuseMember } from '../../problem.ts'
-import { installationScope } from '../../sealing.ts'
-import { account } from '../session.ts'
+import { installationScope } from '../../schema.ts'
 import { checkChange, type Settled } from './configuration.ts'
 import type { providerOperations as ops, PresetAnswer, WorkspaceProvider } from './contract.ts'
 import { inOrder, readProviders } from './in-force.ts'
@@ -24,7 +23,7 @@ import {
 
 /** Own ones and the installation's, at most 1,000 of each. */
 export async function listProviders(ctx: Ctx): Promise<Answer<typeof ops.listProviders>> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const own = await readProviders(ctx, tenantId)
   const installations = await ctx.asInstallation(() => readProviders(ctx, installationScope))
   const on = await switchedOn(ctx, tenantId)
@@ -50,7 +49,7 @@ export async function createProvider(
   _: Received<typeof ops.createProvider>,
   settled: Settled,
 ): Promise<WorkspaceProvider> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   if (settled.enabled === false) refuse('identity_provider.withdraw_instead')
   await checkGroup(ctx, tenantId, settled)
   const id = newId()
@@ -68,7 +67,7 @@ export async function changeProvider(
   { providerId }: Received<typeof ops.changeProvider>,
   settled: Settled,
 ): Promise<WorkspaceProvider> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const row = await lockProvider(ctx, tenantId, providerId)
   if (!row) refuse('not_found')
   ctx.unchanged(row.version)
@@ -83,7 +82,7 @@ export async function changeProvider(
 
 /** Removes one of the workspace's own; accounts and their live sessions stay. Refuses not_found, precondition.failed. */
 export async function removeProvider(ctx: Ctx, { providerId }: Received<typeof ops.removeProvider>): Promise<void> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const row = await lockProvider(ctx, tenantId, providerId)
   if (!row) refuse('not_found')
   ctx.unchanged(row.version)
@@ -99,7 +98,7 @@ export async function offerProvider(
   ctx: Ctx,
   { providerId, body: { offered } }: Received<typeof ops.offerProvider>,
 ): Promise<WorkspaceProvider> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   // Shared: the installation counts the workspaces behind its own lock on the row.
   const own = await lockProvider(ctx, tenantId, providerId, 'share')
   const row = own ?? (await ctx.asInstallation(() => lockProvider(ctx, installationScope, providerId, 'share')))

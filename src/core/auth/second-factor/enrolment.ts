@@ -21,7 +21,7 @@ import { tellAccount } from '../../mail/jobs.ts'
 import type { Answer, Received } from '../../operation.ts'
 import { refuse } from '../../problem.ts'
 import { openSealed, removeSealed, storeSealed } from '../../sealed-values.ts'
-import { account, endOtherSessions, voidStepUps } from '../session.ts'
+import { endOtherSessions, voidStepUps } from '../session.ts'
 import type { secondFactorOperations as ops, SecondFactor } from './contract.ts'
 import { makeCodes } from './recovery-codes.ts'
 import { findFactor, placeOf } from './show.ts'
@@ -76,7 +76,7 @@ export async function confirmTotpReplacement(
 
 /** The account's own row, locked: everything about its second factor happens one after the other. */
 export async function lockOwn(ctx: Ctx): Promise<AccountActor> {
-  const actor = account(ctx)
+  const actor = ctx.account
   await ctx.tx`select 1 from account where tenant_id = ${actor.tenantId} and id = ${actor.accountId} for update`
   return actor
 }

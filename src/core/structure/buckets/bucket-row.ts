@@ -7,7 +7,6 @@
  * Locks are taken in this order: the container (containers/access.ts), the order of its buckets
  * (order.ts), a bucket, its entries. Spec: Structure: buckets; decisions 3.
  */
-import { account } from '../../auth/session.ts'
 import type { Ctx } from '../../context.ts'
 import type { Part } from '../../database/statement.ts'
 import type { EventName, NewEvent } from '../../events.ts'
@@ -38,7 +37,7 @@ export async function lockBucket(
   const { tx } = ctx
   const [row] = await tx<BucketRow[]>`
     select id, name, rank, wip_limit, is_done_bucket, color_token, version from bucket
-    where tenant_id = ${account(ctx).tenantId} and container_id = ${containerId} and id = ${bucketId}
+    where tenant_id = ${ctx.account.tenantId} and container_id = ${containerId} and id = ${bucketId}
     ${against === 'changes' ? tx.part`for no key update` : tx.part`for update`}`
   if (!row) refuse('not_found')
   ctx.unchanged(row.version)
@@ -47,7 +46,7 @@ export async function lockBucket(
 
 /** The buckets of a container, at most as many as it may have, as a statement's `from (…)`. */
 export function bucketsOf(ctx: Ctx, containerId: string): Part {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   return ctx.tx.part`
     select b.id, b.container_id, b.name, (row_number() over (order by b.rank, b.id))::int - 1 as position, b.wip_limit,
            coalesce(held.items > b.wip_limit, false) as over_limit, b.is_done_bucket, b.color_token,

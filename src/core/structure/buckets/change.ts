@@ -1,5 +1,4 @@
 /** Buckets come to be, and get other names, limits and colours. Spec: Structure: buckets, rule 1; decisions 3. */
-import { account } from '../../auth/session.ts'
 import { writableContainer } from '../../containers/access.ts'
 import type { Ctx } from '../../context.ts'
 import { fold } from '../../fold.ts'
@@ -25,7 +24,7 @@ export async function createBucket(
 
   await ctx.tx`
     insert into bucket (tenant_id, id, container_id, name, name_fold, rank, wip_limit, is_done_bucket, color_token)
-    values (${account(ctx).tenantId}, ${id}, ${containerId}, ${body.name}, ${fold(body.name)}, ${rank},
+    values (${ctx.account.tenantId}, ${id}, ${containerId}, ${body.name}, ${fold(body.name)}, ${rank},
             ${body.wip_limit || null}, ${body.is_done_bucket}, ${body.color_token ?? null})`
 
   return recorded(ctx, containerId, id, 'work.bucket.created')
@@ -46,7 +45,7 @@ export async function updateBucket(
     update bucket set name = ${next.name}, name_fold = ${fold(next.name)}, wip_limit = ${next.wip_limit},
            is_done_bucket = ${next.is_done_bucket}, color_token = ${next.color_token},
            updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${bucketId}`
+    where tenant_id = ${ctx.account.tenantId} and id = ${bucketId}`
 
   return recorded(ctx, containerId, bucketId, 'work.bucket.changed', { members })
 }

@@ -11,7 +11,6 @@
  *
  * Spec: Structure: buckets, rule 3; Resources, BucketDeletion; decision 0111.
  */
-import { account } from '../../auth/session.ts'
 import { writableContainer } from '../../containers/access.ts'
 import type { Ctx } from '../../context.ts'
 import type { RunAsRule } from '../../installation.ts'
@@ -67,7 +66,7 @@ export async function deleteBucket(
     entries = await lockPortion(ctx, containerId, bucketId)
   }
 
-  await ctx.tx`delete from bucket where tenant_id = ${account(ctx).tenantId} and id = ${bucketId}`
+  await ctx.tx`delete from bucket where tenant_id = ${ctx.account.tenantId} and id = ${bucketId}`
 
   const became = { moved_item_count: movedBefore + moved, moved_to_bucket_id: to }
   await record(ctx, { name: 'work.bucket.deleted', data: { ...bucket, ...became } }, bucket, became)

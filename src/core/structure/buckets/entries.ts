@@ -9,10 +9,9 @@
  * Locks in the order that items take them: container, items, bucket, places (items/place.ts).
  * Spec: Structure: buckets, rule 3; decision 0111.
  */
-import { account } from '../../auth/session.ts'
 import type { Ctx } from '../../context.ts'
-import { holdPlaces } from '../../items/place.ts'
 import { rankBetween } from '../../rank.ts'
+import { holdPlaces } from './places.ts'
 
 /** Entries that move in one transaction: some 50 ms of work, in which they are locked. */
 const portionSize = 1_000
@@ -21,13 +20,13 @@ const portionSize = 1_000
 export async function isMoreThanPortion(ctx: Ctx, bucketId: string): Promise<boolean> {
   const [row] = await ctx.tx<{ count: number }[]>`
     select count(*)::int as count from (
-      select 1 from item where tenant_id = ${account(ctx).tenantId} and bucket_id = ${bucketId} limit ${portionSize + 1}) few`
+      select 1 from item where tenant_id = ${ctx.account.tenantId} and bucket_id = ${bucketId} limit ${portionSize + 1}) few`
   return (row?.count ?? 0) > portionSize
 }
 
 /** The next portion of a bucket's entries from the top, locked; what was deleted before comes last. */
 export async function lockPortion(ctx: Ctx, containerId: string, bucketId: string): Promise<LockedEntry[]> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const entries = await ctx.tx<LockedEntry[]>`
     select id, false as is_deleted from item
     where tenant_id = ${tenantId} and container_id = ${containerId} and bucket_id = ${bucketId} and deleted_at is null
@@ -52,7 +51,7 @@ export async function moveEntries(
   entries: readonly LockedEntry[],
   toBucketId: string | null,
 ): Promise<number> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const { tx } = ctx
   const [deleted, alive] = [entries.filter(({ is_deleted }) => is_deleted), entries.filter((one) => !one.is_deleted)]
   if (deleted.length > 0)
@@ -74,7 +73,7 @@ export async function moveEntries(
 async function lastRank(ctx: Ctx, containerId: string, bucketId: string | null): Promise<string | null> {
   const [last] = await ctx.tx<{ rank: string }[]>`
     select rank from item
-    where tenant_id = ${account(ctx).tenantId} and container_id = ${containerId}
+    where tenant_id = ${ctx.account.tenantId} and container_id = ${containerId}
       and bucket_id is not distinct from ${bucketId} and deleted_at is null
     order by rank desc limit 1`
   return last?.rank ?? null

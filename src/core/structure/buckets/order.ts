@@ -7,7 +7,6 @@
  * rule 2; decision 0100.
  */
 
-import { account } from '../../auth/session.ts'
 import { writableContainer } from '../../containers/access.ts'
 import type { Ctx } from '../../context.ts'
 import { lockClasses } from '../../database/lock-classes.ts'
@@ -19,7 +18,7 @@ import { lockBucket, readBucket, recorded } from './bucket-row.ts'
 
 /** Waits for whoever else changes the order; until the transaction ends. */
 export const holdOrder = (ctx: Ctx, containerId: string) =>
-  ctx.tx`select pg_advisory_xact_lock(${lockClasses.buckets}, hashtext(${account(ctx).tenantId + containerId}))`
+  ctx.tx`select pg_advisory_xact_lock(${lockClasses.buckets}, hashtext(${ctx.account.tenantId + containerId}))`
 
 interface Placed {
   readonly id: string
@@ -29,7 +28,7 @@ interface Placed {
 /** The buckets from the left, as they stand under the order's lock. */
 export const readOrder = (ctx: Ctx, containerId: string): Promise<Placed[]> =>
   ctx.tx<Placed[]>`
-    select id, rank from bucket where tenant_id = ${account(ctx).tenantId} and container_id = ${containerId}
+    select id, rank from bucket where tenant_id = ${ctx.account.tenantId} and container_id = ${containerId}
     order by rank, id`
 
 /** The rank between `before` and its left neighbour, or behind all. Refuses request.invalid at /before_bucket_id, order.exhausted. */
@@ -59,7 +58,7 @@ export async function reorderBucket(
 
   await ctx.tx`
     update bucket set rank = ${rank}, updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${bucketId}`
+    where tenant_id = ${ctx.account.tenantId} and id = ${bucketId}`
 
   return recorded(ctx, containerId, bucketId, 'work.bucket.reordered', { before_bucket_id: before })
 }

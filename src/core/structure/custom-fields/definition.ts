@@ -11,7 +11,6 @@
  * Elsewhere: what a value may be (value.ts). Spec: Structure: custom fields; decisions 3.
  */
 
-import { account } from '../../auth/session.ts'
 import { findVisibleContainer, writableContainer } from '../../containers/access.ts'
 import type { Ctx } from '../../context.ts'
 import { lockClasses } from '../../database/lock-classes.ts'
@@ -40,7 +39,7 @@ export async function createCustomField(
   { body }: Received<typeof ops.createCustomField>,
 ): Promise<CustomFieldDefinition> {
   const { tx } = ctx
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const collectionId = body.collection_id ?? null
   const options = checkOptions(body.kind, body.options)
   checkTypes(body.applies_to)
@@ -79,7 +78,7 @@ export async function updateCustomField(
     update custom_field set options = ${next.options === null ? null : tx.json(next.options)},
            is_required = ${next.is_required}, applies_to = ${tx.json(next.applies_to)},
            updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${fieldId}
+    where tenant_id = ${ctx.account.tenantId} and id = ${fieldId}
     returning ${columnsOf(ctx)}`
 
   return recorded(ctx, definition, 'work.custom_field.changed', { members })
@@ -91,7 +90,7 @@ export async function deleteCustomField(ctx: Ctx, { fieldId }: Received<typeof o
 
   const [definition] = await ctx.tx<[CustomFieldDefinition]>`
     update custom_field set deleted_at = now(), updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${fieldId}
+    where tenant_id = ${ctx.account.tenantId} and id = ${fieldId}
     returning ${columnsOf(ctx)}`
 
   await recorded(ctx, definition, 'work.custom_field.deleted')
@@ -125,13 +124,13 @@ async function demandAdmin(ctx: Ctx, collectionId: string | null): Promise<void>
     await writableContainer(ctx, collectionId, 'ADMIN')
     return
   }
-  const { role, isGuest } = account(ctx)
+  const { role, isGuest } = ctx.account
   if (isGuest || rankOf[role] < rankOf.ADMIN) refuse('auth.role_required', { role: 'ADMIN' })
 }
 
 /** The scope's right is asked for before the row is locked, as everywhere: the container comes first. Refuses not_found, auth.role_required, container.archived, precondition.failed. */
 async function lockDefinition(ctx: Ctx, fieldId: string): Promise<CustomFieldDefinition> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const [found] = await ctx.tx<{ collection_id: string | null }[]>`
     select collection_id from custom_field where tenant_id = ${tenantId} and id = ${fieldId}`
   if (!found) refuse('not_found')
@@ -146,7 +145,7 @@ async function lockDefinition(ctx: Ctx, fieldId: string): Promise<CustomFieldDef
 
 /** Exact however many come at once: they come one after another. Refuses structure.full. */
 async function refuseFull(ctx: Ctx, collectionId: string | null): Promise<void> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   await ctx.tx`select pg_advisory_xact_lock(${lockClasses.customFields}, hashtext(${tenantId + (collectionId ?? '')}))`
   const [row] = await ctx.tx<{ count: number }[]>`
     select count(*)::int as count from custom_field

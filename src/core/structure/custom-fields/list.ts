@@ -1,5 +1,4 @@
 /** Lists the definitions in force. Spec: Structure: custom fields, rule 1. */
-import { account } from '../../auth/session.ts'
 import { visibleContainer } from '../../containers/access.ts'
 import type { Ctx } from '../../context.ts'
 import type { Answer, Received } from '../../operation.ts'
@@ -12,7 +11,7 @@ export async function listCustomFields(
   ctx: Ctx,
   { collection_id: collectionId }: Received<typeof ops.listCustomFields>,
 ): Promise<Answer<typeof ops.listCustomFields>> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   if (collectionId && (await visibleContainer(ctx, collectionId)).kind !== 'COLLECTION') refuse('not_found')
   const data = await ctx.tx.last<CustomFieldDefinition[]>`
     select ${columnsOf(ctx)}

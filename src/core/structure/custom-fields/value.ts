@@ -10,7 +10,6 @@
  *
  * Spec: Resources, Custom field definition; Structure: custom fields; decisions 3.
  */
-import { account } from '../../auth/session.ts'
 import type { Ctx } from '../../context.ts'
 import { type ItemType, isCapable } from '../../item-types.ts'
 import { refuseMember } from '../../problem.ts'
@@ -30,7 +29,7 @@ export interface FieldDefinition {
 
 /** The definitions in force for the items of a container, by key, one for each key. */
 export async function definitionsFor(ctx: Ctx, containerId: string): Promise<FieldDefinition[]> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   // A container's own comes before the workspace's of the same key, and `distinct on` takes the first.
   return ctx.tx<FieldDefinition[]>`
     select distinct on (key) id, collection_id, key, kind, options, is_required, applies_to
@@ -81,7 +80,7 @@ export function checkFieldValue(
 
 /** Refuses request.invalid at the pointer for an account that the workspace does not have. */
 export async function refuseUnknownUser(ctx: Ctx, accountId: string, pointer: string): Promise<void> {
-  const [found] = await ctx.tx`select 1 from account where tenant_id = ${account(ctx).tenantId} and id = ${accountId}`
+  const [found] = await ctx.tx`select 1 from account where tenant_id = ${ctx.account.tenantId} and id = ${accountId}`
   if (!found) refuseMember(pointer, 'reference.unknown')
 }
 

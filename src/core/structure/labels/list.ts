@@ -1,5 +1,4 @@
 /** Lists a container's labels. Spec: Structure: labels; decisions 3. */
-import { account } from '../../auth/session.ts'
 import { visibleContainer } from '../../containers/access.ts'
 import type { Ctx } from '../../context.ts'
 import type { Answer, Received } from '../../operation.ts'
@@ -10,7 +9,7 @@ export async function listLabels(
   ctx: Ctx,
   { containerId }: Received<typeof ops.listLabels>,
 ): Promise<Answer<typeof ops.listLabels>> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   const [, [tenant], labels] = await Promise.all([
     visibleContainer(ctx, containerId),
     ctx.tx<{ locale: string }[]>`select default_locale as locale from tenant where id = ${tenantId}`,

@@ -10,7 +10,6 @@
  * Spec: Structure: labels; Resources, Label; decision 0112.
  */
 
-import { account } from '../../auth/session.ts'
 import { writableContainer } from '../../containers/access.ts'
 import type { Ctx } from '../../context.ts'
 import { lockClasses } from '../../database/lock-classes.ts'
@@ -26,7 +25,7 @@ type LabelRow = Label & { readonly deleted_at: string | null }
 
 /** Refuses not_found, auth.role_required, container.archived, label.name_taken, structure.full. */
 export async function createLabel(ctx: Ctx, { containerId, body }: Received<typeof ops.createLabel>): Promise<Label> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   await writableContainer(ctx, containerId, 'MEMBER')
   await refuseFull(ctx, containerId)
 
@@ -57,7 +56,7 @@ export async function updateLabel(
   const [label] = await ctx.tx<[Label]>`
     update label set name = ${next.name}, name_fold = ${fold(next.name)}, color_token = ${next.color_token},
            description = ${next.description}, updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${labelId}
+    where tenant_id = ${ctx.account.tenantId} and id = ${labelId}
     returning id, container_id, name, color_token, description, created_at, updated_at, version`
 
   return recorded(ctx, label, 'work.label.changed', { members })
@@ -71,7 +70,7 @@ export async function deleteLabel(ctx: Ctx, { containerId, labelId }: Received<t
 
   const [label] = await ctx.tx<[Label]>`
     update label set deleted_at = now(), updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${labelId}
+    where tenant_id = ${ctx.account.tenantId} and id = ${labelId}
     returning id, container_id, name, color_token, description, created_at, updated_at, version`
 
   await recorded(ctx, label, 'work.label.deleted')
@@ -89,7 +88,7 @@ export async function restoreLabel(
 
   const [label] = await ctx.tx<[Label]>`
     update label set deleted_at = null, updated_at = now(), version = version + 1
-    where tenant_id = ${account(ctx).tenantId} and id = ${labelId}
+    where tenant_id = ${ctx.account.tenantId} and id = ${labelId}
     returning id, container_id, name, color_token, description, created_at, updated_at, version`
 
   return recorded(ctx, label, 'work.label.restored')
@@ -100,13 +99,13 @@ async function lockLabel(ctx: Ctx, containerId: string, labelId: string): Promis
   await writableContainer(ctx, containerId, 'MEMBER')
   const [row] = await ctx.tx<LabelRow[]>`
     select id, container_id, name, color_token, description, created_at, updated_at, version, deleted_at from label
-    where tenant_id = ${account(ctx).tenantId} and container_id = ${containerId} and id = ${labelId} for no key update`
+    where tenant_id = ${ctx.account.tenantId} and container_id = ${containerId} and id = ${labelId} for no key update`
   return row ?? refuse('not_found')
 }
 
 /** Exact however many come at once: they come one after another. Refuses structure.full. */
 async function refuseFull(ctx: Ctx, containerId: string): Promise<void> {
-  const { tenantId } = account(ctx)
+  const { tenantId } = ctx.account
   await ctx.tx`select pg_advisory_xact_lock(${lockClasses.labels}, hashtext(${tenantId + containerId}))`
   const [row] = await ctx.tx<{ count: number }[]>`
     select count(*)::int as count from label

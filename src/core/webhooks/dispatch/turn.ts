@@ -10,7 +10,7 @@
  */
 import type { Ctx } from '../../context.ts'
 import type { Installation } from '../../installation.ts'
-import { holdOpen } from '../../installation.ts'
+import { holdOpen } from '../../kernel/transaction/admission.ts'
 import { Problem } from '../../problem.ts'
 import { type Claim, claim, holdWebhooks, nothingClaimed } from './claim.ts'
 import type { Wanted } from './lanes.ts'

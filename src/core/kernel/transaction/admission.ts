@@ -1,0 +1,54 @@
+/**
+ * Admission: a change of a workspace's people commits only while the workspace is ACTIVE and the gate lets it pass.
+ *
+ *    change     workspace lock (shared) ─ look: ACTIVE? ─ … ─ commit
+ *    closing    workspace lock (alone: waits for those that have it) ─ change the state ─ commit
+ *
+ * Spec: States: Tenant; docs/decisions/0044.
+ */
+
+import { lockClasses } from '../../database/lock-classes.ts'
+import type { Tx } from '../../database/transaction.ts'
+import { refuse } from '../../problem.ts'
+import { type GateRow, holdGate, type Passage, refuseBehindGate } from './gate.ts'
+
+/** Takes the workspace's lock exclusively: waits for the changes under way, and lets no new one in before the commit. */
+export const closeWorkspace = (tx: Tx, tenantId: string) =>
+  tx`select pg_advisory_xact_lock(${lockClasses.workspace}, hashtext(${tenantId}))`
+
+/** Takes the workspace's lock as its people's changes do: what closes the workspace waits for the commit. */
+export const holdOpen = (tx: Tx, tenantId: string) =>
+  tx`select pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${tenantId}))`
+
+/** Whose people's change it is, and how it passes the gate; each undefined where that asks nothing. */
+export interface Admission {
+  readonly workspace?: string | undefined
+  readonly passage?: Passage | undefined
+}
+
+/**
+ * Runs a change as it is admitted. The state is read behind the shared locks, in a
+ * statement of its own, so that its snapshot cannot be older than they are. Locks and look
+ * travel with the work's first statement; the verdict is asked for before the commit, and
+ * before any other refusal is believed. Refuses installation.recovering, tenant_suspended.
+ */
+export async function admitted<T>(tx: Tx, { workspace, passage }: Admission, work: () => Promise<T>): Promise<T> {
+  if (workspace === undefined && passage === undefined) return work()
+  const gate = passage && holdGate(tx)
+  const open = workspace === undefined ? undefined : holdOpen(tx, workspace)
+  const look =
+    workspace === undefined
+      ? tx<AdmissionRow[]>`select null as state, gated_at is not null as is_gated, epoch from installation`
+      : tx<AdmissionRow[]>`
+          select t.state, i.gated_at is not null as is_gated, i.epoch
+          from installation i left join tenant t on t.id = ${workspace}`
+  const [[outcome], [row]] = await Promise.all([Promise.allSettled([work()]), look, open, gate])
+  if (passage) refuseBehindGate(passage, row)
+  if (workspace !== undefined && row?.state !== 'ACTIVE') refuse('tenant_suspended')
+  if (outcome.status === 'rejected') throw outcome.reason
+  return outcome.value
+}
+
+interface AdmissionRow extends GateRow {
+  readonly state: string | null
+}

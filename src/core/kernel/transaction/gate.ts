@@ -1,0 +1,87 @@
+/**
+ * The gate as every transaction meets it: held, looked at, refused behind.
+ *
+ *    change            lock (shared) ─ look: open, same epoch? ─ … ─ commit
+ *    closing, opening  lock (alone: waits for those that have it) ─ change the gate ─ commit
+ *
+ * So none of a workspace's changes commits once the closing was answered, and whatever an
+ * operator began before the opening either was seen by it or is refused. Reads take no lock.
+ *
+ * Elsewhere: closing it and what is around it (areas/recovery/gate.ts). Spec: decisions 1, Roots; recovery is ours.
+ */
+import { type AccountActor, type Actor, isAccount } from '../../actor.ts'
+import { lockClasses } from '../../database/lock-classes.ts'
+import type { Tx } from '../../database/transaction.ts'
+import type { Needs } from '../../operation.ts'
+import { refuse } from '../../problem.ts'
+
+/** Seconds after which a refused caller may ask again. */
+const retrySeconds = 30
+
+/** Refuses installation.recovering, and says when to come back. */
+export const refuseRecovering = (): never =>
+  refuse('installation.recovering', undefined, { headers: { 'retry-after': String(retrySeconds) } })
+
+/** Keeps the gate as it is until the commit. To be the first lock of a transaction, so that two never wait for each other. */
+export const holdGate = (tx: Tx) => tx`select pg_advisory_xact_lock_shared(${lockClasses.gate}, 0)`
+
+/** Longer than any change may take: 5 s for a statement, and as long for a copy of the ledger. */
+const moveGateSeconds = 15
+
+/** Waits for every change under way, and lets no other begin before the commit. */
+export async function takeGate(tx: Tx): Promise<void> {
+  await tx.patience(moveGateSeconds)
+  await tx`select pg_advisory_xact_lock(${lockClasses.gate}, 0)`
+}
+
+/** How a transaction passes the gate. */
+export interface Passage {
+  /** Whether it may while the gate is closed. */
+  readonly isServed: boolean
+  /** The epoch in which the caller was let in; undefined for one that no credential let in. */
+  readonly epoch: string | undefined
+}
+
+/** What a passage is held against; the installation's columns, under any role. */
+export interface GateRow {
+  readonly is_gated: boolean
+  readonly epoch: string
+}
+
+/** Refuses installation.recovering: the gate is closed, or a recovery has ended since the caller was let in. */
+export function refuseBehindGate({ isServed, epoch }: Passage, row: GateRow | undefined): void {
+  if (!row || (row.is_gated && !isServed) || (epoch !== undefined && epoch !== row.epoch)) refuseRecovering()
+}
+
+/** What an operator needs while the gate is closed: the installation's own operations, and his own sessions, tokens and proofs. */
+export function isServedWhileGated({ caller }: Needs, actor: Pick<AccountActor, 'isOperator' | 'scopes'>): boolean {
+  switch (caller) {
+    case 'anyone':
+    case 'operator': // whoever is no operator is told so by the daemon's gate
+      return true
+    case 'account':
+      return actor.isOperator
+    case 'workspace':
+      return false
+    case 'workspace or operator':
+      return actor.isOperator && actor.scopes.includes('admin:tenants')
+  }
+}
+
+/** How an actor's changes pass that say nothing else; undefined for the operator at the database, for jobs, and for those who ask in their rule. */
+export const passageOf = (actor: Actor): Passage | undefined =>
+  isAccount(actor) ? { isServed: actor.isOperator, epoch: actor.epoch } : undefined
+
+/** Refuses installation.recovering for an account that is no operator, while the gate is closed: for calls that come before a token. It stays as it is until the commit. */
+export async function refuseWhileGated(tx: Tx, accountId: string): Promise<void> {
+  if (await isGatedFor(tx, accountId)) refuseRecovering()
+}
+
+/** Whether the gate is closed to the account. It stays as it is until the commit. */
+export async function isGatedFor(tx: Tx, accountId: string): Promise<boolean> {
+  const held = holdGate(tx)
+  const [gated] = await tx`
+    select 1 from installation i where i.gated_at is not null and not exists (select from operator o where o.account_id = ${accountId})`
+  await held
+  return gated !== undefined
+}

@@ -1,0 +1,25 @@
+/**
+ * A job with what it does: work that a rule queues in its own transaction and a worker does later.
+ *
+ * Every job may run twice and be killed anywhere: it claims in a transaction, acts with
+ * none open, and records in a second one. Spec: design of the queue in docs/decisions/0006.
+ */
+import type { Installation } from '../../installation.ts'
+import type { Job } from '../../job.ts'
+
+export interface RunnableJob<Payload = unknown> extends Job<Payload> {
+  /** How many of them one worker runs at the same time; 20 where absent. */
+  readonly atOnce?: number
+  /** Taken one by one, so that none waits until others that were fetched with it are done. */
+  readonly takesLong?: true
+  /** Runs by itself at these times (cron, UTC), with an empty payload. */
+  readonly cron?: string
+  run(installation: Installation, payload: Payload): Promise<void>
+}
+
+/** Thrown by a job that no further attempt can help; the queue runs it no more. Its message is logged. */
+export class JobGivenUp extends Error {
+  override readonly name = 'JobGivenUp'
+}
+
+export const defineJob = <Payload>(job: RunnableJob<Payload>): RunnableJob<Payload> => Object.freeze(job)
