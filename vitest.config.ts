@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/cluster.ts'],
+    globalSetup: ['test/kit/cluster.ts'],
     pool: 'forks',
     // Of two processors: a file waits for daemons and queues as much as it works.
     maxWorkers: 3,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig, mergeConfig } from 'vitest/config'
-import { CampaignTable } from './test/support/campaign-table.ts'
+import { CampaignTable } from './test/kit/campaign-table.ts'
 import base from './vitest.config.ts'
 
 /** The campaigns: those of test/faults, and every test file that has a longer form, run with their full counts. */

@@ -3,9 +3,9 @@
  * no rules, no schemas, no sealing. It is the least that the same rows can cost.
  */
 import postgres from 'postgres'
-import { type DatabaseAddress, postgresOptions } from '../src/core/database/address.ts'
-import { columnTypes } from '../src/core/database/column-values.ts'
-import { Json, type Statement } from '../src/core/database/statement.ts'
+import { type DatabaseAddress, postgresOptions } from '../src/core/kernel/database/address.ts'
+import { columnTypes } from '../src/core/kernel/database/column-values.ts'
+import { Json, type Statement } from '../src/core/kernel/database/statement.ts'
 import type { Recorded } from './recording.ts'
 
 export interface BarePool {

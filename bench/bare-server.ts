@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
-import type { DatabaseAddress } from '../src/core/database/address.ts'
+import type { DatabaseAddress } from '../src/core/kernel/database/address.ts'
 import { asInstallation, asTenant } from '../src/core/kernel/database/roles.ts'
 import { openBarePool } from './bare-pool.ts'
 

@@ -1,6 +1,6 @@
 /** Boards by the dozen with items by the hundred thousand, made by the database itself, and analysed. */
 import postgres from 'postgres'
-import { postgresOptions } from '../src/core/database/address.ts'
+import { postgresOptions } from '../src/core/kernel/database/address.ts'
 import type { Ground } from './ground.ts'
 
 export interface Boards {

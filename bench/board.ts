@@ -3,10 +3,10 @@
  * move writes, and lists of a workspace of a million items against those of one of ten thousand.
  */
 import postgres from 'postgres'
-import { postgresOptions } from '../src/core/database/address.ts'
-import { itemOperations } from '../src/core/items/contract.ts'
-import { perform, performForAnswer } from '../src/core/perform.ts'
-import { bucketOperations } from '../src/core/structure/contract.ts'
+import { perform, performForAnswer } from '../src/core/app/perform.ts'
+import { itemOperations } from '../src/core/contract/items/operations.ts'
+import { bucketOperations } from '../src/core/contract/structure/operations.ts'
+import { postgresOptions } from '../src/core/kernel/database/address.ts'
 import { openBarePool } from './bare-pool.ts'
 import { type Boards, fillBoards } from './board-filler.ts'
 import { type Ground, layGround } from './ground.ts'

@@ -4,7 +4,7 @@
  * in one statement for each table, and analysed.
  */
 import postgres from 'postgres'
-import { type DatabaseAddress, postgresOptions } from '../src/core/database/address.ts'
+import { type DatabaseAddress, postgresOptions } from '../src/core/kernel/database/address.ts'
 
 /** Adds workspaces, each with all that provisioning writes. */
 export async function addWorkspaces(superuser: DatabaseAddress, count: number): Promise<void> {

@@ -3,9 +3,9 @@
  * against the statements that one real run of it sent, run bare on as many connections.
  */
 import { randomUUIDv7 } from 'node:crypto'
-import { tenantOperations } from '../src/core/admin/tenants/contract.ts'
-import type { Installation } from '../src/core/installation.ts'
-import { perform } from '../src/core/perform.ts'
+import { perform } from '../src/core/app/perform.ts'
+import { tenantOperations } from '../src/core/contract/tenants/operations.ts'
+import type { Installation } from '../src/core/kernel/transaction/installation.ts'
 import { openBarePool } from './bare-pool.ts'
 import type { Ground } from './ground.ts'
 import { recorded, renewed } from './recording.ts'

@@ -4,9 +4,10 @@
  *
  * SVC_BENCH_EVENTS makes the large one smaller, to try it.
  */
-import { writeCursor } from '../src/core/cursor.ts'
-import { performForAnswer } from '../src/core/perform.ts'
-import { triggerOperations } from '../src/core/triggers/contract.ts'
+
+import { performForAnswer } from '../src/core/app/perform.ts'
+import { triggerOperations } from '../src/core/contract/events/operations.ts'
+import { writeCursor } from '../src/core/kernel/transaction/cursor.ts'
 import { lengthenOutbox, middleOfOutbox } from './filler.ts'
 import { type Ground, layGround } from './ground.ts'
 import { compare, elapsedMs } from './rounds.ts'

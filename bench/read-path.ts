@@ -5,8 +5,8 @@
  */
 import { join } from 'node:path'
 import autocannon from 'autocannon'
-import { perform } from '../src/core/perform.ts'
-import { bucketOperations } from '../src/core/structure/contract.ts'
+import { perform } from '../src/core/app/perform.ts'
+import { bucketOperations } from '../src/core/contract/structure/operations.ts'
 import { openGate } from '../src/daemon/gate.ts'
 import { openHeldRefusals } from '../src/daemon/held-refusals.ts'
 import { openRate } from '../src/daemon/rate.ts'

@@ -4,11 +4,11 @@
  * ids and slugs of its own, put in before the clock starts.
  */
 import { randomUUIDv7 } from 'node:crypto'
-import { connect } from '../src/core/database/connection.ts'
-import { checkedOpening, Json, type Statement } from '../src/core/database/statement.ts'
-import { runTransaction } from '../src/core/database/transaction.ts'
-import { type Installation, installationOver } from '../src/core/installation.ts'
-import { openLedgerCopies } from '../src/core/recovery/ledger-copies.ts'
+import { openLedgerCopies } from '../src/core/areas/recovery/ledger/ledger-copies.ts'
+import { connect } from '../src/core/kernel/database/connection.ts'
+import { checkedOpening, Json, type Statement } from '../src/core/kernel/database/statement.ts'
+import { runTransaction } from '../src/core/kernel/database/transaction.ts'
+import { type Installation, installationOver } from '../src/core/kernel/transaction/installation.ts'
 
 export type Recorded = readonly Statement[]
 

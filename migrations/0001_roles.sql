@@ -3,7 +3,7 @@
 -- Why       The daemon's login owns nothing and bypasses nothing. Each transaction says in its
 --           first statement which of these it is, so a forgotten workspace sees no row at all
 --           and an operator's call cannot read a workspace's content.
--- Used by   src/core/installation.ts (svc_tenant, svc_installation), src/core/queue.ts (svc_queue).
+-- Used by   src/core/kernel/transaction/installation.ts (svc_tenant, svc_installation), src/core/kernel/queue/queue.ts (svc_queue).
 -- Locks     None on tables. Roles belong to the whole server: another installation may have made them.
 -- Undo      drop role, once nothing in any database of the server names them.
 

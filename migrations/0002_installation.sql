@@ -1,7 +1,7 @@
 -- 0002  What belongs to the installation itself: its identity, its workspaces, operators, journal.
 --
 -- Why       Operators act on these as svc_installation, which has no right on any workspace's content.
--- Used by   src/core/admin/**, src/core/auth/**.
+-- Used by   src/core/areas/{tenants,operators,journal,keyring}/**, src/core/areas/auth/**.
 -- Locks     New tables only.
 -- Undo      drop the tables; the installation is lost.
 

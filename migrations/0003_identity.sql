@@ -2,7 +2,7 @@
 --
 -- Why       The gate looks a token up by its hash before it knows the workspace, so svc_installation sees
 --           these tables whole; svc_tenant sees its own workspace's rows. Content tables (0004) differ.
--- Used by   src/core/auth/**, src/daemon/gate.ts.
+-- Used by   src/core/areas/auth/**, src/daemon/gate.ts.
 -- Locks     New tables only.
 -- Undo      drop the tables; everybody is signed out and the accounts are lost.
 
@@ -12,7 +12,7 @@ create table account (
   kind text not null check (kind in ('PERSON', 'SERVICE')),
   state text not null check (state in ('INVITED', 'ACTIVE', 'DISABLED')),
   email text,
-  email_fold text, -- the address as it is compared: folded by src/core/fold.ts
+  email_fold text, -- the address as it is compared: folded by src/core/kernel/values/fold.ts
   display_name text,
   password_hash text, -- PHC string, argon2id
   password_changed_at timestamptz,

@@ -1,7 +1,7 @@
 -- 0004  Containers, buckets and labels: the part of a workspace that provisioning makes.
 --
 -- Why       Content. svc_installation has no right here: an operator's transaction cannot read it.
--- Used by   src/core/containers/**, src/core/structure/**, src/core/admin/tenants/provision.ts.
+-- Used by   src/core/areas/containers/**, src/core/areas/structure/**, src/core/areas/tenants/provision.ts.
 -- Locks     New tables only.
 -- Undo      drop the tables; every board is lost.
 
@@ -30,7 +30,7 @@ create table bucket (
   id uuid not null,
   container_id uuid not null,
   name text not null,
-  name_fold text not null, -- the name as it is compared: folded by src/core/fold.ts
+  name_fold text not null, -- the name as it is compared: folded by src/core/kernel/values/fold.ts
   rank text collate "C" not null,
   wip_limit integer check (wip_limit > 0),
   is_done_bucket boolean not null default false,

@@ -1,7 +1,7 @@
 -- 0005  What every change leaves behind: the workspace's trail, its events, sealed values, idempotency, quotas.
 --
 -- Why       One transaction writes the row, the entry, the event and the jobs, or nothing.
--- Used by   src/core/context.ts (trail, events), src/core/sealed-values.ts, src/core/idempotency.ts, src/core/quotas.ts.
+-- Used by   src/core/kernel/transaction/context.ts (trail, events), src/core/kernel/transaction/sealed-values.ts, src/core/kernel/request/idempotency.ts, src/core/areas/settings/quotas.ts.
 -- Locks     New tables only.
 -- Undo      drop the tables; the evidence is lost.
 

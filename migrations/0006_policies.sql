@@ -1,7 +1,7 @@
 -- 0006  Row-level security: a row belongs to one workspace, for reading and for writing alike.
 --
 -- Why       Every workspace table is forced to obey, its owner too. The transaction names the workspace
---           (src/core/installation.ts); one that names none sees nothing rather than everything.
+--           (src/core/kernel/transaction/installation.ts); one that names none sees nothing rather than everything.
 -- Used by   Everything. test/house/catalog.test.ts fails for a table that this file's form misses.
 -- Locks     ACCESS EXCLUSIVE on the new, empty tables.
 -- Undo      Never.

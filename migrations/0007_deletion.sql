@@ -3,7 +3,7 @@
 -- Why       A purge takes thousands of small transactions and may be killed in any of them: how far it is, and
 --           the hash over what it removed, commit with each batch. Afterwards only the certificate, the journal
 --           and the blocked slug name the workspace.
--- Used by   src/core/admin/tenants/deletion.ts, purge.ts, purge-certificate.ts.
+-- Used by   src/core/areas/tenants/deletion/deletion.ts, purge.ts, purge-certificate.ts.
 -- Locks     ACCESS EXCLUSIVE on operator for a grant, and on tenant for a policy and a small index; both tables are short.
 -- Old code  the release before this one runs against it unharmed: only additions.
 -- Undo      drop the tables and the role; certificates are lost.

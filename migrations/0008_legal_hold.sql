@@ -2,7 +2,7 @@
 --
 -- Why       A hold in force stops a purge. Its row is never removed but by the purge of its whole workspace, and a
 --           release is a mark on it, so that "was there a hold" always has an answer.
--- Used by   src/core/retention/hold.ts, src/core/admin/tenants/legal-holds.ts, purge.ts.
+-- Used by   src/core/areas/retention/hold.ts, src/core/areas/tenants/deletion/legal-holds.ts, purge.ts.
 -- Locks     New table only.
 -- Old code  the release before this one runs against it unharmed: only additions.
 -- Undo      drop the table; the obligations are lost.

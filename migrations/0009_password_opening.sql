@@ -2,7 +2,7 @@
 --
 -- Why       One row at most for each workspace; its end is a moment of the database's clock. The row is removed
 --           soon after that moment, so that a clock that falls back does not reopen it.
--- Used by   src/core/admin/tenants/password-opening.ts, list.ts.
+-- Used by   src/core/areas/tenants/password-opening.ts, list.ts.
 -- Locks     New table only.
 -- Old code  the release before this one runs against it unharmed: only additions.
 -- Undo      drop the table; openings in force end.

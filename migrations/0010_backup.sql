@@ -3,7 +3,7 @@
 -- Why       A target is a workspace's, or the installation's when an operator made it (nil tenant_id,
 --           docs/decisions/0004); the latter serves every workspace. Its secrets are sealed values of the kind
 --           backup.credentials, its config holds none.
--- Used by   src/core/backup/**.
+-- Used by   src/core/areas/backup/**.
 -- Locks     New table only.
 -- Old code  the release before this one runs against it unharmed: only additions.
 -- Undo      drop table backup_target; archives at the targets stay where they are.

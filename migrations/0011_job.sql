@@ -2,7 +2,7 @@
 --
 -- Why       The queue forgets a job when it is done, and knows nothing of its progress. The row is the truth: a
 --           worker claims it, beats while it works, and each attempt has a number that a late one fails on.
--- Used by   src/core/job-area/**, src/core/backup/export-job.ts.
+-- Used by   src/core/areas/jobs/**, src/core/areas/backup/export-job.ts.
 -- Locks     New table only.
 -- Old code  the release before this one runs against it unharmed: only additions.
 -- Undo      drop table job; jobs under way are forgotten.

@@ -3,7 +3,7 @@
 -- Why       After a rewind nobody may work before obligations are replaced: while the gate is closed, workspaces'
 --           calls are refused and workers hold what reaches outside or destroys. It is read with the credential of
 --           every call, so it is columns of the one row and not a table.
--- Used by   src/core/recovery/**, src/daemon/gate.ts, src/daemon/worker.ts.
+-- Used by   src/core/areas/recovery/**, src/daemon/gate.ts, src/daemon/worker.ts.
 -- Locks     ACCESS EXCLUSIVE on installation for a moment: one row.
 -- Old code  the release before this one runs against it unharmed, but knows no gate: stop it before a recovery.
 -- Undo      drop the columns and the table; a gate that is closed opens.

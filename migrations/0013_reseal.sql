@@ -4,7 +4,7 @@
 --           once, so that a worker whose file is behind never re-wraps backwards. A scope (a workspace, or the
 --           installation as the nil UUID) that is to be resealed is a row: the row is the job, the queue only wakes
 --           a worker (docs/decisions/0061).
--- Used by   src/core/admin/encryption/**, src/core/ring-check.ts.
+-- Used by   src/core/areas/keyring/**, src/core/areas/keyring/keyring-check.ts.
 -- Locks     ACCESS EXCLUSIVE on keyring_key for a moment; the new table is empty.
 -- Old code  the release before this one runs against it unharmed: only additions.
 -- Undo      drop table reseal; alter table keyring_key drop column promoted_at.

@@ -3,7 +3,7 @@
 -- Why       A switch that the operator says nothing about has no row, so that "undecided" is not a value. The gate
 --           reads single switches by their name. Setter and moment stand beside each, because a locked switch
 --           answers to every workspace with them; a switch that a PUT leaves as it was keeps both.
--- Used by   src/core/admin/settings/**; read by the gate, signing in, provisioning, quotas. src/core/auth/** for the rest.
+-- Used by   src/core/areas/settings/**; read by the gate, signing in, provisioning, quotas. src/core/areas/auth/** for the rest.
 -- Locks     ACCESS EXCLUSIVE on installation and account for a moment: columns without a default rewrite nothing.
 -- Old code  the release before this one runs against it unharmed, and obeys no switch.
 -- Undo      drop the tables and the columns; every switch falls back to the product's own.

@@ -2,7 +2,7 @@
 --
 -- Why       A provider is a workspace's own, or the installation's (nil tenant_id, docs/decisions/0004), which each
 --           workspace switches on for itself. Its secret is a sealed value of the kind identity_provider.client_secret.
--- Used by   src/core/auth/providers/**, src/core/admin/identity-providers/**.
+-- Used by   src/core/areas/auth/providers/**, src/core/areas/auth/offered-providers/**.
 -- Locks     New tables only.
 -- Old code  the release before this one runs against it unharmed: only additions.
 -- Undo      drop the tables; connections between people and providers are lost, accounts stay.

@@ -3,7 +3,7 @@
 -- Why       A model is the installation's; its API key is a sealed value of the kind ai.api_key. A workspace switches
 --           on one of them, or none. Tokens are counted by day of the workspace's own zone, in one row that a call
 --           adds its bound to before it leaves (docs/decisions/0092).
--- Used by   src/core/admin/ai-providers/**, src/core/ai/**.
+-- Used by   src/core/areas/ai/offered/**, src/core/areas/ai/**.
 -- Locks     New tables only.
 -- Old code  the release before this one runs against it unharmed: only additions.
 -- Undo      drop the tables and the sealed values of the kind; models have to be offered and chosen again.

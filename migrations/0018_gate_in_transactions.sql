@@ -4,7 +4,7 @@
 --           before a recovery ended behind that: so every change looks again, in its own transaction, behind a
 --           lock that whoever closes the gate takes alone (decision 0044). A workspace's transaction has its
 --           own role, which knows nothing of the installation so far. These two columns name nobody.
--- Used by   src/core/recovery/gate.ts, src/core/installation.ts.
+-- Used by   src/core/areas/recovery/gate.ts, src/core/kernel/transaction/installation.ts.
 -- Locks     None worth naming.
 -- Old code  the release before this one runs against it unharmed.
 -- Undo      revoke select (gated_at, epoch) on installation from svc_tenant;

@@ -3,7 +3,7 @@
 -- Why       An account has a role on the whole workspace, or on one container, or both; a guest has the second
 --           alone (docs/decisions/0101). The trail is listed newest first, whole or by what was done, to what,
 --           by whom; each has an index that gives a page without reading the rest (docs/decisions/0103).
--- Used by   src/daemon/gate.ts, src/core/containers/**, src/core/memberships/**, src/core/audit/trail.ts.
+-- Used by   src/daemon/gate.ts, src/core/areas/containers/**, src/core/areas/memberships/**, src/core/areas/audit/trail.ts.
 -- Locks     ACCESS EXCLUSIVE on membership while its key is made anew; SHARE on audit_entry while four indexes
 --           are built (about a second for each million of entries).
 -- Old code  the release before this one takes a second row of an account for a second role: it must not run

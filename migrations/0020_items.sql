@@ -3,7 +3,7 @@
 -- Why       Content, as 0004 is: svc_installation has no right here but on the count that a ceiling is held against.
 --           An item is in one bucket of its own container or in none: the foreign key says so, because it carries the
 --           container. No two items of a bucket have one place: the index of the order is unique.
--- Used by   src/core/items/**; src/core/structure/** counts and moves the entries of a bucket.
+-- Used by   src/core/areas/items/**; src/core/areas/structure/** counts and moves the entries of a bucket.
 -- Locks     SHARE ROW EXCLUSIVE on container, bucket, label and account for foreign keys; ACCESS EXCLUSIVE on bucket
 --           while a unique constraint of it is built.
 -- Old code  the release before this one runs against it unharmed: only additions.

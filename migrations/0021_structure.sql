@@ -5,7 +5,7 @@
 --           what is not deleted. A deleted bucket is gone: nothing refers to it (decision 0111).
 --           The two names are unique by the digest of their fold: 120 characters may fold to 2,160, which is
 --           more than an index takes.
--- Used by   src/core/structure/**.
+-- Used by   src/core/areas/structure/**.
 -- Locks     ACCESS EXCLUSIVE on bucket and label while an index of each is made (some seconds at a million rows),
 --           SHARE ROW EXCLUSIVE on item_field_value while its values are looked through.
 -- Old code  the release before this one shows deleted labels, and makes none.

@@ -2,7 +2,7 @@
 --
 -- Why       A cursor behind which events are gone must be refused, not go on behind the gap (decision 0126). What a
 --           restore wrote is never answered, and must not be walked over either.
--- Used by   src/core/triggers/**.
+-- Used by   src/core/areas/events/**.
 -- Locks     SHARE on outbox_event while the index is built: events wait as long. Some seconds for a million rows.
 -- Old code  the release before this one runs against it unharmed.
 -- Undo      create index outbox_event_in_order on outbox_event (tenant_id, type, tx, seq); drop the index and the table.

@@ -4,7 +4,7 @@
 --           the webhook between the two: a probe for each webhook of the workspace, 8 ms instead of 0.3 among 650
 --           (decision 0117). As a partial index it is for statements that name a webhook alone. And each delivery was
 --           written into a fourth index twice, for a look-up that only operators make, one at a time.
--- Used by   src/core/webhooks/**, src/core/admin/deliveries/recorded.ts.
+-- Used by   src/core/areas/webhooks/**, src/core/areas/webhooks/operator-view/recorded.ts.
 -- Locks     ACCESS EXCLUSIVE on delivery until the commit, a second or two for a million rows: events, deliveries and whoever
 --           reads them wait as long, and are refused as unavailable after 2 s.
 -- Old code  the release before this one runs against it unharmed; an operator's look-up of one delivery is slow in it.

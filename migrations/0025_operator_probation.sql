@@ -2,7 +2,7 @@
 --
 -- Why       A stolen operator's token alone could enter an account of its thief's, which then signed in, stepped up and was
 --           an operator in full (decision 0130). Null is a full operator; every row from before this migration is one.
--- Used by   src/core/admin/operators/register.ts, src/daemon/gate.ts.
+-- Used by   src/core/areas/operators/register.ts, src/daemon/gate.ts.
 -- Locks     ACCESS EXCLUSIVE on operator for a moment: the column is added without touching a row.
 -- Old code  the release before this one runs against it: it enters full operators, and asks nobody about a probation.
 -- Undo      alter table operator drop column probation_until;

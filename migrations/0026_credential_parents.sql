@@ -4,7 +4,7 @@
 --           one that made it, null for one that a person was shown for. No foreign key: a parent that expired is swept,
 --           and what it made expired with it. Whatever could let accounts in that lost their last role before this
 --           release ends here, as the removal itself now does (0151): a later grant must not revive it.
--- Used by   src/core/auth/access-token.ts, src/core/auth/ending.ts.
+-- Used by   src/core/areas/auth/token/access-token.ts, src/core/areas/auth/token/ending.ts.
 -- Locks     ACCESS EXCLUSIVE on the seven tables for a moment: row-level security is lifted for their
 --           owner while the rows of accounts without a role are ended, and put back.
 -- Old code  the release before this one runs against it; tokens that it mints meanwhile have no parent.

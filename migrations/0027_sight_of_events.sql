@@ -1,7 +1,7 @@
 -- 0027  Events name their container, and webhooks the account that they act for.
 --
 -- Why       Events of a private container go to those who see it (decisions 7, Sight of events; records 0155, 0156).
--- Used by   src/core/events.ts, src/core/webhooks/**, src/core/triggers/pull.ts.
+-- Used by   src/core/kernel/outbox/event-row.ts, src/core/areas/webhooks/**, src/core/areas/events/pull.ts.
 -- Locks     ACCESS EXCLUSIVE on outbox_event for a moment, for a column with a constant default: no row is rewritten.
 --           The same on webhook, audit_entry and membership while webhooks get their accounts, some dozens in each
 --           workspace: row-level security is lifted for their owner meanwhile, and put back.

@@ -1,10 +1,11 @@
 /** docs/events.md, from the catalog of events. */
-import { catalog } from '../src/core/events/catalog.ts'
-import { exampleOf } from '../src/core/events/cloud-event.ts'
-import { dataSchemaOf } from '../src/core/events/data-schema.ts'
-import type { EventDeclaration } from '../src/core/events/declaration.ts'
-import { typeOf } from '../src/core/events/declaration.ts'
-import { writeJson } from '../src/core/json.ts'
+
+import type { EventDeclaration } from '../src/core/contract/event.ts'
+import { typeOf } from '../src/core/contract/event.ts'
+import { catalog } from '../src/core/contract/event-catalog.ts'
+import { dataSchemaOf } from '../src/core/contract/event-schema.ts'
+import { exampleOf } from '../src/core/kernel/outbox/cloud-event.ts'
+import { writeJson } from '../src/core/kernel/values/json.ts'
 import { table } from './tables.ts'
 
 const namespace = 'svc'

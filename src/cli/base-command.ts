@@ -5,15 +5,15 @@
  * which is what --json prints, unchanged.
  */
 import { Command, Flags } from '@oclif/core'
-import { writeJson } from '../core/json.ts'
-import type { Answer, Operation, Sent } from '../core/operation.ts'
-import { takesStepUp } from '../core/operation.ts'
-import { requestOf } from '../core/request.ts'
-import type { Caller } from './caller.ts'
-import { openCaller } from './caller-choice.ts'
+import type { Answer, Operation, Sent } from '../core/contract/operation.ts'
+import { takesStepUp } from '../core/contract/operation.ts'
+import { requestOf } from '../core/kernel/request/request.ts'
+import { writeJson } from '../core/kernel/values/json.ts'
+import type { Caller } from './call/caller.ts'
+import { openCaller } from './call/caller-choice.ts'
+import { codesFrom, type ProofFlags, withSecondFactor } from './input/second-factor-input.ts'
+import { secretOrAsk } from './input/secret-input.ts'
 import { printableLines } from './render/printable.ts'
-import { codesFrom, type ProofFlags, withSecondFactor } from './second-factor-input.ts'
-import { secretOrAsk } from './secret-input.ts'
 
 /** A command that needs no installation. */
 export abstract class BaseCommand extends Command {

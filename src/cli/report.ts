@@ -6,9 +6,9 @@
  * only sometimes (configuration, database, prompts) are told by their name.
  */
 import { randomUUID } from 'node:crypto'
-import { writeJson } from '../core/json.ts'
-import { type Problem, problemBody, problemOf } from '../core/problem.ts'
-import { AnsweredProblem } from './answered-problem.ts'
+import { type Problem, problemBody, problemOf } from '../core/contract/problem.ts'
+import { writeJson } from '../core/kernel/values/json.ts'
+import { AnsweredProblem } from './call/answered-problem.ts'
 import { type Ending, endingOf, exitCodes, Failure } from './failure.ts'
 import { printable } from './render/printable.ts'
 import { problemLines } from './render/problem.ts'

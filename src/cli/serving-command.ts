@@ -2,7 +2,7 @@
  * A command that stays and serves: with --json it prints its answer as soon as it is
  * ready, on one line, because whoever started it reads on until then and not to the end.
  */
-import { writeJson } from '../core/json.ts'
+import { writeJson } from '../core/kernel/values/json.ts'
 import type { Daemon, DaemonRole } from '../daemon/main.ts'
 import { BaseCommand } from './base-command.ts'
 import { type Ending, exitCodes, Failure } from './failure.ts'

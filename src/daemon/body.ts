@@ -2,16 +2,16 @@
  * How bodies are read: one parser for every media type, so that none slips past it.
  *
  * The media type must be the operation's own, the charset UTF-8, the bytes valid UTF-8
- * without a byte order mark, and the text JSON as core/json.ts takes it, of no more members
+ * without a byte order mark, and the text JSON as kernel/values/json.ts takes it, of no more members
  * and elements than the operation takes. An empty body is no body, whatever its type says;
  * the schema then decides. The framework refuses a length above the route's limit unread.
  *
  * Spec: decisions 1, Values and Problems; 7, Bounds at the door.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { readJson } from '../core/json.ts'
-import { boundsOf, ofAnyone } from '../core/operation.ts'
-import { Problem } from '../core/problem.ts'
+import { boundsOf, ofAnyone } from '../core/contract/operation.ts'
+import { Problem } from '../core/contract/problem.ts'
+import { readJson } from '../core/kernel/values/json.ts'
 import { mediaTypeOf, wrongMediaType } from './refusals.ts'
 
 export function addBodyParser(app: FastifyInstance): void {

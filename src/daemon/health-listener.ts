@@ -9,8 +9,8 @@
  * so (503). Spec: decisions 7, Bounds at the door; decision 0141.
  */
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../core/config.ts'
-import type { Installation } from '../core/installation.ts'
+import type { Config } from '../core/kernel/config/config.ts'
+import type { Installation } from '../core/kernel/transaction/installation.ts'
 import type { ConnectionLimits } from './connections.ts'
 import type { ReaderLimits } from './readers.ts'
 import { buildServer, type ServerOptions } from './server.ts'

@@ -10,7 +10,7 @@
  * Spec: decisions 1, Roots.
  */
 import type { FastifyInstance } from 'fastify'
-import { writeJson } from '../core/json.ts'
+import { writeJson } from '../core/kernel/values/json.ts'
 import type { Metrics } from './metrics.ts'
 
 /** A check answers undefined when it passes, and otherwise what is wrong, in one line without secrets. */

@@ -12,8 +12,8 @@
  * Spec: decisions 2, Workspaces and hosts; RFC 9112, 3.2.
  */
 import { isIPv6 } from 'node:net'
-import type { Config } from '../core/config.ts'
-import { refuse } from '../core/problem.ts'
+import { refuse } from '../core/contract/problem.ts'
+import type { Config } from '../core/kernel/config/config.ts'
 
 export interface Host {
   /** In lower case, without the final dot; empty where the header is. */

@@ -9,7 +9,7 @@
  * Spec: decisions 6; house rules on secrets.
  */
 import pino, { type DestinationStream } from 'pino'
-import type { Config } from '../core/config.ts'
+import type { Config } from '../core/kernel/config/config.ts'
 
 /** One answered request. */
 interface RequestLine {

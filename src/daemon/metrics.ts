@@ -5,7 +5,7 @@
  * scraper keeps for years must not tell who works when, nor grow with the workspaces.
  */
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Pool } from '../core/database/pool.ts'
+import type { Pool } from '../core/kernel/database/pool.ts'
 import type { ConnectionCounts } from './connections.ts'
 import type { ReaderCounts } from './readers.ts'
 

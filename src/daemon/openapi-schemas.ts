@@ -5,10 +5,10 @@
  * in a request and always there in an answer); where the two differ, the one on its way
  * in gets a twin, `BucketInput`.
  *
- * The numbers of int64 are bigint here: the document is written by core/json.ts, exactly.
+ * The numbers of int64 are bigint here: the document is written by kernel/values/json.ts, exactly.
  */
 import { z } from 'zod'
-import { writeJson } from '../core/json.ts'
+import { writeJson } from '../core/kernel/values/json.ts'
 
 export interface JsonSchema {
   type?: string
@@ -80,7 +80,7 @@ function rewritten(node: unknown, names: ReadonlyMap<string, string>): unknown {
 
 const hex = { input: '[0-9a-fA-F]', output: '[0-9a-f]' }
 
-/** A schema and all within it as core/schema.ts means them, where zod's conversion says too much or too little. */
+/** A schema and all within it as contract/vocabulary.ts means them, where zod's conversion says too much or too little. */
 function inOurVocabulary(node: unknown, direction: Direction): unknown {
   if (Array.isArray(node)) return node.map((member) => inOurVocabulary(member, direction))
   if (typeof node !== 'object' || node === null) return node

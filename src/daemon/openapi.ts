@@ -8,11 +8,18 @@
  * Elsewhere: schemas and their components (openapi-schemas.ts).
  * Spec: decisions 1, Roots; Errors.
  */
-import { ifMatchPattern } from '../core/etag.ts'
-import { idempotencyKeyPattern } from '../core/idempotency-key.ts'
-import { boundsOf, type CallBound, changesWaysIn, isServedWithoutFactor, type Operation } from '../core/operation.ts'
-import { mostErrors, type ProblemCode, problems } from '../core/problem.ts'
-import { tokenPattern } from '../core/token.ts'
+
+import {
+  boundsOf,
+  type CallBound,
+  changesWaysIn,
+  isServedWithoutFactor,
+  type Operation,
+} from '../core/contract/operation.ts'
+import { mostErrors, type ProblemCode, problems } from '../core/contract/problem.ts'
+import { idempotencyKeyPattern } from '../core/kernel/request/idempotency-key.ts'
+import { ifMatchPattern } from '../core/kernel/values/etag.ts'
+import { tokenPattern } from '../core/kernel/values/token.ts'
 import { type JsonSchema, openSchemas, type Schemas } from './openapi-schemas.ts'
 import { mediaTypeOf, problemType } from './refusals.ts'
 import { root } from './routes.ts'

@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isUnchanged } from '../core/etag.ts'
+import { isUnchanged } from '../core/kernel/values/etag.ts'
 
 type Coding = 'br' | 'gzip' | 'identity'
 

@@ -7,7 +7,7 @@
  *
  * Spec: decisions 7, Bounds at the door.
  */
-import { Problem } from '../core/problem.ts'
+import { Problem } from '../core/contract/problem.ts'
 
 const mostMembers = 50
 

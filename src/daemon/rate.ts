@@ -15,9 +15,9 @@
  * Spec: decisions 1 (429) and 4 (TenantQuotas); Quota semantics.
  */
 
-import type { Pool } from '../core/database/pool.ts'
+import { Problem } from '../core/contract/problem.ts'
+import type { Pool } from '../core/kernel/database/pool.ts'
 import { asInstallation } from '../core/kernel/database/roles.ts'
-import { Problem } from '../core/problem.ts'
 
 export interface Rate {
   /** Spends one request of the workspace; `limit` per minute, 0 is unlimited. Refuses quota.exceeded (429). */

@@ -9,8 +9,8 @@
 
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { newId } from '../core/id.ts'
-import { Problem, problemBody } from '../core/problem.ts'
+import { Problem, problemBody } from '../core/contract/problem.ts'
+import { newId } from '../core/kernel/values/id.ts'
 import { problemType } from './refusals.ts'
 
 const ending = new WeakSet<Duplex>()

@@ -19,8 +19,8 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { isAccount } from '../core/actor.ts'
-import { Problem } from '../core/problem.ts'
+import { Problem } from '../core/contract/problem.ts'
+import { isAccount } from '../core/kernel/values/actor.ts'
 import { sourceOfConnection } from './source.ts'
 
 export interface ReaderLimits {

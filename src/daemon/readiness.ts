@@ -5,10 +5,10 @@
  * their connections in a lane of their own: a flood must not make a balancer take the daemon away.
  */
 
-import { migrationNames } from '../core/database/migration-names.ts'
-import type { Installation } from '../core/installation.ts'
+import { lookAtGate } from '../core/areas/recovery/gate.ts'
+import { migrationNames } from '../core/kernel/database/migration-names.ts'
 import { asInstallation } from '../core/kernel/database/roles.ts'
-import { lookAtGate } from '../core/recovery/gate.ts'
+import type { Installation } from '../core/kernel/transaction/installation.ts'
 import type { Readiness } from './health.ts'
 
 const asked = { readOnly: true, lane: 'readiness' } as const

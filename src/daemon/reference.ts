@@ -5,9 +5,9 @@
  * browser from asking any other host, whatever the page's package does in a later release.
  */
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { writeJson } from '../core/json.ts'
-import type { Operation } from '../core/operation.ts'
-import { Problem } from '../core/problem.ts'
+import type { Operation } from '../core/contract/operation.ts'
+import { Problem } from '../core/contract/problem.ts'
+import { writeJson } from '../core/kernel/values/json.ts'
 import { openApiDocument } from './openapi.ts'
 import { prepared } from './prepared.ts'
 

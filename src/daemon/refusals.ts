@@ -8,9 +8,9 @@
  * Spec: Errors; decisions 1, Problems.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { writeJson } from '../core/json.ts'
-import type { Operation } from '../core/operation.ts'
-import { Problem, problemBody, problemOf } from '../core/problem.ts'
+import type { Operation } from '../core/contract/operation.ts'
+import { Problem, problemBody, problemOf } from '../core/contract/problem.ts'
+import { writeJson } from '../core/kernel/values/json.ts'
 
 export const problemType = 'application/problem+json'
 

@@ -5,9 +5,10 @@
  *
  * Spec: house rules on the keyring; decisions 4, InstallationSettings.
  */
-import { SettingsFileRefused, settleSettings } from '../core/admin/settings/enforcing-file.ts'
-import type { Booted } from '../core/boot.ts'
-import type { Installation } from '../core/installation.ts'
+
+import type { Booted } from '../core/app/boot.ts'
+import { SettingsFileRefused, settleSettings } from '../core/areas/settings/enforcing-file.ts'
+import type { Installation } from '../core/kernel/transaction/installation.ts'
 import { ConfigurationError } from '../core/kernel/values/configuration-error.ts'
 import type { Log } from './log.ts'
 

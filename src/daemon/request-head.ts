@@ -8,7 +8,7 @@
  * Spec: decisions 1, Problems; RFC 9110, 5.3; RFC 9112, 3.2 and 6.1.
  */
 import type { FastifyRequest } from 'fastify'
-import type { Violation } from '../core/problem.ts'
+import type { Violation } from '../core/contract/problem.ts'
 import { readHost } from './host.ts'
 
 /** Headers of one value. Node drops the second one of most of them without a word. */

@@ -7,7 +7,7 @@
  * parameter ends; a colon ends every one of ours, so that `{id}` never swallows an action
  * and two actions of one resource are two routes. Spec: decisions 1, Conventions.
  */
-import type { Operation } from '../core/operation.ts'
+import type { Operation } from '../core/contract/operation.ts'
 
 export const root = '/api/v1'
 

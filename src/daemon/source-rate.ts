@@ -10,8 +10,8 @@
  *
  * Spec: decisions 1 (429), 7 (Overload); docs/decisions/0147.
  */
-import type { AnonymousRate, CallBound, Operation } from '../core/operation.ts'
-import { Problem } from '../core/problem.ts'
+import type { AnonymousRate, CallBound, Operation } from '../core/contract/operation.ts'
+import { Problem } from '../core/contract/problem.ts'
 import type { HeldRefusals } from './held-refusals.ts'
 
 export interface SourceRate {

@@ -6,7 +6,7 @@
  * connections to the database nor the place of others; it waits for itself, before anything
  * is done for it. Decision record 0146. Spec: decisions 7, Overload.
  */
-import { Problem } from '../core/problem.ts'
+import { Problem } from '../core/contract/problem.ts'
 import type { HeldRefusals } from './held-refusals.ts'
 
 export interface SourceSeats {

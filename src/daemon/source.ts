@@ -14,7 +14,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import ipaddr from 'ipaddr.js'
-import { type Block, isWithin } from '../core/egress/addresses.ts'
+import { type Block, isWithin } from '../core/kernel/egress/addresses.ts'
 
 /** What of a call is looked at before its body is. */
 export type Heard = Pick<IncomingMessage, 'headers'> & {

@@ -10,7 +10,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import { writeJson } from '../core/json.ts'
+import { writeJson } from '../core/kernel/values/json.ts'
 import type { Readers } from './readers.ts'
 
 export async function sendWholeList(

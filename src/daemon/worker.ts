@@ -10,10 +10,11 @@
  * recovery has put the obligations back. A job that is under way when the gate closes
  * commits nothing more, and is queued again like the others; what it has sent is sent.
  */
-import type { Installation } from '../core/installation.ts'
+
+import { lookAtGate } from '../core/areas/recovery/gate.ts'
+import { Problem } from '../core/contract/problem.ts'
+import type { Installation } from '../core/kernel/transaction/installation.ts'
 import { JobGivenUp, type RunnableJob } from '../core/kernel/transaction/runnable-job.ts'
-import { Problem } from '../core/problem.ts'
-import { lookAtGate } from '../core/recovery/gate.ts'
 import type { Log } from './log.ts'
 
 export interface Worker {

@@ -1,13 +1,13 @@
 /** A summary end to end: what is asked of which model, what the workspace sees, what it costs, and what stays out of every record. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { boundOf, dayIn } from '../../src/core/ai/token-budget.ts'
-import { type Release, readRelease } from '../../src/core/egress/guard.ts'
+import { boundOf, dayIn } from '../../src/core/areas/ai/token-budget.ts'
+import { type Release, readRelease } from '../../src/core/kernel/egress/guard.ts'
 import { openLog } from '../../src/daemon/log.ts'
-import { type AiServer, aiServer, sendJson } from '../support/ai-server.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { dump, occurrences } from '../support/dump.ts'
-import { type Person, person, setUp, workspace } from '../support/people.ts'
+import { type AiServer, aiServer, sendJson } from '../kit/ai-server.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { dump, occurrences } from '../kit/dump.ts'
+import { type Person, person, setUp, workspace } from '../kit/people.ts'
 
 let daemon: TestDaemon
 let model: AiServer

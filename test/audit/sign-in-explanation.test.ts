@@ -1,9 +1,9 @@
 /** Why an address can sign in, or cannot: by both ways, and never another answer than signing in itself gives. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { operations } from '../../src/core/operations.ts'
-import { type Callers, callers, joinedWorkspace, modes, type Person } from '../support/accounts.ts'
-import { codeAt, enroll, forget, wrongCode } from '../support/authenticator.ts'
-import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { type Callers, callers, joinedWorkspace, modes, type Person } from '../kit/accounts.ts'
+import { codeAt, enroll, forget, wrongCode } from '../kit/authenticator.ts'
+import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 let own: TestInstallation
 let who: Callers

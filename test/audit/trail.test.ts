@@ -1,10 +1,10 @@
 /** The workspace's trail: newest first, narrowed by each filter, in pages that join to the whole. Decision 0103. */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { AuditEntry } from '../../src/core/audit/contract.ts'
-import { roles } from '../../src/core/schema.ts'
+import type { AuditEntry } from '../../src/core/contract/audit/operations.ts'
+import { roles } from '../../src/core/contract/vocabulary.ts'
 import { type Board, openBoard } from '../containers/board.ts'
-import { person } from '../support/people.ts'
+import { person } from '../kit/people.ts'
 
 let board: Board
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 /** Personal access tokens and service accounts. Spec: Authentication, 2, 3 and 7; decisions 2, Tokens and Scopes. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { operations } from '../../src/core/operations.ts'
-import type { Scope } from '../../src/core/schema.ts'
-import { type Callers, callers, joinedWorkspace, type Person, plantAccount, plantToken } from '../support/accounts.ts'
-import type { Caller } from '../support/callers.ts'
-import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import type { Scope } from '../../src/core/contract/vocabulary.ts'
+import { type Callers, callers, joinedWorkspace, type Person, plantAccount, plantToken } from '../kit/accounts.ts'
+import type { Caller } from '../kit/callers.ts'
+import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 const {
   createToken,

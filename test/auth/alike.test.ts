@@ -4,13 +4,13 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recorded } from '../../bench/recording.ts'
-import { anyone } from '../../src/core/actor.ts'
-import { bootInstallation } from '../../src/core/boot.ts'
-import type { Installation } from '../../src/core/installation.ts'
-import { operations } from '../../src/core/operations.ts'
-import { perform } from '../../src/core/perform.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { setUp } from '../support/people.ts'
+import { bootInstallation } from '../../src/core/app/boot.ts'
+import { perform } from '../../src/core/app/perform.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
+import { anyone } from '../../src/core/kernel/values/actor.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { setUp } from '../kit/people.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const rounds = 400

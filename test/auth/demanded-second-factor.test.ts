@@ -1,13 +1,13 @@
 /** `mfa_required_for`: whoever lacks a second factor that is demanded is served what it takes to get one. Spec: InstanceSettings. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { isMeant } from '../../src/core/auth/second-factor/demand.ts'
-import type { Operation } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import type { Role } from '../../src/core/schema.ts'
-import { type Callers, callers, joinedWorkspace, type Person, plantAccount, plantToken } from '../support/accounts.ts'
-import { codeAt, enroll, forget } from '../support/authenticator.ts'
-import { request } from '../support/callers.ts'
-import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { isMeant } from '../../src/core/areas/auth/second-factor/demand.ts'
+import type { Operation } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import type { Role } from '../../src/core/contract/vocabulary.ts'
+import { type Callers, callers, joinedWorkspace, type Person, plantAccount, plantToken } from '../kit/accounts.ts'
+import { codeAt, enroll, forget } from '../kit/authenticator.ts'
+import { request } from '../kit/callers.ts'
+import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 let own: TestInstallation
 let who: Callers

@@ -1,13 +1,13 @@
 /** A forgotten password: a mail with a link that works, once. Over a real SMTP server. Spec: Index, Auth; Admin: workspaces, rule 2. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operations } from '../../src/core/operations.ts'
-import { type Callers, callers, joinedWorkspace, type Person } from '../support/accounts.ts'
-import { request } from '../support/callers.ts'
-import { decide, decideNothing } from '../support/deciding.ts'
-import { password } from '../support/installation.ts'
-import { type Mailing, mailing } from '../support/mailing.ts'
-import { meeting } from '../support/meeting.ts'
-import { type SmtpRelay, smtpRelay } from '../support/smtp-relay.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { type Callers, callers, joinedWorkspace, type Person } from '../kit/accounts.ts'
+import { request } from '../kit/callers.ts'
+import { decide, decideNothing } from '../kit/deciding.ts'
+import { password } from '../kit/installation.ts'
+import { type Mailing, mailing } from '../kit/mailing.ts'
+import { meeting } from '../kit/meeting.ts'
+import { type SmtpRelay, smtpRelay } from '../kit/smtp-relay.ts'
 
 const { forgetPassword, resetPassword, signIn, getOwnAccount, redeemInvitation } = operations
 const patience = { timeout: 20_000 }

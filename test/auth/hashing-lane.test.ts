@@ -1,6 +1,6 @@
 /** In which order waiting hashes are made, and which one is refused when too many wait. */
 import { describe, expect, test } from 'vitest'
-import { type Lane, openLane } from '../../src/core/auth/hashing-lane.ts'
+import { type Lane, openLane } from '../../src/core/areas/auth/password/hashing-lane.ts'
 
 /** A lane whose work ends when the test says so; what was begun is named in order. */
 function watched(lane: Lane) {

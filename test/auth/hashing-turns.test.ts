@@ -1,8 +1,8 @@
 /** A flood of sign-ins waits for itself: who is signed in steps up beside it, and a stranger from elsewhere signs in. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Source, source } from '../support/from-source.ts'
-import { type Home, setUp } from '../support/people.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Source, source } from '../kit/from-source.ts'
+import { type Home, setUp } from '../kit/people.ts'
 
 let daemon: TestDaemon
 let home: Home

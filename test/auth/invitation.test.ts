@@ -1,12 +1,12 @@
 /** Invitations: a token that lets one account in, once. Spec: decisions 2. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endInvitation } from '../../src/core/auth/jobs.ts'
-import type { Answer } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import { mintToken } from '../../src/core/token.ts'
-import { type Callers, callers } from '../support/accounts.ts'
-import type { Caller } from '../support/callers.ts'
-import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { endInvitation } from '../../src/core/areas/auth/sign-in/jobs.ts'
+import type { Answer } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { type Callers, callers } from '../kit/accounts.ts'
+import type { Caller } from '../kit/callers.ts'
+import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 const { inspectInvitation, redeemInvitation, getOwnAccount, signIn } = operations
 

@@ -2,14 +2,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { signInDefaults } from '../../src/core/admin/settings/defaults.ts'
-import { readBlocklist } from '../../src/core/auth/blocklist.ts'
-import { formsOf, isCommonPassword } from '../../src/core/auth/common-password.ts'
-import { faultsOf } from '../../src/core/auth/password-rules.ts'
-import { operations } from '../../src/core/operations.ts'
-import { type Callers, callers, joinedWorkspace, type Person } from '../support/accounts.ts'
-import { decide, decideNothing } from '../support/deciding.ts'
-import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { formsOf, isCommonPassword } from '../../src/core/areas/auth/password/common-password.ts'
+import { faultsOf } from '../../src/core/areas/auth/password/password-rules.ts'
+import { readBlocklist } from '../../src/core/areas/settings/blocklist.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { signInDefaults } from '../../src/core/contract/settings/defaults.ts'
+import { type Callers, callers, joinedWorkspace, type Person } from '../kit/accounts.ts'
+import { decide, decideNothing } from '../kit/deciding.ts'
+import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 const { changePassword, checkPassword, redeemInvitation, signIn, signInWithNewPassword, getOwnAccount } = operations
 

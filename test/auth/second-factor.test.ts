@@ -1,11 +1,11 @@
 /** The second factor: enrolment, sign-in, step-up, recovery codes, removal. Spec: Index, Auth; decisions 2; threats T-07, T-38. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { operations } from '../../src/core/operations.ts'
-import type { Role } from '../../src/core/schema.ts'
-import { type Callers, callers, joinedWorkspace, type Person, plantToken } from '../support/accounts.ts'
-import { codeAt, type Enrolled, enroll, forget, wrongCode } from '../support/authenticator.ts'
-import { dump, occurrences } from '../support/dump.ts'
-import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import type { Role } from '../../src/core/contract/vocabulary.ts'
+import { type Callers, callers, joinedWorkspace, type Person, plantToken } from '../kit/accounts.ts'
+import { codeAt, type Enrolled, enroll, forget, wrongCode } from '../kit/authenticator.ts'
+import { dump, occurrences } from '../kit/dump.ts'
+import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 const crowd = 20
 const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 10

@@ -1,10 +1,10 @@
 /** How long a session lasts: the two bounds, absolute and idle. Spec: InstanceSettings (session_idle_minutes, session_absolute_hours). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { tokenLives } from '../../src/core/auth/session.ts'
-import { operations } from '../../src/core/operations.ts'
-import { type Callers, callers, joinedWorkspace, type Person } from '../support/accounts.ts'
-import { decide, decideNothing } from '../support/deciding.ts'
-import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { tokenLives } from '../../src/core/areas/auth/sign-in/session.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { type Callers, callers, joinedWorkspace, type Person } from '../kit/accounts.ts'
+import { decide, decideNothing } from '../kit/deciding.ts'
+import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 const { signIn, refreshSession, getOwnAccount } = operations
 

@@ -1,12 +1,12 @@
 /** Signing in, staying in, leaving. Spec: decisions 2, Tokens and shapes. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { newId } from '../../src/core/id.ts'
-import { operations } from '../../src/core/operations.ts'
-import { mintToken } from '../../src/core/token.ts'
-import { type Callers, callers, joinedWorkspace, type Person, plantAccount, plantToken } from '../support/accounts.ts'
-import { request } from '../support/callers.ts'
-import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { newId } from '../../src/core/kernel/values/id.ts'
+import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { type Callers, callers, joinedWorkspace, type Person, plantAccount, plantToken } from '../kit/accounts.ts'
+import { request } from '../kit/callers.ts'
+import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 const {
   signIn,

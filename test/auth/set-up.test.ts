@@ -1,11 +1,11 @@
 /** The first run: once, by whoever holds the token. Spec: decisions 2, First run. */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { anyone } from '../../src/core/actor.ts'
-import { offerSetUp } from '../../src/core/boot.ts'
-import { operations } from '../../src/core/operations.ts'
-import { httpCaller } from '../support/callers.ts'
-import { startDaemon, type TestDaemon } from '../support/http-server.ts'
-import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { offerSetUp } from '../../src/core/app/boot.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { anyone } from '../../src/core/kernel/values/actor.ts'
+import { httpCaller } from '../kit/callers.ts'
+import { startDaemon, type TestDaemon } from '../kit/http-server.ts'
+import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 const { setUpInstallation, getOwnAccount, listOperators, createToken, stepUp, listTenants } = operations
 
@@ -107,7 +107,7 @@ test('the operator may have chosen the token', async () => {
   const chosen = await testInstallation({ env: { SVC_SETUP_TOKEN: 'sixteen letters or more' } })
   closing.push(chosen.close)
   expect(await offerSetUp(chosen.installation)).toBe('sixteen letters or more')
-  const { performForAnswer } = await import('../../src/core/perform.ts')
+  const { performForAnswer } = await import('../../src/core/app/perform.ts')
   const made = await performForAnswer(chosen.installation, setUpInstallation, anyone, {
     body: body('sixteen letters or more'),
   })

@@ -1,13 +1,13 @@
 /** The lock of signing in with a password, and the ways in. Spec: InstanceSettings (password_lockout_attempts); Password opening. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { anyone } from '../../src/core/actor.ts'
-import { passwordWay, readSignIn, type WayIn } from '../../src/core/auth/ways-in.ts'
-import { operations } from '../../src/core/operations.ts'
-import { type Callers, callers, joinedWorkspace, type Person } from '../support/accounts.ts'
-import { request } from '../support/callers.ts'
-import { decide, decideNothing } from '../support/deciding.ts'
-import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
-import { meeting } from '../support/meeting.ts'
+import { passwordWay, readSignIn, type WayIn } from '../../src/core/areas/auth/sign-in/sign-in-methods.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { anyone } from '../../src/core/kernel/values/actor.ts'
+import { type Callers, callers, joinedWorkspace, type Person } from '../kit/accounts.ts'
+import { request } from '../kit/callers.ts'
+import { decide, decideNothing } from '../kit/deciding.ts'
+import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { meeting } from '../kit/meeting.ts'
 
 const { signIn } = operations
 

@@ -1,10 +1,10 @@
 /** What spends a proof and what leaves it: any call that gets past token, scope, register and schema spends it, also when it is then refused. T-08. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import { type Callers, callers, plantToken } from '../support/accounts.ts'
-import { request } from '../support/callers.ts'
-import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
+import type { Operation } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { type Callers, callers, plantToken } from '../kit/accounts.ts'
+import { request } from '../kit/callers.ts'
+import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 let own: TestInstallation
 let who: Callers

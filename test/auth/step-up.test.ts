@@ -1,14 +1,14 @@
 /** Step-up: one proof, one call. Spec: Authentication, 4; decisions 2, Step-up; threats T-07, T-08. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { AccountActor } from '../../src/core/actor.ts'
-import { spendStepUp } from '../../src/core/auth/step-up.ts'
-import { newId } from '../../src/core/id.ts'
-import { operations } from '../../src/core/operations.ts'
-import { mintToken } from '../../src/core/token.ts'
-import { type Callers, callers, joinedWorkspace, type Person, plantToken } from '../support/accounts.ts'
-import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
-import { meeting } from '../support/meeting.ts'
+import { spendStepUp } from '../../src/core/areas/auth/step-up.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import type { AccountActor } from '../../src/core/kernel/values/actor.ts'
+import { newId } from '../../src/core/kernel/values/id.ts'
+import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { type Callers, callers, joinedWorkspace, type Person, plantToken } from '../kit/accounts.ts'
+import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { meeting } from '../kit/meeting.ts'
 
 const { stepUp, createToken, createServiceAccount, revokeToken, signIn, signOut } = operations
 

@@ -1,11 +1,11 @@
 /** What is over is removed, what still counts is not. Spec: decisions 1, Idempotency-Key; 2, Tokens. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sweepExpired } from '../../src/core/auth/jobs.ts'
-import { newId } from '../../src/core/id.ts'
-import { operations } from '../../src/core/operations.ts'
-import { type Callers, callers, type Person, plantToken } from '../support/accounts.ts'
-import { provisionBody, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { sweepExpired } from '../../src/core/areas/auth/sign-in/jobs.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { newId } from '../../src/core/kernel/values/id.ts'
+import { type Callers, callers, type Person, plantToken } from '../kit/accounts.ts'
+import { provisionBody, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 let own: TestInstallation
 let who: Callers

@@ -1,6 +1,6 @@
 /** Codes of authenticator apps, against the vectors of RFC 6238 and at the edges of their time steps. */
 import { describe, expect, test } from 'vitest'
-import { newSecret, stepOf, uriOf } from '../../src/core/auth/second-factor/totp.ts'
+import { newSecret, stepOf, uriOf } from '../../src/core/areas/auth/second-factor/totp.ts'
 
 /** "12345678901234567890" in base32: the secret of RFC 6238, appendix B. */
 const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'

@@ -1,11 +1,11 @@
 /** Rows as JSON Lines: what PostgreSQL's own JSON says of them, whatever they hold, however long, however slowly they are taken. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { copyRows, LineWriter, type SpareBuffers } from '../../src/core/backup/copied-lines.ts'
-import type { Entity } from '../../src/core/backup/entities.ts'
-import { openPool, type Pool } from '../../src/core/database/pool.ts'
-import { type TestDatabase, testDatabase } from '../support/database.ts'
-import { naughtyStrings } from '../support/naughty-strings.ts'
+import { copyRows, LineWriter, type SpareBuffers } from '../../src/core/areas/backup/copied-lines.ts'
+import type { Entity } from '../../src/core/areas/backup/entities.ts'
+import { openPool, type Pool } from '../../src/core/kernel/database/pool.ts'
+import { type TestDatabase, testDatabase } from '../kit/database.ts'
+import { naughtyStrings } from '../kit/naughty-strings.ts'
 
 let db: TestDatabase
 let pool: Pool

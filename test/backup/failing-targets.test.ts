@@ -7,9 +7,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { exportTenantJob } from '../../src/core/backup/export-job.ts'
-import { operations } from '../../src/core/operations.ts'
-import { type TestInstallation, testInstallation } from '../support/installation.ts'
+import { exportTenantJob } from '../../src/core/areas/backup/export-job.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 import { readArchive } from './importer.ts'
 
 const rounds = process.env['SVC_FAULTS'] === 'full' ? 20 : 4

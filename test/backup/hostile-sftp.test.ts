@@ -1,10 +1,10 @@
 /** What a hostile SFTP server can do with the listing of its archives: answer, and no more. Spec: decisions 4, A backup target. */
 import { afterEach, expect, test } from 'vitest'
-import type { Store, StoredFile } from '../../src/core/backup/store.ts'
-import { openSftp } from '../../src/core/backup/stores/sftp.ts'
-import { openEgress } from '../../src/core/egress/client.ts'
-import { type Release, readRelease } from '../../src/core/egress/guard.ts'
-import { type HostileSftp, hostileSftp } from '../support/hostile-sftp.ts'
+import type { Store, StoredFile } from '../../src/core/areas/backup/store.ts'
+import { openSftp } from '../../src/core/areas/backup/stores/sftp.ts'
+import { openEgress } from '../../src/core/kernel/egress/client.ts'
+import { type Release, readRelease } from '../../src/core/kernel/egress/guard.ts'
+import { type HostileSftp, hostileSftp } from '../kit/hostile-sftp.ts'
 
 const ends: (() => Promise<unknown>)[] = []
 afterEach(async () => {

@@ -6,11 +6,11 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { exportTenantJob } from '../../src/core/backup/export-job.ts'
-import { resumeJobs } from '../../src/core/backup/resume-jobs.ts'
-import { operations } from '../../src/core/operations.ts'
-import { spawnDaemon } from '../support/daemon.ts'
-import { type TestInstallation, testInstallation } from '../support/installation.ts'
+import { exportTenantJob } from '../../src/core/areas/backup/export-job.ts'
+import { resumeJobs } from '../../src/core/areas/backup/resume-jobs.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { spawnDaemon } from '../kit/daemon.ts'
+import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 import { readArchive } from './importer.ts'
 
 const kills = process.env['SVC_FAULTS'] === 'full' ? 20 : 5

@@ -4,11 +4,11 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { literalForms } from '../egress/literal-forms.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { dump, occurrences } from '../support/dump.ts'
-import { type Person, person, setUp, workspace } from '../support/people.ts'
-import { plantProof } from '../support/proofs.ts'
+import { literalForms } from '../kernel/egress/literal-forms.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { dump, occurrences } from '../kit/dump.ts'
+import { type Person, person, setUp, workspace } from '../kit/people.ts'
+import { plantProof } from '../kit/proofs.ts'
 
 let daemon: TestDaemon
 let backups: string

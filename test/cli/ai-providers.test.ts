@@ -1,10 +1,10 @@
 /** svc ai-providers, over the API and directly on the database. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Release, readRelease } from '../../src/core/egress/guard.ts'
-import { type AiServer, aiServer, sendJson } from '../support/ai-server.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { person, setUp } from '../support/people.ts'
-import { databaseEnv, type Home, type Ran, temporaryHome } from '../support/svc.ts'
+import { type Release, readRelease } from '../../src/core/kernel/egress/guard.ts'
+import { type AiServer, aiServer, sendJson } from '../kit/ai-server.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { person, setUp } from '../kit/people.ts'
+import { databaseEnv, type Home, type Ran, temporaryHome } from '../kit/svc.ts'
 
 let daemon: TestDaemon
 let model: AiServer

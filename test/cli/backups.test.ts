@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { exportTenantJob } from '../../src/core/backup/export-job.ts'
+import { exportTenantJob } from '../../src/core/areas/backup/export-job.ts'
 import { readArchive } from '../backup/importer.ts'
-import { plantToken } from '../support/accounts.ts'
-import { furnished } from '../support/leaving-workspace.ts'
-import { databaseEnv, type Home, type Ran, temporaryHome } from '../support/svc.ts'
-import { ways as everyWay, type TwoWays, twoWays, type Way } from '../support/two-ways.ts'
+import { plantToken } from '../kit/accounts.ts'
+import { furnished } from '../kit/leaving-workspace.ts'
+import { databaseEnv, type Home, type Ran, temporaryHome } from '../kit/svc.ts'
+import { ways as everyWay, type TwoWays, twoWays, type Way } from '../kit/two-ways.ts'
 
 let ways: TwoWays
 let home: Home

@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createKeyring } from '../../src/core/keyring.ts'
-import { urlOf } from '../support/daemon.ts'
-import { type TestDatabase, testDatabase } from '../support/database.ts'
-import { type Home, type Ran, temporaryHome } from '../support/svc.ts'
+import { createKeyring } from '../../src/core/kernel/sealing/keyring.ts'
+import { urlOf } from '../kit/daemon.ts'
+import { type TestDatabase, testDatabase } from '../kit/database.ts'
+import { type Home, type Ran, temporaryHome } from '../kit/svc.ts'
 
 let db: TestDatabase
 let home: Home

@@ -2,10 +2,10 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { plantToken } from '../support/accounts.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { everyScope, type Home as Owner, person, setUp, workspace } from '../support/people.ts'
-import { databaseEnv, type Home, type Ran, temporaryHome } from '../support/svc.ts'
+import { plantToken } from '../kit/accounts.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { everyScope, type Home as Owner, person, setUp, workspace } from '../kit/people.ts'
+import { databaseEnv, type Home, type Ran, temporaryHome } from '../kit/svc.ts'
 
 let daemon: TestDaemon
 let owner: Owner

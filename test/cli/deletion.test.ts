@@ -1,12 +1,12 @@
 /** The end of a workspace from a terminal: plan, deletion, cancellation, openings, holds, certificates. */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pursuePurge } from '../../src/core/admin/tenants/purge.ts'
-import { mintToken } from '../../src/core/token.ts'
-import { type Furnished, furnished, moveDeadline } from '../support/leaving-workspace.ts'
-import { person } from '../support/people.ts'
-import { databaseEnv, type Home, type Ran, temporaryHome } from '../support/svc.ts'
-import { ways as everyWay, type TwoWays, twoWays, type Way } from '../support/two-ways.ts'
+import { pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
+import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { type Furnished, furnished, moveDeadline } from '../kit/leaving-workspace.ts'
+import { person } from '../kit/people.ts'
+import { databaseEnv, type Home, type Ran, temporaryHome } from '../kit/svc.ts'
+import { ways as everyWay, type TwoWays, twoWays, type Way } from '../kit/two-ways.ts'
 
 let ways: TwoWays
 let token: string

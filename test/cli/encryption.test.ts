@@ -2,14 +2,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { resealUntil } from '../../src/core/admin/encryption/reseal.ts'
-import { readKeyring } from '../../src/core/keyring.ts'
-import { retentionOperations } from '../../src/core/retention/contract.ts'
-import { furnished, overdue } from '../support/leaving-workspace.ts'
-import { changeRing, newKey, ringIn } from '../support/rings.ts'
-import { countsIn, type Stored, storeMany, wrongAmong } from '../support/sealed.ts'
-import { databaseEnv, type Home, temporaryHome } from '../support/svc.ts'
-import { type TwoWays, twoWays } from '../support/two-ways.ts'
+import { resealUntil } from '../../src/core/areas/keyring/reseal.ts'
+import { retentionOperations } from '../../src/core/contract/retention/operations.ts'
+import { readKeyring } from '../../src/core/kernel/sealing/keyring.ts'
+import { furnished, overdue } from '../kit/leaving-workspace.ts'
+import { changeRing, newKey, ringIn } from '../kit/rings.ts'
+import { countsIn, type Stored, storeMany, wrongAmong } from '../kit/sealed.ts'
+import { databaseEnv, type Home, temporaryHome } from '../kit/svc.ts'
+import { type TwoWays, twoWays } from '../kit/two-ways.ts'
 
 let ways: TwoWays
 let home: Home
@@ -196,7 +196,7 @@ describe('retire', () => {
   })
 
   async function purge(id: string): Promise<void> {
-    const { pursuePurge } = await import('../../src/core/admin/tenants/purge.ts')
+    const { pursuePurge } = await import('../../src/core/areas/tenants/purge/purge.ts')
     while (!['purged', 'not_due'].includes(await pursuePurge(ways.installation, id))) ways.clock.pass(3600)
   }
 

@@ -3,7 +3,7 @@ import { type ChildProcess, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Home, seen, temporaryHome } from '../support/svc.ts'
+import { type Home, seen, temporaryHome } from '../kit/svc.ts'
 
 const password = 'correct horse battery staple'
 let home: Home

@@ -2,13 +2,13 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { identityProviderOperations } from '../../src/core/admin/identity-providers/contract.ts'
-import { type Release, readRelease } from '../../src/core/egress/guard.ts'
-import { mintToken } from '../../src/core/token.ts'
-import { type HostileProvider, hostileProvider } from '../support/hostile-provider.ts'
-import { person, workspace } from '../support/people.ts'
-import { databaseEnv, type Home, type Ran, temporaryHome } from '../support/svc.ts'
-import { ways as everyWay, type TwoWays, twoWays, type Way } from '../support/two-ways.ts'
+import { identityProviderOperations } from '../../src/core/contract/providers/offered.ts'
+import { type Release, readRelease } from '../../src/core/kernel/egress/guard.ts'
+import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { type HostileProvider, hostileProvider } from '../kit/hostile-provider.ts'
+import { person, workspace } from '../kit/people.ts'
+import { databaseEnv, type Home, type Ran, temporaryHome } from '../kit/svc.ts'
+import { ways as everyWay, type TwoWays, twoWays, type Way } from '../kit/two-ways.ts'
 
 let ways: TwoWays
 let issuer: HostileProvider

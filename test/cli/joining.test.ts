@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { person } from '../support/people.ts'
-import { databaseEnv, type Home, seen, temporaryHome } from '../support/svc.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { person } from '../kit/people.ts'
+import { databaseEnv, type Home, seen, temporaryHome } from '../kit/svc.ts'
 
 let daemon: TestDaemon
 let home: Home

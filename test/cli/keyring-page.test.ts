@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type SpawnedDaemon, spawnDaemon } from '../support/daemon.ts'
-import { type TestInstallation, testInstallation } from '../support/installation.ts'
-import { type Person, person } from '../support/people.ts'
-import { ringIn } from '../support/rings.ts'
-import { countsIn, type Stored, storeMany, wrongAmong } from '../support/sealed.ts'
-import { type Home, temporaryHome } from '../support/svc.ts'
+import { type SpawnedDaemon, spawnDaemon } from '../kit/daemon.ts'
+import { type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { type Person, person } from '../kit/people.ts'
+import { ringIn } from '../kit/rings.ts'
+import { countsIn, type Stored, storeMany, wrongAmong } from '../kit/sealed.ts'
+import { type Home, temporaryHome } from '../kit/svc.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/keyring.md'), 'utf8')
 /** The lines of its command blocks, without remarks. */

@@ -2,9 +2,9 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Home as Owner, setUp } from '../support/people.ts'
-import { type Home, temporaryHome } from '../support/svc.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Home as Owner, setUp } from '../kit/people.ts'
+import { type Home, temporaryHome } from '../kit/svc.ts'
 
 let daemon: TestDaemon
 let owner: Owner

@@ -3,10 +3,10 @@ import { randomUUIDv7 } from 'node:crypto'
 import { chmodSync, rmSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { person, setUp } from '../support/people.ts'
-import { keep, takeBack } from '../support/rewinding.ts'
-import { databaseEnv, type Home, type Ran, temporaryHome } from '../support/svc.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { person, setUp } from '../kit/people.ts'
+import { keep, takeBack } from '../kit/rewinding.ts'
+import { databaseEnv, type Home, type Ran, temporaryHome } from '../kit/svc.ts'
 
 let daemon: TestDaemon
 let home: Home

@@ -10,7 +10,7 @@ import { printable } from '../../src/cli/render/printable.ts'
 import { problemLines, ruleInWords } from '../../src/cli/render/problem.ts'
 import { sizeInWords, sparkline } from '../../src/cli/render/sparkline.ts'
 import { type Column, table } from '../../src/cli/render/table.ts'
-import { Problem, type ProblemCode, problems } from '../../src/core/problem.ts'
+import { Problem, type ProblemCode, problems } from '../../src/core/contract/problem.ts'
 
 describe('text that others wrote', () => {
   test.each([

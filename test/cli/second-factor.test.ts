@@ -2,10 +2,10 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { codeAt } from '../support/authenticator.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Home as Owner, setUp } from '../support/people.ts'
-import { databaseEnv, type Home, temporaryHome } from '../support/svc.ts'
+import { codeAt } from '../kit/authenticator.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Home as Owner, setUp } from '../kit/people.ts'
+import { databaseEnv, type Home, temporaryHome } from '../kit/svc.ts'
 
 let daemon: TestDaemon
 let owner: Owner

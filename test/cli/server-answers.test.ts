@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Home, temporaryHome } from '../support/svc.ts'
+import { type Home, temporaryHome } from '../kit/svc.ts'
 
 interface Received {
   readonly method: string

@@ -3,11 +3,11 @@ import { execFile, spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { aiDefaults, localisationDefaults, signInDefaults } from '../../src/core/admin/settings/defaults.ts'
+import { aiDefaults, localisationDefaults, signInDefaults } from '../../src/core/contract/settings/defaults.ts'
 import { root } from '../house/source.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { person, setUp } from '../support/people.ts'
-import { databaseEnv, type Home, type Ran, temporaryHome } from '../support/svc.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { person, setUp } from '../kit/people.ts'
+import { databaseEnv, type Home, type Ran, temporaryHome } from '../kit/svc.ts'
 
 const page = readFileSync(join(root, 'docs/settings.md'), 'utf8')
 const blocks = (language: string) =>

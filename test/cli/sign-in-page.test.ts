@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { codeAt } from '../support/authenticator.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Home as Owner, setUp } from '../support/people.ts'
-import { databaseEnv, type Home, temporaryHome } from '../support/svc.ts'
+import { codeAt } from '../kit/authenticator.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Home as Owner, setUp } from '../kit/people.ts'
+import { databaseEnv, type Home, temporaryHome } from '../kit/svc.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/sign-in.md'), 'utf8')
 

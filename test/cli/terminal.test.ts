@@ -3,10 +3,10 @@ import { randomUUIDv7 } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { mintToken } from '../../src/core/token.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Home as Owner, person, setUp } from '../support/people.ts'
-import { type Home, temporaryHome, terminalColumns } from '../support/svc.ts'
+import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Home as Owner, person, setUp } from '../kit/people.ts'
+import { type Home, temporaryHome, terminalColumns } from '../kit/svc.ts'
 
 let daemon: TestDaemon
 let owner: Owner

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Home, type Ran, seen, temporaryHome } from '../support/svc.ts'
-import { eventType, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+import { type Home, type Ran, seen, temporaryHome } from '../kit/svc.ts'
+import { eventType, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 interface Received {
   readonly path: string | undefined

@@ -1,9 +1,9 @@
 /** A workspace with accounts of every role, and short words for what the tests of containers do in it. */
 import { randomUUIDv7 } from 'node:crypto'
-import type { Container } from '../../src/core/containers/contract.ts'
-import { type Role, roles } from '../../src/core/schema.ts'
-import { type Answered, type Sending, type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp } from '../support/people.ts'
+import type { Container } from '../../src/core/contract/containers/operations.ts'
+import { type Role, roles } from '../../src/core/contract/vocabulary.ts'
+import { type Answered, type Sending, type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, setUp } from '../kit/people.ts'
 
 export interface Board {
   readonly daemon: TestDaemon

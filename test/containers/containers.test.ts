@@ -1,7 +1,7 @@
 /** Hubs and collections: each rule by its name. Spec: Index, Containers; decisions 1 and 3; decisions 0100 to 0102. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { naughtyStrings, unstorableStrings } from '../support/naughty-strings.ts'
+import { naughtyStrings, unstorableStrings } from '../kit/naughty-strings.ts'
 import { type Board, bare, openBoard } from './board.ts'
 
 let board: Board

@@ -4,7 +4,7 @@
  * With SVC_FAULTS=full 200 rounds of 20, else 8.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Container } from '../../src/core/containers/contract.ts'
+import type { Container } from '../../src/core/contract/containers/operations.ts'
 import { type Board, openBoard } from './board.ts'
 
 const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 8

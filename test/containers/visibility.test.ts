@@ -1,9 +1,9 @@
 /** Who sees which container, with which role, and who may say so. Decisions 1 and 2; decision 0101. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Container, containerOperations } from '../../src/core/containers/contract.ts'
-import { type Role, rankOf, roles } from '../../src/core/schema.ts'
-import type { Person } from '../support/people.ts'
+import { type Container, containerOperations } from '../../src/core/contract/containers/operations.ts'
+import { type Role, rankOf, roles } from '../../src/core/contract/vocabulary.ts'
+import type { Person } from '../kit/people.ts'
 import { type Board, bare, openBoard } from './board.ts'
 
 let board: Board

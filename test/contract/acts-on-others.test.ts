@@ -5,11 +5,11 @@
  */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { needsStepUp, type Operation } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import type { Role } from '../../src/core/schema.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Credential, type Person, person, plantProof, setUp } from '../support/people.ts'
+import { needsStepUp, type Operation } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import type { Role } from '../../src/core/contract/vocabulary.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Credential, type Person, person, plantProof, setUp } from '../kit/people.ts'
 
 const every = Object.values(operations) as readonly Operation[]
 const acting = every.filter(({ actsOn }) => actsOn !== undefined)

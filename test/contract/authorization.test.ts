@@ -5,12 +5,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
-import type { Operation } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import { rankOf, roles, scopes } from '../../src/core/schema.ts'
-import { mintToken } from '../../src/core/token.ts'
-import { type Answered, type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Credential, everyScope, person, setUp, workspace } from '../support/people.ts'
+import type { Operation } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { rankOf, roles, scopes } from '../../src/core/contract/vocabulary.ts'
+import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { type Answered, type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Credential, everyScope, person, setUp, workspace } from '../kit/people.ts'
 
 const every: readonly Operation[] = Object.values(operations)
 const guarded = every.filter(({ needs }) => needs.caller !== 'anyone')

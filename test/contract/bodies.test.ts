@@ -1,8 +1,8 @@
 /** T-27, T-28, T-29, T-34: what a body may not do, for every body there is. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { everyMemberName, isRecord, sendBody, withValue, writables } from '../support/bodies.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp } from '../support/people.ts'
+import { everyMemberName, isRecord, sendBody, withValue, writables } from '../kit/bodies.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, setUp } from '../kit/people.ts'
 
 let daemon: TestDaemon
 let operator: Person

@@ -1,11 +1,11 @@
 /** What a caller may make the daemon do before anybody knows who calls. Spec: decisions 7, Bounds at the door. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { boundsOf, type Operation } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import { receive } from '../../src/core/validation.ts'
-import { sendBody, writables } from '../support/bodies.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp } from '../support/people.ts'
+import { boundsOf, type Operation } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { receive } from '../../src/core/kernel/request/validation.ts'
+import { sendBody, writables } from '../kit/bodies.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, setUp } from '../kit/people.ts'
 
 let daemon: TestDaemon
 let owner: Person

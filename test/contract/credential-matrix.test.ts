@@ -7,12 +7,12 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import { mintToken } from '../../src/core/token.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { differences, dump } from '../support/dump.ts'
-import { everyScope, person, setUp, workspace } from '../support/people.ts'
+import type { Operation } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { differences, dump } from '../kit/dump.ts'
+import { everyScope, person, setUp, workspace } from '../kit/people.ts'
 
 const ofInstallation = (Object.values(operations) as readonly Operation[]).filter(
   ({ needs }) => needs.caller === 'operator',

@@ -7,10 +7,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answered } from '../support/daemon.ts'
-import { type Furnished, fingerprintOf, furnished } from '../support/leaving-workspace.ts'
-import { type Person, person } from '../support/people.ts'
-import { type TwoWays, twoWays } from '../support/two-ways.ts'
+import type { Answered } from '../kit/daemon.ts'
+import { type Furnished, fingerprintOf, furnished } from '../kit/leaving-workspace.ts'
+import { type Person, person } from '../kit/people.ts'
+import { type TwoWays, twoWays } from '../kit/two-ways.ts'
 import { type Ids, idsOf, kindOf, nameOf, type Place, places, probe } from './probes.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'

@@ -7,9 +7,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { JsonSchema } from '../../src/daemon/openapi-schemas.ts'
-import { type Answered, type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { naughtyStrings } from '../support/naughty-strings.ts'
-import { person, setUp, workspace } from '../support/people.ts'
+import { type Answered, type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { naughtyStrings } from '../kit/naughty-strings.ts'
+import { person, setUp, workspace } from '../kit/people.ts'
 
 const count = process.env['SVC_FAULTS'] === 'full' ? 10_000 : 1_000
 

@@ -1,9 +1,9 @@
 /** What the document says of a header is what the daemon takes, to the character. Spec: decisions 1, ETag and Idempotency-Key. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isIfMatch, isMatched, isUnchanged } from '../../src/core/etag.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp } from '../support/people.ts'
+import { isIfMatch, isMatched, isUnchanged } from '../../src/core/kernel/values/etag.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, setUp } from '../kit/people.ts'
 
 let daemon: TestDaemon
 let owner: Person

@@ -1,9 +1,9 @@
 /** An id is the same in capitals, wherever it is sent, and is answered in lower case. Spec: decisions 7, Ids; RFC 9562, 4. */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { mintToken } from '../../src/core/token.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp, workspace } from '../support/people.ts'
+import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, setUp, workspace } from '../kit/people.ts'
 
 let daemon: TestDaemon
 let owner: Person

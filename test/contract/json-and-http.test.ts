@@ -1,8 +1,8 @@
 /** T-31: what is no JSON and no HTTP is refused by a problem document, whole and by name. */
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { brokenBytes, brokenJson, validJson } from '../support/json-suite.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { brokenBytes, brokenJson, validJson } from '../kit/json-suite.ts'
 
 let daemon: TestDaemon
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 /** What is served is what the contract names: same method, same path, same success status. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
+import type { Operation } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
 
 const lines = readFileSync(new URL('./named-operations.txt', import.meta.url), 'utf8').split('\n')
 const named = new Map(

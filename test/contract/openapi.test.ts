@@ -1,9 +1,9 @@
 /** The OpenAPI document: valid, complete, and what the daemon really answers. */
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operations } from '../../src/core/operations.ts'
-import { problems } from '../../src/core/problem.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { problems } from '../../src/core/contract/problem.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
 
 let daemon: TestDaemon
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by the names it is expected to have

@@ -5,8 +5,8 @@
  */
 import { createContext, runInContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
+import type { Operation } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
 import { openApiDocument } from '../../src/daemon/openapi.ts'
 import { sourceFiles } from '../house/source.ts'
 
@@ -70,9 +70,9 @@ describe('the patterns of passwords, settings and mails in the source', () => {
   const literal =
     /(?<![\w)\]/*])\/((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])*)\/[dgimsuy]*/g
   const files = [
-    ...sourceFiles('src/core/auth'),
-    ...sourceFiles('src/core/admin/settings'),
-    ...sourceFiles('src/core/mail'),
+    ...['auth', 'providers', 'second-factor', 'settings'].flatMap((area) => sourceFiles(`src/core/contract/${area}`)),
+    ...['auth', 'settings', 'mail'].flatMap((area) => sourceFiles(`src/core/areas/${area}`)),
+    ...sourceFiles('src/core').filter(({ path }) => /\/(mail-settings|oidc-presets|set-up)\.ts$/.test(path)),
   ]
   const found = files
     .filter(({ path }) => !path.endsWith('/common-passwords.ts'))

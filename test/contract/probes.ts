@@ -5,13 +5,13 @@
  * table that has some. An operation or a table that is added is probed without another line.
  */
 import type { Sql } from 'postgres'
-import { needsStepUp, type Operation } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
+import { needsStepUp, type Operation } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
 import { type JsonSchema, openSchemas } from '../../src/daemon/openapi-schemas.ts'
-import { withValue, writables } from '../support/bodies.ts'
-import type { Answered, TestDaemon } from '../support/daemon.ts'
-import type { Person } from '../support/people.ts'
-import { plantProof } from '../support/proofs.ts'
+import { withValue, writables } from '../kit/bodies.ts'
+import type { Answered, TestDaemon } from '../kit/daemon.ts'
+import type { Person } from '../kit/people.ts'
+import { plantProof } from '../kit/proofs.ts'
 
 export interface Place {
   readonly operation: Operation

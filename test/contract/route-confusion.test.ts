@@ -1,9 +1,9 @@
 /** T-32: only the exact spelling of an action runs it. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Operation } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp, workspace } from '../support/people.ts'
+import type { Operation } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, setUp, workspace } from '../kit/people.ts'
 
 const actions = (Object.values(operations) as Operation[]).filter(({ path }) => path.includes(':'))
 

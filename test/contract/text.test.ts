@@ -1,9 +1,9 @@
 /** T-30: a text is stored and answered exactly as it was sent, or refused; never changed, never a failure of ours. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sendBody, withValue, writables } from '../support/bodies.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { naughtyStrings, unstorableStrings } from '../support/naughty-strings.ts'
-import { type Person, person, setUp } from '../support/people.ts'
+import { sendBody, withValue, writables } from '../kit/bodies.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { naughtyStrings, unstorableStrings } from '../kit/naughty-strings.ts'
+import { type Person, person, setUp } from '../kit/people.ts'
 
 let daemon: TestDaemon
 let operator: Person

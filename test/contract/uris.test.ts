@@ -1,10 +1,10 @@
 /** What is no URI is refused by the schema, so that no step-up is spent on it. Spec: decisions 1, "Checks come in this order". */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { uri } from '../../src/core/schema.ts'
-import { mintToken } from '../../src/core/token.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp } from '../support/people.ts'
+import { uri } from '../../src/core/contract/vocabulary.ts'
+import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, setUp } from '../kit/people.ts'
 
 let daemon: TestDaemon
 let operator: Person

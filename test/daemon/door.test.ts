@@ -8,11 +8,11 @@ import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Config } from '../../src/core/config.ts'
+import type { Config } from '../../src/core/kernel/config/config.ts'
 import { type Log, silentLog } from '../../src/daemon/log.ts'
 import { sourceOfConnection } from '../../src/daemon/source.ts'
-import { type TestDaemon, type TestDaemonOptions, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp, workspace } from '../support/people.ts'
+import { type TestDaemon, type TestDaemonOptions, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, setUp, workspace } from '../kit/people.ts'
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {

@@ -1,8 +1,8 @@
 /** What the daemon answers, and what it logs, when something behind it fails. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openLog } from '../../src/daemon/log.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp, workspace } from '../support/people.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, setUp, workspace } from '../kit/people.ts'
 
 let daemon: TestDaemon
 let operator: Person

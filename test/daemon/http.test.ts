@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp, workspace } from '../support/people.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, setUp, workspace } from '../kit/people.ts'
 
 let daemon: TestDaemon
 let owner: Person

@@ -6,12 +6,12 @@
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { encryptionOperations as ops } from '../../src/core/admin/encryption/contract.ts'
-import { httpCaller } from '../support/callers.ts'
-import { type SpawnedDaemon, spawnDaemon } from '../support/daemon.ts'
-import { type TestInstallation, testInstallation } from '../support/installation.ts'
-import { changeRing, newKey } from '../support/rings.ts'
-import { type Home, temporaryHome } from '../support/svc.ts'
+import { encryptionOperations as ops } from '../../src/core/contract/keyring/operations.ts'
+import { httpCaller } from '../kit/callers.ts'
+import { type SpawnedDaemon, spawnDaemon } from '../kit/daemon.ts'
+import { type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { changeRing, newKey } from '../kit/rings.ts'
+import { type Home, temporaryHome } from '../kit/svc.ts'
 
 interface Host {
   readonly env: NodeJS.ProcessEnv

@@ -1,16 +1,16 @@
 /** Whoever makes tokens up waits for itself: a token that the gate has not seen yet waits with those of its own source. Decision record 0143. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openPool, type Pool } from '../../src/core/database/pool.ts'
-import { operations } from '../../src/core/operations.ts'
-import { hashToken, mintToken } from '../../src/core/token.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { openPool, type Pool } from '../../src/core/kernel/database/pool.ts'
+import { hashToken, mintToken } from '../../src/core/kernel/values/token.ts'
 import { type Gate, openGate } from '../../src/daemon/gate.ts'
 import { openHeldRefusals } from '../../src/daemon/held-refusals.ts'
 import { openLookUpLanes } from '../../src/daemon/look-up-lanes.ts'
 import { openRate } from '../../src/daemon/rate.ts'
 import { openSourceRate } from '../../src/daemon/source-rate.ts'
-import { joinedWorkspace, type Person } from '../support/accounts.ts'
-import { type TestInstallation, testInstallation } from '../support/installation.ts'
+import { joinedWorkspace, type Person } from '../kit/accounts.ts'
+import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 describe('at the gate, with one connection and room for three of a lane', () => {
   let own: TestInstallation

@@ -1,8 +1,8 @@
 /** What /metrics tells a scraper: every request once, in seconds, by operation and class; and how the pool stands. */
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Answered, type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp } from '../support/people.ts'
+import { type Answered, type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, setUp } from '../kit/people.ts'
 
 const poolSize = 3
 

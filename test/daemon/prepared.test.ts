@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { prepared } from '../../src/daemon/prepared.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
 
 let daemon: TestDaemon
 beforeAll(async () => {

@@ -4,10 +4,10 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createKeyring } from '../../src/core/keyring.ts'
-import { isServed } from '../../src/core/serving.ts'
-import { type SpawnedDaemon, spawnDaemon, urlOf } from '../support/daemon.ts'
-import { type TestDatabase, testDatabase } from '../support/database.ts'
+import { isServed } from '../../src/core/kernel/database/serving.ts'
+import { createKeyring } from '../../src/core/kernel/sealing/keyring.ts'
+import { type SpawnedDaemon, spawnDaemon, urlOf } from '../kit/daemon.ts'
+import { type TestDatabase, testDatabase } from '../kit/database.ts'
 
 let db: TestDatabase
 let folder: string

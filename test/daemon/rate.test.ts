@@ -1,7 +1,7 @@
 /** `api_requests_per_minute`: exact, shared by every replica, and of no concern to /admin. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp, workspace } from '../support/people.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, setUp, workspace } from '../kit/people.ts'
 
 let daemon: TestDaemon
 let twin: TestDaemon

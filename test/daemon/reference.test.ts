@@ -1,6 +1,6 @@
 /** The reference page at /docs and the document it shows: nothing of it comes from, or goes to, another host. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
 
 let daemon: TestDaemon
 beforeAll(async () => {

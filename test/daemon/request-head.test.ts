@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readHost } from '../../src/daemon/host.ts'
 import { pathOfTarget } from '../../src/daemon/request-head.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { person, setUp, workspace } from '../support/people.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { person, setUp, workspace } from '../kit/people.ts'
 
 let daemon: TestDaemon
 let token: string

@@ -1,16 +1,16 @@
 /** What anybody may call is counted by the address it comes from. Decision records 0146, 0147. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readBlock } from '../../src/core/egress/addresses.ts'
-import type { AnonymousRate, Operation } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import type { Problem } from '../../src/core/problem.ts'
+import type { AnonymousRate, Operation } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import type { Problem } from '../../src/core/contract/problem.ts'
+import { readBlock } from '../../src/core/kernel/egress/addresses.ts'
 import { openHeldRefusals } from '../../src/daemon/held-refusals.ts'
 import { sourceOf } from '../../src/daemon/source.ts'
 import { openSourceRate, type SourceRate } from '../../src/daemon/source-rate.ts'
 import { openSourceSeats } from '../../src/daemon/source-seats.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Source, source } from '../support/from-source.ts'
-import { setUp } from '../support/people.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Source, source } from '../kit/from-source.ts'
+import { setUp } from '../kit/people.ts'
 
 const strangers = (Object.values(operations) as readonly Operation[]).filter(({ needs }) => needs.caller === 'anyone')
 const rateOf = ({ needs }: Operation) => (needs as { readonly rate: AnonymousRate }).rate

@@ -2,8 +2,8 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp } from '../support/people.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, setUp } from '../kit/people.ts'
 
 let daemon: TestDaemon
 let operator: Person

@@ -1,15 +1,15 @@
 /** The worker: what a rule has queued is done, and what fails is done again. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { openInstallation } from '../../src/core/installation.ts'
+import { openLedgerCopies } from '../../src/core/areas/recovery/ledger/ledger-copies.ts'
+import { isServed } from '../../src/core/kernel/database/serving.ts'
+import { readKeyring } from '../../src/core/kernel/sealing/keyring.ts'
+import { openInstallation } from '../../src/core/kernel/transaction/installation.ts'
 import { defineJob } from '../../src/core/kernel/transaction/runnable-job.ts'
-import { readKeyring } from '../../src/core/keyring.ts'
-import { openLedgerCopies } from '../../src/core/recovery/ledger-copies.ts'
-import { isServed } from '../../src/core/serving.ts'
 import { silentLog } from '../../src/daemon/log.ts'
 import { startWorker } from '../../src/daemon/worker.ts'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { person, setUp } from '../support/people.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { person, setUp } from '../kit/people.ts'
 
 let daemon: TestDaemon
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /** Reads the guides below docs/api and runs their examples; the convention stands in docs/api/README.md. */
 import { randomUUID } from 'node:crypto'
-import type { Answered, TestDaemon } from '../support/daemon.ts'
+import type { Answered, TestDaemon } from '../kit/daemon.ts'
 
 export interface Example {
   /** Of the request's block, counted from one. */

@@ -10,14 +10,14 @@ import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endPasswordOpening, purgeTenant } from '../../src/core/admin/tenants/jobs.ts'
-import { operations } from '../../src/core/operations.ts'
-import { hashToken, mintToken } from '../../src/core/token.ts'
-import { type OwnCluster, ownCluster } from '../database/own-cluster.ts'
-import { type SpawnedDaemon, spawnDaemon } from '../support/daemon.ts'
-import { type FakeTime, fakeTime, hasFakeTime } from '../support/fake-time.ts'
-import { password, type TestInstallation, testInstallation } from '../support/installation.ts'
-import { fillTemplate } from '../support/template.ts'
+import { endPasswordOpening, purgeTenant } from '../../src/core/areas/tenants/jobs.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { hashToken, mintToken } from '../../src/core/kernel/values/token.ts'
+import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
+import { type SpawnedDaemon, spawnDaemon } from '../kit/daemon.ts'
+import { type FakeTime, fakeTime, hasFakeTime } from '../kit/fake-time.ts'
+import { password, type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { fillTemplate } from '../kit/template.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const leaving = isFull ? 20 : 5
@@ -48,7 +48,7 @@ beforeAll(async () => {
   const at = (user: string) => ({ ...cluster.address(user), database: 'svc' })
   await fillTemplate(at('svc_owner'), at('svc_daemon'))
   const { default: open } = await import('postgres')
-  const { postgresOptions } = await import('../../src/core/database/address.ts')
+  const { postgresOptions } = await import('../../src/core/kernel/database/address.ts')
   sql = open({ ...postgresOptions(at('postgres')), max: 2, onnotice: () => undefined })
   own = await testInstallation({ at: { owner: at('svc_owner'), daemon: at('svc_daemon'), sql } })
   admin = await operator()

@@ -7,11 +7,11 @@
  */
 import { Agent, request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type SpawnedDaemon, spawnDaemon, type TestDaemon, testDaemon, urlOf } from '../support/daemon.ts'
-import { beginFlood, type FloodOfCalls } from '../support/flood.ts'
-import type { FloodOrder } from '../support/flood-process.ts'
-import { besideFlood, expectSpared } from '../support/neighbour.ts'
-import { type Person, person, setUp } from '../support/people.ts'
+import { type SpawnedDaemon, spawnDaemon, type TestDaemon, testDaemon, urlOf } from '../kit/daemon.ts'
+import { beginFlood, type FloodOfCalls } from '../kit/flood.ts'
+import type { FloodOrder } from '../kit/flood-process.ts'
+import { besideFlood, expectSpared } from '../kit/neighbour.ts'
+import { type Person, person, setUp } from '../kit/people.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const calls = isFull ? 1_000 : 60

@@ -6,10 +6,10 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type SpawnedDaemon, spawnDaemon, type TestDaemon, testDaemon, urlOf } from '../support/daemon.ts'
-import { beginFlood } from '../support/flood.ts'
-import { besideFlood, expectSpared } from '../support/neighbour.ts'
-import { type Person, person, setUp, workspace } from '../support/people.ts'
+import { type SpawnedDaemon, spawnDaemon, type TestDaemon, testDaemon, urlOf } from '../kit/daemon.ts'
+import { beginFlood } from '../kit/flood.ts'
+import { besideFlood, expectSpared } from '../kit/neighbour.ts'
+import { type Person, person, setUp, workspace } from '../kit/people.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const atOnce = 250

@@ -13,12 +13,12 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operations } from '../../src/core/operations.ts'
-import { mintToken } from '../../src/core/token.ts'
-import { type OwnCluster, ownCluster } from '../database/own-cluster.ts'
-import { type SpawnedDaemon, spawnDaemon } from '../support/daemon.ts'
-import { password, provisionBody, type TestInstallation, testInstallation } from '../support/installation.ts'
-import { fillTemplate } from '../support/template.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
+import { type SpawnedDaemon, spawnDaemon } from '../kit/daemon.ts'
+import { password, provisionBody, type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { fillTemplate } from '../kit/template.ts'
 
 const rounds = process.env['SVC_FAULTS'] === 'full' ? 3 : 1
 const diskMebibytes = 80
@@ -54,7 +54,7 @@ beforeAll(async () => {
   const at = (user: string) => ({ ...cluster.address(user), database: 'svc' })
   await fillTemplate(at('svc_owner'), at('svc_daemon'))
   const { default: open } = await import('postgres')
-  const { postgresOptions } = await import('../../src/core/database/address.ts')
+  const { postgresOptions } = await import('../../src/core/kernel/database/address.ts')
   sql = open({ ...postgresOptions(at('postgres')), max: 1, backoff: () => 0.05, onnotice: () => undefined })
   own = await testInstallation({ at: { owner: at('svc_owner'), daemon: at('svc_daemon'), sql }, poolSize: 4 })
   token = await operatorToken()

@@ -4,11 +4,11 @@
  * 30 rounds each here, 200 with SVC_FAULTS=full.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
-import { type PurgeOutcome, pursuePurge } from '../../src/core/admin/tenants/purge.ts'
-import { retentionOperations } from '../../src/core/retention/contract.ts'
-import { furnished, overdue, rowsOf } from '../support/leaving-workspace.ts'
-import { type TwoWays, twoWays } from '../support/two-ways.ts'
+import { type PurgeOutcome, pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
+import { retentionOperations } from '../../src/core/contract/retention/operations.ts'
+import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
+import { furnished, overdue, rowsOf } from '../kit/leaving-workspace.ts'
+import { type TwoWays, twoWays } from '../kit/two-ways.ts'
 
 const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 30
 

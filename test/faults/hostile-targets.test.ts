@@ -11,9 +11,9 @@ import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type SpawnedDaemon, spawnDaemon, urlOf } from '../support/daemon.ts'
-import { type Receiver, receiver, verifies } from '../support/receiver.ts'
-import { type Subscribed, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+import { type SpawnedDaemon, spawnDaemon, urlOf } from '../kit/daemon.ts'
+import { type Receiver, receiver, verifies } from '../kit/receiver.ts'
+import { type Subscribed, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const bad = isFull ? 600 : 28
@@ -34,7 +34,7 @@ let daemon: SpawnedDaemon
 const targets: { to: Receiver; webhook: Subscribed }[] = []
 beforeAll(async () => {
   world = await webhookWorld({}, { dispatches: false })
-  const main = fileURLToPath(new URL('../support/hostile-process.ts', import.meta.url))
+  const main = fileURLToPath(new URL('../kit/hostile-process.ts', import.meta.url))
   hostile = spawn(process.execPath, [main], { stdio: ['pipe', 'pipe', 'inherit'] })
   badUrls = await new Promise((resolve) => hostile.stdout?.once('data', (line) => resolve(JSON.parse(String(line)))))
   for (let n = 0; n < healthy; n += 1) {

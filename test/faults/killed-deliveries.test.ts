@@ -10,10 +10,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type SpawnedDaemon, spawnDaemon, urlOf } from '../support/daemon.ts'
-import type { Person } from '../support/people.ts'
-import { type Receiver, receiver, verifies } from '../support/receiver.ts'
-import { type Subscribed, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+import { type SpawnedDaemon, spawnDaemon, urlOf } from '../kit/daemon.ts'
+import type { Person } from '../kit/people.ts'
+import { type Receiver, receiver, verifies } from '../kit/receiver.ts'
+import { type Subscribed, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const kills = isFull ? 200 : 6

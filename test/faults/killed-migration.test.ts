@@ -10,14 +10,14 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { postgresOptions } from '../../src/core/database/address.ts'
-import { migrationStatus } from '../../src/core/database/migrate.ts'
-import { migrationNames } from '../../src/core/database/migration-names.ts'
-import { urlOf } from '../support/daemon.ts'
-import { type TestDatabase, testDatabase } from '../support/database.ts'
+import { postgresOptions } from '../../src/core/kernel/database/address.ts'
+import { migrationStatus } from '../../src/core/kernel/database/migrate.ts'
+import { migrationNames } from '../../src/core/kernel/database/migration-names.ts'
+import { urlOf } from '../kit/daemon.ts'
+import { type TestDatabase, testDatabase } from '../kit/database.ts'
 
 const kills = process.env['SVC_FAULTS'] === 'full' ? 20 : 4
-const runner = fileURLToPath(new URL('../support/migration-runner.ts', import.meta.url))
+const runner = fileURLToPath(new URL('../kit/migration-runner.ts', import.meta.url))
 const { owner, daemon, superuser } = inject('cluster')
 
 let whole: TestDatabase

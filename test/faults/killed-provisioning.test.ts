@@ -6,12 +6,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operations } from '../../src/core/operations.ts'
-import { hashToken } from '../../src/core/token.ts'
-import { type OwnCluster, ownCluster } from '../database/own-cluster.ts'
-import { watchProcess } from '../database/two-workspaces.ts'
-import { provisionBody, type TestInstallation, testInstallation } from '../support/installation.ts'
-import { fillTemplate } from '../support/template.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { hashToken } from '../../src/core/kernel/values/token.ts'
+import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
+import { watchProcess } from '../kernel/database/two-workspaces.ts'
+import { provisionBody, type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { fillTemplate } from '../kit/template.ts'
 
 const kills = process.env['SVC_FAULTS'] === 'full' ? 60 : 10
 /** Between two kills; 60 kills of the long form make at least 5,000. */
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const at = (user: string) => ({ ...cluster.address(user), database: 'svc' })
   await fillTemplate(at('svc_owner'), at('svc_daemon'))
   const { default: postgres } = await import('postgres')
-  const { postgresOptions } = await import('../../src/core/database/address.ts')
+  const { postgresOptions } = await import('../../src/core/kernel/database/address.ts')
   const sql = postgres({ ...postgresOptions(at('postgres')), max: 1, backoff: () => 0.05, onnotice: () => undefined })
   own = await testInstallation({ at: { owner: at('svc_owner'), daemon: at('svc_daemon'), sql }, poolSize: 4 })
 })

@@ -6,20 +6,13 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { pursuePurge } from '../../src/core/admin/tenants/purge.ts'
-import { failpoints } from '../../src/core/failpoint.ts'
-import { mailFolderOf } from '../../src/core/mail/settings.ts'
-import { retentionOperations } from '../../src/core/retention/contract.ts'
-import { urlOf } from '../support/daemon.ts'
-import {
-  type Furnished,
-  fingerprintOf,
-  furnished,
-  overdue,
-  placesNaming,
-  rowsOf,
-} from '../support/leaving-workspace.ts'
-import { type TwoWays, twoWays } from '../support/two-ways.ts'
+import { pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
+import { retentionOperations } from '../../src/core/contract/retention/operations.ts'
+import { mailFolderOf } from '../../src/core/kernel/config/mail-settings.ts'
+import { failpoints } from '../../src/core/kernel/values/failpoint.ts'
+import { urlOf } from '../kit/daemon.ts'
+import { type Furnished, fingerprintOf, furnished, overdue, placesNaming, rowsOf } from '../kit/leaving-workspace.ts'
+import { type TwoWays, twoWays } from '../kit/two-ways.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const workspaces = isFull ? 20 : 2
@@ -40,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => ways.close())
 
-const runner = join(import.meta.dirname, '../support/purge-runner.ts')
+const runner = join(import.meta.dirname, '../kit/purge-runner.ts')
 
 /** Purges in a process of its own; answers what it printed and the signal that ended it. */
 async function runPurge(id: string, failpoint: string): Promise<{ said: string; signal: NodeJS.Signals | null }> {

@@ -7,11 +7,11 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { encryptionOperations as ops } from '../../src/core/admin/encryption/contract.ts'
-import { installationScope } from '../../src/core/schema.ts'
-import { type TestInstallation, testInstallation } from '../support/installation.ts'
-import { changeRing, newKey } from '../support/rings.ts'
-import { countsIn, type Stored, store, storeMany, wrongAmong } from '../support/sealed.ts'
+import { encryptionOperations as ops } from '../../src/core/contract/keyring/operations.ts'
+import { installationScope } from '../../src/core/contract/vocabulary.ts'
+import { type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { changeRing, newKey } from '../kit/rings.ts'
+import { countsIn, type Stored, store, storeMany, wrongAmong } from '../kit/sealed.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const values = isFull ? 10_000 : 2_400
@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => own.close())
 
-const runner = join(import.meta.dirname, '../support/reseal-runner.ts')
+const runner = join(import.meta.dirname, '../kit/reseal-runner.ts')
 
 /** Reseals in a process of its own; answers what it printed and the signal that ended it. */
 function runReseal(failpoint: string): Promise<{ said: string; signal: NodeJS.Signals | null }> {

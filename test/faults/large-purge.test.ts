@@ -5,11 +5,11 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type PurgeOutcome, pursuePurge } from '../../src/core/admin/tenants/purge.ts'
-import { retentionOperations } from '../../src/core/retention/contract.ts'
-import { furnished, overdue } from '../support/leaving-workspace.ts'
-import { person } from '../support/people.ts'
-import { type TwoWays, twoWays } from '../support/two-ways.ts'
+import { type PurgeOutcome, pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
+import { retentionOperations } from '../../src/core/contract/retention/operations.ts'
+import { furnished, overdue } from '../kit/leaving-workspace.ts'
+import { person } from '../kit/people.ts'
+import { type TwoWays, twoWays } from '../kit/two-ways.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const rows = isFull ? 1_000_000 : 20_000

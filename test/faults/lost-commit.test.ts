@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operations } from '../../src/core/operations.ts'
-import { hashToken } from '../../src/core/token.ts'
-import { type PacketProxy, packetProxy } from '../database/packet-proxy.ts'
-import { type TestDatabase, testDatabase } from '../support/database.ts'
-import { provisionBody, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { hashToken } from '../../src/core/kernel/values/token.ts'
+import { type PacketProxy, packetProxy } from '../kernel/database/packet-proxy.ts'
+import { type TestDatabase, testDatabase } from '../kit/database.ts'
+import { provisionBody, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 const cuts = process.env['SVC_FAULTS'] === 'full' ? 5_000 : 100
 

@@ -4,15 +4,15 @@
  * SVC_FAULTS=full holds each median against three times what it was alone; the short form, that none is refused.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { identityProviderOperations as admin } from '../../src/core/admin/identity-providers/contract.ts'
-import { type Release, readRelease } from '../../src/core/egress/guard.ts'
-import { type SpawnedDaemon, spawnDaemon, urlOf } from '../support/daemon.ts'
-import { beginFlood } from '../support/flood.ts'
-import { type Source, source } from '../support/from-source.ts'
-import { type HostileProvider, hostileClient, hostileProvider } from '../support/hostile-provider.ts'
-import { besideFlood, expectSpared, type Neighbour } from '../support/neighbour.ts'
-import { redirectUri } from '../support/oidc-provider.ts'
-import { type TwoWays, twoWays } from '../support/two-ways.ts'
+import { identityProviderOperations as admin } from '../../src/core/contract/providers/offered.ts'
+import { type Release, readRelease } from '../../src/core/kernel/egress/guard.ts'
+import { type SpawnedDaemon, spawnDaemon, urlOf } from '../kit/daemon.ts'
+import { beginFlood } from '../kit/flood.ts'
+import { type Source, source } from '../kit/from-source.ts'
+import { type HostileProvider, hostileClient, hostileProvider } from '../kit/hostile-provider.ts'
+import { besideFlood, expectSpared, type Neighbour } from '../kit/neighbour.ts'
+import { redirectUri } from '../kit/oidc-provider.ts'
+import { type TwoWays, twoWays } from '../kit/two-ways.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const calls = isFull ? 200 : 12

@@ -12,11 +12,11 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { testDatabase } from '../support/database.ts'
-import { emitLabel, layEventHub, pulledType, system } from '../support/events.ts'
-import { person, workspace } from '../support/people.ts'
-import { polledPages } from '../support/poller.ts'
-import { type TwoWays, twoWays } from '../support/two-ways.ts'
+import { testDatabase } from '../kit/database.ts'
+import { emitLabel, layEventHub, pulledType, system } from '../kit/events.ts'
+import { person, workspace } from '../kit/people.ts'
+import { polledPages } from '../kit/poller.ts'
+import { type TwoWays, twoWays } from '../kit/two-ways.ts'
 
 const full = process.env['SVC_FAULTS'] === 'full'
 const events = full ? 100_000 : 4_000
@@ -49,7 +49,7 @@ interface Poller {
 function pollerOf(tenantId: string, token: string, number: number): Poller {
   const file = join(folder, `poller-${number}`)
   const url = `${ways.daemon.address}/api/v1/integrations/triggers/${pulledType}`
-  const main = fileURLToPath(new URL('../support/poller.ts', import.meta.url))
+  const main = fileURLToPath(new URL('../kit/poller.ts', import.meta.url))
   let child: ChildProcess | undefined
   let complaint = ''
   return {

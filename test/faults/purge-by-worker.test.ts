@@ -6,12 +6,12 @@
  */
 import { createPublicKey, verify } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
-import { retentionOperations } from '../../src/core/retention/contract.ts'
-import { type SpawnedDaemon, spawnDaemon } from '../support/daemon.ts'
-import { fingerprintOf, furnished, moveDeadline, placesNaming } from '../support/leaving-workspace.ts'
-import { databaseEnv } from '../support/svc.ts'
-import { type TwoWays, twoWays } from '../support/two-ways.ts'
+import { retentionOperations } from '../../src/core/contract/retention/operations.ts'
+import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
+import { type SpawnedDaemon, spawnDaemon } from '../kit/daemon.ts'
+import { fingerprintOf, furnished, moveDeadline, placesNaming } from '../kit/leaving-workspace.ts'
+import { databaseEnv } from '../kit/svc.ts'
+import { type TwoWays, twoWays } from '../kit/two-ways.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const longestMs = isFull ? 300_000 : 60_000

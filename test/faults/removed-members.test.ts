@@ -6,9 +6,9 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { mintToken } from '../../src/core/token.ts'
-import { type Answered, type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { type Person, person, setUp, storedPassword } from '../support/people.ts'
+import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { type Answered, type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, setUp, storedPassword } from '../kit/people.ts'
 
 const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 10
 const password = 'correct horse battery staple'

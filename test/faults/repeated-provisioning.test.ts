@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operations } from '../../src/core/operations.ts'
-import { type Callers, callers, plantAccount, plantToken } from '../support/accounts.ts'
-import { request } from '../support/callers.ts'
-import { dump, occurrences } from '../support/dump.ts'
-import { freshSlug, password, provisionBody, type TestInstallation, testInstallation } from '../support/installation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { type Callers, callers, plantAccount, plantToken } from '../kit/accounts.ts'
+import { request } from '../kit/callers.ts'
+import { dump, occurrences } from '../kit/dump.ts'
+import { freshSlug, password, provisionBody, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 const { provisionTenant } = operations
 const keys = 50

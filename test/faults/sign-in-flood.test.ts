@@ -4,11 +4,11 @@
  * SVC_FAULTS=full holds each median against three times what it was alone; the short form, that none is refused.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type SpawnedDaemon, spawnDaemon, type TestDaemon, testDaemon, urlOf } from '../support/daemon.ts'
-import { beginFlood } from '../support/flood.ts'
-import { type Source, source } from '../support/from-source.ts'
-import { besideFlood, expectSpared, type Neighbour } from '../support/neighbour.ts'
-import { type Home, setUp, workspace } from '../support/people.ts'
+import { type SpawnedDaemon, spawnDaemon, type TestDaemon, testDaemon, urlOf } from '../kit/daemon.ts'
+import { beginFlood } from '../kit/flood.ts'
+import { type Source, source } from '../kit/from-source.ts'
+import { besideFlood, expectSpared, type Neighbour } from '../kit/neighbour.ts'
+import { type Home, setUp, workspace } from '../kit/people.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const calls = isFull ? 200 : 12

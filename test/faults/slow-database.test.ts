@@ -6,9 +6,9 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type TestDaemon, testDaemon } from '../support/daemon.ts'
-import { person, setUp } from '../support/people.ts'
-import { type SlowProxy, slowProxy, type Weather } from '../support/slow-proxy.ts'
+import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { person, setUp } from '../kit/people.ts'
+import { type SlowProxy, slowProxy, type Weather } from '../kit/slow-proxy.ts'
 
 const full = process.env['SVC_FAULTS'] === 'full'
 const clients = 500

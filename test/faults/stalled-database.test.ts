@@ -11,11 +11,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { migrate } from '../../src/core/database/migrate.ts'
-import { queueNames } from '../../src/core/jobs.ts'
-import { createKeyring } from '../../src/core/keyring.ts'
-import { type OwnCluster, ownCluster } from '../database/own-cluster.ts'
-import { type SpawnedDaemon, spawnDaemon, urlOf } from '../support/daemon.ts'
+import { queueNames } from '../../src/core/app/jobs.ts'
+import { migrate } from '../../src/core/kernel/database/migrate.ts'
+import { createKeyring } from '../../src/core/kernel/sealing/keyring.ts'
+import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
+import { type SpawnedDaemon, spawnDaemon, urlOf } from '../kit/daemon.ts'
 
 const stallSeconds = process.env['SVC_FAULTS'] === 'full' ? [25, 70] : [9]
 const writers = 16

@@ -7,9 +7,9 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operations } from '../../src/core/operations.ts'
-import { type Callers, callers, joinedWorkspace, type Person } from '../support/accounts.ts'
-import { type TestInstallation, testInstallation } from '../support/installation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { type Callers, callers, joinedWorkspace, type Person } from '../kit/accounts.ts'
+import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 const { createToken, suspendTenant, resumeTenant, getOwnAccount } = operations
 const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 40

@@ -4,7 +4,7 @@
  * the owner of the table as well; keys that let a distributed PostgreSQL place a
  * workspace on one node.
  */
-import { installationTables, workspaceTables } from '../../src/core/tables.ts'
+import { installationTables, workspaceTables } from '../../src/core/contract/tables.ts'
 import type { Catalog, Table } from './catalog.ts'
 
 export interface Rule {

@@ -1,8 +1,8 @@
 /** The rules of the database, held against its catalog. Each rule is shown an offender first. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { installationTables, workspaceTables } from '../../src/core/tables.ts'
-import { type TestDatabase, testDatabase } from '../support/database.ts'
-import { type TestInstallation, testInstallation } from '../support/installation.ts'
+import { installationTables, workspaceTables } from '../../src/core/contract/tables.ts'
+import { type TestDatabase, testDatabase } from '../kit/database.ts'
+import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 import { type Catalog, readCatalog } from './catalog.ts'
 import { rules } from './catalog-rules.ts'
 

@@ -1,8 +1,8 @@
 /** The catalog of events against the source: what is emitted is declared, and what is declared is emitted. */
 import { describe, expect, test } from 'vitest'
-import { catalog } from '../../src/core/events/catalog.ts'
-import { dataSchemaOf } from '../../src/core/events/data-schema.ts'
-import type { EventDeclaration } from '../../src/core/events/declaration.ts'
+import type { EventDeclaration } from '../../src/core/contract/event.ts'
+import { catalog } from '../../src/core/contract/event-catalog.ts'
+import { dataSchemaOf } from '../../src/core/contract/event-schema.ts'
 import { type SourceFile, sourceFiles } from './source.ts'
 
 const declared = Object.entries(catalog) as [string, EventDeclaration][]

@@ -1,9 +1,9 @@
 /** What the daemon's login may do: the four roles, what every role may, and nothing beside. */
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { withClient } from '../../src/core/database/client.ts'
-import { openPool } from '../../src/core/database/pool.ts'
-import { readExcessRights, revokeFromEverybody } from '../../src/core/database/rights.ts'
-import { type TestDatabase, testDatabase } from '../support/database.ts'
+import { withClient } from '../../src/core/kernel/database/client.ts'
+import { openPool } from '../../src/core/kernel/database/pool.ts'
+import { readExcessRights, revokeFromEverybody } from '../../src/core/kernel/database/rights.ts'
+import { type TestDatabase, testDatabase } from '../kit/database.ts'
 
 let db: TestDatabase
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** The purge's list against the database's catalog: no table is forgotten, and each can be emptied in the list's order. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { installationTables, workspaceTables } from '../../src/core/tables.ts'
-import { type TestDatabase, testDatabase } from '../support/database.ts'
+import { installationTables, workspaceTables } from '../../src/core/contract/tables.ts'
+import { type TestDatabase, testDatabase } from '../kit/database.ts'
 
 let db: TestDatabase
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Each kind of sealed value belongs to rows that a purge knows, and is declared once. */
 import { describe, expect, test } from 'vitest'
-import { sealedKinds } from '../../src/core/sealed-kinds.ts'
-import { installationTables, workspaceTables } from '../../src/core/tables.ts'
+import { sealedKinds } from '../../src/core/contract/sealed-kinds.ts'
+import { installationTables, workspaceTables } from '../../src/core/contract/tables.ts'
 import { sourceFiles } from './source.ts'
 
 describe.each(Object.entries(sealedKinds))('%s', (kind, { owner, holds, ifLost }) => {
@@ -14,7 +14,7 @@ describe.each(Object.entries(sealedKinds))('%s', (kind, { owner, holds, ifLost }
 
   test('is stored and opened by somebody', () => {
     const users = sourceFiles('src').filter(
-      ({ path, text }) => path !== 'src/core/sealed-kinds.ts' && text.includes(`'${kind}'`),
+      ({ path, text }) => path !== 'src/core/contract/sealed-kinds.ts' && text.includes(`'${kind}'`),
     )
     expect(users.map(({ path }) => path)).not.toEqual([])
   })

@@ -3,7 +3,7 @@
  * security ask of them (design of the database: two locks, never one).
  */
 import { describe, expect, test } from 'vitest'
-import { installationTables, workspaceTables } from '../../src/core/tables.ts'
+import { installationTables, workspaceTables } from '../../src/core/contract/tables.ts'
 import { type SourceFile, sourceFiles } from './source.ts'
 
 interface Statement {

@@ -1,10 +1,10 @@
 /** Memberships: nobody grants more than he has, an OWNER stays, and a change holds from the very next request. Decisions 2; decision 0101. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Container } from '../../src/core/containers/contract.ts'
-import { type Role, rankOf, roles } from '../../src/core/schema.ts'
+import type { Container } from '../../src/core/contract/containers/operations.ts'
+import { type Role, rankOf, roles } from '../../src/core/contract/vocabulary.ts'
 import { type Board, bare, openBoard } from '../containers/board.ts'
-import { type Person, person } from '../support/people.ts'
+import { type Person, person } from '../kit/people.ts'
 
 let board: Board
 let hub: Container

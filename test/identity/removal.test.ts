@@ -5,10 +5,10 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import type { Role } from '../../src/core/schema.ts'
-import { mintToken, type TokenKind } from '../../src/core/token.ts'
+import type { Role } from '../../src/core/contract/vocabulary.ts'
+import { mintToken, type TokenKind } from '../../src/core/kernel/values/token.ts'
 import { type Board, openBoard } from '../containers/board.ts'
-import { type Credential, type Person, person, plantProof, storedPassword } from '../support/people.ts'
+import { type Credential, type Person, person, plantProof, storedPassword } from '../kit/people.ts'
 
 const password = 'correct horse battery staple'
 

@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Answered } from '../support/daemon.ts'
+import type { Answered } from '../kit/daemon.ts'
 import { type Desk, openDesk } from './desk.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'

@@ -1,10 +1,10 @@
 /** A collection with three buckets and labels, and short words for what the tests of items do in it. */
 import { randomUUIDv7 } from 'node:crypto'
-import { fold } from '../../src/core/fold.ts'
-import type { Item } from '../../src/core/items/contract.ts'
+import type { Item } from '../../src/core/contract/items/operations.ts'
+import { fold } from '../../src/core/kernel/values/fold.ts'
 import { type Board, openBoard } from '../containers/board.ts'
-import type { Answered, Sending } from '../support/daemon.ts'
-import type { Person } from '../support/people.ts'
+import type { Answered, Sending } from '../kit/daemon.ts'
+import type { Person } from '../kit/people.ts'
 
 export interface Desk extends Board {
   readonly collectionId: string

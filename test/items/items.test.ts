@@ -1,8 +1,8 @@
 /** One item: created, read, changed, completed, reopened, deleted; its activity, and who may. Spec: Index, Items; decisions 3. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { itemTypes } from '../../src/core/item-types.ts'
-import { naughtyStrings } from '../support/naughty-strings.ts'
+import { itemTypes } from '../../src/core/contract/item-types.ts'
+import { naughtyStrings } from '../kit/naughty-strings.ts'
 import { type Desk, openDesk } from './desk.ts'
 
 let desk: Desk

@@ -1,7 +1,7 @@
 /** Labels on items, and values of custom fields. Spec: Index, Items; Structure: labels, custom fields; decisions 3. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Item } from '../../src/core/items/contract.ts'
+import type { Item } from '../../src/core/contract/items/operations.ts'
 import { type Desk, openDesk } from './desk.ts'
 
 let desk: Desk

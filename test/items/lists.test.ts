@@ -1,8 +1,8 @@
 /** The list of items: its order, filters, pages, and whose items are in it. Spec: Index, Items; decisions 1 (Lists) and 3. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Item } from '../../src/core/items/contract.ts'
-import { type Person, person, workspace } from '../support/people.ts'
+import type { Item } from '../../src/core/contract/items/operations.ts'
+import { type Person, person, workspace } from '../kit/people.ts'
 import { type Desk, openDesk } from './desk.ts'
 
 let desk: Desk

@@ -1,7 +1,7 @@
 /** The order of items, and moving them: to another place, bucket or container. Spec: `:move`; decisions 3; decision 0105. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Item } from '../../src/core/items/contract.ts'
+import type { Item } from '../../src/core/contract/items/operations.ts'
 import { type Desk, openDesk, type Shelf } from './desk.ts'
 
 let desk: Desk

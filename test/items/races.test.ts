@@ -1,9 +1,9 @@
 /** Many at once on one board: quota, tags, keys, and a board that stays whole. T-11, T-39, F-20; decisions 0105 and 0106. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Item } from '../../src/core/items/contract.ts'
-import type { Answered } from '../support/daemon.ts'
-import { person } from '../support/people.ts'
+import type { Item } from '../../src/core/contract/items/operations.ts'
+import type { Answered } from '../kit/daemon.ts'
+import { person } from '../kit/people.ts'
 import { type Desk, openDesk } from './desk.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'

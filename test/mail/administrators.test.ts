@@ -1,9 +1,9 @@
 /** Who is told of a password opening, in which words, and how often. Spec: Password opening, "administrators told". */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { recoveryActor } from '../../src/core/actor.ts'
-import { openPassword } from '../../src/core/admin/tenants/password-opening.ts'
-import { type Mailing, mailing } from '../support/mailing.ts'
-import { type SmtpRelay, smtpRelay } from '../support/smtp-relay.ts'
+import { openPassword } from '../../src/core/areas/tenants/password-opening.ts'
+import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
+import { type Mailing, mailing } from '../kit/mailing.ts'
+import { type SmtpRelay, smtpRelay } from '../kit/smtp-relay.ts'
 
 const patience = { timeout: 20_000 }
 let relay: SmtpRelay

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import PostalMime from 'postal-mime'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Mail } from '../../src/core/areas/mail/message.ts'
+import { deliver, tryRelay } from '../../src/core/areas/mail/transport.ts'
+import { mailFolderOf, type Relay, readRelay } from '../../src/core/kernel/config/mail-settings.ts'
 import { JobGivenUp } from '../../src/core/kernel/transaction/runnable-job.ts'
-import type { Mail } from '../../src/core/mail/message.ts'
-import { mailFolderOf, type Relay, readRelay } from '../../src/core/mail/settings.ts'
-import { deliver, tryRelay } from '../../src/core/mail/transport.ts'
-import { mailing } from '../support/mailing.ts'
-import { type SmtpRelay, smtpRelay } from '../support/smtp-relay.ts'
+import { mailing } from '../kit/mailing.ts'
+import { type SmtpRelay, smtpRelay } from '../kit/smtp-relay.ts'
 
 const from = { name: 'svc', address: 'svc@mail.example' }
 const mail: Mail = {

@@ -1,8 +1,8 @@
 /** What `svc doctor` says of the mail. */
 import { expect, test } from 'vitest'
 import { checkMail } from '../../src/cli/doctor/host.ts'
-import { readConfig } from '../../src/core/config.ts'
-import { smtpRelay } from '../support/smtp-relay.ts'
+import { readConfig } from '../../src/core/kernel/config/config.ts'
+import { smtpRelay } from '../kit/smtp-relay.ts'
 
 test('without a relay it names the folder', async () => {
   expect(await checkMail(readConfig({ SVC_DATA_DIR: '/srv/svc' }))).toMatchObject({

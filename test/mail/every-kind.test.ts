@@ -1,17 +1,17 @@
 /** Every kind of mail there is reaches a real relay, in every language, as text and HTML; and what a link promises is kept. */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { anyone } from '../../src/core/actor.ts'
-import { tellAccount, tellAdministrators } from '../../src/core/mail/jobs.ts'
-import { kindOf, mailNames } from '../../src/core/mail/kinds.ts'
-import { languages } from '../../src/core/mail/texts/language.ts'
-import { operations } from '../../src/core/operations.ts'
-import { performForAnswer } from '../../src/core/perform.ts'
-import { type Callers, callers, joinedWorkspace, type Person } from '../support/accounts.ts'
-import { codeAt, enroll, forget } from '../support/authenticator.ts'
-import { password } from '../support/installation.ts'
-import { type Mailing, mailing } from '../support/mailing.ts'
-import { type SmtpRelay, smtpRelay } from '../support/smtp-relay.ts'
+import { performForAnswer } from '../../src/core/app/perform.ts'
+import { tellAccount, tellAdministrators } from '../../src/core/areas/mail/jobs.ts'
+import { kindOf, mailNames } from '../../src/core/areas/mail/kinds.ts'
+import { languages } from '../../src/core/areas/mail/texts/language.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { anyone } from '../../src/core/kernel/values/actor.ts'
+import { type Callers, callers, joinedWorkspace, type Person } from '../kit/accounts.ts'
+import { codeAt, enroll, forget } from '../kit/authenticator.ts'
+import { password } from '../kit/installation.ts'
+import { type Mailing, mailing } from '../kit/mailing.ts'
+import { type SmtpRelay, smtpRelay } from '../kit/smtp-relay.ts'
 
 const patience = { timeout: 150_000 }
 const longest = 180_000

@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sweepMailFolder } from '../../src/core/mail/folder.ts'
-import { mailFolderOf } from '../../src/core/mail/settings.ts'
-import { type TestInstallation, testInstallation } from '../support/installation.ts'
+import { sweepMailFolder } from '../../src/core/areas/mail/folder.ts'
+import { mailFolderOf } from '../../src/core/kernel/config/mail-settings.ts'
+import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 let one: TestInstallation
 beforeAll(async () => {

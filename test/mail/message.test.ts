@@ -1,9 +1,9 @@
 /** What a mail says, in every language there is. */
 import { describe, expect, test } from 'vitest'
-import { starterFor } from '../../src/core/admin/tenants/starter.ts'
-import { kindOf, type MailName, mailNames } from '../../src/core/mail/kinds.ts'
-import { composeMail, type Notice } from '../../src/core/mail/message.ts'
-import { languages } from '../../src/core/mail/texts/language.ts'
+import { kindOf, type MailName, mailNames } from '../../src/core/areas/mail/kinds.ts'
+import { composeMail, type Notice } from '../../src/core/areas/mail/message.ts'
+import { languages } from '../../src/core/areas/mail/texts/language.ts'
+import { starterFor } from '../../src/core/areas/tenants/starter-content.ts'
 
 const recipient = { accountId: '0190c9d2-7a3b-7cde-8f01-000000000001', name: 'Ada', address: 'ada@people.example' }
 const from = { name: 'svc', address: 'svc@mail.example' }

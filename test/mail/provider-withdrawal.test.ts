@@ -1,9 +1,9 @@
 /** Who is told of the end of a provider's offer, through a real relay and the real queue. Spec: Offered identity provider, row 1. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { identityProviderOperations as ops } from '../../src/core/admin/identity-providers/contract.ts'
-import { type HostileProvider, hostileClient, hostileProvider } from '../support/hostile-provider.ts'
-import { type Mailing, mailing } from '../support/mailing.ts'
-import { type SmtpRelay, smtpRelay } from '../support/smtp-relay.ts'
+import { identityProviderOperations as ops } from '../../src/core/contract/providers/offered.ts'
+import { type HostileProvider, hostileClient, hostileProvider } from '../kit/hostile-provider.ts'
+import { type Mailing, mailing } from '../kit/mailing.ts'
+import { type SmtpRelay, smtpRelay } from '../kit/smtp-relay.ts'
 
 const patience = { timeout: 20_000 }
 let relay: SmtpRelay

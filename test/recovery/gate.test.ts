@@ -1,17 +1,17 @@
 /** The gate: while it is closed, workspaces are refused, operators are served, and workers hold their jobs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { recoveryActor } from '../../src/core/actor.ts'
-import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
-import { sessionOperations } from '../../src/core/auth/contract.ts'
-import { startSession } from '../../src/core/auth/session.ts'
+import { startSession } from '../../src/core/areas/auth/sign-in/session.ts'
+import { closeGate, lookAtGate } from '../../src/core/areas/recovery/gate.ts'
+import { sessionOperations } from '../../src/core/contract/auth/operations.ts'
+import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
 import { defineJob } from '../../src/core/kernel/transaction/runnable-job.ts'
-import { closeGate, lookAtGate } from '../../src/core/recovery/gate.ts'
+import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
 import { silentLog } from '../../src/daemon/log.ts'
 import { startWorker } from '../../src/daemon/worker.ts'
-import { furnished } from '../support/leaving-workspace.ts'
-import { person, storedPassword } from '../support/people.ts'
-import { type TwoWays, twoWays } from '../support/two-ways.ts'
+import { furnished } from '../kit/leaving-workspace.ts'
+import { person, storedPassword } from '../kit/people.ts'
+import { type TwoWays, twoWays } from '../kit/two-ways.ts'
 
 let ways: TwoWays
 beforeAll(async () => {

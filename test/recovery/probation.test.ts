@@ -1,11 +1,11 @@
 /** A recovery gives an operator on probation back as one on probation. Spec: decisions 7, Probation; docs/decisions/0130. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { recoveryActor } from '../../src/core/actor.ts'
-import { operations } from '../../src/core/operations.ts'
-import { planReconciliation, readLedgers } from '../../src/core/recovery/reconcile.ts'
-import { repeatSteps } from '../../src/core/recovery/repeat.ts'
-import { type Callers, callers, joinedWorkspace } from '../support/accounts.ts'
-import { type TestInstallation, testInstallation } from '../support/installation.ts'
+import { repeatSteps } from '../../src/core/areas/recovery/apply.ts'
+import { planReconciliation, readLedgers } from '../../src/core/areas/recovery/reconcile.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
+import { type Callers, callers, joinedWorkspace } from '../kit/accounts.ts'
+import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 const { addOperator, listOperators } = operations
 

@@ -20,12 +20,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
-import { backupOperations } from '../../src/core/backup/contract.ts'
+import { backupOperations } from '../../src/core/contract/backup/operations.ts'
+import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
 import { holdLine, type Made, makeArchive } from '../backup/archives.ts'
-import { type Furnished, furnished } from '../support/leaving-workspace.ts'
-import { databaseEnv } from '../support/svc.ts'
-import { ways as everyWay, type TwoWays, twoWays, type Way } from '../support/two-ways.ts'
+import { type Furnished, furnished } from '../kit/leaving-workspace.ts'
+import { databaseEnv } from '../kit/svc.ts'
+import { ways as everyWay, type TwoWays, twoWays, type Way } from '../kit/two-ways.ts'
 
 let ways: TwoWays
 let base: string

@@ -1,11 +1,11 @@
 /** Legal holds: placed, read, released. Spec: Legal holds. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
-import { type HoldScope, retentionOperations } from '../../src/core/retention/contract.ts'
-import { type Furnished, furnished } from '../support/leaving-workspace.ts'
-import { person } from '../support/people.ts'
-import { ways as everyWay, type TwoWays, twoWays, type Way } from '../support/two-ways.ts'
+import { type HoldScope, retentionOperations } from '../../src/core/contract/retention/operations.ts'
+import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
+import { type Furnished, furnished } from '../kit/leaving-workspace.ts'
+import { person } from '../kit/people.ts'
+import { ways as everyWay, type TwoWays, twoWays, type Way } from '../kit/two-ways.ts'
 
 let ways: TwoWays
 let acme: Furnished

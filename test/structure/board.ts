@@ -1,12 +1,12 @@
 /** A collection of its own with people in each role, and requests to the structure operations over HTTP. */
 import { randomUUIDv7 } from 'node:crypto'
-import type { Answer, Operation } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import type { Problem } from '../../src/core/problem.ts'
-import type { Role } from '../../src/core/schema.ts'
-import { type Callers, callers, plantAccount, plantToken, redeem } from '../support/accounts.ts'
-import type { Caller } from '../support/callers.ts'
-import { type SentArgs, type TestInstallation, testInstallation } from '../support/installation.ts'
+import type { Answer, Operation } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import type { Problem } from '../../src/core/contract/problem.ts'
+import type { Role } from '../../src/core/contract/vocabulary.ts'
+import { type Callers, callers, plantAccount, plantToken, redeem } from '../kit/accounts.ts'
+import type { Caller } from '../kit/callers.ts'
+import { type SentArgs, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 export interface Board {
   readonly own: TestInstallation

@@ -1,10 +1,10 @@
 /** Each rule of the buckets. Spec: Structure: buckets; Resources, Bucket; decisions 3. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import { request } from '../support/callers.ts'
-import type { SentArgs } from '../support/installation.ts'
+import type { Operation } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { request } from '../kit/callers.ts'
+import type { SentArgs } from '../kit/installation.ts'
 import { type Board, bucketNames, bucketsNamed, openBoard, refusalOf } from './board.ts'
 
 const { listBuckets, createBucket, updateBucket, deleteBucket, reorderBucket } = operations

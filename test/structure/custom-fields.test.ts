@@ -1,10 +1,10 @@
 /** Each rule of the custom fields. Spec: Structure: custom fields; Resources, Custom field definition; decisions 2 and 3. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Operation, Sent } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import { request } from '../support/callers.ts'
-import type { SentArgs } from '../support/installation.ts'
+import type { Operation, Sent } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { request } from '../kit/callers.ts'
+import type { SentArgs } from '../kit/installation.ts'
 import { type Board, openBoard, refusalOf } from './board.ts'
 
 const { listCustomFields, createCustomField, updateCustomField, deleteCustomField } = operations

@@ -5,12 +5,12 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { AccountActor } from '../../src/core/actor.ts'
-import { fold } from '../../src/core/fold.ts'
-import type { Operation, Sent } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import { performForAnswer } from '../../src/core/perform.ts'
-import type { Problem } from '../../src/core/problem.ts'
+import { performForAnswer } from '../../src/core/app/perform.ts'
+import type { Operation, Sent } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import type { Problem } from '../../src/core/contract/problem.ts'
+import type { AccountActor } from '../../src/core/kernel/values/actor.ts'
+import { fold } from '../../src/core/kernel/values/fold.ts'
 import { type Board, openBoard } from './board.ts'
 
 const sequences = process.env['SVC_FAULTS'] === 'full' ? 2_000 : 30

@@ -5,9 +5,9 @@
  * rounds each, of 50 writers and of 20 clients.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Operation, Sent } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import { type HttpAnswer, request } from '../support/callers.ts'
+import type { Operation, Sent } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { type HttpAnswer, request } from '../kit/callers.ts'
 import { type Board, bucketsNamed, openBoard } from './board.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'

@@ -1,12 +1,12 @@
 /** Reading what provisioning made. Spec: Index, Containers and Structure; decisions 3. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { fold } from '../../src/core/fold.ts'
-import { newId } from '../../src/core/id.ts'
-import { operations } from '../../src/core/operations.ts'
-import { type Callers, callers, plantAccount, plantToken, redeem } from '../support/accounts.ts'
-import type { Caller } from '../support/callers.ts'
-import { type TestInstallation, testInstallation } from '../support/installation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { fold } from '../../src/core/kernel/values/fold.ts'
+import { newId } from '../../src/core/kernel/values/id.ts'
+import { type Callers, callers, plantAccount, plantToken, redeem } from '../kit/accounts.ts'
+import type { Caller } from '../kit/callers.ts'
+import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 const { listContainers, listBuckets, listLabels } = operations
 

@@ -1,9 +1,9 @@
 /** T-30: every naughty text through every string of buckets, labels and fields: answered as it was sent, or 422 at its pointer. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Operation } from '../../src/core/operation.ts'
-import { operations } from '../../src/core/operations.ts'
-import { request } from '../support/callers.ts'
-import { naughtyStrings, unstorableStrings } from '../support/naughty-strings.ts'
+import type { Operation } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { request } from '../kit/callers.ts'
+import { naughtyStrings, unstorableStrings } from '../kit/naughty-strings.ts'
 import { type Board, bucketsNamed, openBoard } from './board.ts'
 
 let board: Board

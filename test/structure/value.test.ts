@@ -1,9 +1,9 @@
 /** What each kind of field takes, by tables. Spec: Resources, Custom field definition; decisions 3. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Problem } from '../../src/core/problem.ts'
-import { type FieldKind, fieldKinds } from '../../src/core/structure/custom-fields/contract.ts'
-import { checkFieldValue } from '../../src/core/structure/custom-fields/value.ts'
+import { checkFieldValue } from '../../src/core/areas/structure/custom-fields/value.ts'
+import type { Problem } from '../../src/core/contract/problem.ts'
+import { type FieldKind, fieldKinds } from '../../src/core/contract/structure/custom-fields.ts'
 
 const options = ['red', 'Red', 'grün']
 const definitionOf = (kind: FieldKind) => ({ kind, options: kind.endsWith('SELECT') ? options : null })

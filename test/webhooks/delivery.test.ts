@@ -1,8 +1,8 @@
 /** Deliveries as their receivers see them, and as the workspace reads them afterwards. Spec: Events; decisions 5, Delivery. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { bell, perNotification } from '../../src/core/webhooks/fan-out.ts'
-import { type Receiver, receiver, status, verifies } from '../support/receiver.ts'
-import { type Subscribed, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+import { bell, perNotification } from '../../src/core/kernel/outbox/fan-out.ts'
+import { type Receiver, receiver, status, verifies } from '../kit/receiver.ts'
+import { type Subscribed, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 let world: WebhookWorld
 let target: Receiver

@@ -7,12 +7,12 @@ import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Egress, openEgress } from '../../src/core/egress/client.ts'
-import { nothingReleased, type Resolve } from '../../src/core/egress/guard.ts'
-import { literalForms } from '../egress/literal-forms.ts'
-import { type HostileTarget, hostileKinds, hostileTarget } from '../support/hostile-target.ts'
-import { type Receiver, receiver, status } from '../support/receiver.ts'
-import { released, type Subscribed, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+import { type Egress, openEgress } from '../../src/core/kernel/egress/client.ts'
+import { nothingReleased, type Resolve } from '../../src/core/kernel/egress/guard.ts'
+import { literalForms } from '../kernel/egress/literal-forms.ts'
+import { type HostileTarget, hostileKinds, hostileTarget } from '../kit/hostile-target.ts'
+import { type Receiver, receiver, status } from '../kit/receiver.ts'
+import { released, type Subscribed, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 const rounds = process.env['SVC_FAULTS'] === 'full' ? 500 : 120
 const bounds = { connectMs: 5_000, deadlineMs: 1_500 }

@@ -1,8 +1,8 @@
 /** The pure parts: who may be called next (lanes), and what becomes of a delivery (ladder). */
 import { beforeEach, describe, expect, test } from 'vitest'
+import { Lanes, type Place } from '../../src/core/areas/webhooks/dispatch/lanes.ts'
+import { type Ended, retryAfterSeconds, verdictOn } from '../../src/core/areas/webhooks/ladder.ts'
 import { readLadder } from '../../src/core/kernel/config/retry-ladder.ts'
-import { Lanes, type Place } from '../../src/core/webhooks/dispatch/lanes.ts'
-import { type Ended, retryAfterSeconds, verdictOn } from '../../src/core/webhooks/ladder.ts'
 
 const limits = {
   quick: { daemon: 10, workspace: 6, target: 4 },

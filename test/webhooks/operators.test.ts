@@ -1,8 +1,8 @@
 /** What operators see of deliveries: all of the way, nothing of the content. T-36 for what goes out. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { person } from '../support/people.ts'
-import { type Receiver, receiver, status } from '../support/receiver.ts'
-import { type Subscribed, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+import { person } from '../kit/people.ts'
+import { type Receiver, receiver, status } from '../kit/receiver.ts'
+import { type Subscribed, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 let world: WebhookWorld
 let target: Receiver

@@ -5,8 +5,8 @@
 
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Received, type Receiver, receiver, verifies } from '../support/receiver.ts'
-import { type Subscribed, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+import { type Received, type Receiver, receiver, verifies } from '../kit/receiver.ts'
+import { type Subscribed, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const rotations = isFull ? 60 : 8

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+import { type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const page = readFileSync(join(root, 'docs/webhooks.md'), 'utf8')

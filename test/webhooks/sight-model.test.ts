@@ -5,10 +5,10 @@
  */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Role } from '../../src/core/schema.ts'
-import { system } from '../support/events.ts'
-import { type Person, person } from '../support/people.ts'
-import { eventType, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+import type { Role } from '../../src/core/contract/vocabulary.ts'
+import { system } from '../kit/events.ts'
+import { type Person, person } from '../kit/people.ts'
+import { eventType, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 const steps = process.env['SVC_FAULTS'] === 'full' ? 400 : 40
 

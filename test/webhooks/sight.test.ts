@@ -1,13 +1,13 @@
 /** A webhook is told of private containers what the account that it acts for sees. Decisions 7, Sight of events; decision 0156. */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Container } from '../../src/core/containers/contract.ts'
-import type { Item } from '../../src/core/items/contract.ts'
-import type { Role } from '../../src/core/schema.ts'
-import type { Delivery } from '../../src/core/webhooks/contract.ts'
-import { type Person, person } from '../support/people.ts'
-import { receiver, status as statusOf } from '../support/receiver.ts'
-import { type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+import type { Container } from '../../src/core/contract/containers/operations.ts'
+import type { Item } from '../../src/core/contract/items/operations.ts'
+import type { Role } from '../../src/core/contract/vocabulary.ts'
+import type { Delivery } from '../../src/core/contract/webhooks/operations.ts'
+import { type Person, person } from '../kit/people.ts'
+import { receiver, status as statusOf } from '../kit/receiver.ts'
+import { type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 const types = ['svc.work.item.created.v1', 'svc.work.item.changed.v1', 'svc.work.item.moved.v1']
 const url = 'http://127.0.0.1:9/in'

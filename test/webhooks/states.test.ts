@@ -4,14 +4,14 @@
  */
 import type { ServerResponse } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { recoveryActor } from '../../src/core/actor.ts'
-import { tenantOperations } from '../../src/core/admin/tenants/contract.ts'
-import { performForAnswer } from '../../src/core/perform.ts'
-import { closeGate } from '../../src/core/recovery/gate.ts'
-import { productLimits } from '../../src/core/webhooks/dispatch/lanes.ts'
-import { sweepDeliveries } from '../../src/core/webhooks/jobs.ts'
-import { type Receiver, receiver, status, verifies } from '../support/receiver.ts'
-import { eventType, type Subscribed, underWay, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+import { performForAnswer } from '../../src/core/app/perform.ts'
+import { closeGate } from '../../src/core/areas/recovery/gate.ts'
+import { productLimits } from '../../src/core/areas/webhooks/dispatch/lanes.ts'
+import { sweepDeliveries } from '../../src/core/areas/webhooks/jobs.ts'
+import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
+import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
+import { type Receiver, receiver, status, verifies } from '../kit/receiver.ts'
+import { eventType, type Subscribed, underWay, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 let world: WebhookWorld
 let target: Receiver

@@ -1,8 +1,8 @@
 /** Webhooks: made, changed, rotated, removed. Spec: Webhook subscription; Webhooks and event pull; decisions 5. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { literalForms } from '../egress/literal-forms.ts'
-import { eventType, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+import { literalForms } from '../kernel/egress/literal-forms.ts'
+import { eventType, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 let world: WebhookWorld
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 /** What a turn waits for, and what it reads. Decision 0117. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { lockClasses } from '../../src/core/database/lock-classes.ts'
-import { bell } from '../../src/core/webhooks/fan-out.ts'
-import { type Receiver, receiver, status } from '../support/receiver.ts'
-import { type Subscribed, type WebhookWorld, webhookWorld } from '../support/webhooks.ts'
+import { lockClasses } from '../../src/core/kernel/database/lock-classes.ts'
+import { bell } from '../../src/core/kernel/outbox/fan-out.ts'
+import { type Receiver, receiver, status } from '../kit/receiver.ts'
+import { type Subscribed, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 let world: WebhookWorld
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Flags } from '@oclif/core'
-import { type JournalEntry, journalOperations } from '../../core/admin/journal/contract.ts'
-import { writeJson } from '../../core/json.ts'
+import { type JournalEntry, journalOperations } from '../../core/contract/journal/operations.ts'
+import { writeJson } from '../../core/kernel/values/json.ts'
 import { CallerCommand } from '../base-command.ts'
-import { type Caller, pagesOf } from '../caller.ts'
+import { type Caller, pagesOf } from '../call/caller.ts'
 import { journalLine } from '../render/journal.ts'
 import { printableLines } from '../render/printable.ts'
 

@@ -1,14 +1,14 @@
 import { Flags } from '@oclif/core'
-import { sessionOperations } from '../../core/auth/contract.ts'
-import { tokenOperations } from '../../core/auth/token-contract.ts'
-import { Problem } from '../../core/problem.ts'
-import { apiCaller } from '../api-caller.ts'
+import { sessionOperations } from '../../core/contract/auth/operations.ts'
+import { tokenOperations } from '../../core/contract/auth/tokens.ts'
+import { Problem } from '../../core/contract/problem.ts'
 import { BaseCommand } from '../base-command.ts'
-import type { Caller } from '../caller.ts'
-import { chosenProfile } from '../caller-choice.ts'
-import { profileCredentials } from '../credentials.ts'
+import { apiCaller } from '../call/api-caller.ts'
+import type { Caller } from '../call/caller.ts'
+import { chosenProfile } from '../call/caller-choice.ts'
+import { profileCredentials } from '../call/credentials.ts'
 import { Failure } from '../failure.ts'
-import { removeProfile } from '../profiles.ts'
+import { removeProfile } from '../profile/profiles.ts'
 
 export default class Logout extends BaseCommand {
   static override summary = "End the session, revoke the profile's own token, and remove the profile"

@@ -1,4 +1,4 @@
-import { overviewOperations } from '../../core/admin/overview/contract.ts'
+import { overviewOperations } from '../../core/contract/overview/operations.ts'
 import { CallerCommand } from '../base-command.ts'
 import { details } from '../render/details.ts'
 

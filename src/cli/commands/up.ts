@@ -1,7 +1,6 @@
-import { type Config, readConfig } from '../../core/config.ts'
-import { placeOf } from '../../core/mail/settings.ts'
-import { adminTokenDays } from '../admin-token.ts'
-import { hasEmbedded } from '../database.ts'
+import { type Config, readConfig } from '../../core/kernel/config/config.ts'
+import { placeOf } from '../../core/kernel/config/mail-settings.ts'
+import { hasEmbedded } from '../call/database.ts'
 import { lineOf } from '../doctor/finding.ts'
 import { listenFault, urlOf } from '../doctor/server.ts'
 import { Failure } from '../failure.ts'
@@ -12,12 +11,13 @@ import {
   keepProfile,
   setUpOnce,
   workspaceWithoutOperator,
-} from '../first-run.ts'
+} from '../first-run/first-run.ts'
+import { wayToOperator } from '../first-run/single-mode.ts'
+import { setUpAnswers, setUpFlags } from '../input/set-up-answers.ts'
 import { onInterruption } from '../interruption.ts'
-import { type Profile, profileOf } from '../profiles.ts'
+import { adminTokenDays } from '../profile/admin-token.ts'
+import { type Profile, profileOf } from '../profile/profiles.ts'
 import { ServingCommand } from '../serving-command.ts'
-import { setUpAnswers, setUpFlags } from '../set-up-answers.ts'
-import { wayToOperator } from '../single-mode.ts'
 
 export default class Up extends ServingCommand {
   static override summary = 'Make an installation in this folder, set it up, and serve it until Ctrl-C'
@@ -42,7 +42,7 @@ export default class Up extends ServingCommand {
     const answers = isNew ? await setUpAnswers(flags) : undefined
     if (answers) checkAnswers(answers)
 
-    const { bootInstallation } = await import('../../core/boot.ts')
+    const { bootInstallation } = await import('../../core/app/boot.ts')
     const booted = await bootInstallation(config, { works: false, applicationName: 'svc up', note: this.note })
     const stopHeeding = onInterruption(() => booted.close())
     try {

@@ -1,12 +1,12 @@
 /** Checks of the database: reached, new enough, migrated, its login harmless, its clock right, the ring fitting. */
 import type { Client } from 'pg'
-import type { Config } from '../../core/config.ts'
-import { withClient } from '../../core/database/client.ts'
-import { migrationStatus } from '../../core/database/migrate.ts'
-import { readExcessRights } from '../../core/database/rights.ts'
-import type { Keyring } from '../../core/keyring.ts'
-import type { HeldDatabase } from '../database.ts'
-import { wayToOperator } from '../single-mode.ts'
+import type { Config } from '../../core/kernel/config/config.ts'
+import { withClient } from '../../core/kernel/database/client.ts'
+import { migrationStatus } from '../../core/kernel/database/migrate.ts'
+import { readExcessRights } from '../../core/kernel/database/rights.ts'
+import type { Keyring } from '../../core/kernel/sealing/keyring.ts'
+import type { HeldDatabase } from '../call/database.ts'
+import { wayToOperator } from '../first-run/single-mode.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 
 /** All of them; after one that cannot be reached the rest would only say the same again. */

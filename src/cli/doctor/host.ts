@@ -1,9 +1,9 @@
 /** Checks of this machine: Node, the configuration, the data folder, space, the keyring file. */
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Config, readConfig } from '../../core/config.ts'
-import { type Keyring, readKeyring } from '../../core/keyring.ts'
-import { placeOf } from '../../core/mail/settings.ts'
+import { type Config, readConfig } from '../../core/kernel/config/config.ts'
+import { placeOf } from '../../core/kernel/config/mail-settings.ts'
+import { type Keyring, readKeyring } from '../../core/kernel/sealing/keyring.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 
 const oldestNode = 24
@@ -65,7 +65,7 @@ export async function checkMail({ mail }: Config): Promise<Finding> {
   if (!mail.relay) return ok('mail', `no SVC_SMTP_URL: written to ${mail.folder}`)
   const place = placeOf(mail)
   try {
-    const { tryRelay } = await import('../../core/mail/transport.ts')
+    const { tryRelay } = await import('../../core/areas/mail/transport.ts')
     await tryRelay(mail.relay)
     return ok('mail', `the relay ${place} answers; from ${mail.from.address}`)
   } catch (error) {

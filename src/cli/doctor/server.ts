@@ -1,13 +1,13 @@
 /** Checks of the daemon and of what this folder's commands would speak to. */
 import { createServer } from 'node:net'
-import type { Config } from '../../core/config.ts'
-import { loadEnvironment } from '../../core/environment.ts'
-import { identityOperations } from '../../core/identity/contract.ts'
-import { Problem } from '../../core/problem.ts'
-import { apiCaller } from '../api-caller.ts'
-import { apiTargetOf, type Choice } from '../caller-choice.ts'
+import { identityOperations } from '../../core/contract/identity/operations.ts'
+import { Problem } from '../../core/contract/problem.ts'
+import type { Config } from '../../core/kernel/config/config.ts'
+import { loadEnvironment } from '../../core/kernel/values/environment.ts'
+import { apiCaller } from '../call/api-caller.ts'
+import { apiTargetOf, type Choice } from '../call/caller-choice.ts'
+import { exchange, type HttpAnswer } from '../call/http.ts'
 import { Failure } from '../failure.ts'
-import { exchange, type HttpAnswer } from '../http.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 
 /** Whether a daemon answers where the configuration says, or else whether it could listen there. */

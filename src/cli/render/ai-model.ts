@@ -1,5 +1,5 @@
 /** An offered AI model for people. */
-import type { OfferedAiModel } from '../../core/admin/ai-providers/contract.ts'
+import type { OfferedAiModel } from '../../core/contract/ai/offered.ts'
 import { details } from './details.ts'
 
 export const modelDetails = (model: OfferedAiModel): string =>

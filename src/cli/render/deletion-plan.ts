@@ -1,5 +1,5 @@
 /** What a deletion would take with it, for people. */
-import type { DeletionPlan } from '../../core/retention/contract.ts'
+import type { DeletionPlan } from '../../core/contract/retention/operations.ts'
 import { details } from './details.ts'
 import { moment } from './moment.ts'
 import { table } from './table.ts'

@@ -1,5 +1,5 @@
 /** How deliveries fare, for operators: one line for each workspace and host, and how long attempts took. */
-import type { DeliveryStats } from '../../core/admin/deliveries/contract.ts'
+import type { DeliveryStats } from '../../core/contract/webhooks/operator-view.ts'
 import { moment } from './moment.ts'
 import { bar } from './progress.ts'
 import { type Column, table } from './table.ts'

@@ -1,5 +1,5 @@
 /** Deliveries for people: what happened, what it means, and what comes next. */
-import type { AttemptError, Delivery, DeliveryAttempt, WebhookState } from '../../core/webhooks/contract.ts'
+import type { AttemptError, Delivery, DeliveryAttempt, WebhookState } from '../../core/contract/webhooks/operations.ts'
 import { details } from './details.ts'
 import { moment } from './moment.ts'
 import { printable } from './printable.ts'

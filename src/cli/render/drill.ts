@@ -1,5 +1,5 @@
 /** What a drill found, as tables for people: what it took, what was lost and what became of it, what was proved. */
-import type { DrillReport } from '../../core/recovery/drill.ts'
+import type { DrillReport } from '../../core/drill/drill.ts'
 import { moment } from './moment.ts'
 import { type Column, table } from './table.ts'
 

@@ -1,5 +1,5 @@
 /** The installation's gate, for people. */
-import type { GateState } from '../../core/recovery/gate.ts'
+import type { GateState } from '../../core/areas/recovery/gate.ts'
 import { details } from './details.ts'
 import { moment } from './moment.ts'
 

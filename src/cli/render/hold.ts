@@ -1,5 +1,5 @@
 /** One legal hold, for people. */
-import type { Hold } from '../../core/retention/contract.ts'
+import type { Hold } from '../../core/contract/retention/operations.ts'
 import { details } from './details.ts'
 import { moment } from './moment.ts'
 

@@ -1,5 +1,5 @@
 /** Journal entries, one line each: when, what, on which workspace, by whom, and the details. */
-import type { JournalEntry } from '../../core/admin/journal/contract.ts'
+import type { JournalEntry } from '../../core/contract/journal/operations.ts'
 import { moment } from './moment.ts'
 import { printable } from './printable.ts'
 

@@ -1,5 +1,5 @@
 /** The keyring's use as a table, and how far a reseal is. */
-import type { KeyringUse } from '../../core/admin/encryption/contract.ts'
+import type { KeyringUse } from '../../core/contract/keyring/operations.ts'
 import { type Column, table } from './table.ts'
 
 type KeyUse = KeyringUse['keys'][number]

@@ -1,6 +1,6 @@
 /** The obligation ledger and its copies, for people. */
-import type { CopyState } from '../../core/recovery/copy-state.ts'
-import type { LedgerStatus } from '../../core/recovery/ledger-status.ts'
+import type { CopyState } from '../../core/areas/recovery/ledger/copy-state.ts'
+import type { LedgerStatus } from '../../core/areas/recovery/ledger/ledger-status.ts'
 import { printable } from './printable.ts'
 
 const waits = {

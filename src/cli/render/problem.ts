@@ -1,6 +1,6 @@
 /** Problems in words: what happened, what to do, and each member that breaks its rule. */
-import type { Problem, Violation } from '../../core/problem.ts'
-import { problems } from '../../core/problem.ts'
+import type { Problem, Violation } from '../../core/contract/problem.ts'
+import { problems } from '../../core/contract/problem.ts'
 import { printable } from './printable.ts'
 
 type Params = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
 /** Quotas as a table. */
-import { type QuotaName, quotaNames, type ResolvedQuotas } from '../../core/admin/tenants/contract.ts'
+import { type QuotaName, quotaNames, type ResolvedQuotas } from '../../core/contract/tenants/operations.ts'
 import { table } from './table.ts'
 
 /** A ceiling of 0 is none. */

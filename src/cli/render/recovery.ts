@@ -1,6 +1,6 @@
 /** Checks and steps of a recovery, as tables for people. */
-import type { Check } from '../../core/recovery/check.ts'
-import type { Step } from '../../core/recovery/reconcile.ts'
+import type { Check } from '../../core/areas/recovery/check.ts'
+import type { Step } from '../../core/areas/recovery/reconcile.ts'
 import { printable } from './printable.ts'
 import { type Column, table } from './table.ts'
 

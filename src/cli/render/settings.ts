@@ -1,6 +1,6 @@
 /** Settings as tables. */
-import type { InstanceSettings } from '../../core/admin/settings/contract.ts'
-import type { Change } from '../settings-document.ts'
+import type { InstanceSettings } from '../../core/contract/settings/operations.ts'
+import type { Change } from '../input/settings-document.ts'
 import { table } from './table.ts'
 
 interface Line {

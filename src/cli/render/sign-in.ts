@@ -1,5 +1,5 @@
 /** Why somebody can sign in, or cannot, in sentences. */
-import type { SignInExplanation } from '../../core/audit/contract.ts'
+import type { SignInExplanation } from '../../core/contract/audit/operations.ts'
 import { moment } from './moment.ts'
 import { printable } from './printable.ts'
 

@@ -1,5 +1,5 @@
 /** One webhook, for people. */
-import type { Webhook } from '../../core/webhooks/contract.ts'
+import type { Webhook } from '../../core/contract/webhooks/operations.ts'
 import { details } from './details.ts'
 import { moment } from './moment.ts'
 

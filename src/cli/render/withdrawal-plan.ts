@@ -1,5 +1,5 @@
 /** Whom the end of a provider's offer would leave with no way in, for people. */
-import type { PlannedWorkspace, WithdrawalPlan } from '../../core/admin/identity-providers/contract.ts'
+import type { PlannedWorkspace, WithdrawalPlan } from '../../core/contract/providers/offered.ts'
 import { details } from './details.ts'
 import { type Column, table } from './table.ts'
 

@@ -6,20 +6,20 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, exportSPKI, type GenerateKeyPairResult, generateKeyPair } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { identityProviderOperations as admin } from '../../../src/core/admin/identity-providers/contract.ts'
-import { type Release, readRelease } from '../../../src/core/egress/guard.ts'
-import type { TestDaemon } from '../../support/daemon.ts'
+import { identityProviderOperations as admin } from '../../../src/core/contract/providers/offered.ts'
+import { type Release, readRelease } from '../../../src/core/kernel/egress/guard.ts'
+import type { TestDaemon } from '../../kit/daemon.ts'
 import {
   coded,
   type ForgersTools,
   type HostileProvider,
   hostileClient,
   hostileProvider,
-} from '../../support/hostile-provider.ts'
-import { closed } from '../../support/oidc-provider.ts'
-import { workspace } from '../../support/people.ts'
-import { finish, start } from '../../support/signing-in.ts'
-import { type TwoWays, twoWays } from '../../support/two-ways.ts'
+} from '../../kit/hostile-provider.ts'
+import { closed } from '../../kit/oidc-provider.ts'
+import { workspace } from '../../kit/people.ts'
+import { finish, start } from '../../kit/signing-in.ts'
+import { type TwoWays, twoWays } from '../../kit/two-ways.ts'
 
 let hostile: HostileProvider
 let ways: TwoWays

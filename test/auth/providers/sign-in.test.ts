@@ -1,16 +1,16 @@
 /** Signing in through a real provider, end to end over the API: who comes in, as whom, and who does not. */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { identityProviderOperations as admin } from '../../../src/core/admin/identity-providers/contract.ts'
-import { sweepExpired } from '../../../src/core/auth/jobs.ts'
-import { type Release, readRelease } from '../../../src/core/egress/guard.ts'
-import { fold } from '../../../src/core/fold.ts'
-import { operations } from '../../../src/core/operations.ts'
-import type { Role } from '../../../src/core/schema.ts'
-import { type OidcProvider, oidcProvider, redirectUri } from '../../support/oidc-provider.ts'
-import { person } from '../../support/people.ts'
-import { finish, signInThrough, start, whoIs } from '../../support/signing-in.ts'
-import { type TwoWays, twoWays } from '../../support/two-ways.ts'
+import { sweepExpired } from '../../../src/core/areas/auth/sign-in/jobs.ts'
+import { operations } from '../../../src/core/contract/operations.ts'
+import { identityProviderOperations as admin } from '../../../src/core/contract/providers/offered.ts'
+import type { Role } from '../../../src/core/contract/vocabulary.ts'
+import { type Release, readRelease } from '../../../src/core/kernel/egress/guard.ts'
+import { fold } from '../../../src/core/kernel/values/fold.ts'
+import { type OidcProvider, oidcProvider, redirectUri } from '../../kit/oidc-provider.ts'
+import { person } from '../../kit/people.ts'
+import { finish, signInThrough, start, whoIs } from '../../kit/signing-in.ts'
+import { type TwoWays, twoWays } from '../../kit/two-ways.ts'
 
 let ways: TwoWays
 /** Says what it knows at its user-info endpoint. */

@@ -5,19 +5,19 @@
  */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { endDueOffers, tellWorkspaces } from '../../../src/core/areas/auth/offered-providers/jobs.ts'
+import { operations } from '../../../src/core/contract/operations.ts'
 import {
   identityProviderOperations as admin,
   withdrawalPlanOperations,
-} from '../../../src/core/admin/identity-providers/contract.ts'
-import { endDueOffers, tellWorkspaces } from '../../../src/core/admin/identity-providers/jobs.ts'
-import { settingsOperations } from '../../../src/core/admin/settings/contract.ts'
-import { type Release, readRelease } from '../../../src/core/egress/guard.ts'
-import { operations } from '../../../src/core/operations.ts'
-import { codeAt, wrongCode } from '../../support/authenticator.ts'
-import { type OidcProvider, oidcProvider } from '../../support/oidc-provider.ts'
-import { person, storedPassword, workspace } from '../../support/people.ts'
-import { finish, signInThrough, start } from '../../support/signing-in.ts'
-import { type TwoWays, twoWays } from '../../support/two-ways.ts'
+} from '../../../src/core/contract/providers/offered.ts'
+import { settingsOperations } from '../../../src/core/contract/settings/operations.ts'
+import { type Release, readRelease } from '../../../src/core/kernel/egress/guard.ts'
+import { codeAt, wrongCode } from '../../kit/authenticator.ts'
+import { type OidcProvider, oidcProvider } from '../../kit/oidc-provider.ts'
+import { person, storedPassword, workspace } from '../../kit/people.ts'
+import { finish, signInThrough, start } from '../../kit/signing-in.ts'
+import { type TwoWays, twoWays } from '../../kit/two-ways.ts'
 
 let ways: TwoWays
 let real: OidcProvider

@@ -1,9 +1,9 @@
 import { Args } from '@oclif/core'
-import { aiProviderOperations, type OfferedAiModelConfiguration } from '../../../core/admin/ai-providers/contract.ts'
-import { givenBy, modelFlags } from '../../ai-providers.ts'
+import { aiProviderOperations, type OfferedAiModelConfiguration } from '../../../core/contract/ai/offered.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { givenBy, modelFlags } from '../../find/ai-providers.ts'
+import { readSecret, secretOrAsk } from '../../input/secret-input.ts'
 import { modelDetails } from '../../render/ai-model.ts'
-import { readSecret, secretOrAsk } from '../../secret-input.ts'
 
 export default class AiProvidersAdd extends CallerCommand {
   static override summary = 'Offer an AI model to every workspace'

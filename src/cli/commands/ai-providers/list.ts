@@ -1,4 +1,4 @@
-import { aiProviderOperations, type OfferedAiModel } from '../../../core/admin/ai-providers/contract.ts'
+import { aiProviderOperations, type OfferedAiModel } from '../../../core/contract/ai/offered.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { type Column, table } from '../../render/table.ts'
 

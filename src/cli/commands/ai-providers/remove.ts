@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core'
-import { aiProviderOperations } from '../../../core/admin/ai-providers/contract.ts'
-import { findModel } from '../../ai-providers.ts'
+import { aiProviderOperations } from '../../../core/contract/ai/offered.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { confirmByName } from '../../prompts.ts'
+import { findModel } from '../../find/ai-providers.ts'
+import { confirmByName } from '../../input/prompts.ts'
 
 export default class AiProvidersRemove extends CallerCommand {
   static override summary = 'Remove an offered AI model and its key'

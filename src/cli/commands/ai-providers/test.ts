@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core'
-import { type AiProbeStep, aiProviderOperations } from '../../../core/admin/ai-providers/contract.ts'
-import { findModel } from '../../ai-providers.ts'
+import { type AiProbeStep, aiProviderOperations } from '../../../core/contract/ai/offered.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { exitCodes } from '../../failure.ts'
+import { findModel } from '../../find/ai-providers.ts'
 import { withProgress } from '../../render/progress.ts'
 import { type Column, table } from '../../render/table.ts'
 

@@ -1,9 +1,9 @@
 import { Args, Flags } from '@oclif/core'
-import { aiProviderOperations, type OfferedAiModel } from '../../../core/admin/ai-providers/contract.ts'
-import { findModel, givenBy, modelFlags } from '../../ai-providers.ts'
+import { aiProviderOperations, type OfferedAiModel } from '../../../core/contract/ai/offered.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { findModel, givenBy, modelFlags } from '../../find/ai-providers.ts'
+import { readSecret } from '../../input/secret-input.ts'
 import { modelDetails } from '../../render/ai-model.ts'
-import { readSecret } from '../../secret-input.ts'
 
 export default class AiProvidersUpdate extends CallerCommand {
   static override summary = 'Change an offered AI model; what no flag names stays as it is, the key too'

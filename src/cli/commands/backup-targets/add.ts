@@ -1,10 +1,10 @@
 import { Args } from '@oclif/core'
-import { backupOperations } from '../../../core/backup/contract.ts'
-import { whereOf } from '../../backup-targets.ts'
+import { backupOperations } from '../../../core/contract/backup/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { whereOf } from '../../find/backup-targets.ts'
+import { proofFlags } from '../../input/second-factor-input.ts'
+import { kindFlag, readStore, storeFlags } from '../../input/store-flags.ts'
 import { details } from '../../render/details.ts'
-import { proofFlags } from '../../second-factor-input.ts'
-import { kindFlag, readStore, storeFlags } from '../../store-flags.ts'
 
 export default class BackupTargetsAdd extends CallerCommand {
   static override summary = 'Add a backup target: a folder, an S3 bucket or an SFTP server'

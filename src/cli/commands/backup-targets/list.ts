@@ -1,6 +1,6 @@
-import { type BackupTarget, backupOperations } from '../../../core/backup/contract.ts'
-import { whereOf } from '../../backup-targets.ts'
+import { type BackupTarget, backupOperations } from '../../../core/contract/backup/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { whereOf } from '../../find/backup-targets.ts'
 import { day } from '../../render/moment.ts'
 import { type Column, table } from '../../render/table.ts'
 

@@ -1,9 +1,9 @@
 import { Args, Flags } from '@oclif/core'
-import { backupOperations } from '../../../core/backup/contract.ts'
-import { findTarget } from '../../backup-targets.ts'
+import { backupOperations } from '../../../core/contract/backup/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { confirmByName } from '../../prompts.ts'
-import { proofFlags } from '../../second-factor-input.ts'
+import { findTarget } from '../../find/backup-targets.ts'
+import { confirmByName } from '../../input/prompts.ts'
+import { proofFlags } from '../../input/second-factor-input.ts'
 
 export default class BackupTargetsRemove extends CallerCommand {
   static override summary = 'Remove a backup target and its credentials; the archives at it stay'

@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core'
-import { backupOperations, type ProbeStep } from '../../../core/backup/contract.ts'
-import { findTarget } from '../../backup-targets.ts'
+import { backupOperations, type ProbeStep } from '../../../core/contract/backup/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { exitCodes } from '../../failure.ts'
+import { findTarget } from '../../find/backup-targets.ts'
 import { withProgress } from '../../render/progress.ts'
 import { type Column, table } from '../../render/table.ts'
 

@@ -1,6 +1,6 @@
-import { readConfig } from '../../../core/config.ts'
+import { readConfig } from '../../../core/kernel/config/config.ts'
 import { BaseCommand } from '../../base-command.ts'
-import { withDatabase } from '../../database.ts'
+import { withDatabase } from '../../call/database.ts'
 import { withProgress } from '../../render/progress.ts'
 
 export default class DbMigrate extends BaseCommand {
@@ -12,8 +12,8 @@ export default class DbMigrate extends BaseCommand {
   async run(): Promise<unknown> {
     await this.parse(DbMigrate)
     const config = readConfig()
-    const { migrate } = await import('../../../core/database/migrate.ts')
-    const { queueNames } = await import('../../../core/jobs.ts')
+    const { migrate } = await import('../../../core/kernel/database/migrate.ts')
+    const { queueNames } = await import('../../../core/app/jobs.ts')
     const ran = await withDatabase(config, this.note, ({ owner, daemon }) =>
       withProgress('Migrating the database', () => migrate(owner, daemon, queueNames)),
     )

@@ -1,6 +1,6 @@
-import { readConfig } from '../../../core/config.ts'
+import { readConfig } from '../../../core/kernel/config/config.ts'
 import { BaseCommand } from '../../base-command.ts'
-import { withDatabase } from '../../database.ts'
+import { withDatabase } from '../../call/database.ts'
 import { exitCodes } from '../../failure.ts'
 
 export default class DbStatus extends BaseCommand {
@@ -10,7 +10,7 @@ export default class DbStatus extends BaseCommand {
   async run(): Promise<unknown> {
     await this.parse(DbStatus)
     const config = readConfig()
-    const { migrationStatus } = await import('../../../core/database/migrate.ts')
+    const { migrationStatus } = await import('../../../core/kernel/database/migrate.ts')
     const status = await withDatabase(config, this.note, ({ owner }) => migrationStatus(owner))
     const { applied, pending, unknown } = status
     this.log(

@@ -1,11 +1,11 @@
 import { Flags } from '@oclif/core'
-import { type Delivery, deliveryStatuses, webhookOperations } from '../../../core/webhooks/contract.ts'
+import { type Delivery, deliveryStatuses, webhookOperations } from '../../../core/contract/webhooks/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { pagesOf } from '../../caller.ts'
+import { pagesOf } from '../../call/caller.ts'
+import { findWebhook, webhookArgument } from '../../find/webhooks.ts'
+import { isWithin, spanFlags, spanOf } from '../../input/span.ts'
 import { moment } from '../../render/moment.ts'
 import { type Column, table } from '../../render/table.ts'
-import { isWithin, spanFlags, spanOf } from '../../span.ts'
-import { findWebhook, webhookArgument } from '../../webhooks.ts'
 
 const columns: readonly Column<Delivery>[] = [
   { head: 'CREATED', cell: ({ created_at }) => moment(created_at) },

@@ -1,12 +1,12 @@
 import { Args, Flags } from '@oclif/core'
-import { webhookOperations } from '../../../core/webhooks/contract.ts'
+import { webhookOperations } from '../../../core/contract/webhooks/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
+import { findWebhook, webhookArgument } from '../../find/webhooks.ts'
+import { chosenDeliveries, type Repeatable, repeatAll, repeatable } from '../../follow/replaying.ts'
+import { spanFlags, spanOf } from '../../input/span.ts'
 import { deliveryDetails } from '../../render/delivery.ts'
 import { moment } from '../../render/moment.ts'
-import { chosenDeliveries, type Repeatable, repeatAll, repeatable } from '../../replaying.ts'
-import { spanFlags, spanOf } from '../../span.ts'
-import { findWebhook, webhookArgument } from '../../webhooks.ts'
 
 export default class DeliveriesReplay extends CallerCommand {
   static override summary = 'Send deliveries again: one, or those of a stretch of time'

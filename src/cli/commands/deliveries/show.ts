@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core'
 import { CallerCommand } from '../../base-command.ts'
+import { findDelivery } from '../../find/webhooks.ts'
 import { attemptLine, deliveryDetails, traceLines } from '../../render/delivery.ts'
 import { printableLines } from '../../render/printable.ts'
-import { findDelivery } from '../../webhooks.ts'
 
 export default class DeliveriesShow extends CallerCommand {
   static override summary = 'Show one delivery with every attempt and what the target answered'

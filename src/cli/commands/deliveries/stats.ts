@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core'
-import { deliveryOperations } from '../../../core/admin/deliveries/contract.ts'
+import { deliveryOperations } from '../../../core/contract/webhooks/operator-view.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { findWorkspace } from '../../find/workspaces.ts'
 import { histogram, statsTable } from '../../render/delivery-stats.ts'
-import { findWorkspace } from '../../workspaces.ts'
 
 export default class DeliveriesStats extends CallerCommand {
   static override summary = 'How deliveries fare, by workspace and host'

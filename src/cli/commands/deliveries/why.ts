@@ -1,11 +1,11 @@
 import { Args, Flags } from '@oclif/core'
-import { deliveryOperations } from '../../../core/admin/deliveries/contract.ts'
-import type { AttemptError } from '../../../core/webhooks/contract.ts'
+import type { AttemptError } from '../../../core/contract/webhooks/operations.ts'
+import { deliveryOperations } from '../../../core/contract/webhooks/operator-view.ts'
 import { CallerCommand } from '../../base-command.ts'
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../call/caller.ts'
+import { findDelivery } from '../../find/webhooks.ts'
 import { attemptLine, meaningOf, nextOf, traceLines } from '../../render/delivery.ts'
 import { printable } from '../../render/printable.ts'
-import { findDelivery } from '../../webhooks.ts'
 
 export default class DeliveriesWhy extends CallerCommand {
   static override summary = 'Explain what became of a delivery, and what comes next'

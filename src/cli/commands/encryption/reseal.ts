@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
-import { encryptionOperations } from '../../../core/admin/encryption/contract.ts'
+import { encryptionOperations } from '../../../core/contract/keyring/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { endOfReseal, followReseal } from '../../encryption.ts'
+import { endOfReseal, followReseal } from '../../follow/encryption.ts'
 import { keyringTable } from '../../render/keyring.ts'
 
 export default class EncryptionReseal extends CallerCommand {

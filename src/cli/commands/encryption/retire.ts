@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base-command.ts'
+import { withInstallation } from '../../call/recovery-installation.ts'
 import { Failure } from '../../failure.ts'
-import { confirmByName } from '../../prompts.ts'
-import { withInstallation } from '../../recovery-installation.ts'
+import { confirmByName } from '../../input/prompts.ts'
 
 export default class EncryptionRetire extends BaseCommand {
   static override summary = 'Take a key out of the keyring; refused while a stored value or an archive still needs it'
@@ -29,7 +29,7 @@ export default class EncryptionRetire extends BaseCommand {
         `${args.key} leaves ${ring.path}: backups of the database that still need it cannot be opened with this file.`,
         flags.confirm,
       )
-      const { retire } = await import('../../../core/admin/encryption/retirement.ts')
+      const { retire } = await import('../../../core/areas/keyring/retirement.ts')
       const hindrances = await retire(installation, actor, args.key)
       if (hindrances.length > 0)
         throw new Failure(

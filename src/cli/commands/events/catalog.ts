@@ -1,4 +1,4 @@
-import { type EventType, eventTypeOperations } from '../../../core/triggers/contract.ts'
+import { type EventType, eventTypeOperations } from '../../../core/contract/events/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { type Column, table } from '../../render/table.ts'
 

@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core'
-import { writeJson } from '../../../core/json.ts'
-import type { CloudEvent } from '../../../core/triggers/contract.ts'
+import type { CloudEvent } from '../../../core/contract/events/operations.ts'
+import { writeJson } from '../../../core/kernel/values/json.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { eventsOf, typeFlag, typesNamed } from '../../event-stream.ts'
+import { eventsOf, typeFlag, typesNamed } from '../../call/event-stream.ts'
 import { moment } from '../../render/moment.ts'
 import { printable, printableLines } from '../../render/printable.ts'
 

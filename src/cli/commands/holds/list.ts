@@ -1,10 +1,10 @@
 import { Args, Flags } from '@oclif/core'
-import { type Hold, retentionOperations } from '../../../core/retention/contract.ts'
+import { type Hold, retentionOperations } from '../../../core/contract/retention/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { pagesOf } from '../../caller.ts'
+import { pagesOf } from '../../call/caller.ts'
+import { findWorkspace } from '../../find/workspaces.ts'
 import { moment } from '../../render/moment.ts'
 import { type Column, table } from '../../render/table.ts'
-import { findWorkspace } from '../../workspaces.ts'
 
 const columns: readonly Column<Hold>[] = [
   { head: 'SCOPE', cell: ({ scope }) => scope.kind, whole: true },

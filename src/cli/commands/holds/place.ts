@@ -1,9 +1,9 @@
 import { Args, Flags } from '@oclif/core'
-import { type Hold, type HoldScope, retentionOperations } from '../../../core/retention/contract.ts'
+import { type Hold, type HoldScope, retentionOperations } from '../../../core/contract/retention/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
+import { findWorkspace } from '../../find/workspaces.ts'
 import { holdDetails } from '../../render/hold.ts'
-import { findWorkspace } from '../../workspaces.ts'
 
 const kinds = { container: 'CONTAINER', item: 'ITEM', account: 'ACCOUNT' } as const
 

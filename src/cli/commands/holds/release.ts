@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core'
-import { tenantOperations } from '../../../core/admin/tenants/contract.ts'
-import { type Hold, retentionOperations } from '../../../core/retention/contract.ts'
+import { type Hold, retentionOperations } from '../../../core/contract/retention/operations.ts'
+import { tenantOperations } from '../../../core/contract/tenants/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { proofFlags } from '../../second-factor-input.ts'
+import { proofFlags } from '../../input/second-factor-input.ts'
 
 export default class HoldsRelease extends CallerCommand {
   static override summary = 'Release a legal hold; releasing deletes nothing by itself'

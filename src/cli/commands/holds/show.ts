@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core'
-import { type Hold, retentionOperations } from '../../../core/retention/contract.ts'
+import { type Hold, retentionOperations } from '../../../core/contract/retention/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { holdDetails } from '../../render/hold.ts'
 

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core'
-import { providerOperations } from '../../../core/auth/providers/contract.ts'
-import type { Answer } from '../../../core/operation.ts'
+import type { Answer } from '../../../core/contract/operation.ts'
+import { providerOperations } from '../../../core/contract/providers/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { type Column, table } from '../../render/table.ts'
 

@@ -1,9 +1,9 @@
 import { Args, Flags } from '@oclif/core'
-import { identityProviderOperations } from '../../../core/admin/identity-providers/contract.ts'
+import { identityProviderOperations } from '../../../core/contract/providers/offered.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { configurationFlags, givenConfiguration } from '../../identity-provider-flags.ts'
-import { described } from '../../identity-providers.ts'
-import { passwordFlags } from '../../secret-input.ts'
+import { described } from '../../find/identity-providers.ts'
+import { configurationFlags, givenConfiguration } from '../../input/identity-provider-flags.ts'
+import { passwordFlags } from '../../input/secret-input.ts'
 
 export default class IdentityProvidersAdd extends CallerCommand {
   static override summary = 'Offer an identity provider to every workspace'

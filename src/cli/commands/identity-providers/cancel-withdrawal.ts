@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core'
-import { identityProviderOperations } from '../../../core/admin/identity-providers/contract.ts'
+import { identityProviderOperations } from '../../../core/contract/providers/offered.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { findProvider, shownAs } from '../../identity-providers.ts'
-import { passwordFlags } from '../../secret-input.ts'
+import { findProvider, shownAs } from '../../find/identity-providers.ts'
+import { passwordFlags } from '../../input/secret-input.ts'
 
 export default class IdentityProvidersCancelWithdrawal extends CallerCommand {
   static override summary = 'Take the withdrawal of an identity provider back'

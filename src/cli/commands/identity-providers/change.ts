@@ -1,9 +1,9 @@
 import { Args, Flags } from '@oclif/core'
-import { identityProviderOperations } from '../../../core/admin/identity-providers/contract.ts'
+import { identityProviderOperations } from '../../../core/contract/providers/offered.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { configurationFlags, givenConfiguration } from '../../identity-provider-flags.ts'
-import { configurationOf, described, findProvider } from '../../identity-providers.ts'
-import { passwordFlags } from '../../secret-input.ts'
+import { configurationOf, described, findProvider } from '../../find/identity-providers.ts'
+import { configurationFlags, givenConfiguration } from '../../input/identity-provider-flags.ts'
+import { passwordFlags } from '../../input/secret-input.ts'
 
 export default class IdentityProvidersChange extends CallerCommand {
   static override summary = 'Change an offered identity provider'

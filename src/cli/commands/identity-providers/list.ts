@@ -1,6 +1,6 @@
-import { identityProviderOperations, type OfferedProvider } from '../../../core/admin/identity-providers/contract.ts'
+import { identityProviderOperations, type OfferedProvider } from '../../../core/contract/providers/offered.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { shownAs, stateOf } from '../../identity-providers.ts'
+import { shownAs, stateOf } from '../../find/identity-providers.ts'
 import { type Column, table } from '../../render/table.ts'
 
 const columns: readonly Column<OfferedProvider>[] = [

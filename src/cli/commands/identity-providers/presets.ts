@@ -1,4 +1,4 @@
-import { type PresetAnswer, providerOperations } from '../../../core/auth/providers/contract.ts'
+import { type PresetAnswer, providerOperations } from '../../../core/contract/providers/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { type Column, table } from '../../render/table.ts'
 

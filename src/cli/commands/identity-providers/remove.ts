@@ -1,9 +1,9 @@
 import { Args, Flags } from '@oclif/core'
-import { identityProviderOperations } from '../../../core/admin/identity-providers/contract.ts'
+import { identityProviderOperations } from '../../../core/contract/providers/offered.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { findProvider, shownAs } from '../../identity-providers.ts'
-import { confirmByName } from '../../prompts.ts'
-import { passwordFlags } from '../../secret-input.ts'
+import { findProvider, shownAs } from '../../find/identity-providers.ts'
+import { confirmByName } from '../../input/prompts.ts'
+import { passwordFlags } from '../../input/secret-input.ts'
 
 export default class IdentityProvidersRemove extends CallerCommand {
   static override summary = 'Remove an identity provider whose offer has ended, or that no workspace has on'

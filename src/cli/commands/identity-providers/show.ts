@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core'
 import { CallerCommand } from '../../base-command.ts'
-import { described, findProvider } from '../../identity-providers.ts'
+import { described, findProvider } from '../../find/identity-providers.ts'
 
 export default class IdentityProvidersShow extends CallerCommand {
   static override summary = 'Show one offered identity provider'

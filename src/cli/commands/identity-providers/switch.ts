@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core'
-import { providerOperations, type WorkspaceProvider } from '../../../core/auth/providers/contract.ts'
-import { Problem } from '../../../core/problem.ts'
+import { Problem } from '../../../core/contract/problem.ts'
+import { providerOperations, type WorkspaceProvider } from '../../../core/contract/providers/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
 

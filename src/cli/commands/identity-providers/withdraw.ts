@@ -4,14 +4,14 @@ import {
   type OfferedProvider,
   type WithdrawalPlan,
   withdrawalPlanOperations,
-} from '../../../core/admin/identity-providers/contract.ts'
+} from '../../../core/contract/providers/offered.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
-import { findProvider, shownAs } from '../../identity-providers.ts'
-import { confirmByName } from '../../prompts.ts'
+import { findProvider, shownAs } from '../../find/identity-providers.ts'
+import { confirmByName } from '../../input/prompts.ts'
+import { passwordFlags } from '../../input/secret-input.ts'
 import { moment } from '../../render/moment.ts'
 import { plannedWithdrawal } from '../../render/withdrawal-plan.ts'
-import { passwordFlags } from '../../secret-input.ts'
 
 export default class IdentityProvidersWithdraw extends CallerCommand {
   static override summary = 'End the offer of an identity provider, in 14 days, on a day, or now'

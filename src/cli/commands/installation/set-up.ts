@@ -1,13 +1,13 @@
 import { Flags } from '@oclif/core'
-import { setUpOperations } from '../../../core/auth/contract.ts'
-import { Problem } from '../../../core/problem.ts'
-import { apiCaller } from '../../api-caller.ts'
+import { setUpOperations } from '../../../core/contract/auth/operations.ts'
+import { Problem } from '../../../core/contract/problem.ts'
 import { BaseCommand } from '../../base-command.ts'
-import type { Caller } from '../../caller.ts'
-import { anonymousTarget } from '../../caller-choice.ts'
-import { checkApiUrl } from '../../profiles.ts'
-import { secretOrAsk } from '../../secret-input.ts'
-import { setUpAnswers, setUpFlags } from '../../set-up-answers.ts'
+import { apiCaller } from '../../call/api-caller.ts'
+import type { Caller } from '../../call/caller.ts'
+import { anonymousTarget } from '../../call/caller-choice.ts'
+import { secretOrAsk } from '../../input/secret-input.ts'
+import { setUpAnswers, setUpFlags } from '../../input/set-up-answers.ts'
+import { checkApiUrl } from '../../profile/profiles.ts'
 
 export default class InstallationSetUp extends BaseCommand {
   static override summary = 'Create the first workspace and its owner, and make the owner an operator'
@@ -67,7 +67,7 @@ export default class InstallationSetUp extends BaseCommand {
 
   private async callerFor(flags: { 'api-url'?: string | undefined; 'while-serving'?: boolean }): Promise<Caller> {
     if (flags['api-url'] !== undefined) return apiCaller(anonymousTarget(checkApiUrl(flags['api-url']), this.note))
-    const { openRecoveryCaller } = await import('../../recovery-caller.ts')
+    const { openRecoveryCaller } = await import('../../call/recovery-caller.ts')
     return openRecoveryCaller(flags['while-serving'] === true, this.note)
   }
 }

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core'
-import { jobOperations } from '../../../core/job-area/contract.ts'
+import { jobOperations } from '../../../core/contract/jobs/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { progressLine } from '../../jobs.ts'
+import { progressLine } from '../../follow/jobs.ts'
 import { details } from '../../render/details.ts'
 import { moment } from '../../render/moment.ts'
 

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
-import { readConfig } from '../../../core/config.ts'
-import { keyId } from '../../../core/keyring.ts'
-import { addKey } from '../../../core/keyring-file.ts'
+import { readConfig } from '../../../core/kernel/config/config.ts'
+import { keyId } from '../../../core/kernel/sealing/keyring.ts'
+import { addKey } from '../../../core/kernel/sealing/keyring-file.ts'
 import { BaseCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
 

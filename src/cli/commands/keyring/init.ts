@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Flags } from '@oclif/core'
-import { loadEnvironment } from '../../../core/environment.ts'
-import { createKeyring } from '../../../core/keyring.ts'
+import { createKeyring } from '../../../core/kernel/sealing/keyring.ts'
+import { loadEnvironment } from '../../../core/kernel/values/environment.ts'
 import { BaseCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
 

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base-command.ts'
+import { withInstallation } from '../../call/recovery-installation.ts'
 import { Failure } from '../../failure.ts'
-import { withInstallation } from '../../recovery-installation.ts'
 
 export default class KeyringPromote extends BaseCommand {
   static override summary = 'Make a key of the keyring the current one; refused while a running daemon does not hold it'
@@ -19,8 +19,8 @@ export default class KeyringPromote extends BaseCommand {
       const { ring } = installation
       if (!ring.has(args.key))
         throw new Failure('notFound', `${ring.path} holds no key "${args.key}".`, '`svc keyring show` shows its keys.')
-      const { promote } = await import('../../../core/admin/encryption/promotion.ts')
-      const { unawareOf, unawareRemedy } = await import('../../../core/ring-check.ts')
+      const { promote } = await import('../../../core/areas/keyring/promotion.ts')
+      const { unawareOf, unawareRemedy } = await import('../../../core/areas/keyring/keyring-check.ts')
       const unaware = await promote(installation, actor, args.key)
       if (unaware.length > 0) throw new Failure('conflict', unawareOf(args.key, unaware), unawareRemedy)
       this.tell(`${args.key} is the current key.`)

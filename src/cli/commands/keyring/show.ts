@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
-import { type Config, readConfig } from '../../../core/config.ts'
-import { readKeyring } from '../../../core/keyring.ts'
+import { type Config, readConfig } from '../../../core/kernel/config/config.ts'
+import { readKeyring } from '../../../core/kernel/sealing/keyring.ts'
 import { BaseCommand } from '../../base-command.ts'
-import { countSealed, hasEmbedded, type KeyCount, withDatabase } from '../../database.ts'
+import { countSealed, hasEmbedded, type KeyCount, withDatabase } from '../../call/database.ts'
 import { exitCodes } from '../../failure.ts'
 import { type Column, table } from '../../render/table.ts'
 

@@ -1,9 +1,9 @@
 import { Flags } from '@oclif/core'
-import { secondFactorOperations } from '../../../core/auth/second-factor/contract.ts'
-import { identityOperations } from '../../../core/identity/contract.ts'
+import { identityOperations } from '../../../core/contract/identity/operations.ts'
+import { secondFactorOperations } from '../../../core/contract/second-factor/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { drawnCodes, keepFlags, keepingCodes, keepThem } from '../../recovery-codes.ts'
-import { secretOrAsk } from '../../secret-input.ts'
+import { drawnCodes, keepFlags, keepingCodes, keepThem } from '../../input/recovery-codes.ts'
+import { secretOrAsk } from '../../input/secret-input.ts'
 
 const { confirmTotp, confirmTotpReplacement } = secondFactorOperations
 

@@ -1,12 +1,12 @@
 import { Flags } from '@oclif/core'
-import { secondFactorOperations } from '../../../core/auth/second-factor/contract.ts'
-import { Problem } from '../../../core/problem.ts'
+import { Problem } from '../../../core/contract/problem.ts'
+import { secondFactorOperations } from '../../../core/contract/second-factor/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import type { Caller } from '../../caller.ts'
-import { askText, isInteractive } from '../../prompts.ts'
-import { drawnCodes, keepFlags, keepingCodes, keepThem } from '../../recovery-codes.ts'
+import type { Caller } from '../../call/caller.ts'
+import { askText, isInteractive } from '../../input/prompts.ts'
+import { drawnCodes, keepFlags, keepingCodes, keepThem } from '../../input/recovery-codes.ts'
+import { proofFlags } from '../../input/second-factor-input.ts'
 import { moment } from '../../render/moment.ts'
-import { proofFlags } from '../../second-factor-input.ts'
 
 const { enrollTotp, confirmTotp, replaceTotp, confirmTotpReplacement } = secondFactorOperations
 

@@ -1,7 +1,7 @@
-import { secondFactorOperations } from '../../../core/auth/second-factor/contract.ts'
+import { secondFactorOperations } from '../../../core/contract/second-factor/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { drawnCodes, keepFlags, keepingCodes, keepThem } from '../../recovery-codes.ts'
-import { proofFlags } from '../../second-factor-input.ts'
+import { drawnCodes, keepFlags, keepingCodes, keepThem } from '../../input/recovery-codes.ts'
+import { proofFlags } from '../../input/second-factor-input.ts'
 
 export default class MfaRecoveryCodes extends CallerCommand {
   static override summary = 'Make new recovery codes; the old ones are void'

@@ -1,12 +1,12 @@
 import { Flags } from '@oclif/core'
-import { secondFactorOperations } from '../../../core/auth/second-factor/contract.ts'
-import { identityOperations } from '../../../core/identity/contract.ts'
+import { identityOperations } from '../../../core/contract/identity/operations.ts'
+import { secondFactorOperations } from '../../../core/contract/second-factor/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../call/caller.ts'
 import { Failure } from '../../failure.ts'
-import { toldByMail } from '../../mail-place.ts'
-import { confirmByName } from '../../prompts.ts'
-import { proofFlags } from '../../second-factor-input.ts'
+import { toldByMail } from '../../follow/mail-place.ts'
+import { confirmByName } from '../../input/prompts.ts'
+import { proofFlags } from '../../input/second-factor-input.ts'
 
 export default class MfaRemove extends CallerCommand {
   static override summary = 'Remove a second factor: your own, or that of somebody who lost it'

@@ -1,4 +1,4 @@
-import { identityOperations } from '../../../core/identity/contract.ts'
+import { identityOperations } from '../../../core/contract/identity/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { details } from '../../render/details.ts'
 import { moment } from '../../render/moment.ts'

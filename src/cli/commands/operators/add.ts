@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core'
-import { operatorOperations } from '../../../core/admin/operators/contract.ts'
+import { operatorOperations } from '../../../core/contract/operators/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { proofFlags } from '../../second-factor-input.ts'
+import { proofFlags } from '../../input/second-factor-input.ts'
 
 export default class OperatorsAdd extends CallerCommand {
   static override summary = 'Enter an account in the operator register'

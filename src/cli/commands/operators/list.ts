@@ -1,5 +1,5 @@
-import { operatorOperations } from '../../../core/admin/operators/contract.ts'
-import type { Answer } from '../../../core/operation.ts'
+import type { Answer } from '../../../core/contract/operation.ts'
+import { operatorOperations } from '../../../core/contract/operators/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { day, moment } from '../../render/moment.ts'
 import { type Column, table } from '../../render/table.ts'

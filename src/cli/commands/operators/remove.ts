@@ -1,11 +1,11 @@
 import { Args, Flags } from '@oclif/core'
-import { operatorOperations } from '../../../core/admin/operators/contract.ts'
-import { identityOperations } from '../../../core/identity/contract.ts'
-import { Problem } from '../../../core/problem.ts'
+import { identityOperations } from '../../../core/contract/identity/operations.ts'
+import { operatorOperations } from '../../../core/contract/operators/operations.ts'
+import { Problem } from '../../../core/contract/problem.ts'
 import { CallerCommand } from '../../base-command.ts'
-import type { Caller } from '../../caller.ts'
-import { confirmByName } from '../../prompts.ts'
-import { proofFlags } from '../../second-factor-input.ts'
+import type { Caller } from '../../call/caller.ts'
+import { confirmByName } from '../../input/prompts.ts'
+import { proofFlags } from '../../input/second-factor-input.ts'
 
 export default class OperatorsRemove extends CallerCommand {
   static override summary = 'Remove an account from the operator register; its admin tokens stop at once'

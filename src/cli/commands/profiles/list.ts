@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../base-command.ts'
-import { listProfiles, type Profile, profileOf } from '../../profiles.ts'
+import { listProfiles, type Profile, profileOf } from '../../profile/profiles.ts'
 import { type Column, table } from '../../render/table.ts'
 
 export default class ProfilesList extends BaseCommand {

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
-import { removeProfile } from '../../profiles.ts'
+import { removeProfile } from '../../profile/profiles.ts'
 
 export default class ProfilesRemove extends BaseCommand {
   static override summary = 'Forget a profile here, without telling the server'

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
-import { findProfile, saveProfile } from '../../profiles.ts'
+import { findProfile, saveProfile } from '../../profile/profiles.ts'
 
 export default class ProfilesUse extends BaseCommand {
   static override summary = 'Let the commands of this folder and all below use a profile'

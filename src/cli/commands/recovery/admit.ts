@@ -1,9 +1,9 @@
 import { Flags } from '@oclif/core'
-import type { Admission } from '../../../core/recovery/admit.ts'
-import { acceptableCodes, type CheckCode } from '../../../core/recovery/check-codes.ts'
+import type { Admission } from '../../../core/areas/recovery/admit.ts'
+import { acceptableCodes, type CheckCode } from '../../../core/contract/recovery-checks.ts'
 import { BaseCommand } from '../../base-command.ts'
+import { demandBegun, ledgerFlag, withInstallation } from '../../call/recovery-installation.ts'
 import { exitCodes } from '../../failure.ts'
-import { demandBegun, ledgerFlag, withInstallation } from '../../recovery-installation.ts'
 import { checkTable } from '../../render/recovery.ts'
 
 export default class RecoveryAdmit extends BaseCommand {
@@ -29,7 +29,7 @@ export default class RecoveryAdmit extends BaseCommand {
     const accept: readonly CheckCode[] = flags.accept ?? []
     const admission = await withInstallation(this.note, async (installation, actor) => {
       await demandBegun(installation)
-      const { admitTraffic } = await import('../../../core/recovery/admit.ts')
+      const { admitTraffic } = await import('../../../core/areas/recovery/admit.ts')
       return admitTraffic(installation, actor, { accept, ledgers: flags.ledger ?? [] })
     })
     this.log(await checkTable(admission.checks))

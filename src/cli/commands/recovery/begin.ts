@@ -1,10 +1,10 @@
 import { Flags } from '@oclif/core'
-import type { GateState } from '../../../core/recovery/gate.ts'
+import type { GateState } from '../../../core/areas/recovery/gate.ts'
 import { BaseCommand } from '../../base-command.ts'
+import { withInstallation } from '../../call/recovery-installation.ts'
+import { agreeWhileServing } from '../../call/while-serving.ts'
 import { Failure } from '../../failure.ts'
-import { withInstallation } from '../../recovery-installation.ts'
 import { gateDetails } from '../../render/gate.ts'
-import { agreeWhileServing } from '../../while-serving.ts'
 
 export default class RecoveryBegin extends BaseCommand {
   static override summary = 'Close the gate after the database was recovered to an earlier moment'
@@ -24,7 +24,7 @@ export default class RecoveryBegin extends BaseCommand {
     const { flags } = await this.parse(RecoveryBegin)
     const recoveryPoint = readMoment(flags['recovery-point'])
     const state = await withInstallation(this.note, async (installation, actor) => {
-      const { closeGate } = await import('../../../core/recovery/gate.ts')
+      const { closeGate } = await import('../../../core/areas/recovery/gate.ts')
       await agreeWhileServing(installation, {
         isMeant: flags['while-serving'],
         effect: 'It refuses every workspace from now on.',

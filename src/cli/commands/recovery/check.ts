@@ -1,7 +1,7 @@
-import type { Check } from '../../../core/recovery/check.ts'
+import type { Check } from '../../../core/areas/recovery/check.ts'
 import { BaseCommand } from '../../base-command.ts'
+import { ledgerFlag, withInstallation } from '../../call/recovery-installation.ts'
 import { exitCodes } from '../../failure.ts'
-import { ledgerFlag, withInstallation } from '../../recovery-installation.ts'
 import { checkTable } from '../../render/recovery.ts'
 
 export default class RecoveryCheck extends BaseCommand {
@@ -24,7 +24,7 @@ export default class RecoveryCheck extends BaseCommand {
   private async look(ledgers: readonly string[]): Promise<readonly Check[]> {
     try {
       return await withInstallation(this.note, async (installation) => {
-        const { checkRecovery } = await import('../../../core/recovery/check.ts')
+        const { checkRecovery } = await import('../../../core/areas/recovery/check.ts')
         return checkRecovery(installation, ledgers)
       })
     } catch (error) {

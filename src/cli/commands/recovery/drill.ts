@@ -1,7 +1,7 @@
-import { readConfig } from '../../../core/config.ts'
-import type { DrillReport } from '../../../core/recovery/drill.ts'
+import type { DrillReport } from '../../../core/drill/drill.ts'
+import { readConfig } from '../../../core/kernel/config/config.ts'
 import { BaseCommand } from '../../base-command.ts'
-import { withDatabase } from '../../database.ts'
+import { withDatabase } from '../../call/database.ts'
 import { exitCodes } from '../../failure.ts'
 import { drillTables } from '../../render/drill.ts'
 import { withToldProgress } from '../../render/progress.ts'
@@ -15,7 +15,7 @@ export default class RecoveryDrill extends BaseCommand {
   async run(): Promise<DrillReport> {
     await this.parse(RecoveryDrill)
     const config = readConfig()
-    const { drill } = await import('../../../core/recovery/drill.ts')
+    const { drill } = await import('../../../core/drill/drill.ts')
     const report = await withDatabase(config, this.note, () =>
       withToldProgress('Rehearsing a recovery', (tell) =>
         drill(config, (step) => tell(`Rehearsing a recovery: ${step}`)),

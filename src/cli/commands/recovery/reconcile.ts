@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core'
-import type { Step } from '../../../core/recovery/reconcile.ts'
+import type { Step } from '../../../core/areas/recovery/reconcile.ts'
 import { BaseCommand } from '../../base-command.ts'
+import { demandBegun, ledgerFlag, withInstallation } from '../../call/recovery-installation.ts'
 import { exitCodes } from '../../failure.ts'
-import { demandBegun, ledgerFlag, withInstallation } from '../../recovery-installation.ts'
 import { stepTable } from '../../render/recovery.ts'
 
 interface Reconciliation {
@@ -25,7 +25,7 @@ export default class RecoveryReconcile extends BaseCommand {
   async run(): Promise<Reconciliation> {
     const { flags } = await this.parse(RecoveryReconcile)
     const answer = await withInstallation(this.note, async (installation, actor): Promise<Reconciliation> => {
-      const { planReconciliation, readLedgers } = await import('../../../core/recovery/reconcile.ts')
+      const { planReconciliation, readLedgers } = await import('../../../core/areas/recovery/reconcile.ts')
       const recoveryPoint = flags.apply ? await demandBegun(installation) : undefined
       const { wanted, faults } = await readLedgers(installation, { others: flags.ledger ?? [] })
       for (const { file, fault } of faults) this.note(`${file}: ${fault}. Nothing behind that is believed.`)
@@ -36,7 +36,7 @@ export default class RecoveryReconcile extends BaseCommand {
           steps: plan.filter(({ hindered_by }) => hindered_by === null),
           hindered: plan.filter(({ hindered_by }) => hindered_by !== null),
         }
-      const { repeatSteps } = await import('../../../core/recovery/repeat.ts')
+      const { repeatSteps } = await import('../../../core/areas/recovery/apply.ts')
       const { done, hindered } = await repeatSteps({ installation, actor, wanted, recoveryPoint }, plan)
       return { applied: true, steps: done, hindered }
     })

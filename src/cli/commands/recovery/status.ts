@@ -1,7 +1,7 @@
-import type { GateState } from '../../../core/recovery/gate.ts'
-import type { LedgerStatus } from '../../../core/recovery/ledger-status.ts'
+import type { GateState } from '../../../core/areas/recovery/gate.ts'
+import type { LedgerStatus } from '../../../core/areas/recovery/ledger/ledger-status.ts'
 import { BaseCommand } from '../../base-command.ts'
-import { withInstallation } from '../../recovery-installation.ts'
+import { withInstallation } from '../../call/recovery-installation.ts'
 import { gateDetails } from '../../render/gate.ts'
 import { ledgerMembers } from '../../render/ledger.ts'
 
@@ -14,8 +14,8 @@ export default class RecoveryStatus extends BaseCommand {
   async run(): Promise<GateState & { ledger: LedgerStatus }> {
     await this.parse(RecoveryStatus)
     const state = await withInstallation(this.note, async (installation) => {
-      const { lookAtGate } = await import('../../../core/recovery/gate.ts')
-      const { lookAtLedger } = await import('../../../core/recovery/ledger-status.ts')
+      const { lookAtGate } = await import('../../../core/areas/recovery/gate.ts')
+      const { lookAtLedger } = await import('../../../core/areas/recovery/ledger/ledger-status.ts')
       return { ...(await lookAtGate(installation)), ledger: await lookAtLedger(installation) }
     })
     this.log(gateDetails(state, ledgerMembers(state.ledger)))

@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core'
-import { settingsOperations } from '../../../core/admin/settings/contract.ts'
+import { settingsOperations } from '../../../core/contract/settings/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { changesBetween, readDocument } from '../../input/settings-document.ts'
 import { changeTable } from '../../render/settings.ts'
-import { changesBetween, readDocument } from '../../settings-document.ts'
 
 export default class SettingsApply extends CallerCommand {
   static override summary = 'Decide anew from a file; what it leaves out is decided no longer'

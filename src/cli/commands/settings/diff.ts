@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core'
-import { settingsOperations } from '../../../core/admin/settings/contract.ts'
+import { settingsOperations } from '../../../core/contract/settings/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { changesBetween, readDocument } from '../../input/settings-document.ts'
 import { changeTable } from '../../render/settings.ts'
-import { changesBetween, readDocument } from '../../settings-document.ts'
 
 export default class SettingsDiff extends CallerCommand {
   static override summary = 'Compare a settings file with what is in force'

@@ -1,4 +1,4 @@
-import { settingsOperations } from '../../../core/admin/settings/contract.ts'
+import { settingsOperations } from '../../../core/contract/settings/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { settingsTable } from '../../render/settings.ts'
 

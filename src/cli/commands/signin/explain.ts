@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core'
-import { auditOperations, type SignInExplanation } from '../../../core/audit/contract.ts'
+import { auditOperations, type SignInExplanation } from '../../../core/contract/audit/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { explainedSignIn } from '../../render/sign-in.ts'
 

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core'
-import { tenantOperations } from '../../../core/admin/tenants/contract.ts'
+import { tenantOperations } from '../../../core/contract/tenants/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { findWorkspace } from '../../workspaces.ts'
+import { findWorkspace } from '../../find/workspaces.ts'
 
 export default class TenantsCancelDeletion extends CallerCommand {
   static override summary = 'Take the deletion of a workspace back, as long as its purge has not begun'

@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core'
-import { type AdminTenant, tenantOperations } from '../../../core/admin/tenants/contract.ts'
+import { type AdminTenant, tenantOperations } from '../../../core/contract/tenants/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { toldByMail } from '../../mail-place.ts'
-import { findWorkspace } from '../../workspaces.ts'
+import { findWorkspace } from '../../find/workspaces.ts'
+import { toldByMail } from '../../follow/mail-place.ts'
 
 export default class TenantsClosePassword extends CallerCommand {
   static override summary = 'End the password opening of a workspace before its time'

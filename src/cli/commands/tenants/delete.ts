@@ -1,13 +1,13 @@
 import { Args, Flags } from '@oclif/core'
-import { type AdminTenant, tenantOperations } from '../../../core/admin/tenants/contract.ts'
-import { type DeletionPlan, retentionOperations } from '../../../core/retention/contract.ts'
+import { type DeletionPlan, retentionOperations } from '../../../core/contract/retention/operations.ts'
+import { type AdminTenant, tenantOperations } from '../../../core/contract/tenants/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
-import { confirmByName } from '../../prompts.ts'
+import { findWorkspace, ownWorkspaceId } from '../../find/workspaces.ts'
+import { confirmByName } from '../../input/prompts.ts'
+import { proofFlags } from '../../input/second-factor-input.ts'
 import { planned } from '../../render/deletion-plan.ts'
 import { moment } from '../../render/moment.ts'
-import { proofFlags } from '../../second-factor-input.ts'
-import { findWorkspace, ownWorkspaceId } from '../../workspaces.ts'
 
 export default class TenantsDelete extends CallerCommand {
   static override summary = 'Ask for the deletion of a workspace; it is purged after 30 days'

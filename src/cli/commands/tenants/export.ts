@@ -1,9 +1,9 @@
 import { Args, Flags } from '@oclif/core'
-import { tenantOperations } from '../../../core/admin/tenants/contract.ts'
-import { findTarget } from '../../backup-targets.ts'
+import { tenantOperations } from '../../../core/contract/tenants/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { followJob } from '../../jobs.ts'
-import { findWorkspace } from '../../workspaces.ts'
+import { findTarget } from '../../find/backup-targets.ts'
+import { findWorkspace } from '../../find/workspaces.ts'
+import { followJob } from '../../follow/jobs.ts'
 
 const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import { type AdminTenant, tenantOperations } from '../../../core/admin/tenants/contract.ts'
+import { type AdminTenant, tenantOperations } from '../../../core/contract/tenants/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { day } from '../../render/moment.ts'
 import { type Column, table } from '../../render/table.ts'

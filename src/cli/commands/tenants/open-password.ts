@@ -1,10 +1,10 @@
 import { Args, Flags } from '@oclif/core'
-import { type AdminTenant, tenantOperations } from '../../../core/admin/tenants/contract.ts'
+import { type AdminTenant, tenantOperations } from '../../../core/contract/tenants/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { toldByMail } from '../../mail-place.ts'
+import { findWorkspace } from '../../find/workspaces.ts'
+import { toldByMail } from '../../follow/mail-place.ts'
+import { proofFlags } from '../../input/second-factor-input.ts'
 import { moment } from '../../render/moment.ts'
-import { proofFlags } from '../../second-factor-input.ts'
-import { findWorkspace } from '../../workspaces.ts'
 
 export default class TenantsOpenPassword extends CallerCommand {
   static override summary = 'Let a workspace sign in with passwords for some hours, whatever its switches say'

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { Args, Flags } from '@oclif/core'
-import { tenantOperations } from '../../../core/admin/tenants/contract.ts'
-import { readJson } from '../../../core/json.ts'
-import type { Answer, Sent } from '../../../core/operation.ts'
+import type { Answer, Sent } from '../../../core/contract/operation.ts'
+import { tenantOperations } from '../../../core/contract/tenants/operations.ts'
+import { readJson } from '../../../core/kernel/values/json.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
+import { findWorkspace } from '../../find/workspaces.ts'
 import { moment } from '../../render/moment.ts'
 import { type Column, table } from '../../render/table.ts'
-import { findWorkspace } from '../../workspaces.ts'
 
 type Replaced = Answer<typeof tenantOperations.replaceLegalHolds>
 

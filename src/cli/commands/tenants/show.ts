@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core'
 import { CallerCommand } from '../../base-command.ts'
+import { findWorkspace } from '../../find/workspaces.ts'
 import { details } from '../../render/details.ts'
 import { moment } from '../../render/moment.ts'
-import { findWorkspace } from '../../workspaces.ts'
 
 export default class TenantsShow extends CallerCommand {
   static override summary = 'Show one workspace'

@@ -1,9 +1,9 @@
 import { Args } from '@oclif/core'
-import { statisticsOperations, type TenantStatistics } from '../../../core/admin/statistics/contract.ts'
+import { statisticsOperations, type TenantStatistics } from '../../../core/contract/statistics/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { findWorkspace } from '../../find/workspaces.ts'
 import { sizeInWords, sparkline } from '../../render/sparkline.ts'
 import { type Column, table } from '../../render/table.ts'
-import { findWorkspace } from '../../workspaces.ts'
 
 type Counted = TenantStatistics['entities'][number]
 

@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core'
-import { tenantOperations } from '../../../core/admin/tenants/contract.ts'
+import { tenantOperations } from '../../../core/contract/tenants/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { confirmByName } from '../../prompts.ts'
-import { findWorkspace, ownWorkspaceId } from '../../workspaces.ts'
+import { findWorkspace, ownWorkspaceId } from '../../find/workspaces.ts'
+import { confirmByName } from '../../input/prompts.ts'
 
 export default class TenantsSuspend extends CallerCommand {
   static override summary = 'Suspend a workspace; its people are refused from their next request'

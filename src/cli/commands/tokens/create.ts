@@ -1,11 +1,11 @@
 import { Flags } from '@oclif/core'
-import { tokenOperations } from '../../../core/auth/token-contract.ts'
-import { type Scope, scopes } from '../../../core/schema.ts'
+import { tokenOperations } from '../../../core/contract/auth/tokens.ts'
+import { type Scope, scopes } from '../../../core/contract/vocabulary.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { proofFlags } from '../../input/second-factor-input.ts'
+import { keepingToken, tokenFileFlag, withTokenFile } from '../../input/token-file.ts'
 import { details } from '../../render/details.ts'
 import { moment } from '../../render/moment.ts'
-import { proofFlags } from '../../second-factor-input.ts'
-import { keepingToken, tokenFileFlag, withTokenFile } from '../../token-file.ts'
 
 export default class TokensCreate extends CallerCommand {
   static override summary = 'Mint a personal access token; it is shown once'

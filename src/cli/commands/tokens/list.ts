@@ -1,7 +1,7 @@
-import { tokenOperations } from '../../../core/auth/token-contract.ts'
-import type { Answer } from '../../../core/operation.ts'
+import { tokenOperations } from '../../../core/contract/auth/tokens.ts'
+import type { Answer } from '../../../core/contract/operation.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { pagesOf } from '../../caller.ts'
+import { pagesOf } from '../../call/caller.ts'
 import { day } from '../../render/moment.ts'
 import { type Column, table } from '../../render/table.ts'
 

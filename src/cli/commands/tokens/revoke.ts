@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core'
-import { tokenOperations } from '../../../core/auth/token-contract.ts'
+import { tokenOperations } from '../../../core/contract/auth/tokens.ts'
 import { CallerCommand } from '../../base-command.ts'
 
 export default class TokensRevoke extends CallerCommand {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { Args } from '@oclif/core'
-import { webhookOperations } from '../../../core/webhooks/contract.ts'
+import { webhookOperations } from '../../../core/contract/webhooks/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { requiredTypeFlag, typesNamed } from '../../event-stream.ts'
+import { requiredTypeFlag, typesNamed } from '../../call/event-stream.ts'
+import { keepingToken, tokenFileFlag, withTokenFile } from '../../input/token-file.ts'
 import { webhookDetails } from '../../render/webhook.ts'
-import { keepingToken, tokenFileFlag, withTokenFile } from '../../token-file.ts'
 
 export default class WebhooksCreate extends CallerCommand {
   static override summary = 'Subscribe a target to events; its signing secret is shown once'

@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core'
-import { webhookOperations } from '../../../core/webhooks/contract.ts'
+import { webhookOperations } from '../../../core/contract/webhooks/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { confirmByName } from '../../prompts.ts'
-import { findWebhook, webhookArgument } from '../../webhooks.ts'
+import { findWebhook, webhookArgument } from '../../find/webhooks.ts'
+import { confirmByName } from '../../input/prompts.ts'
 
 export default class WebhooksDelete extends CallerCommand {
   static override summary = 'Remove a webhook, its secrets and its deliveries'

@@ -1,4 +1,4 @@
-import { type Webhook, webhookOperations } from '../../../core/webhooks/contract.ts'
+import { type Webhook, webhookOperations } from '../../../core/contract/webhooks/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { type Column, table } from '../../render/table.ts'
 import { stateOf } from '../../render/webhook.ts'

@@ -1,9 +1,9 @@
 import { Flags } from '@oclif/core'
-import { writeJson } from '../../../core/json.ts'
-import { mintSecret } from '../../../core/webhooks/signature.ts'
+import { mintSecret } from '../../../core/areas/webhooks/signature.ts'
+import { writeJson } from '../../../core/kernel/values/json.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { eventsOf, typeFlag, typesNamed } from '../../event-stream.ts'
-import { forward, forwardedLine, receiverUrl } from '../../forwarding.ts'
+import { eventsOf, typeFlag, typesNamed } from '../../call/event-stream.ts'
+import { forward, forwardedLine, receiverUrl } from '../../follow/forwarding.ts'
 import { moment } from '../../render/moment.ts'
 import { printable, printableLines } from '../../render/printable.ts'
 

@@ -1,6 +1,6 @@
 import { CallerCommand } from '../../base-command.ts'
+import { setWebhookState, webhookArgument } from '../../find/webhooks.ts'
 import { webhookDetails } from '../../render/webhook.ts'
-import { setWebhookState, webhookArgument } from '../../webhooks.ts'
 
 export default class WebhooksPause extends CallerCommand {
   static override summary = 'Pause a webhook: what is pending waits'

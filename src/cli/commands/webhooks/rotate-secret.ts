@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { Flags } from '@oclif/core'
-import { webhookOperations } from '../../../core/webhooks/contract.ts'
+import { webhookOperations } from '../../../core/contract/webhooks/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { findWebhook, webhookArgument } from '../../find/webhooks.ts'
+import { keepingToken, tokenFileFlag, withTokenFile } from '../../input/token-file.ts'
 import { moment } from '../../render/moment.ts'
 import { webhookDetails } from '../../render/webhook.ts'
-import { keepingToken, tokenFileFlag, withTokenFile } from '../../token-file.ts'
-import { findWebhook, webhookArgument } from '../../webhooks.ts'
 
 export default class WebhooksRotateSecret extends CallerCommand {
   static override summary = 'Sign with a new secret from now on; it is shown once'

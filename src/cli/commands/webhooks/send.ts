@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core'
-import { webhookOperations } from '../../../core/webhooks/contract.ts'
+import { webhookOperations } from '../../../core/contract/webhooks/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
+import { findWebhook, webhookArgument } from '../../find/webhooks.ts'
 import { deliveryDetails } from '../../render/delivery.ts'
-import { findWebhook, webhookArgument } from '../../webhooks.ts'
 
 export default class WebhooksSend extends CallerCommand {
   static override summary = 'Deliver one event of the past, whatever types the webhook receives'

@@ -1,6 +1,6 @@
 import { CallerCommand } from '../../base-command.ts'
+import { findWebhook, webhookArgument } from '../../find/webhooks.ts'
 import { webhookDetails } from '../../render/webhook.ts'
-import { findWebhook, webhookArgument } from '../../webhooks.ts'
 
 export default class WebhooksShow extends CallerCommand {
   static override summary = 'Show one webhook'

@@ -1,10 +1,10 @@
 import { Flags } from '@oclif/core'
-import { webhookOperations } from '../../../core/webhooks/contract.ts'
+import { webhookOperations } from '../../../core/contract/webhooks/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { changedTypesFlag, typesNamed } from '../../event-stream.ts'
+import { changedTypesFlag, typesNamed } from '../../call/event-stream.ts'
 import { Failure } from '../../failure.ts'
+import { findWebhook, webhookArgument } from '../../find/webhooks.ts'
 import { webhookDetails } from '../../render/webhook.ts'
-import { findWebhook, webhookArgument } from '../../webhooks.ts'
 
 export default class WebhooksUpdate extends CallerCommand {
   static override summary = 'Change where a webhook goes, or which events it receives'

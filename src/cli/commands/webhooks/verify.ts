@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
-import { secretOrAsk } from '../../secret-input.ts'
-import { keyIn, type Verdict, verdictOn } from '../../signature-check.ts'
+import { keyIn, type Verdict, verdictOn } from '../../follow/signature-check.ts'
+import { secretOrAsk } from '../../input/secret-input.ts'
 
 const explained: Readonly<Record<Extract<Verdict, { valid: false }>['reason'], string>> = {
   'timestamp.malformed': 'webhook-timestamp is no number of seconds.',

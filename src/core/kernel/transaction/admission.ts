@@ -7,9 +7,9 @@
  * Spec: States: Tenant; docs/decisions/0044.
  */
 
-import { lockClasses } from '../../database/lock-classes.ts'
-import type { Tx } from '../../database/transaction.ts'
-import { refuse } from '../../problem.ts'
+import { refuse } from '../../contract/problem.ts'
+import { lockClasses } from '../database/lock-classes.ts'
+import type { Tx } from '../database/transaction.ts'
 import { type GateRow, holdGate, type Passage, refuseBehindGate } from './gate.ts'
 
 /** Takes the workspace's lock exclusively: waits for the changes under way, and lets no new one in before the commit. */

@@ -9,11 +9,12 @@
  *
  * Elsewhere: closing it and what is around it (areas/recovery/gate.ts). Spec: decisions 1, Roots; recovery is ours.
  */
-import { type AccountActor, type Actor, isAccount } from '../../actor.ts'
-import { lockClasses } from '../../database/lock-classes.ts'
-import type { Tx } from '../../database/transaction.ts'
-import type { Needs } from '../../operation.ts'
-import { refuse } from '../../problem.ts'
+
+import type { Needs } from '../../contract/operation.ts'
+import { refuse } from '../../contract/problem.ts'
+import { lockClasses } from '../database/lock-classes.ts'
+import type { Tx } from '../database/transaction.ts'
+import { type AccountActor, type Actor, isAccount } from '../values/actor.ts'
 
 /** Seconds after which a refused caller may ask again. */
 const retrySeconds = 30

@@ -4,8 +4,9 @@
  * Every job may run twice and be killed anywhere: it claims in a transaction, acts with
  * none open, and records in a second one. Spec: design of the queue in docs/decisions/0006.
  */
-import type { Installation } from '../../installation.ts'
-import type { Job } from '../../job.ts'
+
+import type { Job } from '../queue/job.ts'
+import type { Installation } from './installation.ts'
 
 export interface RunnableJob<Payload = unknown> extends Job<Payload> {
   /** How many of them one worker runs at the same time; 20 where absent. */

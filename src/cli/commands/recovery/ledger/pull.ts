@@ -1,13 +1,13 @@
 import { Flags } from '@oclif/core'
-import type { OpenedTarget } from '../../../../core/backup/store.ts'
-import type { Installation } from '../../../../core/installation.ts'
-import type { PulledLedger } from '../../../../core/recovery/ledger-pull.ts'
+import type { OpenedTarget } from '../../../../core/areas/backup/store.ts'
+import type { PulledLedger } from '../../../../core/areas/recovery/ledger/ledger-pull.ts'
+import type { Installation } from '../../../../core/kernel/transaction/installation.ts'
 import { BaseCommand } from '../../../base-command.ts'
+import { withInstallation } from '../../../call/recovery-installation.ts'
 import { exitCodes, Failure } from '../../../failure.ts'
-import { withInstallation } from '../../../recovery-installation.ts'
+import { kindFlag, readStore, storeFlags } from '../../../input/store-flags.ts'
 import { moment } from '../../../render/moment.ts'
 import { type Column, table } from '../../../render/table.ts'
-import { kindFlag, readStore, storeFlags } from '../../../store-flags.ts'
 
 const columns: readonly Column<PulledLedger>[] = [
   { head: 'LEDGER', cell: ({ lineage }) => lineage, whole: true },
@@ -40,7 +40,7 @@ export default class RecoveryLedgerPull extends BaseCommand {
     const { flags } = await this.parse(RecoveryLedgerPull)
     const described = flags.kind === undefined ? undefined : await readStore(flags.kind, flags)
     const ledgers = await withInstallation(this.note, async (installation) => {
-      const { pullLedgers } = await import('../../../../core/recovery/ledger-pull.ts')
+      const { pullLedgers } = await import('../../../../core/areas/recovery/ledger/ledger-pull.ts')
       const target = described ? await openDescribed(described) : await openNamed(installation, flags.from ?? '')
       return pullLedgers(installation, target).catch(explain)
     })
@@ -53,8 +53,8 @@ export default class RecoveryLedgerPull extends BaseCommand {
 }
 
 async function openNamed(installation: Installation, name: string): Promise<OpenedTarget> {
-  const { readTargets } = await import('../../../../core/recovery/ledger-targets.ts')
-  const { recoveryActor } = await import('../../../../core/actor.ts')
+  const { readTargets } = await import('../../../../core/areas/recovery/ledger/ledger-targets.ts')
+  const { recoveryActor } = await import('../../../../core/kernel/values/actor.ts')
   const targets = await installation.transaction(recoveryActor(), { readOnly: true }, readTargets)
   const found = targets.filter((target) => target.id === name.toLowerCase() || target.name === name)
   if (found.length > 1) throw new Failure('usage', `There are ${found.length} targets named "${name}".`, 'Name its id.')
@@ -68,14 +68,14 @@ async function openNamed(installation: Installation, name: string): Promise<Open
 }
 
 async function openDescribed(described: Awaited<ReturnType<typeof readStore>>): Promise<OpenedTarget> {
-  const { splitConfig } = await import('../../../../core/backup/config.ts')
+  const { splitConfig } = await import('../../../../core/areas/backup/config.ts')
   const { plain, secrets } = splitConfig(described.kind, described.config)
   return { kind: described.kind, config: plain, secrets: secrets ?? {} }
 }
 
 /** A target's failure is a code; here it becomes the refusal that other commands show. */
 async function explain(error: unknown): Promise<never> {
-  const { StoreFailure } = await import('../../../../core/backup/store.ts')
+  const { StoreFailure } = await import('../../../../core/areas/backup/store.ts')
   if (!(error instanceof StoreFailure)) throw error
   throw new Failure(
     'unreached',

@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core'
-import { type PurgeVerification, retentionOperations } from '../../../../core/retention/contract.ts'
+import { type PurgeVerification, retentionOperations } from '../../../../core/contract/retention/operations.ts'
 import { CallerCommand } from '../../../base-command.ts'
 import { exitCodes } from '../../../failure.ts'
-import { findCertificate } from '../../../purge-certificates.ts'
+import { findCertificate } from '../../../find/purge-certificates.ts'
 import { table } from '../../../render/table.ts'
 
 export default class TenantsPurgeCertificateVerify extends CallerCommand {

@@ -1,9 +1,9 @@
 import { Args } from '@oclif/core'
-import { type QuotaName, quotaNames, tenantOperations } from '../../../../core/admin/tenants/contract.ts'
+import { type QuotaName, quotaNames, tenantOperations } from '../../../../core/contract/tenants/operations.ts'
 import { CallerCommand } from '../../../base-command.ts'
 import { Failure } from '../../../failure.ts'
+import { findWorkspace } from '../../../find/workspaces.ts'
 import { quotaTable } from '../../../render/quotas.ts'
-import { findWorkspace } from '../../../workspaces.ts'
 
 export default class TenantsQuotasSet extends CallerCommand {
   static override summary = "Change a workspace's ceilings"

@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core'
-import { tenantOperations } from '../../../../core/admin/tenants/contract.ts'
+import { tenantOperations } from '../../../../core/contract/tenants/operations.ts'
 import { CallerCommand } from '../../../base-command.ts'
+import { findWorkspace } from '../../../find/workspaces.ts'
 import { quotaTable } from '../../../render/quotas.ts'
-import { findWorkspace } from '../../../workspaces.ts'
 
 export default class TenantsQuotasShow extends CallerCommand {
   static override summary = "Show a workspace's ceilings, where each comes from, and how much is used"

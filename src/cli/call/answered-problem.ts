@@ -1,0 +1,29 @@
+/** A problem that a server answered, with its document as it came. */
+import { Problem, type ProblemCode, type Violation } from '../../core/contract/problem.ts'
+
+interface ProblemDocument {
+  readonly code: string
+  readonly params?: Problem['params']
+  readonly errors?: readonly Violation[]
+  readonly instance?: string
+}
+
+export class AnsweredProblem extends Problem {
+  readonly document: unknown
+  /** What the server's log has the cause under. */
+  readonly requestId: string | undefined
+
+  constructor(status: number, document: ProblemDocument, headers: Readonly<Record<string, string>>) {
+    // A newer server may know codes that we do not; they pass through and are told as they are.
+    super(document.code as ProblemCode, document.params ?? {}, {
+      status,
+      headers,
+      ...(document.errors ? { errors: document.errors } : {}),
+    })
+    this.document = document
+    this.requestId = headers['x-request-id'] ?? document.instance?.replace('urn:uuid:', '')
+  }
+}
+
+export const isProblemDocument = (value: unknown): value is ProblemDocument =>
+  typeof (value as { code?: unknown } | null)?.code === 'string'

@@ -1,0 +1,179 @@
+/**
+ * Calls over HTTP, made from the operation's data.
+ *
+ *    sign → send → (429, 503: wait and send again) → (401: renew the session once) → read
+ *
+ * Sent again is only what may be: GETs, and calls under an Idempotency-Key. Answers keep
+ * their int64s exactly. Which token signs is the credentials' business, by what the
+ * operation needs: operators act with an access token, people with their session.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Answer, Operation, Sent } from '../../core/contract/operation.ts'
+import { requestOf } from '../../core/kernel/request/request.ts'
+import { readJson, writeJson } from '../../core/kernel/values/json.ts'
+import { endingOf, Failure } from '../failure.ts'
+import { AnsweredProblem, isProblemDocument } from './answered-problem.ts'
+import type { Caller } from './caller.ts'
+import { type Exchange, exchange, type HttpAnswer, NotReached } from './http.ts'
+
+export type CallerKind = Operation['needs']['caller']
+
+export interface Credentials {
+  /** For people: `ada@example.org`, `the token in SVC_TOKEN`. */
+  readonly who: string
+  /** The token for such a call; undefined where none is known. */
+  bearerFor(kind: CallerKind): Promise<string | undefined>
+  /** Another token, after the server did not take this one; undefined where there is none. */
+  renewed(bearer: string): Promise<string | undefined>
+}
+
+export interface ApiTarget {
+  readonly apiUrl: string
+  readonly credentials: Credentials
+  /** Is told what takes time. */
+  readonly tell: (line: string) => void
+}
+
+const userAgent = `svc (${process.platform}; node ${process.versions.node})`
+
+export function apiCaller(target: ApiTarget): Caller {
+  const call = async <O extends Operation>(operation: O, sent: Sent<O>): Promise<Answer<O>> => {
+    const request = requestOf(operation, sent)
+    const { pathname, search } = addressOf(operation, request)
+    const headers = {
+      ...(request.idempotencyKey === undefined ? {} : { 'idempotency-key': request.idempotencyKey }),
+      ...(request.ifMatch === undefined ? {} : { 'if-match': request.ifMatch }),
+      ...(request.stepUp === undefined ? {} : { 'x-service-step-up': request.stepUp }),
+    }
+    const body = operation.body ? { body: writeJson(request.body), mediaType: operation.patch ? mergePatch : json } : {}
+    const mayRepeat = operation.method === 'GET' || request.idempotencyKey !== undefined
+    const answer = await sendSigned(
+      target,
+      operation.needs.caller,
+      { method: operation.method, path: `${pathname}${search}`, headers, ...body },
+      mayRepeat,
+    )
+    return answerOf(answer, target.apiUrl) as Answer<O>
+  }
+  return {
+    where: `${target.apiUrl} as ${target.credentials.who}`,
+    apiUrl: target.apiUrl,
+    way: 'api',
+    call,
+    async stepUp(operation, targetId, shown) {
+      const { passwordOperations } = await import('../../core/contract/auth/operations.ts')
+      // Proven with the token that will make the call: the proof is bound to it.
+      const stepUp = { ...passwordOperations.stepUp, needs: operation.needs }
+      const proof = await call(stepUp, {
+        body: { ...shown, operation: operation.id, ...(targetId ? { target_id: targetId } : {}) },
+      })
+      return proof.step_up_token
+    },
+    async close() {},
+  }
+}
+
+const json = 'application/json'
+const mergePatch = 'application/merge-patch+json'
+
+/** Path and query below the API's root. */
+function addressOf(
+  operation: Operation,
+  request: { params?: unknown; query?: unknown },
+): { pathname: string; search: string } {
+  const params = (request.params ?? {}) as Readonly<Record<string, unknown>>
+  const pathname = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
+  const query = Object.entries((request.query ?? {}) as Record<string, unknown>).map(
+    ([name, value]) => [name, String(value)] as [string, string],
+  )
+  return { pathname, search: query.length === 0 ? '' : `?${new URLSearchParams(query)}` }
+}
+
+export interface Outgoing {
+  readonly method: string
+  /** Below `/api/v1`, with its query. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Buffer | undefined
+  readonly mediaType?: string
+}
+
+/** Sends with the token of such a call; a session that is not taken is renewed once. */
+export async function sendSigned(
+  { apiUrl, credentials, tell }: ApiTarget,
+  kind: CallerKind,
+  outgoing: Outgoing,
+  mayRepeat: boolean,
+): Promise<HttpAnswer> {
+  const bearer = kind === 'anyone' ? undefined : await credentials.bearerFor(kind)
+  const send = (token: string | undefined) => repeated(requestWith(apiUrl, outgoing, token), mayRepeat, tell)
+  const answer = await send(bearer)
+  if (answer.status !== 401 || bearer === undefined || !answer.text.includes('"auth.unauthenticated"')) return answer
+  const other = await credentials.renewed(bearer)
+  return other === undefined ? answer : send(other)
+}
+
+function requestWith(apiUrl: string, outgoing: Outgoing, bearer: string | undefined): Exchange {
+  const { method, path, headers, body, mediaType = json } = outgoing
+  return {
+    method,
+    url: new URL(`${apiUrl}/api/v1${path}`),
+    headers: {
+      accept: 'application/json, application/problem+json',
+      'user-agent': userAgent,
+      ...(body === undefined ? {} : { 'content-type': mediaType }),
+      ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+      ...headers,
+    },
+    body,
+  }
+}
+
+const repeats = 2
+/** A server that asks for more patience than this gets none: people want to know now. */
+const longestPauseSeconds = 10
+
+/** Sends again, at most twice, where the server asks to wait or the answer got lost, and a second time does no harm. */
+async function repeated(request: Exchange, mayRepeat: boolean, tell: (line: string) => void): Promise<HttpAnswer> {
+  for (let repeat = 1; ; repeat += 1) {
+    const isLast = !mayRepeat || repeat > repeats
+    const outcome = await exchange(request).catch((error: unknown) => {
+      if (isLast || !(error instanceof NotReached) || !error.maybeDone) throw error
+      return undefined
+    })
+    const waitSeconds = outcome === undefined ? 1 : pauseOf(outcome)
+    if (outcome && (isLast || waitSeconds === undefined)) return outcome
+    const why = outcome ? `The server asks to wait ${waitSeconds} s` : 'The answer was lost'
+    tell(`${why}; trying again (${repeat} of ${repeats}).`)
+    await pause((waitSeconds ?? 1) * 1000)
+  }
+}
+
+/** Seconds the server asks to wait; undefined where it does not, or asks for too many. */
+function pauseOf({ status, headers }: HttpAnswer): number | undefined {
+  if (status !== 429 && status !== 503) return undefined
+  const seconds = Number(headers['retry-after'] ?? Number.NaN)
+  return seconds >= 0 && seconds <= longestPauseSeconds ? Math.ceil(seconds) : undefined
+}
+
+/** The representation, or the refusal thrown. */
+export function answerOf({ status, headers, text }: HttpAnswer, apiUrl: string): unknown {
+  const isDone = status >= 200 && status < 300
+  if (isDone && text === '') return undefined
+  const document = parsed(text)
+  if (isDone && document !== undefined) return document
+  if (!isDone && isProblemDocument(document)) throw new AnsweredProblem(status, document, headers)
+  throw new Failure(
+    isDone ? 'failed' : status < 400 ? 'unreached' : endingOf(status),
+    `${apiUrl} answered ${status}, but not as svc does.`,
+    'Check the API URL, and the proxy in between.',
+  )
+}
+
+function parsed(text: string): unknown {
+  try {
+    return readJson(text)
+  } catch {
+    return undefined
+  }
+}

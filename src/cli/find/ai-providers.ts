@@ -1,0 +1,76 @@
+/** Offered AI models by the name people give, and the flags that describe one. */
+import { Flags } from '@oclif/core'
+import {
+  aiProviderOperations,
+  type OfferedAiModel,
+  type OfferedAiModelConfiguration,
+} from '../../core/contract/ai/offered.ts'
+import { Problem } from '../../core/contract/problem.ts'
+import type { Caller } from '../call/caller.ts'
+import { Failure } from '../failure.ts'
+
+/** The model of that id or display name. Refuses not_found; fails (usage) where several have the name. */
+export async function findModel(caller: Caller, name: string): Promise<OfferedAiModel> {
+  const { data } = await caller.call(aiProviderOperations.listAiProviders, {})
+  const found = data.filter((model) => model.id === name.toLowerCase() || model.display_name === name)
+  if (found.length > 1) throw new Failure('usage', `There are ${found.length} models named "${name}".`, 'Name its id.')
+  return found[0] ?? missing()
+}
+
+function missing(): never {
+  throw new Problem('not_found')
+}
+
+/** What describes a model; a new one needs most of it. */
+export const modelFlags = (required: boolean) => ({
+  kind: Flags.string({
+    summary: 'Which API it speaks; noop calls nobody.',
+    options: ['noop', 'vendor-compatible', 'local-runtime'],
+    required,
+  }),
+  'base-url': Flags.string({
+    summary: 'vendor-compatible: up to /v1. local-runtime: the server. A private one needs SVC_EGRESS_ALLOW.',
+    helpValue: 'URL',
+    required,
+  }),
+  processor: Flags.string({
+    summary: 'Who processes what is sent; workspaces see it.',
+    helpValue: 'NAME',
+    required,
+  }),
+  jurisdiction: Flags.string({
+    summary: 'Where that is; workspaces see it.',
+    options: ['self-hosted', 'eea', 'adequacy', 'third-country'],
+    required,
+  }),
+  'completion-model': Flags.string({ summary: 'The name that it answers questions by.', helpValue: 'MODEL' }),
+  'embedding-model': Flags.string({ summary: 'The name that it makes vectors by.', helpValue: 'MODEL' }),
+  'api-key-file': Flags.string({ summary: 'Read its key from a file of mode 0600.', helpValue: 'FILE' }),
+  'api-key-stdin': Flags.boolean({ summary: 'Read its key from standard input.', exclusive: ['api-key-file'] }),
+  'no-api-key': Flags.boolean({ summary: 'It has no key.', exclusive: ['api-key-file', 'api-key-stdin'] }),
+})
+
+interface ModelFlags {
+  readonly kind?: string | undefined
+  readonly 'base-url'?: string | undefined
+  readonly processor?: string | undefined
+  readonly jurisdiction?: string | undefined
+  readonly 'completion-model'?: string | undefined
+  readonly 'embedding-model'?: string | undefined
+}
+
+/** What the flags say of a model; a name that is given empty says that there is no such model. */
+export function givenBy(flags: ModelFlags): Partial<OfferedAiModelConfiguration> {
+  const given = {
+    kind: spelled(flags.kind),
+    base_url: flags['base-url'],
+    processor: flags.processor,
+    jurisdiction: spelled(flags.jurisdiction),
+    completion_model: flags['completion-model'] === '' ? null : flags['completion-model'],
+    embedding_model: flags['embedding-model'] === '' ? null : flags['embedding-model'],
+  }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+/** `third-country` as the API spells it. */
+const spelled = (flag: string | undefined) => flag?.toUpperCase().replaceAll('-', '_')

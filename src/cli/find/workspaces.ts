@@ -1,0 +1,36 @@
+/** Workspaces by the name people give: the slug, or the id; and the caller's own. */
+
+import { identityOperations } from '../../core/contract/identity/operations.ts'
+import { Problem } from '../../core/contract/problem.ts'
+import { type AdminTenant, tenantOperations } from '../../core/contract/tenants/operations.ts'
+import { type Caller, pagesOf } from '../call/caller.ts'
+
+const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The workspace of that slug or id. Refuses not_found. */
+export async function findWorkspace(caller: Caller, name: string): Promise<AdminTenant> {
+  const found = idShape.test(name) ? await findById(caller, name.toLowerCase()) : await findBySlug(caller, name)
+  if (!found) throw new Problem('not_found')
+  return found
+}
+
+async function findBySlug(caller: Caller, slug: string): Promise<AdminTenant | undefined> {
+  const { data } = await caller.call(tenantOperations.listTenants, { slug })
+  return data.find((tenant) => tenant.slug === slug)
+}
+
+/** No operation reads one workspace by its id, so the list is read: in pages, as far as the one that holds it. */
+async function findById(caller: Caller, id: string): Promise<AdminTenant | undefined> {
+  for await (const { data } of pagesOf(caller, tenantOperations.listTenants, { size: 1000 })) {
+    const found = data.find((tenant) => tenant.id === id)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** The id of the workspace that the caller's own account is in; nobody has one at the database. */
+export async function ownWorkspaceId(caller: Caller): Promise<string | undefined> {
+  if (caller.way === 'database') return undefined
+  const { workspace } = await caller.call(identityOperations.getOwnAccount, {})
+  return workspace.id
+}

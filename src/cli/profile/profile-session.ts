@@ -1,0 +1,42 @@
+/**
+ * The session of a profile: its access token lives for minutes and is renewed with the
+ * refresh token, which changes at each use; using one twice ends the session. So only
+ * one command at a time renews, and the new one is on disk before it is used.
+ */
+import { findProfile, lockFile, type Profile, type ProfileSession, saveProfile } from './profiles.ts'
+
+/** An access token that ends within this many seconds is not sent any more. */
+const marginSeconds = 20
+
+export const isFresh = ({ access_expires_at }: ProfileSession, now = Date.now()) =>
+  new Date(access_expires_at).getTime() - now > marginSeconds * 1000
+
+/**
+ * Answers a session with another access token than `stale`: one that a command beside us
+ * has renewed meanwhile, or what `trade` gives for the refresh token, stored first.
+ */
+export async function renewSession(
+  profile: Profile,
+  stale: string,
+  trade: (refreshToken: string) => Promise<ProfileSession>,
+): Promise<ProfileSession | undefined> {
+  const lock = await lockProfile(profile.name)
+  try {
+    const current = findProfile(profile.name)
+    if (!current?.session) return undefined
+    if (current.session.access_token !== stale && isFresh(current.session)) return current.session
+    const session = await trade(current.session.refresh_token)
+    saveProfile({ ...current, session })
+    return session
+  } finally {
+    lock.release()
+  }
+}
+
+/** Waits for its turn with the profile; the kernel frees the lock of a process that dies. */
+async function lockProfile(name: string): Promise<{ release(): void }> {
+  const { makeLockFile, takeTurn } = await import('../../core/kernel/database/embedded/locks.ts')
+  const file = lockFile(name)
+  await makeLockFile(file)
+  return takeTurn(file, () => process.stderr.write('Waiting for another svc that is renewing this session.\n'))
+}

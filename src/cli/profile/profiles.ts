@@ -1,0 +1,168 @@
+/**
+ * Profiles: which installation the commands of a folder speak to, and with what.
+ *
+ *    $XDG_CONFIG_HOME/svc/profiles/<name>.json     0600, in folders of 0700
+ *    {"api_url":"https://…","directory":"/srv/acme","email":…,"workspace":…,"session":{…},"token":"svcp_…"}
+ *
+ * A profile that names a folder is the one of that folder and of all below it; the
+ * nearest wins. A file that others can read is refused, because what it holds may have
+ * been read already.
+ *
+ * Elsewhere: renewing the session (profile-session.ts). Spec: decisions 6; T-44.
+ */
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { makeFolder } from '../../core/kernel/values/folder.ts'
+import { Failure } from '../failure.ts'
+
+export interface ProfileSession {
+  readonly session_id: string
+  readonly access_token: string
+  readonly access_expires_at: string
+  readonly refresh_token: string
+  readonly refresh_expires_at: string
+}
+
+export interface Profile {
+  readonly name: string
+  readonly api_url: string
+  /** The folder whose commands use it; absent: only with --profile. */
+  readonly directory?: string | undefined
+  readonly workspace?: string | undefined
+  readonly email?: string | undefined
+  readonly session?: ProfileSession | undefined
+  /** A personal access token, for operator commands. */
+  readonly token?: string | undefined
+  readonly token_id?: string | undefined
+}
+
+const nameShape = /^[a-z0-9][a-z0-9-]{0,39}$/
+
+/** Refuses a name that is none: names become file names, and are printed. */
+export function checkProfileName(name: string): string {
+  if (nameShape.test(name)) return name
+  throw new Failure(
+    'usage',
+    'A profile name has 1 to 40 lower-case letters, digits and dashes, and begins with a letter or a digit.',
+  )
+}
+
+const profilesFolder = (env: NodeJS.ProcessEnv = process.env) => {
+  const home = env['XDG_CONFIG_HOME']
+  return join(home?.startsWith('/') ? home : join(homedir(), '.config'), 'svc', 'profiles')
+}
+
+const profileFile = (name: string) => join(profilesFolder(), `${checkProfileName(name)}.json`)
+
+export const lockFile = (name: string) => profileFile(name).replace(/\.json$/, '.lock')
+
+/** All profiles, by name; none where there is no folder. */
+export function listProfiles(): Profile[] {
+  return fileNames()
+    .map((file) => file.slice(0, -'.json'.length))
+    .filter((name) => nameShape.test(name))
+    .sort()
+    .flatMap((name) => findProfile(name) ?? [])
+}
+
+function fileNames(): string[] {
+  try {
+    return readdirSync(profilesFolder()).filter((file) => file.endsWith('.json'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** The profile of that name. Fails (usage) where others can read the file or it is not whole. */
+export function findProfile(name: string): Profile | undefined {
+  const file = profileFile(name)
+  let text: string
+  try {
+    refuseReadableByOthers(file)
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    const profile = JSON.parse(text) as Omit<Profile, 'name'>
+    if (typeof profile.api_url !== 'string') throw new TypeError('no api_url')
+    return { ...profile, name }
+  } catch {
+    throw new Failure(
+      'usage',
+      `The profile file ${file} is not whole.`,
+      `Remove it with \`svc profiles remove ${name}\` and sign in again.`,
+    )
+  }
+}
+
+/** Fails (usage) with the remedy where a file of secrets can be read by others. */
+export function refuseReadableByOthers(file: string): void {
+  const { mode } = statSync(file)
+  if ((mode & 0o077) === 0) return
+  throw new Failure(
+    'usage',
+    `${file} can be read by others (mode ${(mode & 0o777).toString(8)}).`,
+    `Run: chmod 600 ${file}`,
+  )
+}
+
+/** The profile of the folder: the one that names it or its nearest parent. */
+export function profileOf(directory: string, profiles: readonly Profile[] = listProfiles()): Profile | undefined {
+  for (let folder = resolve(directory); ; folder = dirname(folder)) {
+    const found = profiles.find((profile) => profile.directory === folder)
+    if (found || folder === dirname(folder)) return found
+  }
+}
+
+/** Writes the profile whole or not at all; the folder it names leaves any other profile. */
+export function saveProfile({ name, ...profile }: Profile): void {
+  const file = profileFile(name)
+  makeFolder(dirname(file), 0o700)
+  if (profile.directory !== undefined) leaveFolder(profile.directory, name)
+  const aside = `${file}.${process.pid}.partial`
+  try {
+    writeFileSync(aside, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600, flag: 'w' })
+    renameSync(aside, file)
+  } catch (error) {
+    rmSync(aside, { force: true })
+    throw error
+  }
+}
+
+function leaveFolder(directory: string, keeper: string): void {
+  for (const other of listProfiles()) {
+    if (other.directory === directory && other.name !== keeper) saveProfile({ ...other, directory: undefined })
+  }
+}
+
+/** Removes the file, whole or not; answers whether there was one. */
+export function removeProfile(name: string): boolean {
+  const file = profileFile(name)
+  const known = fileNames().includes(`${name}.json`)
+  for (const path of [file, lockFile(name)]) rmSync(path, { force: true })
+  return known
+}
+
+/** The URL of an installation, without a trailing slash. Fails (usage) for anything but http and https, and for a user or password in it. */
+export function checkApiUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (!url || !isHttp)
+    throw new Failure(
+      'usage',
+      'The API URL must begin with http:// or https://.',
+      'For example: --api-url https://svc.example.org',
+    )
+  if (url.username || url.password)
+    throw new Failure(
+      'usage',
+      'The API URL must not hold a user or a password.',
+      'Tokens are given by `svc login` or SVC_TOKEN.',
+    )
+  if (url.search || url.hash) throw new Failure('usage', 'The API URL must not hold a query or a fragment.')
+  return `${url.origin}${url.pathname.replace(/\/(api\/v1\/?)?$/, '')}`
+}

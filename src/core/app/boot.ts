@@ -1,0 +1,146 @@
+/**
+ * Boot: from a configuration to an installation that may be used.
+ *
+ *    database (the embedded one is held and migrated) → keyring → pool and queue → keyring-check.ts
+ *
+ * The daemon and `svc --recovery` boot alike. Nothing is served from a database of
+ * another release, nor with a ring that cannot open what is stored: each refusal is one
+ * clear line. Spec: decisions 4, Keyring; 6.
+ */
+import { existsSync } from 'node:fs'
+import { type RingInUse, useRing } from '../areas/keyring/keyring-in-use.ts'
+import { openLedgerCopies } from '../areas/recovery/ledger/ledger-copies.ts'
+import { hashSetUpToken } from '../areas/tenants/set-up.ts'
+import type { Config } from '../kernel/config/config.ts'
+import type { DatabaseAddress } from '../kernel/database/address.ts'
+import { withClient } from '../kernel/database/client.ts'
+import { createKeyring, type Keyring, liveKeyring, readKeyring } from '../kernel/sealing/keyring.ts'
+import { type Installation, openInstallation } from '../kernel/transaction/installation.ts'
+import type { Identity } from '../kernel/transaction/installation-identity.ts'
+import type { SystemActor } from '../kernel/values/actor.ts'
+import type { Clock } from '../kernel/values/clock.ts'
+import { newId } from '../kernel/values/id.ts'
+import { mintToken } from '../kernel/values/token.ts'
+import { queueNames } from './jobs.ts'
+
+export interface BootOptions {
+  /** Whether this process works jobs off. */
+  readonly works: boolean
+  /** Whether this is a daemon, which the others must know the keys of; a command comes and goes. */
+  readonly isDaemon?: boolean
+  /** How the process names itself to PostgreSQL. */
+  readonly applicationName: string
+  /** Is told, for people, what takes time and what was made. */
+  readonly note?: (line: string) => void
+  readonly onQueueError?: (error: Error) => void
+  readonly clock?: Clock
+}
+
+export interface Booted {
+  readonly installation: Installation
+  /** Folder of the embedded cluster; undefined on a database of the operator's own. */
+  readonly embedded: string | undefined
+  /** Reads the keyring file again and uses it from now on; answers what people should know. Throws ConfigurationError, and uses the ring it has. */
+  rereadKeyring(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+const system: SystemActor = { kind: 'SYSTEM', job: 'boot' }
+
+/** Throws ConfigurationError, SchemaError, EmbeddedFailure (one line each), or DatabaseUnavailable. */
+export async function bootInstallation(config: Config, options: BootOptions): Promise<Booted> {
+  const held = config.database ? undefined : await holdDatabase(config, options)
+  try {
+    const address = await migratedAddress(config, held)
+    const ring = liveKeyring(await openRing(config, held?.owner, options))
+    const installation = openInstallation(config, address, ring, { ...options, copies: openLedgerCopies })
+    let use: RingInUse
+    try {
+      await introduce(installation)
+      use = await useRing(installation, ring, options)
+    } catch (error) {
+      await installation.close()
+      throw error
+    }
+    return {
+      installation,
+      embedded: held?.where,
+      rereadKeyring: use.reread,
+      async close() {
+        await use.release()
+        await installation.close()
+        await held?.release()
+      },
+    }
+  } catch (error) {
+    await held?.release()
+    throw error
+  }
+}
+
+async function holdDatabase(config: Config, { note }: BootOptions) {
+  // Loaded on demand: an installation with a database of its own needs none of it.
+  const { holdEmbedded } = await import('../kernel/database/embedded.ts')
+  return holdEmbedded(config.dataDir, note ? { note } : {})
+}
+
+/** The embedded database is ours to migrate; an operator's own is migrated when he says so. */
+async function migratedAddress(
+  config: Config,
+  held: { owner: DatabaseAddress; daemon: DatabaseAddress } | undefined,
+): Promise<DatabaseAddress> {
+  const { checkMigrated, migrate, migrationStatus, missingQueues } = await import('../kernel/database/migrate.ts')
+  if (config.database) {
+    await checkMigrated(config.database.daemon, queueNames)
+    return config.database.daemon
+  }
+  if (!held) throw new Error('an embedded installation without its database')
+  const { pending, unknown } = await migrationStatus(held.owner)
+  const isBehind = pending.length + unknown.length > 0 || (await missingQueues(held.daemon, queueNames)).length > 0
+  if (isBehind) await migrate(held.owner, held.daemon, queueNames)
+  return held.daemon
+}
+
+/** A ring is made only for an embedded database that has never known one; elsewhere a missing one means that it was lost. */
+async function openRing(config: Config, owner: DatabaseAddress | undefined, { note }: BootOptions): Promise<Keyring> {
+  const isFirst = owner !== undefined && !existsSync(config.keyringFile) && !(await hasKnownRing(owner))
+  if (!isFirst) return readKeyring(config.keyringFile)
+  const ring = createKeyring(config.keyringFile)
+  note?.(
+    `Created a keyring in ${config.keyringFile}. Back it up apart from the database: without it no sealed value can be opened.`,
+  )
+  return ring
+}
+
+const hasKnownRing = (owner: DatabaseAddress) =>
+  withClient(owner, async (client) => {
+    const { rows } = await client.query<{ known: boolean }>('select exists (select 1 from keyring_key) as known')
+    return rows[0]?.known === true
+  })
+
+/** Gives a new installation its identity. */
+async function introduce(installation: Installation): Promise<void> {
+  await installation.transaction(system, {}, async ({ tx }) => {
+    await tx`insert into installation (id, epoch) values (${newId()}, ${newId()}) on conflict (is_only) do nothing`
+    const [known] = await tx<Identity[]>`select id, epoch from installation`
+    Object.assign(installation.identity, known)
+  })
+}
+
+/**
+ * The set-up token while the installation can be set up, made anew at every start (only
+ * its hash is kept) unless the operator chose one; undefined afterwards. In single mode a
+ * workspace that was provisioned before is the one there can be: no set-up any more.
+ */
+export async function offerSetUp(installation: Installation): Promise<string | undefined> {
+  const { config } = installation
+  const token = config.setUpToken ?? mintToken('invitation').token
+  const offered = await installation.transaction(
+    system,
+    {},
+    ({ tx }) => tx`
+      update installation set set_up_token_hash = ${hashSetUpToken(token)}
+      where set_up_at is null and not (${config.mode === 'single'} and exists (select 1 from tenant))`,
+  )
+  return offered.count === 1 ? token : undefined
+}

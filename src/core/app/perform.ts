@@ -1,0 +1,218 @@
+/**
+ * Performs an operation: the same path for the daemon and for `svc --recovery`.
+ *
+ *    parse → spend the step-up → transaction (idempotency → rule) → parse the answer
+ *
+ * The caller is known already (gate.ts, or the operating system's user). Two entries:
+ * `perform` answers what is sent over HTTP, `performForAnswer` what a program wants.
+ *
+ * Spec: decisions 1, "Checks come in this order".
+ */
+
+import { spendStepUp } from '../areas/auth/step-up.ts'
+import {
+  type Answer,
+  isRead,
+  isServedWithoutFactor,
+  needsStepUp,
+  type Operation,
+  type Sent,
+  takesStepUp,
+} from '../contract/operation.ts'
+import { Problem, problemOf, refuse } from '../contract/problem.ts'
+import { shapeOf } from '../kernel/request/answer-shape.ts'
+import { fingerprintOf, once, refusalAnswer, type StoredAnswer, storedRefusal } from '../kernel/request/idempotency.ts'
+import { readIdempotencyKey } from '../kernel/request/idempotency-key.ts'
+import { type Request, requestOf } from '../kernel/request/request.ts'
+import { receive } from '../kernel/request/validation.ts'
+import type { Ctx } from '../kernel/transaction/context.ts'
+import { isServedWhileGated } from '../kernel/transaction/gate.ts'
+import { type Installation, type RunAsRule, workspaceOf } from '../kernel/transaction/installation.ts'
+import { type Actor, actsForInstallation, isAccount } from '../kernel/values/actor.ts'
+import { etagOf, isIfMatch } from '../kernel/values/etag.ts'
+import { JsonText, readJson, writeJson } from '../kernel/values/json.ts'
+import { handlers } from './handlers.ts'
+
+export type { Request } from '../kernel/request/request.ts'
+
+interface Handler {
+  /** What takes long and needs no transaction, or several; its result is the rule's third argument. */
+  readonly prepare?: (installation: Installation, actor: Actor, received: unknown, run: RunAsRule) => Promise<unknown>
+  /** What depends on nothing, asked in the transaction's first packet; its answer is the rule's third argument. */
+  readonly ask?: (ctx: Ctx) => Promise<unknown>
+  readonly rule: (ctx: Ctx, received: unknown, prepared: unknown) => Promise<unknown>
+}
+
+const handlerOf = (operation: Operation): Handler => {
+  const handler = handlers[operation.id as keyof typeof handlers] as Handler | Handler['rule']
+  return typeof handler === 'function' ? { rule: handler } : handler
+}
+
+/** Carries the request out as the actor. Refuses what the operation's rule and its `needs` refuse. */
+export async function perform(
+  installation: Installation,
+  operation: Operation,
+  caller: Actor,
+  request: Request,
+): Promise<StoredAnswer> {
+  const received = receive(operation, request)
+  const ifMatch = readIfMatch(operation, request.ifMatch)
+  const key =
+    operation.idempotent && request.idempotencyKey !== undefined
+      ? readIdempotencyKey(request.idempotencyKey)
+      : undefined
+  const actor = await stepUp(installation, operation, caller, request, received)
+  if ('mode' in operation.needs && operation.needs.mode === 'multi' && installation.config.mode === 'single')
+    refuse('admin.multi_mode_required')
+
+  const { prepare, ask, rule } = handlerOf(operation)
+  const options = transactionFor(operation, actor, ifMatch)
+  const prepared = await prepare?.(installation, actor, received, (work) =>
+    installation.transaction(actor, options, (ctx) => work(ctx).catch(asProblem)),
+  )
+  const answer = await installation.transaction(actor, options, (ctx) => {
+    const told = ask?.(ctx)
+    told?.catch(() => {}) // the rule hears of it, if it comes to the rule
+    const work = async () =>
+      written(operation, await rule(ctx, received, told ? await told : prepared).catch(asProblem))
+    return key === undefined ? work() : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), work)
+  })
+  const refusal = storedRefusal(answer)
+  const replayed = 'replayed' in answer && answer.replayed === true
+  if (refusal) throw replayed ? refusal.withHeaders(replayedHeader) : refusal
+  return replayed ? { ...answer, headers: { ...answer.headers, ...replayedHeader } } : answer
+}
+
+/** What the database refused is a refusal of ours, if the problem table says so (a name that is taken, a value it cannot hold). */
+function asProblem(error: unknown): never {
+  throw problemOf(error) ?? error
+}
+
+const replayedHeader = { 'idempotency-replayed': 'true' }
+
+/** Performs and answers the representation; whole lists are read page by page. */
+export async function performForAnswer<O extends Operation>(
+  installation: Installation,
+  operation: O,
+  actor: Actor,
+  sent: Sent<O>,
+): Promise<Answer<O>> {
+  const request = requestOf(operation, sent)
+  if (isWholeList(operation, request)) return (await wholeList(installation, operation, actor, request)) as Answer<O>
+  const { body } = await perform(installation, operation, actor, request)
+  return (body === undefined ? undefined : readJson(body)) as Answer<O>
+}
+
+/** Whether the operation answers its whole list: it can, and no page was asked for. */
+export function isWholeList(operation: Operation, request: Request): boolean {
+  const query = (request.query ?? {}) as Record<string, unknown>
+  return operation.success.whole === 'streamed' && query['cursor'] === undefined && query['size'] === undefined
+}
+
+const streamedPageSize = 500
+
+/** A whole list's rows, in pages: no transaction stays open while a slow reader reads. */
+export async function* pagesOf(
+  installation: Installation,
+  operation: Operation,
+  actor: Actor,
+  request: Request,
+): AsyncGenerator<readonly unknown[]> {
+  let cursor: string | null | undefined
+  do {
+    const query = { ...(request.query as object), size: streamedPageSize, ...(cursor ? { cursor } : {}) }
+    const page = await readPage(installation, operation, actor, { ...request, query })
+    yield page.data
+    cursor = page.next_cursor
+  } while (cursor !== null)
+}
+
+/** What `perform` does for a read, without writing the answer as text: whoever streams writes it row by row. */
+async function readPage(installation: Installation, operation: Operation, actor: Actor, request: Request) {
+  const received = receive(operation, request)
+  const { rule } = handlerOf(operation)
+  const { answer: schema } = operation.success
+  const answer = await installation.transaction(actor, transactionFor(operation, actor, undefined), async (ctx) => {
+    const page = await rule(ctx, received, undefined).catch(asProblem)
+    return schema && shapeOf(schema).parse(page)
+  })
+  return answer as { readonly data: readonly unknown[]; readonly next_cursor: string | null }
+}
+
+async function wholeList(
+  installation: Installation,
+  operation: Operation,
+  actor: Actor,
+  request: Request,
+): Promise<{ data: unknown[] }> {
+  const data: unknown[] = []
+  for await (const page of pagesOf(installation, operation, actor, request)) data.push(...page)
+  return { data }
+}
+
+/**
+ * Answers the caller, proven where a step-up was spent. It is spent once the schema has passed, in a transaction of its
+ * own, so that a refusal does not give it back. An operator on probation is refused whatever takes one, but for what it
+ * takes to get a second factor: whoever may enter accounts must not lock them out (docs/decisions/0130).
+ */
+async function stepUp(
+  installation: Installation,
+  operation: Operation,
+  actor: Actor,
+  request: Request,
+  received: Record<string, unknown>,
+): Promise<Actor> {
+  if (!isAccount(actor) || !takesStepUp(operation, received['body'], actor)) return actor
+  const { probationUntil: until } = actor
+  if (until && !isServedWithoutFactor(operation.needs)) refuse('admin.operator_on_probation', { until })
+  if (request.stepUp === undefined && !needsStepUp(operation, received['body'], actor)) return actor
+  const [target] = Object.keys(operation.params?.shape ?? {})
+  await spendStepUp(installation, actor, request.stepUp, {
+    operation: operation.id,
+    targetId: target === undefined ? undefined : (received[target] as string),
+  })
+  return { ...actor, isProven: true }
+}
+
+function transactionFor(operation: Operation, actor: Actor, ifMatch: string | undefined) {
+  const tenantId = servesInstallation(operation, actor) ? undefined : workspaceOf(actor)
+  const passage = isAccount(actor)
+    ? { passage: { isServed: isServedWhileGated(operation.needs, actor), epoch: actor.epoch } }
+    : {}
+  return {
+    readOnly: isRead(operation),
+    ifMatch,
+    admits: !isRead(operation),
+    ...passage,
+    ...(tenantId === undefined ? {} : { tenantId }),
+  }
+}
+
+function servesInstallation({ needs: { caller } }: Operation, actor: Actor): boolean {
+  if (caller === 'workspace or operator') return actsForInstallation(actor)
+  return caller === 'operator' || caller === 'anyone'
+}
+
+/** The answer as it is sent. What the schema does not name is dropped, so a row may be an answer. */
+function written(operation: Operation, result: unknown): StoredAnswer {
+  // A refusal that a rule answers, not throws, is one whose traces must stay: a counted failure, a revoked session.
+  if (result instanceof Problem) return refusalAnswer(result)
+  const { status, answer: schema, location } = operation.success
+  if (!schema) return { status, headers: {}, body: undefined }
+  if (result instanceof JsonText) return { status, headers: {}, body: result.text }
+  const answer = shapeOf(schema).parse(result) as { version?: unknown }
+  const headers = {
+    ...(typeof answer.version === 'number' ? { etag: etagOf(answer.version) } : {}),
+    ...(location ? { location: `/api/v1${location(answer as never)}` } : {}),
+  }
+  return { status, headers, body: writeJson(answer) }
+}
+
+function readIfMatch(operation: Operation, header: string | undefined): string | undefined {
+  if (!operation.ifMatch || header === undefined) return undefined
+  if (!isIfMatch(header))
+    refuse('request.malformed', undefined, {
+      errors: [{ parameter: 'If-Match', code: 'value.format', params: { format: 'etag' } }],
+    })
+  return header
+}

@@ -1,0 +1,185 @@
+/**
+ * Who sees a container, and with which role.
+ *
+ *    a membership of the container itself     always counts
+ *    a membership of the hub that holds it    counts unless the collection is private
+ *    the role on the workspace                counts unless the collection or its hub is private
+ *    OWNER of the workspace                   sees every container, also private ones
+ *
+ * The highest that counts is the role in that container; where none counts the container is
+ * unknown to the caller, and answers as an id that nobody ever gave out. A collection of an
+ * archived hub is archived, one of a deleted hub is deleted, whatever its own row says.
+ *
+ * Nothing is remembered: memberships are read with the container, so a change holds from the
+ * next request. Spec: decisions 1 (not visible), 2 (roles); docs/decisions/0101.
+ */
+
+import { refuse, refuseMember } from '../../contract/problem.ts'
+import { type Role, rankOf } from '../../contract/vocabulary.ts'
+import type { Part } from '../../kernel/database/statement.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import type { AccountActor } from '../../kernel/values/actor.ts'
+
+/** A container as a rule needs it: its row, what its hub makes of it, and the caller's role in it. */
+export interface ContainerRow {
+  readonly id: string
+  readonly kind: 'HUB' | 'COLLECTION'
+  readonly parent_id: string | null
+  readonly name: string
+  readonly description: string | null
+  readonly rank: string
+  readonly is_private: boolean
+  readonly archived_at: string | null
+  readonly deleted_at: string | null
+  readonly created_at: string
+  readonly updated_at: string
+  readonly version: number
+  /** It or its hub is archived: nothing in it may be written. */
+  readonly is_archived: boolean
+  /** Its hub is deleted, and it with it. */
+  readonly is_parent_deleted: boolean
+  readonly role: Role
+}
+
+interface FoundRow extends Omit<ContainerRow, 'role'> {
+  readonly hub_id: string | null
+  readonly is_hub_private: boolean
+  readonly own_role: Role | null
+  readonly hub_role: Role | null
+}
+
+/** What the container's row is locked with: against changes of it, or against everybody who would write in it. */
+type Lock = 'share' | 'no key update'
+
+/**
+ * The container, for reading. Refuses not_found: unknown, another workspace's, deleted, or not
+ * visible to the caller; auth.role_required where his role in it is lower.
+ */
+export async function visibleContainer(ctx: Ctx, containerId: string, role: Role = 'VIEWER'): Promise<ContainerRow> {
+  const container = alive(await findContainer(ctx, containerId))
+  demandRole(container, role)
+  return container
+}
+
+/**
+ * The container, for writing in it: it stays as it is until the commit. Refuses not_found,
+ * auth.role_required where the caller's role in it is lower, container.archived.
+ */
+export async function writableContainer(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
+  const container = alive(await findContainer(ctx, containerId, 'share'))
+  demandRole(container, role)
+  if (container.is_archived) refuse('container.archived')
+  return container
+}
+
+/**
+ * The same for a container that a body names. Refuses request.invalid at the pointer where the caller does not see it,
+ * auth.role_required, container.archived.
+ */
+export async function referencedContainer(
+  ctx: Ctx,
+  containerId: string,
+  role: Role,
+  pointer: string,
+): Promise<ContainerRow> {
+  const container = await findContainer(ctx, containerId, 'share')
+  if (!container || isGone(container)) refuseMember(pointer, 'reference.unknown')
+  demandRole(container, role)
+  if (container.is_archived)
+    refuse('container.archived', undefined, { errors: [{ pointer, code: 'container.archived', params: {} }] })
+  return container
+}
+
+/** The container, for changing the container itself; whoever writes in it waits. Refuses not_found, auth.role_required, precondition.failed. */
+export async function lockUnchanged(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
+  const container = alive(await findContainer(ctx, containerId, 'no key update'))
+  demandRole(container, role)
+  ctx.unchanged(container.version)
+  return container
+}
+
+/** The same, for a change that an archived one does not take. Refuses container.archived as well. */
+export async function lockWritable(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
+  const container = await lockUnchanged(ctx, containerId, role)
+  if (container.is_archived) refuse('container.archived')
+  return container
+}
+
+/** The same, also when it is deleted. Refuses not_found, auth.role_required. */
+export async function restorableContainer(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
+  const container = await findContainer(ctx, containerId, 'no key update')
+  if (!container) refuse('not_found')
+  demandRole(container, role)
+  return container
+}
+
+/** The container if the caller sees it and it is not deleted: for an id in a body, which is refused by its pointer. */
+export async function findVisibleContainer(ctx: Ctx, containerId: string): Promise<ContainerRow | undefined> {
+  const container = await findContainer(ctx, containerId)
+  return container && !isGone(container) ? container : undefined
+}
+
+/** The ids of the containers that the caller sees and that are not deleted, as the inside of an `in (…)`. */
+export function visibleContainerIds(ctx: Ctx): Part {
+  const { tenantId } = ctx.account
+  return ctx.tx.part`
+    select c.id from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+    where c.tenant_id = ${tenantId} and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}`
+}
+
+/** Whether the caller sees the container `c`, whose hub is `h`: for a statement that reads many. */
+export function isSeen(ctx: Ctx): Part {
+  const { tenantId, accountId, role, isGuest } = ctx.account
+  const { tx } = ctx
+  if (!isGuest && role === 'OWNER') return tx.part`true`
+  const named = tx.part`exists (
+    select from membership m where m.tenant_id = ${tenantId} and m.account_id = ${accountId}
+      and (m.container_id = c.id or (m.container_id = c.parent_id and not c.is_private)))`
+  return isGuest ? named : tx.part`(not (c.is_private or coalesce(h.is_private, false)) or ${named})`
+}
+
+async function findContainer(ctx: Ctx, containerId: string, lock?: Lock): Promise<ContainerRow | undefined> {
+  const actor = ctx.account
+  const { tenantId, accountId } = actor
+  const { tx } = ctx
+  const locked =
+    lock === undefined ? tx.part`` : lock === 'share' ? tx.part`for share of c` : tx.part`for no key update of c`
+  const [row] = await tx<FoundRow[]>`
+    select c.id, c.kind, c.parent_id, c.name, c.description, c.rank, c.is_private, c.archived_at, c.deleted_at,
+           c.created_at, c.updated_at, c.version,
+           (c.archived_at is not null or h.archived_at is not null) as is_archived,
+           h.id as hub_id, h.deleted_at is not null as is_parent_deleted, coalesce(h.is_private, false) as is_hub_private,
+           own.role as own_role, of_hub.role as hub_role
+    from container c
+    left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+    left join membership own on own.tenant_id = c.tenant_id and own.account_id = ${accountId} and own.container_id = c.id
+    left join membership of_hub on of_hub.tenant_id = c.tenant_id and of_hub.account_id = ${accountId} and of_hub.container_id = c.parent_id
+    where c.tenant_id = ${tenantId} and c.id = ${containerId} ${locked}`
+  if (!row) return undefined
+  // It was moved while this waited for its lock, and the hub beside it is the one it left. Now that it is held, it stays.
+  if (row.hub_id !== row.parent_id) return findContainer(ctx, containerId, lock)
+  const role = roleIn(actor, row)
+  return role === undefined ? undefined : { ...row, role }
+}
+
+/** The caller's role in a container; undefined where he does not see it. */
+function roleIn({ role, isGuest }: AccountActor, row: FoundRow): Role | undefined {
+  const isOpen = !row.is_private && !row.is_hub_private
+  const counting = [
+    row.own_role,
+    row.is_private ? null : row.hub_role,
+    !isGuest && (isOpen || role === 'OWNER') ? role : null,
+  ].filter((one) => one !== null)
+  return counting.sort((a, b) => rankOf[b] - rankOf[a])[0]
+}
+
+const isGone = ({ deleted_at, is_parent_deleted }: ContainerRow) => deleted_at !== null || is_parent_deleted
+
+function alive(container: ContainerRow | undefined): ContainerRow {
+  if (!container || isGone(container)) refuse('not_found')
+  return container
+}
+
+function demandRole(container: ContainerRow, role: Role): void {
+  if (rankOf[container.role] < rankOf[role]) refuse('auth.role_required', { role })
+}

@@ -1,0 +1,55 @@
+/**
+ * Asking the model that a workspace has switched on.
+ *
+ *    read rows, compose, reserve tokens │ the call │ settle, answer
+ *            one transaction            │   none   │ one transaction
+ *
+ * For every consumer alike: it says which rows become which question, and nothing else.
+ * Neither question nor answer is stored, logged or part of any evidence (T-38).
+ */
+
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import type { Installation } from '../../kernel/transaction/installation.ts'
+import { type Actor, isAccount } from '../../kernel/values/actor.ts'
+import { type Completion, type Question, refusalOfModel } from './adapter.ts'
+import { modelInUse, type SeenModel } from './models.ts'
+import { openAdapter } from './open-adapter.ts'
+import { boundOf, type Reservation, reserveTokens, settleTokens } from './token-budget.ts'
+
+export interface Told {
+  readonly text: string
+  readonly model: SeenModel
+  /** As they were counted. */
+  readonly tokens: number
+}
+
+/**
+ * Composes a question from the workspace's rows and asks it. Refuses tenant_suspended, ai.no_model,
+ * quota.exceeded, ai.model_failed, secret.unavailable, and what `compose` refuses.
+ */
+export async function askModel(
+  installation: Installation,
+  actor: Actor,
+  compose: (ctx: Ctx, tenantId: string) => Promise<Question>,
+): Promise<Told> {
+  if (!isAccount(actor)) throw new Error('models answer a workspace’s people only')
+  const { tenantId } = actor
+  const prepared = await installation.transaction(actor, { tenantId, admits: true }, async (ctx) => {
+    const question = await compose(ctx, tenantId)
+    const model = await modelInUse(ctx, tenantId)
+    return { question, model, reservation: await reserveTokens(ctx, tenantId, boundOf(question)) }
+  })
+  const { question, model, reservation } = prepared
+  const settle = (reported: Completion['tokens']) => settled(installation, actor, reservation, reported)
+  const called = openAdapter(installation, model.opened).then((adapter) => adapter.complete(question))
+  const { text, tokens } = await called.catch(async (error: unknown) => {
+    await settle(0)
+    return refusalOfModel(error)
+  })
+  await settle(tokens)
+  return { text, model: model.seen, tokens: tokens ?? reservation.tokens }
+}
+
+/** Also of a workspace that was suspended meanwhile: what was used was used. */
+const settled = (installation: Installation, actor: Actor, reservation: Reservation, reported: Completion['tokens']) =>
+  installation.transaction(actor, { tenantId: reservation.tenantId }, (ctx) => settleTokens(ctx, reservation, reported))

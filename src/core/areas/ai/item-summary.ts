@@ -1,0 +1,46 @@
+/** `:summarize` of an item: what is said of it becomes a question. Spec: Index, Suggestions and AI. */
+
+import type { aiOperations as ops } from '../../contract/ai/operations.ts'
+import type { Answer, Received } from '../../contract/operation.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import type { Installation } from '../../kernel/transaction/installation.ts'
+import type { Actor } from '../../kernel/values/actor.ts'
+import { visibleContainer } from '../access/access.ts'
+import { visibleItem } from '../items/item.ts'
+import type { Question } from './adapter.ts'
+import { askModel, type Told } from './ask.ts'
+import { lineOfItem, questionAbout } from './summary.ts'
+
+type Asked = Received<typeof ops.summarizeItem>
+
+/** Asks the model with no transaction open. Refuses not_found, auth.role_required, and what askModel refuses. */
+export const tellItemSummary = (installation: Installation, actor: Actor, { itemId }: Asked): Promise<Told> =>
+  askModel(installation, actor, (ctx) => composeQuestion(ctx, itemId))
+
+/** Answers what the model told; the trail says that content went to it, and never which. */
+export async function summarizeItem(
+  ctx: Ctx,
+  { itemId }: Asked,
+  { text, model, tokens }: Told,
+): Promise<Answer<typeof ops.summarizeItem>> {
+  await ctx.audit('item.summarized', { subject: { kind: 'item', id: itemId }, params: { model_id: model.id, tokens } })
+  return { summary: text, model, tokens }
+}
+
+async function composeQuestion(ctx: Ctx, itemId: string): Promise<Question> {
+  const item = await visibleItem(ctx, itemId)
+  await visibleContainer(ctx, item.container_id, 'MEMBER')
+  const values = Object.entries(item.custom_fields).map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+  return questionAbout(ctx, 'an item', [
+    { title: item.type, lines: [lineOfItem(item), ...(item.description ? [item.description] : [])] },
+    { title: 'Labels', lines: await readLabels(ctx, item.label_ids) },
+    { title: 'Fields', lines: values },
+  ])
+}
+
+async function readLabels(ctx: Ctx, ids: readonly string[]): Promise<string[]> {
+  const { tx } = ctx
+  const rows = await tx<{ name: string }[]>`
+    select name from label where tenant_id = ${ctx.account.tenantId} and id in ${tx.list(ids)} order by name_fold`
+  return rows.map(({ name }) => name)
+}

@@ -1,0 +1,212 @@
+/**
+ * A forgotten password: a mail with a link, and a new password for whoever holds it.
+ *
+ *    :forgot ──job──▶ mail goes, its token is minted ──:reset──▶ new password, every session over
+ *                       └─ an hour passes, another mail goes, or it was used ─▶ 410
+ *
+ * A known and an unknown address answer alike and cost alike: both queue a job, which finds
+ * out. The token is minted when the mail leaves and kept as a hash: no queue, no log and no
+ * dump ever holds it (docs/decisions/0052). The link carries it behind a `#`, which browsers
+ * send to nobody.
+ *
+ * Spec: Admin: workspaces, rule 2; InstanceSettings (password_self_service_reset).
+ */
+import { z } from 'zod'
+import type { passwordOperations as ops } from '../../../contract/auth/operations.ts'
+import type { Received } from '../../../contract/operation.ts'
+import { refuse } from '../../../contract/problem.ts'
+import { admitted } from '../../../kernel/transaction/admission.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { refuseWhileGated } from '../../../kernel/transaction/gate.ts'
+import type { Installation } from '../../../kernel/transaction/installation.ts'
+import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
+import { type Actor, anyone, type SystemActor } from '../../../kernel/values/actor.ts'
+import { newId } from '../../../kernel/values/id.ts'
+import { hashToken, isTokenShaped, mintToken } from '../../../kernel/values/token.ts'
+import { hasRole } from '../../access/held-role.ts'
+import { tellAccount } from '../../mail/jobs.ts'
+import { composeMail, type Place } from '../../mail/message.ts'
+import { deliver } from '../../mail/transport.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { forgetFailures, subjectOf } from '../sign-in/sign-in-lock.ts'
+import { readSignIn, switchedOff } from '../sign-in/sign-in-methods.ts'
+import { lockAccount } from '../token/ending.ts'
+import { endProofs, ownNames } from './change-password.ts'
+import { hasherFor } from './hashing-lane.ts'
+import { hashNewPassword, passwordFaults, writePassword } from './new-password.ts'
+
+const linkMinutes = 60
+const mailsPerHour = 5
+/** Asked for again within the minute, no further mail is queued. */
+const singletonSeconds = 60
+
+/** Queues the mail. Refuses auth.password_disabled, auth.password_reset_disabled; nothing else, whoever is asked for. */
+export async function forgetPassword(ctx: Ctx, { body }: Received<typeof ops.forgetPassword>): Promise<void> {
+  const facts = await readSignIn(ctx, body.workspace ?? '', body.email)
+  if (switchedOff(facts)) refuse('auth.password_disabled')
+  const { signIn } = await readSettings(ctx)
+  if (!signIn.password_self_service_reset && !facts.openedUntil) refuse('auth.password_reset_disabled')
+  // An address that nobody has queues a job as well: the queue tells nobody, and the call takes as long.
+  const [tenantId, accountId] = [facts.tenantId, facts.account?.id ?? newId()]
+  const singletonKey = subjectOf(`forgot ${body.workspace ?? ''}`, body.email).toString('hex')
+  await ctx.enqueue(sendPasswordReset, { tenantId, accountId }, { singletonKey, singletonSeconds })
+}
+
+const sender: SystemActor = { kind: 'SYSTEM', job: 'send_password_reset' }
+
+/** Mints the token and sends it; the one of a mail before it serves no more. */
+export const sendPasswordReset = defineJob({
+  name: 'send_password_reset',
+  payload: z.object({ tenantId: z.guid(), accountId: z.guid() }),
+  // A link lives an hour; whoever waits longer than that for a mail asks again.
+  retryLimit: 6,
+  retryDelaySeconds: 30,
+  longestRetryDelaySeconds: 900,
+  // As many connections as a relay lets one sender have.
+  atOnce: 5,
+  async run(installation, { tenantId, accountId }) {
+    const made = await installation.transaction(sender, { tenantId }, (ctx) => mintReset(ctx, tenantId, accountId))
+    if (!made) return
+    const { mail } = installation.config
+    const { place, recipient, at, id } = made
+    const link = resetLink(installation.config, made.slug, made.token)
+    await deliver(mail, composeMail({ id, name: 'password_reset', at, link }, place, recipient, mail.from))
+  },
+})
+
+interface Asker {
+  readonly email: string
+  readonly display_name: string | null
+  readonly slug: string
+  readonly workspace_name: string
+  readonly default_locale: string
+  readonly default_time_zone: string
+  readonly sent: number
+}
+
+/** Undefined where nobody is to be written to: no such account, none that may sign in, or too many mails already. */
+async function mintReset(ctx: Ctx, tenantId: string, accountId: string) {
+  void lockAccount(ctx, { tenantId, accountId })
+  const [asker] = await ctx.tx<Asker[]>`
+    select a.email, a.display_name, t.slug, t.display_name as workspace_name, t.default_locale, t.default_time_zone,
+           (select count(*)::int from password_reset r
+            where r.tenant_id = a.tenant_id and r.account_id = a.id and r.created_at > now() - interval '1 hour') as sent
+    from account a join tenant t on t.id = a.tenant_id and t.state = 'ACTIVE'
+    where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null and ${hasRole(ctx.tx)}`
+  if (!asker || asker.sent >= mailsPerHour) return undefined
+  const id = newId()
+  const { token, hash: tokenHash } = mintToken('passwordReset')
+  await voidResets(ctx, tenantId, accountId)
+  const [row] = await ctx.tx<{ expires_at: string }[]>`
+    insert into password_reset (tenant_id, id, account_id, hash, expires_at)
+    values (${tenantId}, ${id}, ${accountId}, ${tokenHash}, now() + make_interval(mins => ${linkMinutes})) returning expires_at`
+  await ctx.audit('account.password_reset_asked', { subject: { kind: 'account', id: accountId } })
+  const { default_locale, default_time_zone } = asker
+  const place: Place = { display_name: asker.workspace_name, default_locale, default_time_zone }
+  const recipient = { accountId, name: asker.display_name, address: asker.email }
+  return { id, token, at: row?.expires_at ?? '', slug: asker.slug, place, recipient }
+}
+
+const voidResets = (ctx: Ctx, tenantId: string, accountId: string) =>
+  ctx.tx`update password_reset set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
+
+/** Where the link leads: the daemon's own page (daemon/password-page.ts). The token stands behind the `#`. */
+function resetLink({ publicUrl }: Installation['config'], slug: string, token: string): string {
+  const base = publicUrl.replace('{slug}', slug).replace(/\/$/, '')
+  return `${base}/set-password#${token}`
+}
+
+interface ResetRow {
+  readonly tenant_id: string
+  readonly id: string
+  readonly account_id: string
+  readonly email: string
+}
+
+/** Looks first, so that a wrong token costs no hash. */
+export async function hashForReset(
+  installation: Installation,
+  actor: Actor,
+  { body }: Received<typeof ops.resetPassword>,
+): Promise<string> {
+  const { names, found } = await installation.transaction(anyone, { readOnly: true }, async (ctx) => {
+    const row = await findReset(ctx, body.token)
+    return {
+      found: row,
+      names: await ctx.inWorkspace(row.tenant_id, () => ownNames(ctx, row.tenant_id, row.account_id)),
+    }
+  })
+  const account = { tenantId: found.tenant_id, id: found.account_id }
+  return hashNewPassword(installation, {
+    hasher: hasherFor(actor, found.tenant_id),
+    password: body.password,
+    pointer: '/password',
+    names,
+    account,
+  })
+}
+
+/** Sets the password, once. Refuses auth.reset_invalid, tenant_suspended, installation.recovering. */
+export async function resetPassword(
+  ctx: Ctx,
+  { body }: Received<typeof ops.resetPassword>,
+  newHash: string,
+): Promise<void> {
+  const { tenant_id: tenantId, id, account_id: accountId, email } = await findReset(ctx, body.token)
+  await forgetFailures(ctx, tenantId, subjectOf(tenantId, email))
+  await ctx.inWorkspace(tenantId, () =>
+    admitted(ctx.tx, { workspace: tenantId }, async () => {
+      const [, used] = await Promise.all([
+        lockAccount(ctx, { tenantId, accountId }),
+        ctx.tx`
+          update password_reset set used_at = now() where tenant_id = ${tenantId} and id = ${id} and used_at is null and expires_at > now()`,
+      ])
+      if (used.count !== 1) refuse('auth.reset_invalid')
+      await writePassword(ctx, tenantId, accountId, newHash)
+      await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_reset' })
+      const [noticeId] = await Promise.all([
+        ctx.audit('account.password_reset', { subject: { kind: 'account', id: accountId } }),
+        ctx.emit({
+          name: 'identity.account.password_changed',
+          subject: `/accounts/${accountId}`,
+          data: { id: accountId },
+        }),
+      ])
+      await tellAccount(ctx, {
+        tenantId,
+        accountId,
+        noticeId,
+        name: 'password_reset_done',
+        at: new Date().toISOString(),
+      })
+    }),
+  )
+}
+
+async function findReset(ctx: Ctx, token: string): Promise<ResetRow> {
+  if (!isTokenShaped(token, 'passwordReset')) refuse('auth.reset_invalid')
+  const [found] = await ctx.tx<ResetRow[]>`
+    select r.tenant_id, r.id, r.account_id, a.email from password_reset r
+    join account a on a.tenant_id = r.tenant_id and a.id = r.account_id
+    where r.hash = ${hashToken(token)} and r.used_at is null and r.expires_at > now() and a.state = 'ACTIVE' and ${hasRole(ctx.tx)}`
+  if (!found) refuse('auth.reset_invalid')
+  await refuseWhileGated(ctx.tx, found.account_id)
+  return found
+}
+
+/** Which rules a password breaks, found out with no transaction open: a blocklist is a file. */
+export async function prepareCheck(
+  installation: Installation,
+  _: Actor,
+  { body }: Received<typeof ops.checkPassword>,
+): Promise<Awaited<ReturnType<typeof passwordFaults>>> {
+  const settings = await installation.transaction(anyone, { readOnly: true }, readSettings)
+  return passwordFaults(installation, settings, body.password, body.names ?? [])
+}
+
+/** Says whether a password would do. */
+export const checkPassword = async (
+  _: Ctx,
+  __: Received<typeof ops.checkPassword>,
+  faults: Awaited<ReturnType<typeof prepareCheck>>,
+) => ({ acceptable: faults.length === 0, faults: [...faults] })

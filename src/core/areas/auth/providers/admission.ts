@@ -1,0 +1,172 @@
+/**
+ * Who comes in through a provider.
+ *
+ *    connected before ───────────────────────────────────▶ that account
+ *    by an invitation's token ───────────────────────────▶ the invited account, connected now
+ *    vouched address of an invited account ──────────────▶ that account, connected now
+ *    vouched address of an active account ───────────────▶ that account, connected now
+ *    nobody's address, and the provider brings people in ▶ a new account, connected now
+ *    anybody else ───────────────────────────────────────▶ turned away
+ *
+ * An address is compared exactly but for the case of ASCII letters: names fold accents away,
+ * and an address that merely looks like somebody's is somebody else's.
+ *
+ * An operator's account is connected by the installation's own providers only: a workspace's
+ * owner must not become an operator by naming a provider that says so.
+ *
+ * The workspace's role is in force, and the provider is held. Spec: IdentityProviderConfiguration.
+ */
+
+import { refuse } from '../../../contract/problem.ts'
+import { installationScope } from '../../../contract/vocabulary.ts'
+import { vouchedAddress } from '../../../kernel/egress/oidc-presets.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { fold } from '../../../kernel/values/fold.ts'
+import { type Arrival, connect, nameIn, tellJoined, textOf } from './joining.ts'
+import { createNewcomer, isBroughtIn } from './newcomer.ts'
+import type { ProviderRow } from './provider-row.ts'
+
+export type Admission =
+  | { readonly is: 'admitted'; readonly accountId: string }
+  | { readonly is: 'turned away'; readonly reason: TurnedAway }
+
+export type TurnedAway =
+  | 'account_not_active'
+  | 'no_role'
+  | 'address_not_vouched'
+  | 'not_invited'
+  | 'invitation_ended'
+  | 'operator'
+
+interface AccountRow {
+  readonly id: string
+  readonly state: 'INVITED' | 'ACTIVE' | 'DISABLED'
+  readonly email: string | null
+}
+
+const admittedAs = (accountId: string): Admission => ({ is: 'admitted', accountId })
+const turnedAway = (reason: TurnedAway): Admission => ({ is: 'turned away', reason })
+
+/** Finds, connects or creates the account. Refuses auth.invitation_invalid. */
+export async function admit(ctx: Ctx, arrival: Arrival): Promise<Admission> {
+  const connected = await findConnected(ctx, arrival)
+  if (connected) return enter(ctx, arrival, connected)
+  if (arrival.invitationId !== null) return joinByToken(ctx, arrival, arrival.invitationId)
+  return admitByAddress(ctx, arrival)
+}
+
+/** The account that the provider named a moment ago, if it may still come in; locked. */
+export async function admitProved(ctx: Ctx, tenantId: string, accountId: string | null): Promise<Admission> {
+  const [row] = await ctx.tx<{ id: string }[]>`
+    select id from account where tenant_id = ${tenantId} and id = ${accountId} and state = 'ACTIVE' for update`
+  return row ? admittedAs(row.id) : turnedAway('account_not_active')
+}
+
+async function findConnected(ctx: Ctx, { tenantId, provider, claims }: Arrival): Promise<AccountRow | undefined> {
+  const [row] = await ctx.tx<AccountRow[]>`
+    select a.id, a.state, a.email from connected_identity c
+    join account a on a.tenant_id = c.tenant_id and a.id = c.account_id
+    where c.tenant_id = ${tenantId} and c.provider_id = ${provider.id} and c.issuer = ${claims.iss} and c.subject = ${claims.sub}
+    for update of a`
+  return row
+}
+
+async function enter(ctx: Ctx, { tenantId, provider, claims }: Arrival, { id, state }: AccountRow): Promise<Admission> {
+  if (state !== 'ACTIVE') return turnedAway('account_not_active')
+  await ctx.tx`
+    update connected_identity set last_used_at = now(), email = ${textOf(claims['email'])}
+    where tenant_id = ${tenantId} and provider_id = ${provider.id} and issuer = ${claims.iss} and subject = ${claims.sub}`
+  return admittedAs(id)
+}
+
+/** The token is the proof, as it is with a password: the provider's address need not be the invited one. */
+async function joinByToken(ctx: Ctx, arrival: Arrival, invitationId: string): Promise<Admission> {
+  const { tenantId } = arrival
+  // The account before its invitation, as everything that ends the two takes their locks.
+  void ctx.tx`
+    select 1 from account where tenant_id = ${tenantId}
+      and id = (select account_id from invitation where tenant_id = ${tenantId} and id = ${invitationId}) for update`
+  const [invitation] = await ctx.tx<{ account_id: string }[]>`
+    update invitation set used_at = now()
+    where tenant_id = ${tenantId} and id = ${invitationId} and used_at is null and expires_at > now() returning account_id`
+  if (!invitation) refuse('auth.invitation_invalid')
+  return join(ctx, arrival, invitation.account_id)
+}
+
+async function admitByAddress(ctx: Ctx, arrival: Arrival): Promise<Admission> {
+  const { tenantId, provider, claims } = arrival
+  const address = vouchedAddress(ctx.config.providerPresets, provider, claims)
+  if (address === undefined) return turnedAway('address_not_vouched')
+  const account = await findByAddress(ctx, tenantId, address)
+  if (account) return admitKnown(ctx, arrival, account, address)
+  if (!isBroughtIn(ctx.config.providerPresets, provider, claims, address)) return turnedAway('not_invited')
+
+  const accountId = await createNewcomer(ctx, arrival, address)
+  if (accountId === undefined) {
+    // Somebody of that address came in at the same moment, most likely the same person in another window.
+    const twin = (await findConnected(ctx, arrival)) ?? (await findByAddress(ctx, tenantId, address))
+    if (!twin) throw new Error('an address that was taken is free')
+    return admitKnown(ctx, arrival, twin, address)
+  }
+  await connect(ctx, arrival, accountId)
+  return admittedAs(accountId)
+}
+
+async function findByAddress(ctx: Ctx, tenantId: string, address: string): Promise<AccountRow | undefined> {
+  const [row] = await ctx.tx<AccountRow[]>`
+    select id, state, email from account where tenant_id = ${tenantId} and email_fold = ${fold(address)} for update`
+  return row
+}
+
+async function admitKnown(ctx: Ctx, arrival: Arrival, account: AccountRow, address: string): Promise<Admission> {
+  if (!isSameAddress(account.email ?? '', address)) return turnedAway('not_invited')
+  const meeting = meetingOf({ state: account.state, isOperator: await isOperator(ctx, account.id) }, arrival.provider)
+  switch (meeting) {
+    case 'join':
+      return joinInvited(ctx, arrival, account.id)
+    case 'connect':
+      await connect(ctx, arrival, account.id)
+      return admittedAs(account.id)
+    default:
+      return turnedAway(meeting)
+  }
+}
+
+/** What becomes of somebody with the vouched address of an account. */
+export function meetingOf(
+  { state, isOperator }: { readonly state: AccountRow['state']; readonly isOperator: boolean },
+  provider: Pick<ProviderRow, 'tenant_id'>,
+): 'join' | 'connect' | 'account_not_active' | 'operator' {
+  if (state === 'DISABLED') return 'account_not_active'
+  if (state === 'INVITED') return 'join'
+  return isOperator && provider.tenant_id !== installationScope ? 'operator' : 'connect'
+}
+
+const isSameAddress = (one: string, other: string) => lower(one) === lower(other)
+const lower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+const isOperator = (ctx: Ctx, accountId: string) =>
+  ctx.asInstallation(async () => {
+    const [row] = await ctx.tx`select 1 from operator where account_id = ${accountId}`
+    return row !== undefined
+  })
+
+async function joinInvited(ctx: Ctx, arrival: Arrival, accountId: string): Promise<Admission> {
+  const used = await ctx.tx`
+    update invitation set used_at = now()
+    where tenant_id = ${arrival.tenantId} and account_id = ${accountId} and used_at is null and expires_at > now()`
+  return used.count === 0 ? turnedAway('invitation_ended') : join(ctx, arrival, accountId)
+}
+
+/** An invited account becomes active, without a password. */
+async function join(ctx: Ctx, arrival: Arrival, accountId: string): Promise<Admission> {
+  const { tenantId, provider, claims } = arrival
+  const joined = await ctx.tx`
+    update account set state = 'ACTIVE', updated_at = now(), version = version + 1,
+           display_name = coalesce(display_name, ${nameIn(claims)})
+    where tenant_id = ${tenantId} and id = ${accountId} and state = 'INVITED'`
+  if (joined.count === 0) refuse('auth.invitation_invalid')
+  await connect(ctx, arrival, accountId)
+  await tellJoined(ctx, accountId, { provider_id: provider.id })
+  return admittedAs(accountId)
+}

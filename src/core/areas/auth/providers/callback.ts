@@ -1,0 +1,101 @@
+/**
+ * Coming back from a provider: the flow is spent, the code is traded for claims, and the
+ * person they name signs in, joins, or is turned away.
+ *
+ * Whatever is wrong with the provider's answer (a foreign issuer, nonce or audience, a bad
+ * signature, an expired token, one that is too large or too late) is one refusal,
+ * auth.sign_in_failed; who is known to the provider but not admitted here is told so.
+ *
+ * Spec: Index, Auth; IdentityProviderConfiguration.
+ */
+
+import type { Session } from '../../../contract/auth/operations.ts'
+import type { Received } from '../../../contract/operation.ts'
+import { Problem, refuse } from '../../../contract/problem.ts'
+import type { providerSignInOperations as ops } from '../../../contract/providers/operations.ts'
+import type { Claims, OidcClient } from '../../../kernel/egress/oidc.ts'
+import { admitted } from '../../../kernel/transaction/admission.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { refuseWhileGated } from '../../../kernel/transaction/gate.ts'
+import type { Installation } from '../../../kernel/transaction/installation.ts'
+import { type Actor, anyone } from '../../../kernel/values/actor.ts'
+import { holdsRole } from '../../access/held-role.ts'
+import { refusalOfFactor } from '../second-factor/verification.ts'
+import { startSession } from '../sign-in/session.ts'
+import { admit, admitProved, type TurnedAway } from './admission.ts'
+import { awaitFactor, bindingOf, type FlowRow, isProviderFailure, spendFlow } from './flow.ts'
+import { holdProviderInForce } from './in-force.ts'
+import { clientOf, inScope, type ProviderRow } from './provider-row.ts'
+
+/** What the provider said about whoever began this flow; undefined where it has said so before. */
+export interface Returned {
+  readonly flow: FlowRow
+  readonly claims: Claims | undefined
+}
+
+/** Spends the flow and asks the provider, with no transaction open. Refuses auth.sign_in_failed, secret.unavailable. */
+export async function redeemFlow(
+  installation: Installation,
+  _: Actor,
+  { body }: Received<typeof ops.finishOidc>,
+): Promise<Returned> {
+  const flow = await spendFlow(installation, body.flow_token, body.state)
+  if (flow.proved_account_id !== null) return { flow, claims: undefined }
+  const client = await installation.transaction(anyone, {}, (ctx) => clientFor(ctx, flow))
+  if (!client) refuse('auth.sign_in_failed')
+  const egress = await installation.egress()
+  const { redeem } = await import('../../../kernel/egress/oidc.ts')
+  const { code, state, iss } = body
+  const claims = await redeem(
+    egress,
+    client,
+    { redirectUri: flow.redirect_uri, code, state, iss },
+    bindingOf(body.flow_token),
+  ).catch((error: unknown) => {
+    if (!isProviderFailure(error)) throw error
+    return refuse('auth.sign_in_failed')
+  })
+  return { flow, claims }
+}
+
+/** Answered, not thrown: an administrator who is asked for help finds the reason in the trail. */
+async function turnAway(ctx: Ctx, { id }: ProviderRow, reason: TurnedAway): Promise<Problem> {
+  await ctx.audit('sign_in.turned_away', { subject: { kind: 'identity_provider', id }, params: { reason } })
+  return new Problem(reason === 'no_role' ? 'auth.sign_in_failed' : 'auth.not_admitted')
+}
+
+/** Undefined where the workspace has switched the provider off since, or its offer has ended. */
+const clientFor = (ctx: Ctx, { tenant_id, provider_id }: FlowRow): Promise<OidcClient | undefined> =>
+  ctx.inWorkspace(tenant_id, async () => {
+    const row = await holdProviderInForce(ctx, tenant_id, provider_id)
+    return row && inScope(ctx, row.tenant_id, () => clientOf(ctx, row))
+  })
+
+/** Signs in whom the claims name, behind the account's own second factor where it has one. Refuses auth.sign_in_failed, auth.not_admitted, auth.second_factor_required, auth.second_factor_failed, auth.second_factor_locked, auth.invitation_invalid, tenant_suspended, installation.recovering. */
+export async function finishOidc(
+  ctx: Ctx,
+  { body }: Received<typeof ops.finishOidc>,
+  { flow, claims }: Returned,
+): Promise<Session | Problem> {
+  const { tenant_id: tenantId } = flow
+  return ctx.inWorkspace(tenantId, () =>
+    admitted(ctx.tx, { workspace: tenantId }, async () => {
+      // Held until the commit: once a withdrawal is answered, nobody comes in through it any more.
+      const provider = await holdProviderInForce(ctx, tenantId, flow.provider_id)
+      if (!provider) refuse('auth.sign_in_failed')
+      const admission = claims
+        ? await admit(ctx, { tenantId, provider, claims, invitationId: flow.invitation_id })
+        : await admitProved(ctx, tenantId, flow.proved_account_id)
+      if (admission.is === 'turned away') return turnAway(ctx, provider, admission.reason)
+      const { accountId } = admission
+      if (!(await holdsRole(ctx, tenantId, accountId))) return turnAway(ctx, provider, 'no_role')
+      await ctx.asInstallation(() => refuseWhileGated(ctx.tx, accountId))
+      const refusal = await refusalOfFactor(ctx, { tenantId, accountId }, body, 'SECOND_FACTOR')
+      if (refusal) {
+        await awaitFactor(ctx, flow, accountId)
+        return refusal
+      }
+      return startSession(ctx, tenantId, accountId)
+    }),
+  )
+}

@@ -1,0 +1,151 @@
+/**
+ * A sign-in under way: from the button to what the provider sends the browser back with.
+ *
+ *    :start ─▶ flow ──ten minutes──▶ over
+ *                └─:callback (once, also where it is then refused)─▶ over
+ *
+ * The flow token is given to the browser's session and to nobody else; the database has its
+ * hash. State, nonce and PKCE verifier are derived from it. So a code that somebody else's
+ * browser was made to bring opens nothing without the token that belongs to it, and whoever
+ * reads the database can finish no sign-in. Spec: Index, Auth; ours: the flow token (docs/decisions/0081).
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Answer, Received } from '../../../contract/operation.ts'
+import { Problem, refuse, refuseMember } from '../../../contract/problem.ts'
+import type { providerSignInOperations as ops } from '../../../contract/providers/operations.ts'
+import type { Egress } from '../../../kernel/egress/client.ts'
+import type { Binding, OidcClient } from '../../../kernel/egress/oidc.ts'
+import { admitted } from '../../../kernel/transaction/admission.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import type { Installation } from '../../../kernel/transaction/installation.ts'
+import { type Actor, anyone } from '../../../kernel/values/actor.ts'
+import { newId } from '../../../kernel/values/id.ts'
+import { hashToken, isTokenShaped, mintToken } from '../../../kernel/values/token.ts'
+import { findInvitation } from '../invitation.ts'
+import { holdProviderInForce } from './in-force.ts'
+import { clientOf, inScope } from './provider-row.ts'
+
+const flowMinutes = 10
+
+/** What is known of a flow that has begun: prepared with no transaction open. */
+export interface Begun {
+  readonly tenantId: string
+  readonly providerScope: string
+  readonly invitationId: string | null
+  readonly token: string
+  readonly hash: Buffer
+  readonly authorizationUrl: string
+}
+
+/** Three texts that only the holder of the token knows, and none of which tells another. */
+export const bindingOf = (flowToken: string): Binding => ({
+  state: derived(flowToken, 'state'),
+  nonce: derived(flowToken, 'nonce'),
+  verifier: derived(flowToken, 'verifier'),
+})
+
+const derived = (flowToken: string, what: string) =>
+  createHmac('sha256', flowToken).update(`svc oidc ${what}`).digest('base64url')
+
+/** Finds the provider and asks it where the browser goes. Refuses auth.sign_in_failed, auth.invitation_invalid, identity_provider.unavailable. */
+export async function prepareFlow(
+  installation: Installation,
+  _: Actor,
+  { body }: Received<typeof ops.startOidc>,
+): Promise<Begun> {
+  checkRedirect(body.redirect_uri)
+  const found = await installation.transaction(anyone, {}, (ctx) => findForStart(ctx, body))
+  const { token, hash } = mintToken('flow')
+  const egress = await installation.egress()
+  const authorizationUrl = await askProvider(egress, found.client, body.redirect_uri, bindingOf(token))
+  return { ...found, token, hash, authorizationUrl }
+}
+
+/** Where the browser comes back to: an address of a page, encrypted unless it is on the person's own machine. */
+function checkRedirect(text: string): void {
+  const url = URL.parse(text)
+  const isLocal = url?.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
+  if (!url || (url.protocol !== 'https:' && !isLocal) || url.href !== text || /[?#]/.test(text) || url.username !== '')
+    refuseMember('/redirect_uri', 'value.format', { format: 'redirect' })
+}
+
+type Start = Received<typeof ops.startOidc>['body']
+
+async function findForStart(
+  ctx: Ctx,
+  body: Start,
+): Promise<Pick<Begun, 'tenantId' | 'providerScope' | 'invitationId'> & { client: OidcClient }> {
+  const [tenant] = await ctx.tx<{ id: string }[]>`select id from tenant where slug = ${body.workspace ?? ''}`
+  if (!tenant) refuse('auth.sign_in_failed')
+  const invitation = body.invitation_token === undefined ? undefined : await findInvitation(ctx, body.invitation_token)
+  if (invitation && invitation.tenant_id !== tenant.id) refuse('auth.invitation_invalid')
+  return ctx.inWorkspace(tenant.id, async () => {
+    const row = await holdProviderInForce(ctx, tenant.id, body.provider_id)
+    if (!row) refuse('auth.sign_in_failed')
+    const client = await inScope(ctx, row.tenant_id, () => clientOf(ctx, row))
+    return { tenantId: tenant.id, providerScope: row.tenant_id, invitationId: invitation?.id ?? null, client }
+  })
+}
+
+async function askProvider(egress: Egress, client: OidcClient, redirectUri: string, binding: Binding): Promise<string> {
+  const { authorizationUrl } = await import('../../../kernel/egress/oidc.ts')
+  return authorizationUrl(egress, client, redirectUri, binding).catch((error: unknown) => {
+    if (!isProviderFailure(error)) throw error
+    throw new Problem('identity_provider.unavailable', {}, { headers: { 'retry-after': '30' } })
+  })
+}
+
+/** The provider, or the guard before it, and nothing of ours. */
+export const isProviderFailure = (error: unknown) =>
+  error instanceof Error && (error.name === 'OidcFailure' || error.name === 'EgressRefused')
+
+/** Begins. Refuses tenant_suspended. */
+export async function startOidc(
+  ctx: Ctx,
+  { body }: Received<typeof ops.startOidc>,
+  begun: Begun,
+): Promise<Answer<typeof ops.startOidc>> {
+  const { tenantId } = begun
+  const expires = await ctx.inWorkspace(tenantId, () =>
+    admitted(ctx.tx, { workspace: tenantId }, async () => {
+      const [flow] = await ctx.tx<{ expires_at: string }[]>`
+        insert into sign_in_flow (tenant_id, id, hash, provider_scope, provider_id, redirect_uri, invitation_id, expires_at)
+        values (${tenantId}, ${newId()}, ${begun.hash}, ${begun.providerScope}, ${body.provider_id}, ${body.redirect_uri},
+                ${begun.invitationId}, now() + make_interval(mins => ${flowMinutes}))
+        returning expires_at`
+      return flow?.expires_at ?? ''
+    }),
+  )
+  return { authorization_url: begun.authorizationUrl, flow_token: begun.token, expires_at: expires }
+}
+
+export interface FlowRow {
+  readonly tenant_id: string
+  readonly id: string
+  readonly provider_id: string
+  readonly redirect_uri: string
+  readonly invitation_id: string | null
+  /** Whom the provider has named already; what is missing is the account's own second factor. */
+  readonly proved_account_id: string | null
+}
+
+/** Spends a flow, in a transaction of its own: of two callbacks exactly one goes on. Refuses auth.sign_in_failed. */
+export async function spendFlow(installation: Installation, flowToken: string, state: string): Promise<FlowRow> {
+  if (!isTokenShaped(flowToken, 'flow')) refuse('auth.sign_in_failed')
+  const [flow] = await installation.transaction(
+    anyone,
+    {},
+    ({ tx }) => tx<FlowRow[]>`
+      update sign_in_flow set used_at = now() where hash = ${hashToken(flowToken)} and used_at is null and expires_at > now()
+      returning tenant_id, id, provider_id, redirect_uri, invitation_id, proved_account_id`,
+  )
+  if (!flow || !isSame(state, bindingOf(flowToken).state)) refuse('auth.sign_in_failed')
+  return flow
+}
+
+/** Gives a spent flow back to whoever has yet to show the second factor of the account that the provider named. The workspace's role is in force. */
+export const awaitFactor = (ctx: Ctx, { tenant_id, id }: FlowRow, accountId: string) => ctx.tx`
+  update sign_in_flow set used_at = null, proved_account_id = ${accountId} where tenant_id = ${tenant_id} and id = ${id}`
+
+const isSame = (one: string, other: string) =>
+  timingSafeEqual(createHmac('sha256', 'svc').update(one).digest(), createHmac('sha256', 'svc').update(other).digest())

@@ -1,0 +1,56 @@
+/** What every way of joining through a provider does: the connection, the evidence, the name. */
+
+import type { Claims } from '../../../kernel/egress/oidc.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { newId } from '../../../kernel/values/id.ts'
+import type { ProviderRow } from './provider-row.ts'
+
+/** Somebody at the door: where, through which provider, and what it says of him. */
+export interface Arrival {
+  readonly tenantId: string
+  readonly provider: ProviderRow
+  readonly claims: Claims
+  readonly invitationId: string | null
+}
+
+/** Connects the account with whom the claims name, for this provider. */
+export async function connect(ctx: Ctx, { tenantId, provider, claims }: Arrival, accountId: string): Promise<void> {
+  await ctx.tx`
+    insert into connected_identity (tenant_id, id, provider_id, account_id, issuer, subject, email)
+    values (${tenantId}, ${newId()}, ${provider.id}, ${accountId}, ${claims.iss}, ${claims.sub}, ${textOf(claims['email'])})
+    on conflict (tenant_id, provider_id, issuer, subject) do nothing`
+  await ctx.audit('account.connected', {
+    subject: { kind: 'account', id: accountId },
+    params: { provider_id: provider.id },
+  })
+  await ctx.emit({
+    name: 'identity.account.connected',
+    subject: `/accounts/${accountId}`,
+    data: { id: accountId, provider_id: provider.id },
+  })
+}
+
+/** What trail and events say of everybody who joins. */
+export async function tellJoined(
+  ctx: Ctx,
+  accountId: string,
+  params: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await ctx.audit('account.joined', { subject: { kind: 'account', id: accountId }, params })
+  await ctx.emit({
+    name: 'identity.account.joined',
+    subject: `/accounts/${accountId}`,
+    data: { id: accountId, kind: 'PERSON', state: 'ACTIVE' },
+  })
+}
+
+/** A claim that the database can hold, or null. */
+export const textOf = (claim: unknown) =>
+  typeof claim === 'string' && claim.length <= 254 && claim.isWellFormed() && !claim.includes('\u0000') ? claim : null
+
+/** The name the provider gives, on one line; null where it gives none that could be one. */
+export function nameIn({ name }: Claims): string | null {
+  if (typeof name !== 'string' || !name.isWellFormed()) return null
+  const line = name.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
+  return line === '' ? null : [...line].slice(0, 200).join('')
+}

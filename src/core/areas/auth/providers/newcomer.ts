@@ -1,0 +1,83 @@
+/**
+ * Somebody whom nobody invited, brought in by a provider: whether it may, and the account
+ * that is created, with its role or its group, by the transaction that lets it in.
+ *
+ *    INVITED_ONLY   nobody
+ *    DOMAINS        whose organisation is named; where none is named, whose vouched address is in a named domain
+ *    ANY            everybody whose address the provider vouches for
+ *
+ * Spec: IdentityProviderConfiguration (provisioning, allowed_…, newcomer_…).
+ */
+
+import type { Role } from '../../../contract/vocabulary.ts'
+import type { Claims } from '../../../kernel/egress/oidc.ts'
+import { directoryOf, type Preset } from '../../../kernel/egress/oidc-presets.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { fold } from '../../../kernel/values/fold.ts'
+import { newId } from '../../../kernel/values/id.ts'
+import { type Arrival, nameIn, tellJoined } from './joining.ts'
+import type { ProviderRow } from './provider-row.ts'
+
+/** Whether the provider brings in somebody with these claims and this vouched address. */
+export function isBroughtIn(
+  presets: readonly Preset[],
+  provider: Pick<ProviderRow, 'issuer' | 'provisioning' | 'allowed_directories' | 'allowed_email_domains'>,
+  claims: Claims,
+  address: string,
+): boolean {
+  switch (provider.provisioning) {
+    case 'INVITED_ONLY':
+      return false
+    case 'ANY':
+      return true
+    case 'DOMAINS': {
+      const directory = directoryOf(presets, provider.issuer, claims)
+      if (provider.allowed_directories.length > 0)
+        return directory !== undefined && provider.allowed_directories.includes(directory)
+      return isInDomains(provider, address)
+    }
+  }
+}
+
+/** Exactly: a domain does not stand for those below it. */
+export const isInDomains = ({ allowed_email_domains }: Pick<ProviderRow, 'allowed_email_domains'>, address: string) =>
+  allowed_email_domains.includes(address.slice(address.lastIndexOf('@') + 1).toLowerCase())
+
+/** With neither role nor group somebody may look, and no more. */
+const leastRole: Role = 'VIEWER'
+
+/** Creates the account, active and without a password; undefined where the address is taken. */
+export async function createNewcomer(
+  ctx: Ctx,
+  { tenantId, provider, claims }: Arrival,
+  address: string,
+): Promise<string | undefined> {
+  const accountId = newId()
+  const created = await ctx.tx`
+    insert into account (tenant_id, id, kind, state, email, email_fold, display_name)
+    values (${tenantId}, ${accountId}, 'PERSON', 'ACTIVE', ${address}, ${fold(address)}, ${nameIn(claims)})
+    on conflict on constraint account_address_taken do nothing`
+  if (created.count === 0) return undefined
+
+  const role = provider.newcomer_role ?? leastRole
+  await ctx.tx`
+    insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${newId()}, ${accountId}, ${role})`
+  const groupId = await joinGroup(ctx, tenantId, provider.newcomer_group_id, accountId)
+  await tellJoined(ctx, accountId, { provider_id: provider.id, role, group_id: groupId })
+  return accountId
+}
+
+/** The group may be gone since it was named; then the newcomer has the least role, and nothing else. */
+async function joinGroup(
+  ctx: Ctx,
+  tenantId: string,
+  groupId: string | null,
+  accountId: string,
+): Promise<string | null> {
+  if (groupId === null) return null
+  const [group] = await ctx.tx`
+    select 1 from account_group where tenant_id = ${tenantId} and id = ${groupId} for key share`
+  if (!group) return null
+  await ctx.tx`insert into group_member (tenant_id, group_id, account_id) values (${tenantId}, ${groupId}, ${accountId})`
+  return groupId
+}

@@ -1,0 +1,133 @@
+/**
+ * Removal of a second factor, and new recovery codes.
+ *
+ * Who lost both the app and the codes is helped by an administrator of the workspace, or by
+ * the operator at the database; neither learns anything that would sign him in as the other.
+ *
+ * Spec: Index, Auth; docs/decisions/0054.
+ */
+
+import type { Answer, Received } from '../../../contract/operation.ts'
+import { refuse, refuseMember } from '../../../contract/problem.ts'
+import type { secondFactorOperations as ops } from '../../../contract/second-factor/operations.ts'
+import { rankOf } from '../../../contract/vocabulary.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { type AccountActor, isAccount } from '../../../kernel/values/actor.ts'
+import { fold } from '../../../kernel/values/fold.ts'
+import { tellAccount } from '../../mail/jobs.ts'
+import { voidStepUps } from '../sign-in/session.ts'
+import { demandCeiling } from '../token/ceiling.ts'
+import { isFactorDemanded } from './demand.ts'
+import { lockOwn, removeFactor } from './enrolment.ts'
+import { type Holder, makeCodes, voidCodes } from './recovery-codes.ts'
+import { findFactor } from './verification.ts'
+
+/** Refuses auth.second_factor_absent. */
+export async function regenerateRecoveryCodes(ctx: Ctx): Promise<Answer<typeof ops.regenerateRecoveryCodes>> {
+  const actor = await lockOwn(ctx)
+  if (!(await findFactor(ctx, actor, 'in force'))) refuse('auth.second_factor_absent')
+  const codes = await makeCodes(ctx, actor)
+  await voidStepUps(ctx, actor)
+  await tell(ctx, actor, 'recovery_codes_made')
+  return { recovery_codes: codes }
+}
+
+/** Refuses request.invalid, not_found, admin.operator_required, auth.role_required, auth.second_factor_demanded, auth.second_factor_absent. */
+export async function disableSecondFactor(ctx: Ctx, { body }: Received<typeof ops.disableSecondFactor>): Promise<void> {
+  const holder = await findHolder(ctx, body)
+  const isOwn = isAccount(ctx.actor) && holder.accountId === ctx.actor.accountId
+  if (isOwn && (await isFactorDemanded(ctx, ctx.actor))) refuse('auth.second_factor_demanded')
+  if (isAccount(ctx.actor)) return remove(ctx, holder)
+  return ctx.inWorkspace(holder.tenantId, () => remove(ctx, holder))
+}
+
+async function remove(ctx: Ctx, holder: Holder): Promise<void> {
+  await ctx.tx`select 1 from account where tenant_id = ${holder.tenantId} and id = ${holder.accountId} for update`
+  const [inForce, pending] = [await findFactor(ctx, holder, 'in force'), await findFactor(ctx, holder, 'pending')]
+  if (!inForce) refuse('auth.second_factor_absent')
+
+  await removeFactor(ctx, holder, inForce.id)
+  if (pending) await removeFactor(ctx, holder, pending.id)
+  await voidCodes(ctx, holder)
+  await voidStepUps(ctx, holder)
+  await tell(ctx, holder, 'second_factor_off')
+}
+
+interface Target {
+  readonly tenant_id: string
+  readonly account_id: string
+}
+
+type Named = Received<typeof ops.disableSecondFactor>['body']
+
+/** Whose factor it is. Without a name it is the caller's own; another's takes an administrator of the same workspace. */
+async function findHolder(ctx: Ctx, body: Named): Promise<Holder> {
+  const { actor } = ctx
+  if (!isAccount(actor)) {
+    checkNames(body, 'at the database')
+    const target = await findTarget(ctx, undefined, body)
+    return target ? holderOf(target) : refuse('not_found')
+  }
+  if (body.account_id === undefined && body.email === undefined && body.workspace === undefined) return actor
+  checkNames(body, 'in a workspace')
+  const target = await findTarget(ctx, actor.tenantId, body)
+  if (target?.account_id === actor.accountId) return holderOf(target)
+  demandAdministrator(actor)
+  if (!target) refuse('not_found')
+  await demandCeiling(ctx, target.account_id)
+  return holderOf(target)
+}
+
+/** An account is named by its id alone, or by its address; at the database the address needs its workspace. Refuses request.invalid. */
+function checkNames({ account_id, workspace, email }: Named, where: 'at the database' | 'in a workspace'): void {
+  if (account_id !== undefined && (email !== undefined || workspace !== undefined))
+    refuseMember('/account_id', 'member.conflicts', { with: ['workspace', 'email'] })
+  if (account_id !== undefined) return
+  if (email === undefined) refuseMember('/email', 'member.required')
+  if (where === 'at the database' && workspace === undefined) refuseMember('/workspace', 'member.required')
+  if (where === 'in a workspace' && workspace !== undefined) refuseMember('/workspace', 'member.unknown')
+}
+
+/** Refuses auth.role_required, whether or not there is such an account; the gate has asked for the scope. */
+function demandAdministrator(actor: AccountActor): void {
+  if (rankOf[actor.role] < rankOf.ADMIN) refuse('auth.role_required', { role: 'ADMIN' })
+}
+
+const holderOf = ({ tenant_id, account_id }: Target): Holder => ({ tenantId: tenant_id, accountId: account_id })
+
+async function findTarget(
+  ctx: Ctx,
+  tenantId: string | undefined,
+  { account_id, workspace, email }: Named,
+): Promise<Target | undefined> {
+  const [found] = await ctx.tx<Target[]>`
+    select a.tenant_id, a.id as account_id from account a
+    join tenant t on t.id = a.tenant_id
+    where (${tenantId ?? null}::uuid is null or a.tenant_id = ${tenantId ?? null}::uuid)
+      and (${account_id ?? null}::uuid is null or a.id = ${account_id ?? null}::uuid)
+      and (${workspace ?? null}::text is null or t.slug = ${workspace ?? null})
+      and (${email === undefined ? null : fold(email)}::text is null or a.email_fold = ${email === undefined ? null : fold(email)})
+    limit 1`
+  return found
+}
+
+const eventOf = {
+  removed: 'identity.second_factor.removed',
+  recovery_codes_made: 'identity.second_factor.recovery_codes_made',
+} as const
+
+/** The trail, the event and the mail to the account itself, also where somebody else did it. */
+async function tell(
+  ctx: Ctx,
+  { tenantId, accountId }: Holder,
+  name: 'second_factor_off' | 'recovery_codes_made',
+): Promise<void> {
+  const what = name === 'second_factor_off' ? 'removed' : 'recovery_codes_made'
+  const noticeId = await ctx.audit(`second_factor.${what}`, { subject: { kind: 'account', id: accountId } })
+  await ctx.emit({
+    name: eventOf[what],
+    subject: `/accounts/${accountId}`,
+    data: { account_id: accountId },
+  })
+  await tellAccount(ctx, { tenantId, accountId, noticeId, name, at: new Date().toISOString() })
+}

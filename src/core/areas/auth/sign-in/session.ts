@@ -1,0 +1,240 @@
+/**
+ * Sessions: signing in, staying in, leaving.
+ *
+ *    sign-in ─▶ session ── access token (minutes), refresh token (one use)
+ *                 │  └─ refresh ─▶ a new pair; the old refresh token is used up
+ *                 ├─ revoked: by sign-out, by a password change, or because a used
+ *                 │  refresh token came back (somebody else holds a copy)
+ *                 └─ over: nobody used it for session_idle_minutes, or session_absolute_hours
+ *                    have passed; no token outlives either, and a refresh asks again
+ *
+ * Spec: decisions 2, Tokens and shapes; InstanceSettings (two session bounds).
+ */
+
+import type { sessionOperations as ops, Session } from '../../../contract/auth/operations.ts'
+import type { Answer, Received } from '../../../contract/operation.ts'
+import { Problem, refuse } from '../../../contract/problem.ts'
+import type { SignInValues } from '../../../contract/settings/defaults.ts'
+import { admitted } from '../../../kernel/transaction/admission.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { holdGate, refuseWhileGated } from '../../../kernel/transaction/gate.ts'
+import { lastId, pageOfRows, pageStart } from '../../../kernel/transaction/page.ts'
+import { newId } from '../../../kernel/values/id.ts'
+import { hashToken, isTokenShaped, mintToken } from '../../../kernel/values/token.ts'
+import { hasRole } from '../../access/held-role.ts'
+import { readSettings } from '../../settings/settings.ts'
+
+/** Opens a session of an account in the workspace in force. */
+export async function startSession(ctx: Ctx, tenantId: string, accountId: string): Promise<Session> {
+  const id = newId()
+  const { signIn } = await readSettings(ctx)
+  const [, tokens] = await Promise.all([
+    ctx.tx`insert into session (tenant_id, id, account_id) values (${tenantId}, ${id}, ${accountId})`,
+    issueTokens(ctx, tenantId, accountId, { id, createdAt: Date.now() }, signIn),
+    ctx.audit('session.started', { subject: { kind: 'session', id }, params: { account_id: accountId } }),
+    ctx.emit({
+      name: 'identity.session.started',
+      subject: `/auth/sessions/${id}`,
+      data: { id, account_id: accountId },
+    }),
+  ])
+  return tokens
+}
+
+/** When the tokens of a session end: by their own lives, and never behind the session's bounds. In ms since 1970. */
+export function tokenLives(
+  lives: Pick<Ctx['config'], 'sessionAccessMinutes' | 'sessionRefreshDays'>,
+  bounds: Pick<SignInValues, 'session_idle_minutes' | 'session_absolute_hours'>,
+  now: number,
+  createdAt: number,
+): { readonly access: number; readonly refresh: number } {
+  const minute = 60_000
+  const idle = bounds.session_idle_minutes === 0 ? Infinity : bounds.session_idle_minutes * minute
+  const end = bounds.session_absolute_hours === 0 ? Infinity : createdAt + bounds.session_absolute_hours * 60 * minute
+  const access = Math.min(now + Math.min(lives.sessionAccessMinutes * minute, idle), end)
+  // From the last moment that the access token may be used, another idle time: whether it was used, a refresh asks the session.
+  return { access, refresh: Math.min(now + lives.sessionRefreshDays * 24 * 60 * minute, access + idle, end) }
+}
+
+async function issueTokens(
+  ctx: Ctx,
+  tenantId: string,
+  accountId: string,
+  { id: sessionId, createdAt }: { readonly id: string; readonly createdAt: number },
+  bounds: SignInValues,
+): Promise<Session> {
+  const access = mintToken('session')
+  const refresh = mintToken('refresh')
+  const lives = tokenLives(ctx.config, bounds, Date.now(), createdAt)
+  const accessExpires = new Date(lives.access)
+  const refreshExpires = new Date(lives.refresh)
+  const row = { tenant_id: tenantId, account_id: accountId, session_id: sessionId }
+  const rows = [
+    {
+      ...row,
+      id: newId(),
+      kind: 'SESSION',
+      hash: access.hash,
+      last4: access.last4,
+      scopes: sessionScopes,
+      expires_at: accessExpires,
+    },
+    {
+      ...row,
+      id: newId(),
+      kind: 'REFRESH',
+      hash: refresh.hash,
+      last4: refresh.last4,
+      scopes: '',
+      expires_at: refreshExpires,
+    },
+  ]
+  await ctx.tx`insert into credential ${ctx.tx.rows(rows, 'tenant_id', 'account_id', 'session_id', 'id', 'kind', 'hash', 'last4', 'scopes', 'expires_at')}`
+  return {
+    session_id: sessionId,
+    access_token: access.token,
+    access_expires_at: accessExpires.toISOString(),
+    refresh_token: refresh.token,
+    refresh_expires_at: refreshExpires.toISOString(),
+  }
+}
+
+/** A session reaches the workspace, never the installation. */
+const sessionScopes = 'workspace:read workspace:write workspace:admin'
+
+interface RefreshRow {
+  readonly tenant_id: string
+  readonly id: string
+  readonly account_id: string
+  readonly session_id: string
+  readonly is_used: boolean
+  readonly created_at: string
+  readonly is_over: boolean
+}
+
+/** Trades a refresh token. A used one revokes its session. Refuses auth.unauthenticated, installation.recovering, tenant_suspended. */
+export async function refreshSession(
+  ctx: Ctx,
+  { body }: Received<typeof ops.refreshSession>,
+): Promise<Session | Problem> {
+  if (!isTokenShaped(body.refresh_token, 'refresh')) refuse('auth.unauthenticated')
+  const { signIn: bounds } = await readSettings(ctx)
+  const { session_idle_minutes: idle, session_absolute_hours: absolute } = bounds
+  const hash = hashToken(body.refresh_token)
+  void holdGate(ctx.tx) // before the rows: an admission takes them in this order too
+  holdSessionOf(ctx, hash)
+  const [found] = await ctx.tx<RefreshRow[]>`
+    select c.tenant_id, c.id, c.account_id, c.session_id, c.used_at is not null as is_used, s.created_at,
+           (${idle} > 0 and s.last_used_at <= now() - make_interval(mins => ${idle}))
+           or (${absolute} > 0 and s.created_at <= now() - make_interval(hours => ${absolute})) as is_over
+    from credential c
+    join session s on s.tenant_id = c.tenant_id and s.id = c.session_id and s.revoked_at is null
+    join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
+    where c.hash = ${hash} and c.kind = 'REFRESH' and c.revoked_at is null and c.expires_at > now() and ${hasRole(ctx.tx)}
+    for update of c, s`
+  if (!found) refuse('auth.unauthenticated')
+  await refuseWhileGated(ctx.tx, found.account_id)
+
+  return ctx.inWorkspace(found.tenant_id, () =>
+    admitted(ctx.tx, { workspace: found.tenant_id }, async () => {
+      if (found.is_used) {
+        await revokeSession(ctx, found.tenant_id, found.session_id, 'refresh_token_reused')
+        // Answered, not thrown: the revocation must outlive the refusal.
+        return new Problem('auth.unauthenticated')
+      }
+      if (found.is_over) {
+        await revokeSession(ctx, found.tenant_id, found.session_id, 'bound_reached')
+        return new Problem('auth.unauthenticated')
+      }
+      const [, , tokens] = await Promise.all([
+        ctx.tx`update credential set used_at = now() where tenant_id = ${found.tenant_id} and id = ${found.id}`,
+        ctx.tx`update credential set revoked_at = now() where tenant_id = ${found.tenant_id} and session_id = ${found.session_id} and kind = 'SESSION' and revoked_at is null`,
+        issueTokens(
+          ctx,
+          found.tenant_id,
+          found.account_id,
+          { id: found.session_id, createdAt: Date.parse(found.created_at) },
+          bounds,
+        ),
+        ctx.tx`update session set last_used_at = now() where tenant_id = ${found.tenant_id} and id = ${found.session_id}`,
+      ])
+      return tokens
+    }),
+  )
+}
+
+/** Takes the locks of a refresh in the order of what ends credentials (ending.ts): the account, the session; its token follows. */
+function holdSessionOf({ tx }: Ctx, hash: Buffer): void {
+  const named = tx.part`c.hash = ${hash} and c.kind = 'REFRESH'`
+  void tx`select 1 from account a join credential c on a.tenant_id = c.tenant_id and a.id = c.account_id where ${named} for key share of a`
+  void tx`select 1 from session s join credential c on s.tenant_id = c.tenant_id and s.id = c.session_id where ${named} for update of s`
+}
+
+/** Ends a session and every token of it, in the workspace in force. */
+async function revokeSession(ctx: Ctx, tenantId: string, sessionId: string, reason: string): Promise<void> {
+  await Promise.all([
+    ctx.tx`update session set revoked_at = now() where tenant_id = ${tenantId} and id = ${sessionId} and revoked_at is null`,
+    ctx.tx`update credential set revoked_at = now() where tenant_id = ${tenantId} and session_id = ${sessionId} and revoked_at is null`,
+    ctx.tx`update step_up set used_at = now() where tenant_id = ${tenantId} and bearer_id = ${sessionId} and used_at is null`,
+    ctx.audit('session.ended', { subject: { kind: 'session', id: sessionId }, params: { reason } }),
+    ctx.emit({
+      name: 'identity.session.ended',
+      subject: `/auth/sessions/${sessionId}`,
+      data: { id: sessionId, reason },
+    }),
+  ])
+}
+
+interface Owner {
+  readonly tenantId: string
+  readonly accountId: string
+}
+
+/** Ends every session of the account but one. */
+export async function endOtherSessions(
+  ctx: Ctx,
+  of: Owner & { readonly except: string | null; readonly because: string },
+): Promise<void> {
+  const { tenantId, accountId, except, because } = of
+  const others = await ctx.tx<{ id: string }[]>`
+    select id from session where tenant_id = ${tenantId} and account_id = ${accountId} and revoked_at is null and id is distinct from ${except}::uuid for update`
+  await Promise.all(others.map(({ id }) => revokeSession(ctx, tenantId, id, because)))
+}
+
+/** Voids every proof that the account has not spent: what it was made with may have changed. */
+export const voidStepUps = (ctx: Ctx, { tenantId, accountId }: Owner): Promise<unknown> =>
+  ctx.tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
+
+const sessions = { operation: 'listSessions' }
+
+/** Where the account is signed in, newest first. Refuses cursor.invalid. */
+export async function listSessions(
+  ctx: Ctx,
+  { cursor, size }: Received<typeof ops.listSessions>,
+): Promise<Answer<typeof ops.listSessions>> {
+  const actor = ctx.account
+  const before = pageStart(ctx, sessions, cursor)
+  const rows = await ctx.tx.last<{ id: string; created_at: string; last_used_at: string; is_current: boolean }[]>`
+    select s.id, s.created_at, s.last_used_at, s.id = ${actor.bearerId} as is_current from session s
+    where s.tenant_id = ${actor.tenantId} and s.account_id = ${actor.accountId} and s.id < ${before ?? lastId}::uuid and s.revoked_at is null
+      and exists (select 1 from credential c where c.tenant_id = s.tenant_id and c.session_id = s.id
+                  and c.kind = 'REFRESH' and c.used_at is null and c.expires_at > now())
+    order by s.id desc limit ${size + 1}`
+  return pageOfRows(ctx, sessions, rows, size)
+}
+
+/** Ends the session of this call. Refuses not_found under a token that belongs to no session. */
+export async function signOut(ctx: Ctx): Promise<void> {
+  const actor = ctx.account
+  if (actor.sessionId === null) refuse('not_found')
+  await revokeSession(ctx, actor.tenantId, actor.sessionId, 'signed_out')
+}
+
+/** Ends one of the account's sessions. Refuses not_found. */
+export async function endSession(ctx: Ctx, { sessionId }: Received<typeof ops.endSession>): Promise<void> {
+  const actor = ctx.account
+  const [found] = await ctx.tx`
+    select 1 from session where tenant_id = ${actor.tenantId} and id = ${sessionId} and account_id = ${actor.accountId} and revoked_at is null for update`
+  if (!found) refuse('not_found')
+  await revokeSession(ctx, actor.tenantId, sessionId, 'ended_by_account')
+}

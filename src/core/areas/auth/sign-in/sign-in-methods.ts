@@ -1,0 +1,204 @@
+/**
+ * The ways in: for one account of one workspace, whether a password lets it in now, and if
+ * not, which switch, lock or state stands before it.
+ *
+ * Signing in decides with this function, and whoever explains a refusal shows what it
+ * answers, so the two cannot disagree. `readSignIn` gathers the facts in one transaction;
+ * `passwordWay` is pure.
+ *
+ *    workspace not ACTIVE ─▶ switched off (unless opened) ─▶ locked ─▶ account not ACTIVE ─▶ no role ─▶ no password ─▶ open
+ *
+ * Spec: Password opening; Admin: workspaces, rule 2; InstanceSettings.
+ */
+
+import type { SwitchName } from '../../../contract/settings/defaults.ts'
+import type { TenantState } from '../../../contract/tenants/operations.ts'
+import type { Role } from '../../../contract/vocabulary.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { fold } from '../../../kernel/values/fold.ts'
+import { newId } from '../../../kernel/values/id.ts'
+import { hasRole } from '../../access/held-role.ts'
+import {
+  readDecisions,
+  readSwitches,
+  type SwitchesInForce,
+  type SwitchInForce,
+  switchesOf,
+} from '../../settings/settings.ts'
+import { isLeftOutside } from '../providers/in-force.ts'
+import { secondsLocked, subjectOf } from './sign-in-lock.ts'
+
+export type ClosedBecause =
+  | 'workspace_not_active'
+  | 'account_unknown'
+  | 'account_not_active'
+  | 'no_role'
+  | 'switched_off'
+  | 'no_password'
+  | 'locked'
+
+/** One way in, as it stands at this moment. */
+export interface WayIn {
+  readonly way: 'PASSWORD' | 'PROVIDER'
+  readonly because: ClosedBecause | 'allowed' | 'password_opening' | 'provider_ended'
+  readonly isOpen: boolean
+  /** The switch that decided, with who set and locked it and why; null where no switch did. */
+  readonly decidedBy: ({ readonly name: SwitchName } & SwitchInForce) | null
+  /** When the opening or the lock ends. */
+  readonly until: string | null
+  /** The password is right but too old: it lets in only together with a new one. */
+  readonly needsNewPassword: boolean
+}
+
+/** What is known of somebody who wants to sign in. */
+export interface SignInFacts {
+  /** Where there is no such workspace, an id that nobody has: what is asked of the database is asked all the same. */
+  readonly tenantId: string
+  /** Null: there is no such workspace. */
+  readonly workspaceState: TenantState | null
+  readonly switches: SwitchesInForce
+  /** The end of the password opening in force. */
+  readonly openedUntil: string | null
+  /** The last provider's offer has ended: accounts that hold a password fall back to it (Offered identity provider, row 3). */
+  readonly fallsBack: boolean
+  /** What failures of this address are counted under. */
+  readonly subject: Buffer
+  readonly lockedSeconds: number
+  readonly lockedUntil: string | null
+  readonly account: SignInAccount | undefined
+}
+
+export interface SignInAccount {
+  readonly id: string
+  readonly state: 'INVITED' | 'ACTIVE' | 'DISABLED'
+  readonly passwordHash: string | null
+  /** By the database's clock; null for an account that never had one. */
+  readonly passwordAgeDays: number | null
+  /** On the workspace; null where it has none there. */
+  readonly role: Role | null
+  /** Has one anywhere in it; who has none is not let in. */
+  readonly hasRole: boolean
+  readonly isOperator: boolean
+}
+
+interface SignInRow {
+  readonly tenant_id: string
+  readonly workspace_state: TenantState
+  readonly opened_until: string | null
+  readonly account_id: string | null
+  readonly state: SignInAccount['state']
+  readonly password_hash: string | null
+  readonly password_age_days: number | null
+  readonly role: Role | null
+  readonly has_role: boolean
+  readonly is_operator: boolean
+  readonly now: string
+}
+
+/** The facts about an address in a workspace, read as the installation, by the same statements whoever is there. */
+export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise<SignInFacts> {
+  const switches = switchesOf(await readDecisions(ctx))
+  const [row] = await ctx.asInstallation(
+    () => ctx.tx<SignInRow[]>`
+      select t.id as tenant_id, t.state as workspace_state, o.until as opened_until, a.id as account_id, a.state, a.password_hash,
+             date_part('epoch', now() - coalesce(a.password_changed_at, a.created_at)) / 86400 as password_age_days,
+             m.role, ${hasRole(ctx.tx)} as has_role, r.account_id is not null as is_operator, now() as now
+      from tenant t
+      left join password_opening o on o.tenant_id = t.id and o.opened_at <= now() and now() < o.until
+      left join account a on a.tenant_id = t.id and a.email_fold = ${fold(email)}
+      left join membership m on m.tenant_id = t.id and m.account_id = a.id and m.container_id is null
+      left join operator r on r.account_id = a.id
+      where t.slug = ${slug}`,
+  )
+  const tenantId = row?.tenant_id ?? newId()
+  const subject = subjectOf(tenantId, email)
+  const attempts = switches.password_lockout_attempts.value
+  const lockedSeconds = await ctx.asInstallation(() => secondsLocked(ctx, tenantId, subject, attempts))
+  const openedUntil = row?.opened_until ?? null
+  const isKeptOut = openedUntil === null && switchAgainstPasswords(switches) !== undefined
+  return {
+    tenantId,
+    workspaceState: row?.workspace_state ?? null,
+    switches,
+    openedUntil,
+    fallsBack: isKeptOut && (await ctx.inWorkspace(tenantId, () => isLeftOutside(ctx, tenantId))),
+    subject,
+    lockedSeconds,
+    lockedUntil: row && lockedSeconds > 0 ? new Date(Date.parse(row.now) + lockedSeconds * 1000).toISOString() : null,
+    account: row && accountOf(row),
+  }
+}
+
+function accountOf(row: SignInRow): SignInAccount | undefined {
+  if (row.account_id === null) return undefined
+  const { account_id: id, state, password_hash, password_age_days, role, has_role, is_operator } = row
+  return {
+    id,
+    state,
+    passwordHash: password_hash,
+    passwordAgeDays: password_hash === null ? null : password_age_days,
+    role,
+    hasRole: has_role,
+    isOperator: is_operator,
+  }
+}
+
+/** Whether a password lets this account in. Reads nothing but the facts. */
+export function passwordWay(facts: SignInFacts): WayIn {
+  const { account, switches } = facts
+  // One that is not there answers as one without this account.
+  if (facts.workspaceState !== 'ACTIVE' && facts.workspaceState !== null) return closed('workspace_not_active')
+  const off = switchedOff(facts)
+  if (off) return closed('switched_off', { decidedBy: { name: off, ...switches[off] } })
+  if (facts.lockedUntil !== null)
+    return closed('locked', {
+      until: facts.lockedUntil,
+      decidedBy: { name: 'password_lockout_attempts', ...switches.password_lockout_attempts },
+    })
+  if (!account) return closed('account_unknown')
+  if (account.state !== 'ACTIVE') return closed('account_not_active')
+  if (!account.hasRole) return closed('no_role')
+  if (account.passwordHash === null) return closed('no_password')
+
+  const opened = isOpened(facts)
+  const longest = switches.password_max_age_days.value
+  return {
+    way: 'PASSWORD',
+    isOpen: true,
+    because: opened ? 'password_opening' : facts.fallsBack ? 'provider_ended' : 'allowed',
+    decidedBy: opened || facts.fallsBack ? null : { name: 'password_enabled', ...switches.password_enabled },
+    until: opened ? facts.openedUntil : null,
+    needsNewPassword: longest > 0 && (account.passwordAgeDays ?? 0) >= longest,
+  }
+}
+
+/** Whether the switches let passwords in, an opening for some hours aside. The workspace is in force. */
+export const passwordsServe = async (ctx: Ctx, tenantId: string): Promise<boolean> =>
+  switchAgainstPasswords(await readSwitches(ctx)) === undefined || isLeftOutside(ctx, tenantId)
+
+/** The switch that keeps passwords out, unless the workspace was opened to them or nothing else is left to it. */
+export function switchedOff(
+  facts: Pick<SignInFacts, 'switches' | 'openedUntil' | 'fallsBack'>,
+): SwitchName | undefined {
+  if (facts.openedUntil !== null || facts.fallsBack) return undefined
+  return switchAgainstPasswords(facts.switches)
+}
+
+const switchAgainstPasswords = ({ password_enabled, methods }: SwitchesInForce): SwitchName | undefined => {
+  if (!password_enabled.value) return 'password_enabled'
+  return methods.value.includes('PASSWORD') ? undefined : 'methods'
+}
+
+/** Whether it takes the opening: without it the switches would keep passwords out. */
+const isOpened = (facts: SignInFacts) =>
+  facts.openedUntil !== null && switchAgainstPasswords(facts.switches) !== undefined
+
+const closed = (because: ClosedBecause, more: Partial<WayIn> = {}): WayIn => ({
+  way: 'PASSWORD',
+  isOpen: false,
+  because,
+  decidedBy: null,
+  until: null,
+  needsNewPassword: false,
+  ...more,
+})

@@ -1,0 +1,201 @@
+/**
+ * Signing in with a password.
+ *
+ *    facts, password checked (no transaction open) ─▶ the address's turn ─▶ locked? ─▶ verdict: counted, or a session
+ *
+ * A wrong password, an unknown address, an unknown workspace and an account without a role
+ * answer alike and take alike; so does the lock, which counts addresses that nobody has as well. That passwords
+ * are switched off is the workspace's affair, not the account's, and is said before anything
+ * is looked at.
+ *
+ * Elsewhere: which way in is open (sign-in-methods.ts), the count (sign-in-lock.ts), sessions
+ * (session.ts). Spec: decisions 2, Tokens and shapes; InstanceSettings.
+ */
+
+import type { sessionOperations as ops, Session } from '../../../contract/auth/operations.ts'
+import type { Received } from '../../../contract/operation.ts'
+import { Problem, refuse } from '../../../contract/problem.ts'
+import { admitted } from '../../../kernel/transaction/admission.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { refuseWhileGated } from '../../../kernel/transaction/gate.ts'
+import type { Installation } from '../../../kernel/transaction/installation.ts'
+import { type Actor, anyone } from '../../../kernel/values/actor.ts'
+import { holdsRole } from '../../access/held-role.ts'
+import { endProofs, ownNames } from '../password/change-password.ts'
+import { hasherFor } from '../password/hashing-lane.ts'
+import { hashNewPassword, writePassword } from '../password/new-password.ts'
+import { isPassword } from '../password/password.ts'
+import { type Given, refusalOfFactor } from '../second-factor/verification.ts'
+import { startSession } from './session.ts'
+import { countFailure, forgetFailures, secondsLocked, takeTurn } from './sign-in-lock.ts'
+import { passwordWay, readSignIn, type SignInFacts } from './sign-in-methods.ts'
+
+/** What came of an address and a password before the transaction. */
+export type Proved =
+  | { readonly is: 'refused'; readonly problem: Problem }
+  /** The password, the address or the workspace. */
+  | { readonly is: 'wrong'; readonly facts: SignInFacts }
+  | {
+      readonly is: 'right'
+      readonly facts: SignInFacts
+      readonly accountId: string
+      readonly passwordHash: string | null
+      readonly needsNewPassword: boolean
+    }
+
+/** Checks the password with no transaction open: the hash takes 30 ms, and a connection is worth more than that. */
+export const proveSignIn = (
+  installation: Installation,
+  actor: Actor,
+  { body }: Received<typeof ops.signIn>,
+): Promise<Proved> => provePassword(installation, actor, body)
+
+async function provePassword(
+  installation: Installation,
+  actor: Actor,
+  { workspace = '', email, password }: { workspace?: string | undefined; email: string; password: string },
+): Promise<Proved> {
+  const facts = await installation.transaction(anyone, { readOnly: true }, (ctx) => readSignIn(ctx, workspace, email))
+  const way = passwordWay(facts)
+  if (way.because === 'switched_off') return { is: 'refused', problem: new Problem('auth.password_disabled') }
+  if (facts.lockedSeconds > 0) return { is: 'refused', problem: locked(facts.lockedSeconds) }
+
+  const account = facts.account?.state === 'ACTIVE' && facts.account.hasRole ? facts.account : undefined
+  const hasher = hasherFor(actor, facts.workspaceState === null ? workspace : facts.tenantId)
+  const isRight = await isPassword(hasher, password, account?.passwordHash)
+  return account && isRight
+    ? {
+        is: 'right',
+        facts,
+        accountId: account.id,
+        passwordHash: account.passwordHash,
+        needsNewPassword: way.needsNewPassword,
+      }
+    : { is: 'wrong', facts }
+}
+
+/**
+ * Signs in. Refuses auth.sign_in_failed, auth.sign_in_locked, auth.password_disabled; behind the right password only:
+ * auth.password_expired, installation.recovering, tenant_suspended, auth.second_factor_required, auth.second_factor_failed,
+ * auth.second_factor_locked.
+ */
+export async function signIn(
+  ctx: Ctx,
+  { body }: Received<typeof ops.signIn>,
+  proved: Proved,
+): Promise<Session | Problem> {
+  const heard = await hearVerdict(ctx, proved)
+  if (heard instanceof Problem) return heard
+  if (heard.needsNewPassword) refuse('auth.password_expired')
+  return enter(ctx, heard, body, () => startSession(ctx, heard.facts.tenantId, heard.accountId))
+}
+
+/** What every way in with a password passes last: the workspace is open, the account is still what was proved, the second factor was shown. */
+const enter = <T>(ctx: Ctx, heard: Right, given: Given, work: () => Promise<T>): Promise<T | Problem> =>
+  ctx.inWorkspace(heard.facts.tenantId, () =>
+    admitted(ctx.tx, { workspace: heard.facts.tenantId }, async () => (await stillProved(ctx, heard, given)) ?? work()),
+  )
+
+type Right = Extract<Proved, { is: 'right' }>
+
+/** Hears what was found out, in the address's turn; a wrong password is counted, and its refusal answered, so that the count stays. */
+async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
+  if (proved.is === 'refused') throw proved.problem
+  const { tenantId, subject, switches } = proved.facts
+  const attempts = switches.password_lockout_attempts.value
+  if (attempts > 0) {
+    await takeTurn(ctx, tenantId, subject)
+    const seconds = await secondsLocked(ctx, tenantId, subject, attempts)
+    if (seconds > 0) throw locked(seconds)
+  }
+  if (proved.is === 'wrong') {
+    if (attempts > 0) await recordFailure(ctx, proved.facts, attempts)
+    return new Problem('auth.sign_in_failed')
+  }
+  await refuseWhileGated(ctx.tx, proved.accountId)
+  if (attempts > 0) await forgetFailures(ctx, tenantId, subject)
+  return proved
+}
+
+async function recordFailure(ctx: Ctx, facts: SignInFacts, attempts: number): Promise<void> {
+  const { tenantId, subject, account } = facts
+  const [, seconds] = await Promise.all([
+    countFailure(ctx, tenantId, subject),
+    secondsLocked(ctx, tenantId, subject, attempts),
+  ])
+  if (!account || seconds === 0) return
+  await ctx.inWorkspace(tenantId, () =>
+    ctx.audit('account.sign_in_locked', {
+      subject: { kind: 'account', id: account.id },
+      params: { failures: attempts },
+    }),
+  )
+}
+
+/**
+ * Locks the account and holds it against what was proved before the transaction, then asks for the second
+ * factor. Refuses auth.sign_in_failed; what it answers is to be answered, not thrown: a wrong code is counted.
+ */
+async function stillProved(
+  ctx: Ctx,
+  { facts: { tenantId }, accountId, passwordHash }: Right,
+  given: Given,
+): Promise<Problem | undefined> {
+  const [[row], isHere] = await Promise.all([
+    ctx.tx<{ password_hash: string | null; state: string }[]>`
+      select password_hash, state from account where tenant_id = ${tenantId} and id = ${accountId} for update`,
+    holdsRole(ctx, tenantId, accountId),
+  ])
+  if (row?.password_hash !== passwordHash || row.state !== 'ACTIVE' || !isHere) refuse('auth.sign_in_failed')
+  return refusalOfFactor(ctx, { tenantId, accountId }, given, 'SECOND_FACTOR')
+}
+
+const locked = (seconds: number) =>
+  new Problem('auth.sign_in_locked', {}, { headers: { 'retry-after': String(Math.ceil(seconds)) } })
+
+interface ProvedWithNew {
+  readonly proved: Proved
+  readonly newHash: string | null
+}
+
+/** Checks the old password and hashes the new one, with no transaction open; the new one only behind the old one. */
+export async function proveWithNewPassword(
+  installation: Installation,
+  actor: Actor,
+  { body }: Received<typeof ops.signInWithNewPassword>,
+): Promise<ProvedWithNew> {
+  const proved = await provePassword(installation, actor, body)
+  if (proved.is !== 'right') return { proved, newHash: null }
+  const { tenantId } = proved.facts
+  const names = await installation.transaction(anyone, { tenantId, readOnly: true }, (ctx) =>
+    ownNames(ctx, tenantId, proved.accountId),
+  )
+  const account = { tenantId, id: proved.accountId }
+  const hasher = hasherFor(actor, tenantId)
+  const given = { hasher, password: body.new_password, pointer: '/new_password', names, account }
+  return { proved, newHash: await hashNewPassword(installation, given) }
+}
+
+/** Signs in and replaces the password; every other session ends. Refuses what signIn refuses but auth.password_expired. */
+export async function signInWithNewPassword(
+  ctx: Ctx,
+  { body }: Received<typeof ops.signInWithNewPassword>,
+  { proved, newHash }: ProvedWithNew,
+): Promise<Session | Problem> {
+  const heard = await hearVerdict(ctx, proved)
+  if (heard instanceof Problem) return heard
+  if (newHash === null) throw new Error('a right password without a new hash')
+  const { accountId } = heard
+  const { tenantId } = heard.facts
+  return enter(ctx, heard, body, async () => {
+    await writePassword(ctx, tenantId, accountId, newHash)
+    await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
+    await ctx.audit('account.password_changed', { subject: { kind: 'account', id: accountId } })
+    await ctx.emit({
+      name: 'identity.account.password_changed',
+      subject: `/accounts/${accountId}`,
+      data: { id: accountId },
+    })
+    return startSession(ctx, tenantId, accountId)
+  })
+}

@@ -1,0 +1,221 @@
+/**
+ * Reads archives, believing nothing: an archive comes from a place that others write to.
+ *
+ *    path ─▶ manifest.json (≤ 1 MiB) ─▶ each file: bytes, SHA-256, zstd, lines, counts
+ *
+ * Memory is bounded whatever the archive holds: a file ends where the manifest says that
+ * it does, a line at 16 MiB, the decompressor's window at 8 MiB. Every fault is
+ * archive.invalid with a code for a reason, a path that is none archive.path_refused;
+ * neither repeats what the archive said.
+ *
+ * Spec: Admin: workspaces, rule 3 (`archive`); T-26; docs/archive-format.md.
+ */
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { constants, createZstdDecompress } from 'node:zlib'
+import { Problem, refuse } from '../../contract/problem.ts'
+import {
+  fileNameOf,
+  formatName,
+  formatVersion,
+  limits,
+  Manifest,
+  type ManifestFile,
+  manifestName,
+  readArchivePath,
+} from './archive-format.ts'
+import { type Store, StoreFailure } from './store.ts'
+
+export interface Archive {
+  readonly manifest: Manifest
+  /** The rows of an entity, each checked as JSON object; the last one comes once the whole file has proved right. */
+  rows(entity: string): AsyncGenerator<Record<string, unknown>>
+  /** Reads every file to its end. Refuses archive.invalid. */
+  verify(): Promise<void>
+}
+
+export type ArchiveFault =
+  | 'incomplete' // no manifest
+  | 'manifest'
+  | 'newer_format'
+  | 'other_workspace'
+  | 'file_missing'
+  | 'file_name'
+  | 'truncated'
+  | 'checksum'
+  | 'count'
+  | 'too_long'
+  | 'line'
+  | 'hold'
+  | 'too_many_holds'
+  | 'duplicate_id'
+
+export const invalid = (reason: ArchiveFault): never => refuse('archive.invalid', { reason })
+
+/** Opens the archive of one workspace. Refuses archive.path_refused, archive.invalid, backup.target_failed. */
+export async function openArchive(store: Store, path: string, tenantId: string): Promise<Archive> {
+  const name = readArchivePath(path)
+  if (!name) refuse('archive.path_refused')
+  if (name.tenantId !== tenantId) return invalid('other_workspace')
+  const manifest = await readManifest(store, path)
+  if (manifest.tenant.id !== tenantId || manifest.job_id !== name.jobId) return invalid('other_workspace')
+
+  const rows = (entity: string) => rowsOf(store, path, manifest, entity)
+  return {
+    manifest,
+    rows,
+    async verify() {
+      for (const { entity } of manifest.files) for await (const _ of rows(entity));
+    },
+  }
+}
+
+/** The manifest of an archive. Refuses archive.invalid where it is missing, too large or not of our format. */
+export async function readManifest(store: Store, path: string): Promise<Manifest> {
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of await fetched(store, `${path}/${manifestName}`, 'incomplete')) {
+      length += chunk.length
+      if (length > limits.manifestBytes) return invalid('manifest')
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw asProblem(error)
+  }
+  return manifestOf(Buffer.concat(chunks))
+}
+
+function manifestOf(bytes: Buffer): Manifest {
+  const value = parsed(bytes.toString('utf8'))
+  if (value === undefined) return invalid('manifest')
+  const { format, format_version } = value as { format?: unknown; format_version?: unknown }
+  // Before the rest: a newer format may look different in every other member.
+  if (format === formatName && typeof format_version === 'number' && format_version > formatVersion)
+    return invalid('newer_format')
+  const manifest = Manifest.safeParse(value)
+  if (!manifest.success) return invalid('manifest')
+  const entities = manifest.data.files.map(({ entity }) => entity)
+  if (new Set(entities).size < entities.length) return invalid('manifest')
+  // Names follow from entities; anything else in their place would be somebody's path.
+  if (manifest.data.files.some(({ name, entity }) => name !== fileNameOf(entity))) return invalid('file_name')
+  return manifest.data
+}
+
+async function* rowsOf(
+  store: Store,
+  path: string,
+  manifest: Manifest,
+  entity: string,
+): AsyncGenerator<Record<string, unknown>> {
+  const file = manifest.files.find((one) => one.entity === entity)
+  if (!file) return
+  let held: Record<string, unknown> | undefined
+  let rows = 0
+  try {
+    const source = await fetched(store, `${path}/${file.name}`, 'file_missing')
+    for await (const line of linesOf(file, source)) {
+      rows += 1
+      if (rows > file.rows) return invalid('count')
+      if (held) yield held
+      held = rowOf(line)
+    }
+  } catch (error) {
+    throw asProblem(error)
+  }
+  if (rows !== file.rows) return invalid('count')
+  if (held) yield held
+}
+
+function rowOf(line: Buffer): Record<string, unknown> {
+  const value = parsed(line.toString('utf8'))
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return invalid('line')
+  return value as Record<string, unknown>
+}
+
+/** The lines of a file; at its end, that it was what the manifest says. */
+async function* linesOf(file: ManifestFile, source: Readable): AsyncGenerator<Buffer> {
+  const packed = createHash('sha256')
+  const plain = createHash('sha256')
+  let packedBytes = 0
+  let plainBytes = 0
+  let rest: Buffer[] = []
+  let restBytes = 0
+  const unpacked = createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: limits.windowLog } })
+  async function* counted() {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      packedBytes += chunk.length
+      if (packedBytes > file.compressed_bytes) return invalid('too_long')
+      packed.update(chunk)
+      yield chunk
+    }
+  }
+  const feeding = feed(counted(), unpacked)
+  try {
+    for await (const chunk of unpacked as AsyncIterable<Buffer>) {
+      plainBytes += chunk.length
+      if (plainBytes > file.bytes) return invalid('too_long')
+      plain.update(chunk)
+      let from = 0
+      for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
+        yield Buffer.concat([...rest, chunk.subarray(from, end)])
+        rest = []
+        restBytes = 0
+        from = end + 1
+      }
+      if (from < chunk.length) {
+        rest.push(Buffer.from(chunk.subarray(from)))
+        restBytes += chunk.length - from
+        if (restBytes > limits.lineBytes) return invalid('line')
+      }
+    }
+    await feeding
+  } finally {
+    source.destroy()
+    unpacked.destroy()
+  }
+  if (restBytes > 0 || packedBytes !== file.compressed_bytes || plainBytes !== file.bytes) return invalid('truncated')
+  if (packed.digest('hex') !== file.compressed_sha256 || plain.digest('hex') !== file.sha256) return invalid('checksum')
+}
+
+/** Pushes a source into a stream at the stream's own pace. What stops the source is what the stream's reader gets. */
+async function feed(source: AsyncIterable<Buffer>, into: ReturnType<typeof createZstdDecompress>): Promise<void> {
+  const ended = new Promise<void>((resolve) => into.once('close', resolve))
+  try {
+    for await (const chunk of source) {
+      if (into.destroyed) return
+      if (!into.write(chunk)) await Promise.race([new Promise<void>((resolve) => into.once('drain', resolve)), ended])
+    }
+    into.end()
+  } catch (error) {
+    into.destroy(error as Error)
+  }
+}
+
+async function fetched(store: Store, path: string, missing: ArchiveFault): Promise<Readable> {
+  try {
+    return await store.get(path)
+  } catch (error) {
+    if (error instanceof StoreFailure && error.reason === 'missing') return invalid(missing)
+    if (error instanceof StoreFailure && error.reason === 'refused') refuse('archive.path_refused')
+    throw error
+  }
+}
+
+/** Anything the decompressor complains of is a fault of the archive; a target that fails is the target's. */
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof StoreFailure) return new Problem('backup.target_failed', { reason: error.reason })
+  if (/^Z(STD)?_/.test(String((error as NodeJS.ErrnoException).code)))
+    return new Problem('archive.invalid', { reason: 'checksum' })
+  return new Problem('backup.target_failed', { reason: 'failed' })
+}
+
+function parsed(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}

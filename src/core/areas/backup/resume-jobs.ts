@@ -1,0 +1,47 @@
+/**
+ * Takes up jobs whose worker died, once a minute, and sweeps the spool.
+ *
+ * A worker that is killed says nothing, so its row simply stops beating. Three attempts
+ * are made; a job that kills each of its workers is FAILED and says so. A job that waits
+ * in the row but not in the queue (a queue that was restored from elsewhere) is queued
+ * again. Spec: T-25.
+ */
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Installation } from '../../kernel/transaction/installation.ts'
+import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+import { exportTenantJob, mostAttempts } from './export-job.ts'
+
+const silence = '1 minute'
+const spoolMs = 24 * 3600 * 1000
+
+export const resumeJobs = defineJob({
+  name: 'resume_jobs',
+  payload: z.object({}).nullish(),
+  retryLimit: 0,
+  cron: '* * * * *',
+  async run(installation) {
+    await installation.transaction({ kind: 'SYSTEM', job: 'resume_jobs' }, {}, async (ctx) => {
+      await ctx.tx`
+        update job set state = 'FAILED', finished_at = now(), failure = 'worker.lost'
+        where state = 'RUNNING' and beat_at < now() - ${silence}::interval and attempt >= ${mostAttempts}`
+      const waiting = await ctx.tx<{ tenant_id: string; id: string }[]>`
+        update job set state = 'QUEUED', beat_at = now()
+        where (state = 'RUNNING' and beat_at < now() - ${silence}::interval)
+           or (state = 'QUEUED' and beat_at < now() - interval '10 minutes')
+        returning tenant_id, id`
+      for (const { tenant_id, id } of waiting) await ctx.enqueue(exportTenantJob, { tenantId: tenant_id, jobId: id })
+    })
+    await sweepSpool(installation)
+  },
+})
+
+/** Folders of attempts that were killed. The youngest may be at work, in another process. */
+async function sweepSpool({ config }: Installation): Promise<void> {
+  const spool = join(config.dataDir, 'spool')
+  for (const name of await readdir(spool).catch(() => [])) {
+    const found = await stat(join(spool, name)).catch(() => undefined)
+    if (found && Date.now() - found.mtimeMs > spoolMs) await rm(join(spool, name), { recursive: true, force: true })
+  }
+}

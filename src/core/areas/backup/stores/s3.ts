@@ -1,0 +1,116 @@
+/**
+ * S3: objects below a prefix of a bucket, addressed by path (`endpoint/bucket/key`),
+ * which every implementation serves.
+ *
+ * Every request goes through the egress guard's fetch. What is larger than one part is
+ * sent in parts, one in memory at a time; an upload that fails is aborted, so that the
+ * bucket holds no half of anything.
+ *
+ * Spec: decisions 4, A backup target; T-17.
+ */
+import { open } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { S3mini } from 's3mini'
+import type { Egress } from '../../../kernel/egress/client.ts'
+import { type OpenedTarget, type Store, type StoredFile, StoreFailure, storeFailure } from '../store.ts'
+
+/** S3 takes 10,000 parts: 156 GiB of one compressed file. */
+const partBytes = 16 * 1024 * 1024
+const requestMs = 120_000
+const pageSize = 1000
+
+export async function openS3(egress: Egress, { config, secrets }: OpenedTarget): Promise<Store> {
+  const client = clientOf(egress, { kind: 'S3', config, secrets })
+  const prefix = config.prefix === undefined ? '' : `${config.prefix}/`
+  // A wrong bucket or secret is told here, not by an empty list.
+  await guarded(async () => {
+    if (!(await client.listObjectsPaged('/', prefix, 1))) throw new StoreFailure('missing')
+  })
+  return {
+    width: 2, // each holds a part in memory
+    put: (path, file) => guarded(() => put(client, `${prefix}${path}`, file)),
+    get: (path) => guarded(() => get(client, `${prefix}${path}`)),
+    list: (folder) => list(client, prefix, folder),
+    async remove(folder) {
+      const keys: string[] = []
+      for await (const { path } of list(client, prefix, folder)) keys.push(`${prefix}${path}`)
+      // One by one: servers differ in whether they delete many at once.
+      for (const key of keys) await guarded(() => client.deleteObject(key))
+    },
+    close: async () => {},
+  }
+}
+
+function clientOf(egress: Egress, { config, secrets }: OpenedTarget): S3mini {
+  const guarded = (url: unknown, init: unknown) =>
+    egress.fetch(url instanceof URL ? url : String(url), { ...(init as object), deadlineMs: requestMs })
+  return new S3mini({
+    endpoint: `${config.endpoint?.replace(/\/$/, '')}/${config.bucket}`,
+    region: config.region ?? '',
+    accessKeyId: config.access_key_id ?? '',
+    secretAccessKey: secrets.secret_access_key ?? '',
+    fetch: guarded as unknown as NonNullable<ConstructorParameters<typeof S3mini>[0]['fetch']>,
+  })
+}
+
+async function put(client: S3mini, key: string, path: string): Promise<void> {
+  const file = await open(path)
+  try {
+    const { size } = await file.stat()
+    if (size <= partBytes) await client.putObject(key, await file.readFile(), 'application/octet-stream')
+    else await putParts(client, key, file, size)
+  } finally {
+    await file.close()
+  }
+}
+
+async function putParts(client: S3mini, key: string, file: Awaited<ReturnType<typeof open>>, size: number) {
+  const upload = await client.getMultipartUploadId(key, 'application/octet-stream')
+  try {
+    const parts: { partNumber: number; etag: string }[] = []
+    for (let at = 0; at < size; at += partBytes) {
+      const part = Buffer.alloc(Math.min(partBytes, size - at))
+      await file.read(part, 0, part.length, at)
+      parts.push(await client.uploadPart(key, upload, part, parts.length + 1))
+    }
+    await client.completeMultipartUpload(key, upload, parts)
+  } catch (error) {
+    await client.abortMultipartUpload(key, upload).catch(() => {})
+    throw error
+  }
+}
+
+async function get(client: S3mini, key: string): Promise<Readable> {
+  const answer = await client.getObjectResponse(key)
+  if (!answer?.body) throw new StoreFailure('missing')
+  return Readable.fromWeb(answer.body as never)
+}
+
+async function* list(client: S3mini, prefix: string, folder: string): AsyncGenerator<StoredFile> {
+  let token: string | undefined
+  do {
+    const page = await guarded(() => client.listObjectsPaged('/', `${prefix}${folder}/`, pageSize, token))
+    for (const { Key, Size } of page?.objects ?? [])
+      if (Key.startsWith(prefix)) yield { path: Key.slice(prefix.length), sizeBytes: Number(Size) }
+    token = page?.nextContinuationToken
+  } while (token)
+}
+
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const { status, said } = answered(error)
+    if (status === 404 || /NoSuchBucket|NoSuchKey/.test(said)) throw new StoreFailure('missing', error)
+    if (status === 401 || status === 403) throw new StoreFailure('credentials', error)
+    if (status === 507 || /EntityTooLarge|QuotaExceeded|StorageFull/.test(said)) throw new StoreFailure('full', error)
+    throw storeFailure(error)
+  }
+}
+
+/** What a server answered; of a failed list the client keeps only a text. */
+function answered(error: unknown): { readonly status: number; readonly said: string } {
+  const { status, serviceCode = '', message } = error as { status?: number; serviceCode?: string; message: string }
+  const [, listed] = /failed with status (\d{3})/.exec(message) ?? []
+  return { status: status ?? Number(listed ?? 0), said: `${serviceCode} ${message}` }
+}

@@ -1,0 +1,188 @@
+/**
+ * SFTP: files below a folder of a server, over one connection per use.
+ *
+ * A file is sent aside, with several requests under way at once (85 MB/s where one at a
+ * time makes 10), then renamed. Links are neither listed nor read. What the server calls
+ * a general failure while writing is taken for a full disk: SFTP has no code for that.
+ *
+ * The server is somebody's choice, and may answer what it likes: a folder is read answer by
+ * answer, so that none is longer than one, no deeper than our own paths go, and no further than so
+ * many entries in all.
+ *
+ * Spec: decisions 4, A backup target.
+ */
+import type { Readable } from 'node:stream'
+import type Client from 'ssh2-sftp-client'
+import type { Egress } from '../../../kernel/egress/client.ts'
+import { connectSftp, HostKeyChanged, type SftpConnection } from '../../../kernel/egress/sftp.ts'
+import { isRelativePath, readHostKey } from '../config.ts'
+import {
+  type FailureReason,
+  type OpenedTarget,
+  type Store,
+  type StoredFile,
+  StoreFailure,
+  storeFailure,
+} from '../store.ts'
+
+const defaultPort = 22
+const partial = '.partial'
+/** Entries looked at in one listing; a workspace has some files for each archive. */
+const mostEntries = 100_000
+/** SSH_FX_EOF: the folder was read to its end. */
+const endOfFolder = 1
+
+export async function openSftp(egress: Egress, { config, secrets }: OpenedTarget): Promise<Store> {
+  const connection = await guarded('unreachable', () =>
+    connectSftp(egress, {
+      host: config.host ?? '',
+      port: config.port ?? defaultPort,
+      username: config.username ?? '',
+      password: secrets.password,
+      privateKey: secrets.private_key,
+      hostKey: readHostKey(config.host_key ?? '') ?? Buffer.alloc(0),
+    }),
+  )
+  const { client } = connection
+  const root = config.path ?? '.'
+  const at = (path: string) => {
+    if (!isRelativePath(path)) throw new StoreFailure('refused')
+    return `${root}/${path}`
+  }
+  return {
+    width: 1, // the client's calls share one set of listeners
+    put: (path, file) => guarded('full', () => put(client, at(path), file)),
+    get: (path) => guarded('failed', () => get(client, at(path))),
+    list: (folder) => list(connection, { path: at(folder), folder }),
+    remove: (folder) =>
+      guarded('failed', async () => {
+        if (await client.exists(at(folder))) await remove(connection, { path: at(folder), folder })
+      }),
+    close: () => connection.close(),
+  }
+}
+
+async function put(client: Client, path: string, file: string): Promise<void> {
+  const folder = path.slice(0, path.lastIndexOf('/'))
+  if (!(await client.exists(folder))) await client.mkdir(folder, true)
+  const aside = `${path}${partial}`
+  try {
+    await client.fastPut(file, aside)
+    // posixRename replaces; the older rename does not.
+    await client.posixRename(aside, path)
+  } catch (error) {
+    await client.delete(aside, true).catch(() => {})
+    throw error
+  }
+}
+
+async function get(client: Client, path: string): Promise<Readable> {
+  const type = await client.exists(path) // asks without following a link
+  if (type !== '-') throw new StoreFailure(type === false ? 'missing' : 'refused')
+  const stream = client.createReadStream(path) as unknown as Readable
+  // Its own last request fails when the connection ends first, and nobody listens any more.
+  stream.on('error', () => {})
+  return stream
+}
+
+/** A folder at the server, and what of it is below the target's root. */
+interface Place {
+  readonly path: string
+  readonly folder: string
+}
+
+const below = ({ path, folder }: Place, name: string): Place => ({
+  path: `${path}/${name}`,
+  folder: `${folder}/${name}`,
+})
+
+async function* list(connection: SftpConnection, place: Place): AsyncGenerator<StoredFile> {
+  if ((await guarded('failed', () => connection.client.exists(place.path))) !== 'd') return
+  yield* filesBelow(connection, place, { entries: mostEntries })
+}
+
+async function* filesBelow(
+  connection: SftpConnection,
+  place: Place,
+  left: { entries: number },
+): AsyncGenerator<StoredFile> {
+  for await (const { name, kind, size } of entriesOf(connection, place, left)) {
+    const one = below(place, name)
+    if (name.endsWith(partial)) continue
+    if (kind === 'folder') yield* filesBelow(connection, one, left)
+    else if (kind === 'file') yield { path: one.folder, sizeBytes: size }
+  }
+}
+
+/** Removes a folder and what is in it; a link is removed, not followed. */
+async function remove(connection: SftpConnection, place: Place, left = { entries: mostEntries }): Promise<void> {
+  for await (const { name, kind } of entriesOf(connection, place, left)) {
+    const one = below(place, name)
+    if (kind === 'folder') await remove(connection, one, left)
+    else await connection.client.delete(one.path)
+  }
+  await connection.client.rmdir(place.path, false)
+}
+
+interface Entry {
+  readonly name: string
+  readonly kind: 'folder' | 'file' | 'other'
+  readonly size: number
+}
+
+/** What is in a folder, but what no path of ours could name. Throws StoreFailure, at the bound as well. */
+async function* entriesOf(
+  { requests }: SftpConnection,
+  { path, folder }: Place,
+  left: { entries: number },
+): AsyncGenerator<Entry> {
+  const handle = await guarded('failed', () => answered<Buffer>((done) => requests.opendir(path, done)))
+  try {
+    for (;;) {
+      const some = await guarded('failed', () => readSome(requests, handle))
+      if (!some) return
+      left.entries -= Math.max(1, some.length)
+      if (left.entries < 0) throw new StoreFailure('failed')
+      for (const { filename: name, attrs } of some) {
+        const kind = attrs.isDirectory() ? 'folder' : attrs.isFile() ? 'file' : 'other'
+        if (!name.includes('/') && isRelativePath(`${folder}/${name}`)) yield { name, kind, size: attrs.size }
+      }
+    }
+  } finally {
+    requests.close(handle, () => {})
+  }
+}
+
+/** One answer about a folder; undefined behind its end. */
+const readSome = (requests: SftpConnection['requests'], handle: Buffer) =>
+  answered<Parameters<Parameters<typeof requests.readdir>[1]>[1]>((done) => requests.readdir(handle, done)).catch(
+    (error: { readonly code?: unknown }) => {
+      if (error.code === endOfFolder) return undefined
+      throw error
+    },
+  )
+
+/** The answer to one request. */
+const answered = <T>(ask: (done: (error: Error | undefined, answer: T) => void) => void): Promise<T> =>
+  new Promise((resolve, reject) => ask((error, answer) => (error ? reject(error) : resolve(answer))))
+
+/** `otherwise`: what a failure means that says nothing of itself. */
+async function guarded<T>(otherwise: FailureReason, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw failureOf(error, otherwise)
+  }
+}
+
+function failureOf(error: unknown, otherwise: FailureReason): StoreFailure {
+  if (error instanceof StoreFailure) return error
+  if (error instanceof HostKeyChanged) return new StoreFailure('host_key', error)
+  const said = String((error as Error).message)
+  if (/authentication methods failed|parse.*privateKey|private key/i.test(said))
+    return new StoreFailure('credentials', error)
+  if (/permission denied/i.test(said)) return new StoreFailure('read_only', error)
+  if (/no such file/i.test(said)) return new StoreFailure('missing', error)
+  if (/timed? ?out/i.test(said)) return new StoreFailure('timeout', error)
+  return storeFailure(error, otherwise)
+}

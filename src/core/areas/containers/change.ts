@@ -1,0 +1,140 @@
+/**
+ * Changes of a container: what it is called, where it stands, whether it is written, whether it is there.
+ *
+ *    active ──:archive──▶ archived ──:unarchive──▶ active
+ *       └──────DELETE──────┴──▶ deleted ──:restore──▶ as it was
+ *
+ * What holds for a hub holds for its collections, whose own rows stay as they are: so a hub comes
+ * back with exactly the collections that it had. Spec: Index, Containers; decisions 3; decision 0102.
+ */
+
+import type { Container, containerOperations as ops } from '../../contract/containers/operations.ts'
+import type { Received } from '../../contract/operation.ts'
+import { refuse, refuseMember } from '../../contract/problem.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { lockUnchanged, lockWritable, restorableContainer, visibleContainer } from '../access/access.ts'
+import { writableHub } from './creation.ts'
+import { isInPlace, rankAt } from './order.ts'
+import { record, recorded, represented } from './representation.ts'
+
+/** Refuses not_found. */
+export async function getContainer(ctx: Ctx, { containerId }: Received<typeof ops.getContainer>): Promise<Container> {
+  return represented(ctx, await visibleContainer(ctx, containerId))
+}
+
+/** Refuses not_found, auth.role_required, precondition.failed, container.archived. */
+export async function updateContainer(
+  ctx: Ctx,
+  { containerId, body }: Received<typeof ops.updateContainer>,
+): Promise<Container> {
+  const row = await lockWritable(ctx, containerId, 'MEMBER')
+  const name = body.name ?? row.name
+  const description = body.description === undefined ? row.description : body.description
+  const changed = [...(name === row.name ? [] : ['name']), ...(description === row.description ? [] : ['description'])]
+  if (changed.length === 0) return represented(ctx, row)
+
+  await ctx.tx`
+    update container set name = ${name}, description = ${description}, updated_at = now(), version = version + 1
+    where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
+
+  return recorded(ctx, containerId, 'work.container.changed', { members: changed })
+}
+
+/** Refuses not_found, auth.role_required, precondition.failed, container.archived, request.invalid, order.exhausted. */
+export async function reorderContainer(
+  ctx: Ctx,
+  { containerId, body }: Received<typeof ops.reorderContainer>,
+): Promise<Container> {
+  const row = await lockWritable(ctx, containerId, 'MEMBER')
+  const { parent_id: parentId } = row
+  const rank = await rankAt(ctx, { parentId, before: body.before_container_id, moving: containerId })
+  if (await isInPlace(ctx, row, body.before_container_id)) return represented(ctx, row)
+
+  await ctx.tx`
+    update container set rank = ${rank}, updated_at = now(), version = version + 1
+    where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
+
+  return recorded(ctx, containerId, 'work.container.reordered', { before: body.before_container_id ?? null })
+}
+
+/**
+ * A collection goes to another hub, with all that it holds. Refuses not_found, auth.role_required,
+ * precondition.failed, container.archived, request.invalid, order.exhausted.
+ */
+export async function moveContainer(
+  ctx: Ctx,
+  { containerId, body }: Received<typeof ops.moveContainer>,
+): Promise<Container> {
+  const row = await lockWritable(ctx, containerId, 'ADMIN')
+  // Hubs hold collections and are held by nobody, so there is no way to make a circle.
+  if (row.kind === 'HUB') refuseMember('/parent_id', 'value.not_taken')
+  await writableHub(ctx, body.parent_id)
+  const rank = await rankAt(ctx, { parentId: body.parent_id, before: body.before_container_id, moving: containerId })
+  const stays = row.parent_id === body.parent_id && (await isInPlace(ctx, row, body.before_container_id))
+  if (stays) return represented(ctx, row)
+
+  await ctx.tx`
+    update container set parent_id = ${body.parent_id}, rank = ${rank}, updated_at = now(), version = version + 1
+    where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
+
+  return recorded(ctx, containerId, 'work.container.moved', { from: row.parent_id, to: body.parent_id })
+}
+
+/** Refuses not_found, auth.role_required, precondition.failed. */
+export async function archiveContainer(
+  ctx: Ctx,
+  { containerId }: Received<typeof ops.archiveContainer>,
+): Promise<Container> {
+  const row = await lockUnchanged(ctx, containerId, 'ADMIN')
+  if (row.archived_at !== null) return represented(ctx, row)
+
+  await ctx.tx`
+    update container set archived_at = now(), updated_at = now(), version = version + 1
+    where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
+
+  return recorded(ctx, containerId, 'work.container.archived')
+}
+
+/** Refuses not_found, auth.role_required, precondition.failed. */
+export async function unarchiveContainer(
+  ctx: Ctx,
+  { containerId }: Received<typeof ops.unarchiveContainer>,
+): Promise<Container> {
+  const row = await lockUnchanged(ctx, containerId, 'ADMIN')
+  if (row.archived_at === null) return represented(ctx, row)
+
+  await ctx.tx`
+    update container set archived_at = null, updated_at = now(), version = version + 1
+    where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
+
+  return recorded(ctx, containerId, 'work.container.unarchived')
+}
+
+/** Refuses not_found, auth.role_required, precondition.failed. */
+export async function deleteContainer(ctx: Ctx, { containerId }: Received<typeof ops.deleteContainer>): Promise<void> {
+  const row = await lockUnchanged(ctx, containerId, 'ADMIN')
+  const before = await represented(ctx, row)
+
+  const [after] = await ctx.tx<Pick<Container, 'deleted_at' | 'updated_at' | 'version'>[]>`
+    update container set deleted_at = now(), updated_at = now(), version = version + 1
+    where tenant_id = ${ctx.account.tenantId} and id = ${containerId} returning deleted_at, updated_at, version`
+
+  await record(ctx, 'work.container.deleted', { ...before, ...after })
+}
+
+/** Refuses not_found, auth.role_required, precondition.failed, container.parent_deleted. */
+export async function restoreContainer(
+  ctx: Ctx,
+  { containerId }: Received<typeof ops.restoreContainer>,
+): Promise<Container> {
+  const row = await restorableContainer(ctx, containerId, 'ADMIN')
+  ctx.unchanged(row.version)
+  if (row.is_parent_deleted) refuse('container.parent_deleted')
+  if (row.deleted_at === null) return represented(ctx, row)
+
+  await ctx.tx`
+    update container set deleted_at = null, updated_at = now(), version = version + 1
+    where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
+
+  return recorded(ctx, containerId, 'work.container.restored')
+}

@@ -1,0 +1,81 @@
+/**
+ * The order of siblings: the place of a container among those of its hub, or of a hub among the hubs.
+ *
+ * Whoever gives out a rank holds the siblings' lock, so that two at once do not take the same one;
+ * only the row that moves is written. Deleted siblings and those that the caller does not see keep
+ * their ranks and are stepped over, so a restored one is where it was. Spec: `:reorder`; decision 0100.
+ */
+
+import { refuseMember } from '../../contract/problem.ts'
+import { lockClasses } from '../../kernel/database/lock-classes.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { rankBetween } from '../../kernel/values/rank.ts'
+import { isSeen } from '../access/access.ts'
+
+interface Place {
+  readonly parentId: string | null
+  /** Absent or null: the end. */
+  readonly before: string | null | undefined
+  /** The one that moves, which is nobody's neighbour meanwhile; absent for a new one. */
+  readonly moving?: string
+}
+
+/** The rank of a place. Refuses request.invalid at /before_container_id, order.exhausted. */
+export async function rankAt(ctx: Ctx, { parentId, before, moving }: Place): Promise<string> {
+  const { tenantId } = ctx.account
+  const { tx } = ctx
+  await tx`select pg_advisory_xact_lock(${lockClasses.siblings}, hashtext(${tenantId + (parentId ?? '')}))`
+  const neighbour = before ? await findNeighbour(ctx, parentId, before, moving) : undefined
+
+  const others = tx.part`
+    from container c where c.tenant_id = ${tenantId} and ${siblingsOf(ctx, parentId)} and c.id <> ${moving ?? tenantId}`
+  const [left] = neighbour
+    ? await tx<{ rank: string }[]>`select c.rank ${others} and c.rank < ${neighbour.rank} order by c.rank desc limit 1`
+    : await tx<{ rank: string }[]>`select c.rank ${others} order by c.rank desc limit 1`
+  return rankBetween(left?.rank ?? null, neighbour?.rank ?? null)
+}
+
+/** Whether a container stands already where it is sent. */
+export async function isInPlace(
+  ctx: Ctx,
+  { id, parent_id, rank }: { readonly id: string; readonly parent_id: string | null; readonly rank: string },
+  before: string | null | undefined,
+): Promise<boolean> {
+  const { tenantId } = ctx.account
+  const [next] = await ctx.tx<{ id: string }[]>`
+    select c.id from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+    where c.tenant_id = ${tenantId} and ${siblingsOf(ctx, parent_id)} and c.id <> ${id}
+      and c.rank > ${rank} and c.deleted_at is null and ${isSeen(ctx)}
+    order by c.rank limit 1`
+  return (next?.id ?? null) === (before ?? null)
+}
+
+/** 0..n-1 among the siblings that the caller sees; of a deleted one, the place it would come back to. */
+export async function positionOf(
+  ctx: Ctx,
+  { parent_id, rank }: { readonly parent_id: string | null; readonly rank: string },
+): Promise<number> {
+  const { tenantId } = ctx.account
+  const [row] = await ctx.tx<{ position: number }[]>`
+    select count(*)::int as position from container c
+    left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+    where c.tenant_id = ${tenantId} and ${siblingsOf(ctx, parent_id)} and c.rank < ${rank} and c.deleted_at is null and ${isSeen(ctx)}`
+  return row?.position ?? 0
+}
+
+async function findNeighbour(
+  ctx: Ctx,
+  parentId: string | null,
+  before: string,
+  moving: string | undefined,
+): Promise<{ readonly rank: string }> {
+  if (before === moving) refuseMember('/before_container_id', 'reference.itself')
+  const { tenantId } = ctx.account
+  const [row] = await ctx.tx<{ rank: string }[]>`
+    select c.rank from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+    where c.tenant_id = ${tenantId} and c.id = ${before} and ${siblingsOf(ctx, parentId)} and c.deleted_at is null and ${isSeen(ctx)}`
+  return row ?? refuseMember('/before_container_id', 'reference.unknown')
+}
+
+const siblingsOf = ({ tx }: Ctx, parentId: string | null) =>
+  parentId === null ? tx.part`c.parent_id is null` : tx.part`c.parent_id = ${parentId}`

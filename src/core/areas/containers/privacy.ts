@@ -1,0 +1,45 @@
+/** Hiding a container, and opening it. Spec: Index, Containers (`PUT …/privacy`); decision 0101. */
+
+import type { Container, containerOperations as ops } from '../../contract/containers/operations.ts'
+import type { Received } from '../../contract/operation.ts'
+import { refuse } from '../../contract/problem.ts'
+import { rankOf } from '../../contract/vocabulary.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { lockWritable } from '../access/access.ts'
+import { addMembership } from '../memberships/membership.ts'
+import { readSettings } from '../settings/settings.ts'
+import { recorded, represented } from './representation.ts'
+
+/** Refuses not_found, auth.role_required, precondition.failed, container.archived. */
+export async function setContainerPrivacy(
+  ctx: Ctx,
+  { containerId, body }: Received<typeof ops.setContainerPrivacy>,
+): Promise<Container> {
+  const { tenantId, accountId } = ctx.account
+  const row = await lockWritable(ctx, containerId, 'ADMIN')
+  if (body.is_private === row.is_private) return represented(ctx, row)
+  if (body.is_private && row.kind === 'HUB') await demandPrivateHubs(ctx)
+
+  await ctx.tx`
+    update container set is_private = ${body.is_private}, updated_at = now(), version = version + 1
+    where tenant_id = ${tenantId} and id = ${containerId}`
+  // His role may have come from where it no longer counts; whoever hides a thing must find it again.
+  if (body.is_private && !(await isMember(ctx, containerId)))
+    await addMembership(ctx, { account_id: accountId, container_id: containerId, role: 'OWNER' })
+
+  return recorded(ctx, containerId, 'work.container.privacy_changed', { is_private: body.is_private })
+}
+
+/** Refuses auth.role_required where the installation lets nobody below ADMIN hide a hub. */
+export async function demandPrivateHubs(ctx: Ctx): Promise<void> {
+  const { role, isGuest } = ctx.account
+  if (!isGuest && rankOf[role] >= rankOf.ADMIN) return
+  if (!(await readSettings(ctx)).signIn.private_hubs) refuse('auth.role_required', { role: 'ADMIN' })
+}
+
+async function isMember(ctx: Ctx, containerId: string): Promise<boolean> {
+  const { tenantId, accountId } = ctx.account
+  const [membership] = await ctx.tx`
+    select 1 from membership where tenant_id = ${tenantId} and account_id = ${accountId} and container_id = ${containerId}`
+  return membership !== undefined
+}

@@ -1,0 +1,37 @@
+/** A container as it is answered and as its events carry it, and the record of a change of one. */
+
+import type { Container } from '../../contract/containers/operations.ts'
+import type { EventName } from '../../kernel/outbox/event-row.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { type ContainerRow, visibleContainer } from '../access/access.ts'
+import { positionOf } from './order.ts'
+
+/** The row with its place among what the caller sees. */
+export async function represented(ctx: Ctx, row: ContainerRow): Promise<Container> {
+  return { ...row, position: await positionOf(ctx, row) }
+}
+
+type ContainerEvent = Extract<EventName, `work.container.${string}`>
+
+/** Writes the trail's entry and the event of a change that was just made, and answers the container after it. */
+export async function recorded(
+  ctx: Ctx,
+  containerId: string,
+  event: ContainerEvent,
+  params: Readonly<Record<string, unknown>> = {},
+): Promise<Container> {
+  const container = await represented(ctx, await visibleContainer(ctx, containerId))
+  await record(ctx, event, container, params)
+  return container
+}
+
+/** The same for a container that is no longer there, or that the caller no longer sees. */
+export async function record(
+  ctx: Ctx,
+  event: ContainerEvent,
+  container: Container,
+  params: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const told = { name: event, subject: `/containers/${container.id}`, data: container }
+  await ctx.record(told, { subject: { kind: 'container', id: container.id }, params })
+}

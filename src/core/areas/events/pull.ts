@@ -1,0 +1,144 @@
+/**
+ * Pulling events: every one exactly once for whoever goes on from `next_since`.
+ *
+ * Events are ordered by (tx, seq): the transaction that wrote them, then the order within
+ * it. Transactions do not commit in the order of their numbers, so an answer ends below
+ * the horizon, the oldest transaction that still writes in this database: whatever is
+ * below it is there or never will be. Horizon and rows are of one statement, hence of one
+ * snapshot (outbox_horizon, migration 0023); who runs in other databases was read before it.
+ *
+ *    next_since   of a full page     its last event (full: `limit` events, or about 1 MiB of them)
+ *                 of one cut short   the last event that it looked at
+ *                 of the last one    the horizon: all below was answered, all else lies above; never a place before `since`
+ *
+ * So a poll that finds nothing moves on as well, and reads nothing twice. A page is a
+ * range of one index, however many events there are and however long a change is open.
+ *
+ * Events of private containers are answered to callers who see these by the same snapshot. A page
+ * looks at so many events at most; whoever sees few of them gets short pages, and goes on behind them.
+ *
+ * A cursor is refused as gone once events behind it may have been removed (the watermark,
+ * retention.ts), once it is older than the window, and after a recovery (cursor.ts).
+ *
+ * Not guaranteed: the order of `time`. Spec: Webhooks and event pull, rule 6; decisions 5; decisions 7, Sight of events.
+ */
+
+import { knownName } from '../../contract/event-catalog.ts'
+import type { triggerOperations as ops } from '../../contract/events/operations.ts'
+import type { Received } from '../../contract/operation.ts'
+import { refuse } from '../../contract/problem.ts'
+import { joinContainer } from '../../kernel/outbox/container-sight.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { roomFor, withinPage } from '../../kernel/transaction/page.ts'
+import { JsonText, writeJson } from '../../kernel/values/json.ts'
+import { isSeen } from '../access/access.ts'
+
+interface PageRow {
+  readonly horizon: string
+  readonly at: string
+  readonly is_gone: boolean
+  /** Null in the one row of an empty page. */
+  readonly tx: string | null
+  readonly seq: string
+  /** Null in the row that says how far a page looked that is not full. */
+  readonly body: string | null
+  /** Whether another event that is seen lies behind this one. */
+  readonly is_followed: boolean | null
+}
+
+/** Refuses not_found, cursor.invalid, gone. */
+export async function pullEvents(
+  ctx: Ctx,
+  { eventType, since, limit }: Received<typeof ops.pullEvents>,
+): Promise<JsonText> {
+  if (knownName(ctx.config.eventNamespace, eventType) === undefined) refuse('not_found')
+  const bound = ['pullEvents', { eventType }] as const
+  const startsNow = since === 'now'
+  const [tx, seq, madeAt] = since === undefined || startsNow ? [] : ctx.cursor.read(...bound, since)
+
+  const rows = await readPage(ctx, eventType, { tx, seq, madeAt }, startsNow ? 0 : limit + 1)
+  const [first] = rows
+  if (!first) throw new Error('the horizon is always a row')
+  if (first.is_gone) refuse('gone')
+
+  const found = rows.filter(({ body }) => body !== null)
+  const room = roomFor(found, limit, ({ body }) => Buffer.byteLength(body ?? ''))
+  const page = found.slice(0, room)
+  const isFull = found.length > page.length || page.at(-1)?.is_followed === true
+  const last = isFull ? page.at(-1) : rows.find(({ tx: at, body }) => at !== null && body === null)
+  const end = last ? [last.tx ?? '', last.seq] : furthest(first.horizon, { tx, seq })
+  const next = ctx.cursor.write(...bound, [...end, first.at])
+  // The stored texts as they are: a parser in between would be another writer of events.
+  const data = page.map(({ body }) => body).join(',')
+  return new JsonText(`{"data":[${data}],"next_since":${writeJson(next)},"has_more":${last !== undefined}}`)
+}
+
+/**
+ * The horizon, or where the poll began if that is further: a transaction of another database that was passed over
+ * before holds once it is prepared, being of no session any more. Going back would answer events a second time.
+ */
+const furthest = (horizon: string, { tx, seq = '0' }: Since): string[] =>
+  tx !== undefined && BigInt(tx) >= BigInt(horizon) ? [tx, seq] : [horizon, '0']
+
+interface Since {
+  readonly tx?: string | undefined
+  readonly seq?: string | undefined
+  /** When the cursor was made, as the database told. */
+  readonly madeAt?: string | undefined
+}
+
+/** A bigint that no event's number reaches: the place behind all of a transaction. */
+const behindAll = '9223372036854775807'
+
+/**
+ * One row for each event, and one with the horizon alone where there is none. An event is looked at once the one before
+ * it was, and none behind the last that is answered: the order is the index's, and the containers are found by their keys.
+ * The place of the thousandth is asked for where a page is not full.
+ */
+function readPage(ctx: Ctx, type: string, since: Since, rows: number) {
+  const { tenantId } = ctx.account
+  const { tx = null, seq = behindAll, madeAt = null } = since
+  // Both ends are plain columns of a row beside it: a subquery or a coalesce() here is no bound of the index in a plan
+  // that is kept, because row-level security lets nothing in front of it that it cannot prove harmless.
+  const { part } = ctx.tx
+  const range = part`
+    from outbox_event
+    where tenant_id = ${tenantId} and type = ${type} and not is_restored
+      and (tx, seq) > (g.since, ${seq}::bigint) and tx < g.horizon
+    order by tx, seq`
+  const seen = part`
+    select o.tx, o.seq, o.body
+    from (select tx, seq, body, outbox_container(container_id, type, body) as container_id ${range} limit 1000) o
+    ${joinContainer(ctx.tx, part`${tenantId}::uuid`, part`o.container_id`)}
+    where o.container_id is null or ${isSeen(ctx)}
+    order by o.tx, o.seq limit ${rows}`
+  const isFull = part`
+    (select count(*) from page) = ${rows} or coalesce((select is_followed from page order by tx desc, seq desc limit 1), false)`
+  seeWhoRuns(ctx)
+  return ctx.tx.last<PageRow[]>`
+    with edge as materialized (
+      select outbox_horizon() as horizon, w.tx as gone, coalesce(${tx}::xid8, w.tx, '0'::xid8) as since
+      from (select) nothing left join outbox_watermark w on w.tenant_id = ${tenantId}),
+    page as materialized (
+      select e.tx, e.seq, e.body, e.is_followed
+      from edge g cross join lateral (${withinPage(ctx, seen, { order: part`tx, seq`, bytes: part`octet_length(body)` })}) e)
+    select g.horizon::text as horizon, now() as at,
+           coalesce(g.gone >= ${tx}::xid8 or ${madeAt}::timestamptz < now() - make_interval(days => ${ctx.config.outboxDays}), false) as is_gone,
+           e.tx::text as tx, e.seq::text as seq, e.body, e.is_followed
+    from edge g
+    left join lateral (
+      select tx, seq, body, is_followed from page
+      union all
+      (select tx, seq, null, null ${range} offset 999 limit case when ${isFull} then 0 else 1 end)
+    ) e on true
+    order by e.tx, e.seq, e.body nulls last`
+}
+
+/**
+ * Has PostgreSQL read the list of the running, which it keeps until the transaction is over: so the list is older
+ * than the snapshot of the page. Whoever of another database ends in between is on it and passed over; whoever
+ * begins has a number above all that was committed. Read later, one that has just ended would hold this page up.
+ */
+function seeWhoRuns(ctx: Ctx): void {
+  void ctx.tx`select pg_stat_get_backend_dbid(1)`
+}

@@ -1,0 +1,89 @@
+/**
+ * The window of the outbox: events older than it are removed, batch by batch.
+ *
+ * An event that a delivery is still on its way with stays, however old it is: a paused
+ * webhook gets it when it goes on. The watermark moves in the transaction that removes, so
+ * no page can miss what a cursor would have found. A pull begins behind the watermark: what
+ * stays for a delivery alone is not answered any more.
+ *
+ * Events are found by their ids, which begin with the moment they were made at.
+ * Spec: Webhooks and event pull, rule 6 (the window); decisions 5.
+ */
+import { z } from 'zod'
+import { asPurgeOf } from '../../kernel/database/roles.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import type { Installation } from '../../kernel/transaction/installation.ts'
+import { firstId } from '../../kernel/transaction/page.ts'
+import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+
+const sweeper = { kind: 'SYSTEM', job: 'sweep_outbox' } as const
+/** Events removed in one transaction, so that none lasts long. */
+const batch = 1000
+/** Workspaces looked at in one transaction. */
+const lookedAt = 200
+
+export const sweepOutbox = defineJob({
+  name: 'sweep_outbox',
+  payload: z.object({}).nullish(),
+  retryLimit: 1,
+  cron: '41 */6 * * *',
+  async run(installation) {
+    for (let after: string | undefined = firstId; after !== undefined; ) {
+      const { workspaces, last } = await findOld(installation, after)
+      for (const tenantId of workspaces) await sweepWorkspace(installation, tenantId)
+      after = last
+    }
+  },
+})
+
+/** The workspaces of one stretch that have events past the window; `last` is undefined behind the end. */
+function findOld(
+  installation: Installation,
+  after: string,
+): Promise<{ workspaces: string[]; last: string | undefined }> {
+  return installation.transaction(sweeper, { readOnly: true }, async (ctx) => {
+    const tenants = await ctx.tx<
+      { id: string }[]
+    >`select id from tenant where id > ${after}::uuid order by id limit ${lookedAt}`
+    const old = new Set<string>()
+    await Promise.all(
+      tenants.map(({ id }) =>
+        ctx.inWorkspaceAtOnce(id, () => [hasOld(ctx, id).then((is) => (is ? old.add(id) : undefined))]),
+      ),
+    )
+    return { workspaces: [...old], last: tenants.length < lookedAt ? undefined : tenants.at(-1)?.id }
+  })
+}
+
+async function hasOld({ tx, config }: Ctx, tenantId: string): Promise<boolean> {
+  const found = await tx`
+    select 1 from outbox_event where tenant_id = ${tenantId} and id < ${oldestKept({ tx, config })} limit 1`
+  return found.length > 0
+}
+
+/** The least id within the window: UUIDv7 of the moment it begins at, all other bits 0. */
+export const oldestKept = ({ tx, config }: Pick<Ctx, 'tx' | 'config'>) =>
+  tx.part`(lpad(to_hex((date_part('epoch', now() - make_interval(days => ${config.outboxDays})) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid`
+
+async function sweepWorkspace(installation: Installation, tenantId: string): Promise<void> {
+  let removed = batch
+  while (removed === batch)
+    removed = await installation.transaction(sweeper, { tenantId }, (ctx) => removeBatch(ctx, tenantId))
+}
+
+/** Removes, moves the watermark, and answers how many went. */
+async function removeBatch(ctx: Ctx, tenantId: string): Promise<number> {
+  void ctx.tx.switch(asPurgeOf(tenantId))
+  const [row] = await ctx.tx<{ count: number }[]>`
+    with old as (
+      select e.id from outbox_event e
+      where e.tenant_id = ${tenantId} and e.id < ${oldestKept(ctx)}
+        and not exists (select from delivery d where d.tenant_id = ${tenantId} and d.event_id = e.id and d.finished_at is null)
+      order by e.id limit ${batch}),
+    removed as (delete from outbox_event e using old where e.tenant_id = ${tenantId} and e.id = old.id returning e.tx),
+    moved as (
+      insert into outbox_watermark (tenant_id, tx) select ${tenantId}, tx from removed order by tx desc limit 1
+      on conflict (tenant_id) do update set tx = greatest(outbox_watermark.tx, excluded.tx), moved_at = now())
+    select count(*)::int as count from removed`
+  return row?.count ?? 0
+}

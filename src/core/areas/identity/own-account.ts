@@ -1,0 +1,58 @@
+/** Who is calling. Spec: Index, Identity. */
+
+import type { identityOperations as ops } from '../../contract/identity/operations.ts'
+import type { Answer } from '../../contract/operation.ts'
+import { refuse } from '../../contract/problem.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { isFactorDemanded } from '../auth/second-factor/demand.ts'
+import { readFactor } from '../auth/second-factor/enrolment.ts'
+import { readSettings, type Settings } from '../settings/settings.ts'
+
+type OwnAccount = Answer<typeof ops.getOwnAccount>
+
+interface OwnRow
+  extends Omit<OwnAccount, 'is_operator' | 'workspace' | 'terms' | 'second_factor' | 'second_factor_demanded'> {
+  readonly workspace: Omit<OwnAccount['workspace'], 'week_start' | 'locked_switches'>
+  readonly terms_version: string | null
+  readonly terms_agreed_at: string | null
+}
+
+export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
+  const actor = ctx.account
+  const { tenantId, accountId, isOperator } = actor
+  const { legal, localisation, switches } = await readSettings(ctx)
+  const [row] = await ctx.tx<OwnRow[]>`
+    select a.id, a.kind, a.state, a.email, a.display_name, m.role, a.created_at, a.version, a.terms_version, a.terms_agreed_at,
+           json_build_object('id', t.id, 'slug', t.slug, 'display_name', t.display_name,
+                             'default_locale', t.default_locale, 'default_time_zone', t.default_time_zone) as workspace
+    from account a
+    left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
+    join tenant t on t.id = a.tenant_id
+    where a.tenant_id = ${tenantId} and a.id = ${accountId}`
+  if (!row) refuse('not_found')
+  return {
+    ...row,
+    is_operator: isOperator,
+    second_factor: (await readFactor(ctx, actor)) ?? null,
+    second_factor_demanded: await isFactorDemanded(ctx, actor),
+    workspace: { ...row.workspace, week_start: localisation.week_start, locked_switches: locksOf(switches) },
+    terms: termsOf(legal, row),
+  }
+}
+
+/** What a workspace cannot decide itself, why, and who said so. */
+const locksOf = (switches: Settings['switches']): OwnAccount['workspace']['locked_switches'] =>
+  Object.entries(switches)
+    .filter(([, { locked }]) => locked)
+    .map(([name, { reason, set_by, set_at }]) => ({ name, reason, set_by, set_at: set_at ?? '' }))
+
+function termsOf({ terms_url, terms_version }: Settings['legal'], row: OwnRow): OwnAccount['terms'] {
+  if (terms_url === null) return null
+  return {
+    url: terms_url,
+    version: terms_version,
+    agreed_version: row.terms_version,
+    agreed_at: row.terms_agreed_at,
+    is_due: terms_version !== null && terms_version !== row.terms_version,
+  }
+}

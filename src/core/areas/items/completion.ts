@@ -1,0 +1,55 @@
+/**
+ * Completing and reopening an item, and the bucket that it goes to with it.
+ *
+ *    OPEN ──:complete──▶ DONE, in a done bucket where the container has one
+ *    DONE ──:reopen────▶ OPEN, in none of the done buckets where the container has another
+ *
+ * Moving an item does neither: a board may use its done bucket for more than what is done.
+ * Spec: decisions 3.
+ */
+
+import type { Item, itemOperations as ops } from '../../contract/items/operations.ts'
+import type { Received } from '../../contract/operation.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { type ItemRow, lockItem, readItem, recorded } from './item.ts'
+import { isDoneBucket, leftmostBucket, rankAt } from './position.ts'
+
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, order.exhausted. */
+export async function completeItem(ctx: Ctx, { itemId }: Received<typeof ops.completeItem>): Promise<Item> {
+  const row = await lockItem(ctx, itemId)
+  if (row.state === 'DONE') return readItem(ctx, itemId)
+  const { bucketId, rank } = await placeWhere(ctx, row, true)
+
+  await ctx.tx`
+    update item set state = 'DONE', completed_at = now(), bucket_id = ${bucketId}, rank = ${rank}, updated_at = now(), version = version + 1
+    where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
+
+  return recorded(ctx, itemId, 'work.item.completed', { from: row.bucket_id, to: bucketId })
+}
+
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, order.exhausted. */
+export async function reopenItem(ctx: Ctx, { itemId }: Received<typeof ops.reopenItem>): Promise<Item> {
+  const row = await lockItem(ctx, itemId)
+  if (row.state === 'OPEN') return readItem(ctx, itemId)
+  const { bucketId, rank } = await placeWhere(ctx, row, false)
+
+  await ctx.tx`
+    update item set state = 'OPEN', completed_at = null, bucket_id = ${bucketId}, rank = ${rank}, updated_at = now(), version = version + 1
+    where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
+
+  return recorded(ctx, itemId, 'work.item.reopened', { from: row.bucket_id, to: bucketId })
+}
+
+/** Where the item belongs once it is done, or once it is not: where it is, if that fits or nothing else does. */
+async function placeWhere(
+  ctx: Ctx,
+  row: ItemRow,
+  isDone: boolean,
+): Promise<{ readonly bucketId: string | null; readonly rank: string }> {
+  const { container_id: containerId } = row
+  const stay = { bucketId: row.bucket_id, rank: row.rank }
+  if ((await isDoneBucket(ctx, row.bucket_id)) === isDone) return stay
+  const bucketId = await leftmostBucket(ctx, containerId, isDone)
+  if (bucketId === null) return stay
+  return { bucketId, rank: await rankAt(ctx, { containerId, bucketId, moving: row.id }) }
+}

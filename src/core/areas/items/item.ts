@@ -1,0 +1,112 @@
+/**
+ * An item: as it is read, as it is locked for a change, and what every change leaves behind.
+ *
+ * The row is not all of an item. Labels, people and values are rows of their own, and what the
+ * vocabulary no longer has is left where it is and not shown: a label that was deleted, or that
+ * belongs to a container the item has left, and a value whose definition is gone, does not apply
+ * to the type, or is of another container. So deleting a label and moving an item rewrite
+ * nothing, and both can be undone.
+ *
+ * Spec: Structure: labels, custom fields (rules 2 and 3); decisions 3; docs/decisions/0108.
+ */
+
+import type { ItemType } from '../../contract/item-types.ts'
+import type { Item } from '../../contract/items/operations.ts'
+import { refuse } from '../../contract/problem.ts'
+import type { Part } from '../../kernel/database/statement.ts'
+import type { EventName } from '../../kernel/outbox/event-row.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { isSeen, writableContainer } from '../access/access.ts'
+
+/** What a rule needs of an item that it has locked. */
+export interface ItemRow {
+  readonly id: string
+  readonly container_id: string
+  readonly bucket_id: string | null
+  readonly type: ItemType
+  readonly title: string
+  readonly description: string | null
+  readonly state: 'OPEN' | 'DONE'
+  readonly rank: string
+  readonly due_at: string | null
+  readonly version: number
+}
+
+/** The columns of an answer, of the item `i`. Every list is of few rows, so each asks for its own. */
+export const representation = ({ tx }: Ctx): Part => tx.part`
+  i.id, i.container_id, i.bucket_id, i.type, i.title, i.description, i.state, i.rank as position,
+  coalesce((
+    select jsonb_agg(l.label_id order by l.label_id) from item_label l
+    join label v on v.tenant_id = l.tenant_id and v.id = l.label_id
+    where l.tenant_id = i.tenant_id and l.item_id = i.id and v.container_id = i.container_id and v.deleted_at is null
+  ), '[]'::jsonb) as label_ids,
+  coalesce((
+    select jsonb_agg(m.account_id order by m.account_id) from item_member m
+    where m.tenant_id = i.tenant_id and m.item_id = i.id
+  ), '[]'::jsonb) as member_ids,
+  coalesce((
+    select jsonb_object_agg(f.key, w.value) from item_field_value w
+    join custom_field f on f.tenant_id = w.tenant_id and f.id = w.field_id
+    where w.tenant_id = i.tenant_id and w.item_id = i.id and f.deleted_at is null and f.applies_to ? i.type
+      and (f.collection_id = i.container_id or f.collection_id is null and not exists (
+        select from custom_field s
+        where s.tenant_id = f.tenant_id and s.collection_id = i.container_id and s.key = f.key and s.deleted_at is null))
+  ), '{}'::jsonb) as custom_fields,
+  i.due_at, i.completed_at, i.created_at, i.created_by, i.updated_at, i.version`
+
+/** The item, when the caller sees it. Refuses not_found. */
+export async function visibleItem(ctx: Ctx, itemId: string): Promise<Item> {
+  const [item] = await ctx.tx<Item[]>`select ${representation(ctx)} ${fromSeen(ctx, itemId)}`
+  return item ?? refuse('not_found')
+}
+
+/** The one item that the caller sees, with its container `c` and the hub `h`. */
+export const fromSeen = (ctx: Ctx, itemId: string): Part => ctx.tx.part`
+  from item i
+  join container c on c.tenant_id = i.tenant_id and c.id = i.container_id
+  left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+  where i.tenant_id = ${ctx.account.tenantId} and i.id = ${itemId} and i.deleted_at is null
+    and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}`
+
+/** The item as it is now, in a transaction that has just written it. */
+export async function readItem(ctx: Ctx, itemId: string): Promise<Item> {
+  const { tenantId } = ctx.account
+  const [item] = await ctx.tx<Item[]>`
+    select ${representation(ctx)} from item i where i.tenant_id = ${tenantId} and i.id = ${itemId}`
+  return item ?? refuse('not_found')
+}
+
+/**
+ * The item, for a change: it and its container stay as they are until the commit. Locks are taken in
+ * this order everywhere: item, container, bucket, places. Refuses not_found, auth.role_required,
+ * container.archived, precondition.failed.
+ */
+export async function lockItem(ctx: Ctx, itemId: string): Promise<ItemRow> {
+  const { tenantId } = ctx.account
+  const [row] = await ctx.tx<ItemRow[]>`
+    select i.id, i.container_id, i.bucket_id, i.type, i.title, i.description, i.state, i.rank, i.due_at, i.version
+    from item i where i.tenant_id = ${tenantId} and i.id = ${itemId} and i.deleted_at is null for update`
+  if (!row) refuse('not_found')
+  await writableContainer(ctx, row.container_id, 'MEMBER')
+  ctx.unchanged(row.version)
+  return row
+}
+
+/** Counts a change that is not in a column of the row. */
+export const touch = ({ tx }: Ctx, tenantId: string, itemId: string) =>
+  tx`update item set updated_at = now(), version = version + 1 where tenant_id = ${tenantId} and id = ${itemId}`
+
+type ItemEvent = Extract<EventName, `work.item.${string}`>
+
+/** Writes the trail's entry and the event of a change that was just made, and answers the item after it. */
+export async function recorded(
+  ctx: Ctx,
+  itemId: string,
+  event: ItemEvent,
+  params: Readonly<Record<string, unknown>> = {},
+): Promise<Item> {
+  const item = await readItem(ctx, itemId)
+  const told = { name: event, subject: `/items/${itemId}`, data: item }
+  await ctx.record(told, { subject: { kind: 'item', id: itemId }, params })
+  return item
+}

@@ -1,0 +1,120 @@
+/**
+ * The list of items.
+ *
+ * With a bucket it is the bucket's own order, otherwise the order of creation. Either way a page
+ * begins behind a key, never behind a count: an item that stays where it is is on exactly one page,
+ * however many others are moved, and no page costs more than another. Each combination of filters
+ * reads by an index in its order (migration 0020).
+ *
+ * Spec: Index, Items; decisions 1 (Lists) and 3; docs/decisions/0105.
+ */
+
+import type { Item, itemOperations as ops } from '../../contract/items/operations.ts'
+import type { Answer, Received } from '../../contract/operation.ts'
+import { refuse } from '../../contract/problem.ts'
+import type { Part } from '../../kernel/database/statement.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { type Followed, firstId, pageOfRows, withinPage } from '../../kernel/transaction/page.ts'
+import { isSeen, visibleContainerIds } from '../access/access.ts'
+import { representation } from './item.ts'
+
+type Query = Received<typeof ops.listItems>
+type Filters = Omit<Query, 'cursor' | 'size'>
+
+/** Refuses cursor.invalid, not_found for a filter that names what the caller does not see. */
+export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof ops.listItems>> {
+  const { cursor, size, ...filters } = query
+  const after = cursor === undefined ? undefined : ctx.cursor.read('listItems', filters, cursor)[0]
+  const containers = containersNamed(ctx, filters)
+  // One packet: whether the caller sees what he names is known together with the page, and believed before it.
+  const sight = containers.map((id) => sees(ctx, id))
+  const rows = ctx.tx.part`
+    select ${representation(ctx)}
+    ${containers.length === 0 ? everywhere(ctx, filters, after, size) : narrowed(ctx, filters, containers)}
+    ${behind(ctx, filters, after)} limit ${size + 1}`
+  const isByRank = filters.bucket_id !== undefined
+  const page = ctx.tx.last<(Item & Followed)[]>`
+    ${withinPage(ctx, rows, {
+      order: isByRank ? ctx.tx.part`position` : ctx.tx.part`id`,
+      bytes: ctx.tx.part`coalesce(octet_length(description), 0) + pg_column_size(custom_fields)`,
+    })}`
+  if ((await Promise.all(sight)).includes(false)) refuse('not_found')
+
+  const list = { operation: 'listItems', filters }
+  return pageOfRows(ctx, list, await page, size, (last) => [isByRank ? last.position : last.id])
+}
+
+/** The ids of the containers that the filters name, themselves or by what is in them. */
+function containersNamed(ctx: Ctx, { container_id, bucket_id, label_id }: Filters): Part[] {
+  const { tenantId } = ctx.account
+  const { part } = ctx.tx
+  return [
+    ...(container_id === undefined ? [] : [part`${container_id}::uuid`]),
+    ...(bucket_id === undefined
+      ? []
+      : [part`(select container_id from bucket where tenant_id = ${tenantId} and id = ${bucket_id})`]),
+    ...(label_id === undefined
+      ? []
+      : [
+          part`(select container_id from label where tenant_id = ${tenantId} and id = ${label_id} and deleted_at is null)`,
+        ]),
+  ]
+}
+
+/** Whether the caller sees a container. */
+async function sees(ctx: Ctx, containerId: Part): Promise<boolean> {
+  const { tenantId } = ctx.account
+  const [row] = await ctx.tx`
+    select 1 from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+    where c.tenant_id = ${tenantId} and c.id = ${containerId} and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}`
+  return row !== undefined
+}
+
+/**
+ * All that the caller sees. A guest sees few containers, each of which is read as far as it may be needed; for
+ * everybody else nearly all are seen, and items are passed over where one is not.
+ */
+function everywhere(ctx: Ctx, { state }: Filters, after: string | undefined, size: number): Part {
+  const { tenantId, isGuest } = ctx.account
+  const { tx } = ctx
+  const inState = state === undefined ? tx.part`` : tx.part`and state = ${state}`
+  if (!isGuest)
+    return tx.part`
+      from item i
+      where i.tenant_id = ${tenantId} and i.deleted_at is null ${inState} and i.container_id in (${visibleContainerIds(ctx)})`
+  return tx.part`
+    from (${visibleContainerIds(ctx)}) seen, lateral (
+      select * from item
+      where tenant_id = ${tenantId} and container_id = seen.id and deleted_at is null ${inState} and id > ${after ?? firstId}::uuid
+      order by id limit ${size + 1}) i
+    where i.tenant_id = ${tenantId}`
+}
+
+/** The filters, which name a container between them. Without a bucket a label drives it: its index is in the order of items. */
+function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, containers: readonly Part[]): Part {
+  const { tenantId } = ctx.account
+  const { part } = ctx.tx
+  const isByLabel = label_id !== undefined && bucket_id === undefined
+  const from = isByLabel
+    ? part`from item_label x join item i on i.tenant_id = x.tenant_id and i.id = x.item_id
+        where x.tenant_id = ${tenantId} and x.label_id = ${label_id} and i.deleted_at is null`
+    : part`from item i where i.tenant_id = ${tenantId} and i.deleted_at is null`
+  const conditions = [
+    // Two that name different containers have nothing in common.
+    ...containers.map((id) => part`i.container_id = ${id}`),
+    ...(bucket_id === undefined ? [] : [part`i.bucket_id = ${bucket_id}`]),
+    ...(state === undefined ? [] : [part`i.state = ${state}`]),
+    ...(label_id === undefined || isByLabel
+      ? []
+      : [
+          part`exists (select from item_label x where x.tenant_id = ${tenantId} and x.item_id = i.id and x.label_id = ${label_id})`,
+        ]),
+  ]
+  return conditions.reduce((all, one) => part`${all} and ${one}`, from)
+}
+
+function behind({ tx }: Ctx, { bucket_id, label_id }: Filters, after: string | undefined): Part {
+  if (bucket_id !== undefined) return tx.part`and i.rank > ${after ?? ''} order by i.rank`
+  if (label_id !== undefined) return tx.part`and x.item_id > ${after ?? firstId}::uuid order by x.item_id`
+  return tx.part`and i.id > ${after ?? firstId}::uuid order by i.id`
+}

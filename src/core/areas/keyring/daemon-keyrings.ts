@@ -1,0 +1,92 @@
+/**
+ * Which keys the running daemons know, told through the database.
+ *
+ * A key may become current only once every running daemon holds it: a value that one of
+ * them seals must open at all of them. Each daemon therefore holds one shared advisory lock
+ * for being a daemon, one for each key of its ring, and one for the key it seals under. The
+ * locks end with the daemon, however it ends, so nobody has to be told that it is gone.
+ *
+ *    7305/1          a daemon runs
+ *    7305/2          taken exclusively while a ring is held against the others
+ *    7306/<key>      it holds this key: id and bytes, as 31 bits of their hash
+ *    7307/<key>      it seals under this key
+ *
+ * Spec: decisions 4, Keyring; docs/decisions/0060.
+ */
+
+import { createHash } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { DatabaseAddress } from '../../kernel/database/address.ts'
+import { keepSharedLocks } from '../../kernel/database/kept-locks.ts'
+import { lockClasses } from '../../kernel/database/lock-classes.ts'
+import type { LockName } from '../../kernel/database/shared-lock.ts'
+import type { Tx } from '../../kernel/database/transaction.ts'
+import type { Keyring } from '../../kernel/sealing/keyring.ts'
+
+const daemonLock: LockName = { lockClass: lockClasses.runningDaemon, key: 1 }
+const knows = lockClasses.knownKey
+const sealsUnder = lockClasses.sealingKey
+
+/** PostgreSQL keeps longer names to their beginning. */
+const nameBytes = 63
+
+/** Tells the others which keys this process holds, until `release`; `renew` when `held` has changed. Its first ring is the one that it seals under. */
+export const announceRing = (address: DatabaseAddress, held: () => readonly [Keyring, ...Keyring[]]) =>
+  keepSharedLocks(address, `svc ring of ${hostname()} ${process.pid}`.slice(0, nameBytes), () => {
+    const [ring] = held()
+    const keys = new Set(held().flatMap((one) => one.ids.map((id) => numberOf(one, id))))
+    return [
+      daemonLock,
+      ...[...keys].map((key) => ({ lockClass: knows, key })),
+      { lockClass: sealsUnder, key: numberOf(ring, ring.current) },
+    ]
+  })
+
+/** The same id with other bytes is another key. */
+const numberOf = (ring: Keyring, id: string) =>
+  createHash('sha256').update(`${id}\n`).update(ring.checkValue(id)).digest().readUInt32BE() >>> 1
+
+/** Until the end of the transaction nobody else holds a ring against the running ones, so that of two neither misses the other. */
+export const holdRingsStill = (tx: Tx) => tx`select pg_advisory_xact_lock(${lockClasses.runningDaemon}, 2)`
+
+interface Holder {
+  /** `svc ring of HOST PID` */
+  readonly name: string
+}
+
+/** Running daemons that do not hold the key, as `HOST PID`. */
+export async function findUnaware(tx: Tx, ring: Keyring, keyId: string): Promise<readonly string[]> {
+  const holders = await tx<Holder[]>`
+    select distinct a.application_name as name from pg_locks d join pg_stat_activity a on a.pid = d.pid
+    where d.locktype = 'advisory' and d.granted and d.objsubid = 2 and d.classid = ${lockClasses.runningDaemon}::int::oid and d.objid = 1
+      and d.database = (select oid from pg_database where datname = current_database())
+      and not exists (
+        select from pg_locks k where k.pid = d.pid and k.locktype = 'advisory' and k.granted and k.objsubid = 2
+          and k.classid = ${knows}::int::oid and k.objid = ${numberOf(ring, keyId)}::int::oid)
+    order by name`
+  return holders.map(placeOf)
+}
+
+/** Running daemons that seal under a key which this ring lacks, as `HOST PID`. */
+export async function findAhead(tx: Tx, ring: Keyring): Promise<readonly string[]> {
+  const holders = await tx<(Holder & { key: string })[]>`
+    select a.application_name as name, k.objid::text as key from pg_locks k join pg_stat_activity a on a.pid = k.pid
+    where k.locktype = 'advisory' and k.granted and k.objsubid = 2 and k.classid = ${sealsUnder}::int::oid
+      and k.database = (select oid from pg_database where datname = current_database())
+    order by name`
+  const known = new Set(ring.ids.map((id) => String(numberOf(ring, id))))
+  return holders.filter(({ key }) => !known.has(key)).map(placeOf)
+}
+
+/** Running daemons that seal under this key, as `HOST PID`. */
+export async function findSealers(tx: Tx, ring: Keyring, keyId: string): Promise<readonly string[]> {
+  const holders = await tx<Holder[]>`
+    select a.application_name as name from pg_locks k join pg_stat_activity a on a.pid = k.pid
+    where k.locktype = 'advisory' and k.granted and k.objsubid = 2
+      and k.classid = ${sealsUnder}::int::oid and k.objid = ${numberOf(ring, keyId)}::int::oid
+      and k.database = (select oid from pg_database where datname = current_database())
+    order by name`
+  return holders.map(placeOf)
+}
+
+const placeOf = ({ name }: Holder) => name.replace('svc ring of ', '')

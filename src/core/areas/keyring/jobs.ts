@@ -1,0 +1,34 @@
+/** The job that reseals. Spec: Admin: encryption keyring, `:reseal`. */
+import { z } from 'zod'
+import type { Installation } from '../../kernel/transaction/installation.ts'
+import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+import { resealUntil } from './reseal.ts'
+
+/** Less than a daemon has to drain. */
+const shareMs = 5_000
+
+/** Processes' installations that are resealing: whoever wakes them a second time has nothing to add. */
+const atWork = new WeakSet<Installation>()
+
+/**
+ * Woken by `:reseal`, by itself while there is more to do, and every minute for what a
+ * killed worker left. Workers of several daemons share the scopes between them.
+ */
+export const resealValues = defineJob({
+  name: 'reseal',
+  payload: z.object({}).nullish(),
+  retryLimit: 0,
+  atOnce: 2,
+  takesLong: true,
+  cron: '* * * * *',
+  async run(installation) {
+    if (atWork.has(installation)) return
+    atWork.add(installation)
+    try {
+      if (await resealUntil(installation, performance.now() + shareMs)) return
+      await installation.transaction({ kind: 'SYSTEM', job: 'reseal' }, {}, (ctx) => ctx.enqueue(resealValues, {}))
+    } finally {
+      atWork.delete(installation)
+    }
+  },
+})

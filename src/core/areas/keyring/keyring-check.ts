@@ -1,0 +1,178 @@
+/**
+ * A ring held against the database, before a process uses it: at boot, and when the file is
+ * read again.
+ *
+ *    every key that a value names is in the ring            or: how many values would be lost
+ *    every key is the one this database knows by that name  check values
+ *    a value of each key and kind opens                     as far as any does
+ *    running daemons seal under no key that the ring lacks
+ *    a current key that is new is known to all of them      then it is the installation's
+ *
+ * A value that was damaged is its own operation's trouble (503 secret.unavailable) and keeps
+ * nobody from starting: a key is wrong when nothing under it opens. Spec: decisions 4, Keyring; T-21.
+ */
+
+import { Problem } from '../../contract/problem.ts'
+import type { SealedKind } from '../../contract/sealed-kinds.ts'
+import type { Tx } from '../../kernel/database/transaction.ts'
+import type { Keyring } from '../../kernel/sealing/keyring.ts'
+import { type Sealed, unseal } from '../../kernel/sealing/sealing.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import type { Installation } from '../../kernel/transaction/installation.ts'
+import type { SystemActor } from '../../kernel/values/actor.ts'
+import { ConfigurationError } from '../../kernel/values/configuration-error.ts'
+import { findAhead, findUnaware, holdRingsStill } from './daemon-keyrings.ts'
+import { countByKey, findActiveKey, type KeyCount } from './keyring-use.ts'
+
+const system: SystemActor = { kind: 'SYSTEM', job: 'ring_check' }
+const book = 'docs/runbooks/keyring.md'
+
+/**
+ * Lets the ring in, and makes its current key the installation's where that key is new.
+ * Answers what people should know. Throws ConfigurationError, one line.
+ */
+export function admitRing(installation: Installation, ring: Keyring): Promise<readonly string[]> {
+  return installation.transaction(system, {}, async (ctx) => {
+    const { tx } = ctx
+    await holdRingsStill(tx)
+    const counts = await countByKey(tx)
+    refuseLost(ring, counts)
+    const known = await tx<
+      KnownKey[]
+    >`select key_id, check_value, promoted_at is not null as was_current from keyring_key`
+    refuseForeign(ring, counts, known)
+    const samples = await trySamples(tx, ring, counts)
+    refuseWrong(ring, counts, samples, known)
+    await refuseBehind(tx, ring)
+    for (const id of ring.ids)
+      await tx`insert into keyring_key (key_id, check_value) values (${id}, ${ring.checkValue(id)}) on conflict (key_id) do nothing`
+    return [...notesOn(samples), ...(await settleCurrent(ctx, ring, known))]
+  })
+}
+
+interface KnownKey {
+  readonly key_id: string
+  readonly check_value: Buffer
+  readonly was_current: boolean
+}
+
+const under = (counts: readonly KeyCount[], id: string) =>
+  counts.filter(({ key_id }) => key_id === id).reduce((sum, { count }) => sum + count, 0)
+
+function refuseLost(ring: Keyring, counts: readonly KeyCount[]): void {
+  const lost = [...new Set(counts.map(({ key_id }) => key_id))].filter((id) => !ring.has(id))
+  if (lost.length === 0) return
+  const listed = lost.map((id) => `${under(counts, id)} stored value(s) name the key "${id}"`).join('; ')
+  throw new ConfigurationError(`${listed}, which ${ring.path} lacks. Restore the keyring from its backup (${book}).`)
+}
+
+function refuseForeign(ring: Keyring, counts: readonly KeyCount[], known: readonly KnownKey[]): void {
+  for (const { key_id, check_value } of known) {
+    if (!ring.has(key_id) || ring.checkValue(key_id).equals(check_value)) continue
+    throw new ConfigurationError(
+      `The key "${key_id}" in ${ring.path} is not the key of that name that this database was used with; ${under(counts, key_id)} stored value(s) under it would be lost. Restore the keyring from its backup (${book}).`,
+    )
+  }
+}
+
+/** Nothing under a key opens, although its bytes are those the database knows, or it knows none. */
+function refuseWrong(
+  ring: Keyring,
+  counts: readonly KeyCount[],
+  samples: readonly Samples[],
+  known: readonly KnownKey[],
+): void {
+  for (const id of ring.ids) {
+    const ofKey = samples.filter(({ key_id }) => key_id === id)
+    const tried = ofKey.reduce((sum, one) => sum + one.tried, 0)
+    // One value alone that is damaged, under a key that is proven: that value's trouble, not the key's.
+    const isProven = known.some(({ key_id }) => key_id === id) && tried === 1
+    if (tried === 0 || isProven || ofKey.some(({ opened }) => opened > 0)) continue
+    throw new ConfigurationError(
+      `The key "${id}" in ${ring.path} opens none of the ${under(counts, id)} stored value(s) that name it. Restore the keyring from its backup (${book}).`,
+    )
+  }
+}
+
+async function refuseBehind(tx: Tx, ring: Keyring): Promise<void> {
+  const [ahead] = await findAhead(tx, ring)
+  if (ahead === undefined) return
+  throw new ConfigurationError(
+    `A running daemon (${ahead}) seals under a key that ${ring.path} lacks. Copy its keyring here (${book}).`,
+  )
+}
+
+const notesOn = (samples: readonly Samples[]) =>
+  samples
+    .filter(({ tried, opened }) => opened < tried)
+    .map(
+      ({ key_id, kind, tried, opened }) =>
+        `${tried - opened} of ${tried} stored values of ${kind} under the key "${key_id}" that were tried do not open; what needs them is refused (${book}).`,
+    )
+
+/** The ring's current key is the installation's from now on where it never was; one that was before is not taken back to by a file. */
+async function settleCurrent(ctx: Ctx, ring: Keyring, known: readonly KnownKey[]): Promise<readonly string[]> {
+  const active = await findActiveKey(ctx.tx)
+  if (active === ring.current) return []
+  const wasCurrent = known.some(({ key_id, was_current }) => key_id === ring.current && was_current)
+  if (wasCurrent && active !== undefined && ring.has(active))
+    return [
+      `${ring.path} names "${ring.current}" as current, the installation's current key is "${active}". Run: svc keyring promote ${active}`,
+    ]
+  const unaware = await promoteKey(ctx, ring, ring.current)
+  if (unaware.length > 0) throw new ConfigurationError(`${unawareOf(ring.current, unaware)} ${unawareRemedy}`)
+  return []
+}
+
+export const unawareOf = (keyId: string, places: readonly string[]) =>
+  `The key "${keyId}" cannot be made current: ${places.length} running daemon(s) do not hold it (${places.join(', ')}).`
+export const unawareRemedy = 'Copy the keyring to their hosts and send them SIGHUP first (docs/keyring.md).'
+
+/**
+ * Makes a key of the ring the installation's current one, which reseals wrap for from their
+ * next slice on. Does nothing and answers the running daemons that do not hold it, where there are any.
+ */
+export async function promoteKey(ctx: Ctx, ring: Keyring, keyId: string): Promise<readonly string[]> {
+  const unaware = await findUnaware(ctx.tx, ring, keyId)
+  if (unaware.length > 0) return unaware
+  const before = await findActiveKey(ctx.tx)
+  if (before === keyId) return []
+  await ctx.tx`update keyring_key set promoted_at = clock_timestamp() where key_id = ${keyId}`
+  if (before !== undefined) await ctx.journal('encryption.key_promoted', null, { params: { key_id: keyId, before } })
+  return []
+}
+
+export interface Samples {
+  readonly key_id: string
+  readonly kind: SealedKind
+  /** How many values were tried, at most `mostTried`. */
+  readonly tried: number
+  readonly opened: number
+}
+
+const mostTried = 5
+
+/** Opens some values of each key and kind. Nothing that was opened is kept. */
+export async function trySamples(tx: Tx, ring: Keyring, counts: readonly KeyCount[]): Promise<readonly Samples[]> {
+  const samples: Samples[] = []
+  for (const { key_id, kind } of counts) {
+    const rows = await tx<(Sealed & { tenant_id: string; owner_id: string })[]>`
+      select tenant_id, owner_id, key_id, wrap, ciphertext from sealed_value
+      where key_id = ${key_id} and kind = ${kind} limit ${mostTried}`
+    const opened = rows.filter((row) =>
+      opens(() => unseal(ring, { tenantId: row.tenant_id, kind: kind as SealedKind, ownerId: row.owner_id }, row)),
+    )
+    samples.push({ key_id, kind: kind as SealedKind, tried: rows.length, opened: opened.length })
+  }
+  return samples
+}
+
+function opens(open: () => unknown): boolean {
+  try {
+    open()
+    return true
+  } catch (error) {
+    if (error instanceof Problem) return false
+    throw error
+  }
+}

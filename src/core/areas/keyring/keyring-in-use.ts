@@ -1,0 +1,67 @@
+/**
+ * The ring as this process uses it: announced, held against the database, read again when
+ * the file has changed.
+ *
+ * It is announced before it is held against the others', so that of two daemons that start
+ * or switch at once neither misses the other. Spec: decisions 4, Keyring; docs/decisions/0060.
+ */
+
+import { type Keyring, type LiveKeyring, readKeyring } from '../../kernel/sealing/keyring.ts'
+import type { Installation } from '../../kernel/transaction/installation.ts'
+import { announceRing } from './daemon-keyrings.ts'
+import { admitRing } from './keyring-check.ts'
+
+export interface RingInUse {
+  /** Reads the file again and uses it from now on; answers what people should know. Throws ConfigurationError, and goes on with the ring it has. */
+  reread(): Promise<readonly string[]>
+  release(): Promise<void>
+}
+
+export interface RingUser {
+  /** Whether this is a daemon, whose keys the others must know; a command comes and goes. */
+  readonly isDaemon?: boolean
+  readonly note?: (line: string) => void
+}
+
+/** Throws ConfigurationError, one line, where the ring does not fit. */
+export async function useRing(
+  installation: Installation,
+  ring: LiveKeyring,
+  { isDaemon, note }: RingUser,
+): Promise<RingInUse> {
+  let next: Keyring | undefined
+  const announced = isDaemon
+    ? await announceRing(installation.address, () => (next ? [ring, next] : [ring]))
+    : undefined
+
+  const readAgain = async () => {
+    next = readKeyring(ring.path)
+    try {
+      await announced?.renew()
+      const notes = await admitRing(installation, next)
+      ring.adopt(next)
+      return notes
+    } finally {
+      next = undefined
+      await announced?.renew()
+    }
+  }
+  const release = async () => announced?.release()
+
+  try {
+    for (const line of await admitRing(installation, ring)) note?.(line)
+  } catch (error) {
+    await release()
+    throw error
+  }
+  let reading: Promise<unknown> = Promise.resolve()
+  return {
+    // One after the other: two signals at once must not take each other's ring for the old one.
+    reread() {
+      const again = reading.then(readAgain)
+      reading = again.catch(() => undefined)
+      return again
+    },
+    release,
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * The second half of a switch: a key that every running daemon holds is made current.
+ *
+ *    svc keyring add ──▶ copied to every host, SIGHUP ──▶ svc keyring promote ──▶ SIGHUP
+ *
+ * Spec: decisions 4, Keyring; docs/decisions/0060.
+ */
+
+import { makeCurrent } from '../../kernel/sealing/keyring-file.ts'
+import type { Installation } from '../../kernel/transaction/installation.ts'
+import type { Actor } from '../../kernel/values/actor.ts'
+import { holdRingsStill } from './daemon-keyrings.ts'
+import { promoteKey } from './keyring-check.ts'
+
+/** In the database first; the file follows before the commit. Answers the running daemons that do not hold the key, and changes nothing where there are any. */
+export function promote(installation: Installation, actor: Actor, keyId: string): Promise<readonly string[]> {
+  const { ring } = installation
+  return installation.transaction(actor, {}, async (ctx) => {
+    await holdRingsStill(ctx.tx)
+    const unaware = await promoteKey(ctx, ring, keyId)
+    if (unaware.length === 0 && ring.current !== keyId) makeCurrent(ring.path, keyId)
+    return unaware
+  })
+}

@@ -1,0 +1,58 @@
+/**
+ * Mails that were written into the folder, because there is no relay: they hold names and
+ * addresses, so they are kept for 30 days and no longer than their workspace.
+ *
+ * The purge removes its workspace's folder. What a worker wrote behind the purge's back, and
+ * what lies on another machine than the one that purged, goes with the next sweep there.
+ *
+ * Spec: decisions 4 (a purge leaves nothing); docs/decisions/0025.
+ */
+import { readdir, rm, rmdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { codeOf } from '../../kernel/database/unavailable.ts'
+import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+
+const keptDays = 30
+
+/** Removes what is too old, and what is left of workspaces that are gone. */
+export const sweepMailFolder = defineJob({
+  name: 'sweep_mail_folder',
+  payload: z.object({}).nullish(),
+  retryLimit: 1,
+  cron: '47 * * * *',
+  async run(installation) {
+    const { folder } = installation.config.mail
+    const written = (await namesIn(folder)).filter((name) => z.guid().safeParse(name).success)
+    if (written.length === 0) return
+    const there = await installation.transaction(
+      { kind: 'SYSTEM', job: 'sweep_mail_folder' },
+      { readOnly: true },
+      ({ tx }) => tx.last<{ id: string }[]>`select id from tenant where id in ${tx.list(written)}`,
+    )
+    const known = new Set(there.map(({ id }) => id))
+    for (const tenantId of written) {
+      const own = join(folder, tenantId)
+      if (known.has(tenantId)) await removeOld(own, installation.clock.now() - keptDays * 86_400_000)
+      else await rm(own, { recursive: true, force: true })
+    }
+  },
+})
+
+async function removeOld(folder: string, before: number): Promise<void> {
+  for (const name of await namesIn(folder)) {
+    const file = join(folder, name)
+    const written = await stat(file).catch(() => undefined) // somebody has read and removed it
+    if (written && written.mtimeMs < before) await rm(file, { force: true })
+  }
+  await rmdir(folder).catch(() => {}) // not while mails are in it
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * Mail to a workspace's administrators, and to an account about itself. Elsewhere: to operators (operators.ts).
+ *
+ *    rule ──enqueue──▶ tell_administrators ──one for each──▶ send_mail ──▶ relay, or folder
+ *      └────────────── tellAccount ───────────────────────────▲
+ *
+ * A rule queues the first job in its own transaction: no commit, no mail. Who administers
+ * the workspace is read when that job runs, and the address when the mail goes; payloads
+ * hold ids, the kind's name and a moment. Each recipient has a job of his own, so a
+ * mailbox that refuses keeps nobody else waiting and brings nobody a second mail.
+ *
+ * Guaranteed: at least once, for a day. A worker that is killed between the relay's answer
+ * and the queue's record sends once more, under the same Message-ID.
+ *
+ * Spec: Password opening ("administrators told"); docs/decisions/0050 to 0053.
+ */
+import { z } from 'zod'
+import { moment } from '../../contract/vocabulary.ts'
+import { mailFolderOf } from '../../kernel/config/mail-settings.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import type { Installation } from '../../kernel/transaction/installation.ts'
+import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+import type { SystemActor } from '../../kernel/values/actor.ts'
+import { kindOf, type MailName, mailNames } from './kinds.ts'
+import { composeMail, type Notice, type Place, type Recipient } from './message.ts'
+import { deliver } from './transport.ts'
+
+const notice = z.object({
+  tenantId: z.guid(),
+  /** The entry of the trail, or of the journal, that says the same, where there is one. */
+  noticeId: z.guid(),
+  name: z.enum(mailNames),
+  at: moment,
+})
+
+/** Queues a mail for each administrator of the workspace. */
+export const tellAdministrators = defineJob({
+  name: 'tell_administrators',
+  payload: notice,
+  retryLimit: 5,
+  async run(installation, payload) {
+    const { tenantId } = payload
+    await installation.transaction({ kind: 'SYSTEM', job: 'tell_administrators' }, { tenantId }, async (ctx) => {
+      const administrators = await ctx.tx<{ account_id: string }[]>`
+        select a.id as account_id from account a join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
+        where a.tenant_id = ${tenantId} and m.role in ('OWNER', 'ADMIN') and a.state = 'ACTIVE' and a.email is not null
+        order by a.id`
+      for (const { account_id } of administrators) await ctx.enqueue(sendMail, { ...payload, accountId: account_id })
+    })
+  },
+})
+
+const sender: SystemActor = { kind: 'SYSTEM', job: 'send_mail' }
+
+/** Sends one mail to one account, if it is still one that the kind is for. */
+export const sendMail = defineJob({
+  name: 'send_mail',
+  payload: notice.extend({ accountId: z.guid() }),
+  // 30 s, then twice as long each time up to 2 h: a relay may be away for most of a day.
+  retryLimit: 16,
+  retryDelaySeconds: 30,
+  longestRetryDelaySeconds: 7200,
+  // As many connections as a relay lets one sender have.
+  atOnce: 5,
+  async run(installation, { tenantId, noticeId, accountId, name, at }) {
+    const found = await readForMail(installation, tenantId, accountId, { id: noticeId, name })
+    if (!found) return
+    const { mail } = installation.config
+    const own = { ...mail, folder: mailFolderOf(mail, tenantId) }
+    const told: Notice = { id: noticeId, name, at, params: found.params }
+    await deliver(own, composeMail(told, found.place, found.recipient, mail.from))
+  },
+})
+
+/** Queues a mail to one account about itself. `noticeId` is the entry of the trail that says the same. */
+export const tellAccount = (
+  ctx: Ctx,
+  mail: {
+    readonly tenantId: string
+    readonly accountId: string
+    readonly noticeId: string
+    readonly name: MailName
+    readonly at: string
+  },
+): Promise<void> => ctx.enqueue(sendMail, mail)
+
+interface ForMail {
+  readonly place: Place
+  readonly recipient: Recipient
+  readonly params: Notice['params']
+}
+
+/** Undefined where the account is no longer one that is told, or either is gone. */
+async function readForMail(
+  installation: Installation,
+  tenantId: string,
+  accountId: string,
+  { id, name }: { readonly id: string; readonly name: MailName },
+): Promise<ForMail | undefined> {
+  const { to } = kindOf(name)
+  const isForAdministrators = to === 'administrators'
+  return installation.transaction(sender, { tenantId, readOnly: true }, async (ctx) => {
+    const { tx } = ctx
+    const [[person], [place], [entry]] = await Promise.all([
+      tx<{ email: string; display_name: string | null }[]>`
+        select a.email, a.display_name from account a left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
+        where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null
+        and (not ${isForAdministrators} or m.role in ('OWNER', 'ADMIN'))`,
+      tx<Place[]>`select display_name, default_locale, default_time_zone from tenant where id = ${tenantId}`,
+      tx<{ params: Record<string, unknown> }[]>`
+        select params from audit_entry where tenant_id = ${tenantId} and id = ${id}`,
+    ])
+    if (!person || !place) return undefined
+    const params = to === 'operators' ? await readJournalled(ctx, id) : entry?.params
+    return { place, recipient: { accountId, name: person.display_name, address: person.email }, params }
+  })
+}
+
+interface Journalled {
+  readonly slug: string | null
+  readonly subject: string | null
+  readonly subject_id: string | null
+  readonly by: string | null
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+/** What an entry of the journal says to operators: who did it, and to what. Names are read now; the journal keeps ids. */
+async function readJournalled(ctx: Ctx, id: string): Promise<Notice['params']> {
+  const [entry] = await ctx.asInstallation(
+    () => ctx.tx<Journalled[]>`
+      select j.workspace_slug as slug, coalesce(s.email, s.display_name) as subject, j.subject_id,
+             coalesce(a.email, a.display_name, j.actor_account_id::text) as by, j.params
+      from journal j
+      left join account s on s.tenant_id = j.workspace_id and s.id = j.subject_id and j.subject_kind = 'account'
+      left join account a on a.id = j.actor_account_id
+      where j.id = ${id}`,
+  )
+  if (!entry) return undefined
+  const { slug, subject, subject_id, by, params } = entry
+  const { os_user, host, source, kind, switches } = params
+  return {
+    account: subject ?? subject_id,
+    slug,
+    // No account: the operator at the database, the enforcing file, or a purge.
+    by: by ?? (os_user === undefined ? (source === 'file' ? 'SVC_SETTINGS_FILE' : 'svc') : `${os_user}@${host}`),
+    target: `${kind} ${subject_id}`,
+    switches: Array.isArray(switches) ? switches.join(', ') : '',
+  }
+}

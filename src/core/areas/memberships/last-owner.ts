@@ -1,0 +1,46 @@
+/**
+ * Somebody is left: of the workspace an OWNER who is a person and can sign in, of the register an operator who can.
+ *
+ * A service account may be OWNER, but nobody signs in as one: it must not be what is left of a workspace. Nor must
+ * somebody invited, or a person whose password the switches keep out and whom no provider in force knows. Whatever
+ * takes a role from an OWNER asks here, behind the lock of the workspace's memberships.
+ *
+ * Spec: decisions 7, Removed means out.
+ */
+
+import { refuse } from '../../contract/problem.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { providersInForce } from '../auth/providers/in-force.ts'
+import { passwordsServe } from '../auth/sign-in/sign-in-methods.ts'
+import { canAct } from '../operators/can-act.ts'
+
+/** Refuses membership.last_owner where nobody but this account could give the workspace its next OWNER. */
+export async function keepAnOwner(ctx: Ctx, tenantId: string, leavingId: string): Promise<void> {
+  const { tx } = ctx
+  const serves = await passwordsServe(ctx, tenantId)
+  const inForce = (await providersInForce(ctx, tenantId)).map(({ id }) => id)
+  const [other] = await tx`
+    select 1 from membership m join account a on a.tenant_id = m.tenant_id and a.id = m.account_id
+    where m.tenant_id = ${tenantId} and m.container_id is null and m.role = 'OWNER' and m.account_id <> ${leavingId}
+      and a.kind = 'PERSON' and a.state = 'ACTIVE'
+      and ((${serves} and a.password_hash is not null)
+           or exists (select from connected_identity c where c.tenant_id = a.tenant_id and c.account_id = a.id
+                      and c.provider_id in ${tx.list(inForce)}))
+    limit 1`
+  if (!other) refuse('membership.last_owner')
+}
+
+/** Refuses admin.operator_last where nobody else in the register could act; it stays so until the commit. */
+export const keepAnOperator = (ctx: Ctx, leavingId: string): Promise<void> =>
+  ctx.asInstallation(async () => {
+    const { tx } = ctx
+    const [, [other]] = await Promise.all([
+      tx`select 1 from installation for update`,
+      tx`
+        select 1 from operator o
+        join account a on a.tenant_id = o.workspace_id and a.id = o.account_id
+        join tenant t on t.id = a.tenant_id
+        where o.account_id <> ${leavingId} and ${canAct(tx)} limit 1`,
+    ])
+    if (!other) refuse('admin.operator_last')
+  })

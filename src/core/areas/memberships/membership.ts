@@ -1,0 +1,229 @@
+/**
+ * Memberships: granted, changed, taken away.
+ *
+ *    none ──grant──▶ a role on the workspace or in a container ──grant──▶ another role
+ *                                   └──remove──▶ none
+ *
+ * Nobody grants more than he has in that place, nor touches what somebody above him has, nor
+ * what an account in the operator register has unless he is in it too (areas/auth/token/ceiling.ts). The
+ * workspace keeps an OWNER who can sign in (last-owner.ts). Changes of one workspace take turns
+ * behind a lock, so that of two OWNERs who remove each other one stays. Whoever loses the last
+ * role loses every credential in the same transaction (areas/auth/token/ending.ts): a later grant gives
+ * back the right to sign in, and nothing else.
+ *
+ * Elsewhere: what a role lets an account see (areas/access/access.ts), and where it is asked for
+ * (gate.ts): both read the rows at each request. Spec: Index, Identity; decisions 2; decision 0101.
+ */
+
+import type { Membership, membershipOperations as ops } from '../../contract/memberships/operations.ts'
+import type { Answer, Received } from '../../contract/operation.ts'
+import { refuse, refuseMember } from '../../contract/problem.ts'
+import { type Role, rankOf } from '../../contract/vocabulary.ts'
+import { lockClasses } from '../../kernel/database/lock-classes.ts'
+import type { EventName } from '../../kernel/outbox/event-row.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { firstId, pageOfRows, pageStart } from '../../kernel/transaction/page.ts'
+import { newId } from '../../kernel/values/id.ts'
+import { findVisibleContainer, visibleContainerIds } from '../access/access.ts'
+import { holdsRole } from '../access/held-role.ts'
+import { demandRegister } from '../auth/token/ceiling.ts'
+import { endCredentials, holdBearer, lockAccount } from '../auth/token/ending.ts'
+import { disableWebhooksOf } from '../webhooks/disabling.ts'
+import { keepAnOperator, keepAnOwner } from './last-owner.ts'
+
+/** Refuses cursor.invalid. */
+export async function listMemberships(
+  ctx: Ctx,
+  { account_id, container_id, cursor, size }: Received<typeof ops.listMemberships>,
+): Promise<Answer<typeof ops.listMemberships>> {
+  const list = { operation: 'listMemberships', filters: { account_id, container_id } }
+  const { tenantId, isGuest } = ctx.account
+  const after = pageStart(ctx, list, cursor)
+  const { tx } = ctx
+  const rows = await tx.last<Membership[]>`
+    select m.id, m.account_id, m.container_id, m.role, m.created_at, m.updated_at, m.version from membership m
+    where m.tenant_id = ${tenantId} and m.id > ${after ?? firstId}::uuid
+      ${account_id === undefined ? tx.part`` : tx.part`and m.account_id = ${account_id}`}
+      ${container_id === undefined ? tx.part`` : tx.part`and m.container_id = ${container_id}`}
+      and ((m.container_id is null and not ${isGuest === true}) or m.container_id in (${visibleContainerIds(ctx)}))
+    order by m.id limit ${size + 1}`
+  return pageOfRows(ctx, list, rows, size)
+}
+
+/** Refuses request.invalid, admin.operator_required, auth.role_required, membership.last_owner. */
+export async function grantMembership(
+  ctx: Ctx,
+  { body }: Received<typeof ops.grantMembership>,
+): Promise<Answer<typeof ops.grantMembership>> {
+  const { tenantId } = ctx.account
+  await lockMemberships(ctx, tenantId)
+  const mine = await roleAt(ctx, body.container_id ?? null)
+  if (mine === undefined) refuseMember('/container_id', 'reference.unknown')
+  demand(mine, 'ADMIN')
+  demand(mine, body.role)
+  const place = { account_id: body.account_id, container_id: body.container_id ?? null, role: body.role }
+  if (!(await isAccountHere(ctx, tenantId, body.account_id))) refuseMember('/account_id', 'reference.unknown')
+
+  const held = await findMembership(ctx, tenantId, place)
+  if (!held) return addMembership(ctx, place)
+  if (held.role === body.role) return held
+  await demandRegister(ctx, tenantId, held.account_id)
+  demand(mine, held.role)
+  if (isOwner(held)) await keepAnOwner(ctx, tenantId, held.account_id)
+  const [changed] = await ctx.tx<Membership[]>`
+    update membership set role = ${body.role}, updated_at = now(), version = version + 1
+    where tenant_id = ${tenantId} and id = ${held.id} returning ${columns(ctx)}`
+  if (!changed) refuse('not_found')
+  await record(ctx, 'identity.membership.changed', changed, { from: held.role })
+  return changed
+}
+
+/** Refuses not_found, admin.operator_required, auth.role_required, precondition.failed, membership.last_owner, admin.operator_last. */
+export async function removeMembership(
+  ctx: Ctx,
+  { membershipId }: Received<typeof ops.removeMembership>,
+): Promise<void> {
+  const { tenantId } = ctx.account
+  await lockMemberships(ctx, tenantId)
+  const [held] = await ctx.tx<Membership[]>`
+    select ${columns(ctx)} from membership where tenant_id = ${tenantId} and id = ${membershipId}`
+  const mine = held && (await roleAt(ctx, held.container_id))
+  if (!held || mine === undefined) refuse('not_found')
+  demand(mine, 'ADMIN')
+  const { is_operator } = await demandRegister(ctx, tenantId, held.account_id)
+  demand(mine, held.role)
+  ctx.unchanged(held.version)
+
+  const containers = await takeAway(ctx, tenantId, held, is_operator)
+
+  await record(ctx, 'identity.membership.removed', held, containers > 0 ? { containers } : {})
+}
+
+/**
+ * Takes the membership, and with the workspace's the containers'; with the last of the account's, whatever it could
+ * get in with ends. Answers how many containers went along. Refuses membership.last_owner, admin.operator_last.
+ */
+async function takeAway(ctx: Ctx, tenantId: string, held: Membership, isOperator: boolean): Promise<number> {
+  const { account_id: accountId } = held
+  if (isOwner(held)) await keepAnOwner(ctx, tenantId, accountId)
+  if (isOperator && (await isAllItHas(ctx, tenantId, held))) await keepAnOperator(ctx, accountId)
+  // Behind the account's lock: a container that it makes at this moment brings a membership of its own.
+  await lockAccount(ctx, { tenantId, accountId })
+  await ctx.tx`delete from membership where tenant_id = ${tenantId} and id = ${held.id}`
+  const containers = held.container_id === null ? await leaveContainers(ctx, tenantId, accountId) : 0
+  if (await holdsRole(ctx, tenantId, accountId)) return containers
+  await endCredentials(ctx, { tenantId, accountId }, 'role_lost')
+  await disableWebhooksOf(ctx, tenantId, accountId)
+  ctx.oblige({ act: 'account.left', tenant_id: tenantId, account_id: accountId })
+  return containers
+}
+
+/**
+ * Does once more what a rewind of the database undid: takes every role that the account had before it left. Refuses
+ * membership.last_owner, admin.operator_last.
+ */
+export async function leaveAgain(
+  ctx: Ctx,
+  { tenantId, accountId, leftAt }: { readonly tenantId: string; readonly accountId: string; readonly leftAt: string },
+): Promise<void> {
+  await lockMemberships(ctx, tenantId)
+  const { is_operator } = await demandRegister(ctx, tenantId, accountId)
+  const had = await ctx.tx<Membership[]>`
+    select ${columns(ctx)} from membership
+    where tenant_id = ${tenantId} and account_id = ${accountId} and created_at <= ${leftAt}::timestamptz
+    order by container_id nulls first`
+  for (const held of had) {
+    const containers = await takeAway(ctx, tenantId, held, is_operator)
+    await record(ctx, 'identity.membership.removed', held, containers > 0 ? { containers } : {})
+    if (held.container_id === null) return
+  }
+}
+
+/** A membership that nobody has to allow: that of whoever creates a container. */
+export async function addMembership(
+  ctx: Ctx,
+  granted: Pick<Membership, 'account_id' | 'container_id' | 'role'>,
+): Promise<Membership> {
+  const actor = ctx.account
+  // Removed at this moment, it must not give itself a role behind the removal.
+  const held = granted.account_id === actor.accountId ? holdBearer(ctx, actor) : undefined
+  const [[membership]] = await Promise.all([
+    ctx.tx<Membership[]>`
+      insert into membership (tenant_id, id, account_id, container_id, role)
+      values (${actor.tenantId}, ${newId()}, ${granted.account_id}, ${granted.container_id}, ${granted.role}) returning ${columns(ctx)}`,
+    held,
+  ])
+  if (!membership) throw new Error('an insert answers its row')
+  await record(ctx, 'identity.membership.granted', membership)
+  return membership
+}
+
+const columns = ({ tx }: Ctx) => tx.part`id, account_id, container_id, role, created_at, updated_at, version`
+
+const lockMemberships = ({ tx }: Ctx, tenantId: string) =>
+  tx`select pg_advisory_xact_lock(${lockClasses.memberships}, hashtext(${tenantId}))`
+
+/** The caller's role on the workspace or in a container; undefined where he does not see the place. */
+async function roleAt(ctx: Ctx, containerId: string | null): Promise<Role | undefined> {
+  if (containerId !== null) return (await findVisibleContainer(ctx, containerId))?.role
+  const { role, isGuest } = ctx.account
+  return isGuest ? undefined : role
+}
+
+function demand(mine: Role, role: Role): void {
+  if (rankOf[mine] < rankOf[role]) refuse('auth.role_required', { role })
+}
+
+async function isAccountHere({ tx }: Ctx, tenantId: string, accountId: string): Promise<boolean> {
+  return (await tx`select 1 from account where tenant_id = ${tenantId} and id = ${accountId}`).length === 1
+}
+
+async function findMembership(
+  ctx: Ctx,
+  tenantId: string,
+  { account_id, container_id }: Pick<Membership, 'account_id' | 'container_id'>,
+): Promise<Membership | undefined> {
+  const { tx } = ctx
+  const place = container_id === null ? tx.part`container_id is null` : tx.part`container_id = ${container_id}`
+  const [row] = await tx<Membership[]>`
+    select ${columns(ctx)} from membership where tenant_id = ${tenantId} and account_id = ${account_id} and ${place}`
+  return row
+}
+
+const isOwner = ({ container_id, role }: Membership) => container_id === null && role === 'OWNER'
+
+async function isAllItHas(
+  { tx }: Ctx,
+  tenantId: string,
+  { id, account_id, container_id }: Membership,
+): Promise<boolean> {
+  if (container_id === null) return true
+  const others = await tx`
+    select 1 from membership where tenant_id = ${tenantId} and account_id = ${account_id} and id <> ${id} limit 1`
+  return others.length === 0
+}
+
+async function leaveContainers({ tx }: Ctx, tenantId: string, accountId: string): Promise<number> {
+  const left = await tx`
+    delete from membership where tenant_id = ${tenantId} and account_id = ${accountId} and container_id is not null`
+  return left.count
+}
+
+const record = (
+  ctx: Ctx,
+  event: Extract<EventName, `identity.membership.${string}`>,
+  membership: Membership,
+  more: Readonly<Record<string, unknown>> = {},
+) =>
+  Promise.all([
+    ctx.audit(event.slice('identity.'.length), {
+      subject: { kind: 'membership', id: membership.id },
+      params: {
+        account_id: membership.account_id,
+        container_id: membership.container_id,
+        role: membership.role,
+        ...more,
+      },
+    }),
+    ctx.emit({ name: event, subject: `/memberships/${membership.id}`, data: membership }),
+  ])

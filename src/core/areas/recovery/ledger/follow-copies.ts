@@ -1,0 +1,65 @@
+/**
+ * The daemon's part in the copies: what acts have not waited for. Once a second it looks
+ * whether the ledger has grown, and once in ten whether a target was added, and brings every
+ * target what it lacks, whichever process wrote it. A copy that fails is made at the next look.
+ */
+import { stat } from 'node:fs/promises'
+import type { Installation } from '../../../kernel/transaction/installation.ts'
+import { within } from '../../../kernel/values/deadline.ts'
+
+export interface Following {
+  /** Brings what is new, and ends. */
+  close(): Promise<void>
+}
+
+const lookMs = 1_000
+const looksAnyway = 10
+/** Less than a daemon's drain. */
+const closeMs = 3_000
+
+/** Follows from now on; each new kind of failure is told once. */
+export function followWithCopies(
+  installation: Installation,
+  onFailure: (failures: Readonly<Record<string, string>>) => void,
+): Following {
+  let copiedBytes = -1
+  let looks = 0
+  let lastSaid = '{}'
+  const look = async () => {
+    looks += 1
+    const size = await sizeOf(installation.ledger.file)
+    if (size === copiedBytes && looks % looksAnyway !== 0) return
+    const failures = await installation.copies
+      .follow()
+      .catch((): Readonly<Record<string, string>> => ({ database: 'unreachable' }))
+    const said = JSON.stringify(failures)
+    if (said !== '{}') copiedBytes = -1
+    else copiedBytes = size
+    if (said !== lastSaid && said !== '{}') onFailure(failures)
+    lastSaid = said
+  }
+  let looking: Promise<void> | undefined
+  const lookUnlessLooking = () => {
+    looking ??= look().finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+  const timer = setInterval(() => void lookUnlessLooking(), lookMs).unref()
+  return {
+    async close() {
+      clearInterval(timer)
+      const last = (async () => {
+        await looking
+        await look()
+      })()
+      await within(closeMs, last).catch(() => {})
+    },
+  }
+}
+
+const sizeOf = (file: string) =>
+  stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  )

@@ -1,0 +1,159 @@
+/**
+ * Ledgers taken back from a backup target, for the day their host is gone.
+ *
+ *    target: pages of one lineage, each in several copies ──▶ <data folder>/ledgers/<lineage>.jsonl
+ *
+ * Of the copies of a page the longest is read; a shorter one only if it is not the beginning
+ * of that (somebody went on from an older copy of the ledger: both ends are told apart by the
+ * chain, and each becomes a file). The chain is verified while it is put together, and what
+ * does not fit ends what is believed. Files in the folder are read by every command of a
+ * recovery from then on (reconcile.ts).
+ */
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '../../../kernel/config/config.ts'
+import { type ChainEnd, noLine, readLedger, readLine } from '../../../kernel/ledger/ledger.ts'
+import type { Keyring } from '../../../kernel/sealing/keyring.ts'
+import type { Installation } from '../../../kernel/transaction/installation.ts'
+import { withStore } from '../../backup/open-store.ts'
+import { type OpenedTarget, type Store, StoreFailure } from '../../backup/store.ts'
+import { fileName, folderOf, ledgersFolder, type PageName, readPagePath } from './ledger-pages.ts'
+
+export interface PulledLedger {
+  readonly lineage: string
+  /** Where it was put. */
+  readonly file: string
+  readonly lines: number
+  readonly obligations: number
+  readonly newest_at: string | null
+  /** The line from which on nothing is believed, and why. */
+  readonly fault: string | null
+}
+
+/** A page is at most some 100 kB; what is longer is none of ours. */
+const longestPageBytes = 4 * 1024 * 1024
+
+/** Where ledgers lie that were taken from targets. */
+export const pulledFolder = ({ dataDir }: Config) => join(dataDir, 'ledgers')
+
+/** The files there. */
+export async function pulledFiles(config: Config): Promise<string[]> {
+  const folder = pulledFolder(config)
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    return []
+  })
+  return names.filter((name) => name.endsWith('.jsonl')).map((name) => join(folder, name))
+}
+
+/** Takes every ledger of this installation from a target. Throws StoreFailure. */
+export async function pullLedgers(installation: Installation, target: OpenedTarget): Promise<readonly PulledLedger[]> {
+  const { identity, ring, config } = installation
+  const root = ledgersFolder(identity.id)
+  return withStore(installation, target, async (store) => {
+    const names: PageName[] = []
+    for await (const { path, sizeBytes } of store.list(root)) {
+      const name = readPagePath(path.slice(root.length + 1))
+      if (name && sizeBytes <= longestPageBytes) names.push(name)
+    }
+    const pulled: PulledLedger[] = []
+    for (const lineage of [...new Set(names.map((name) => name.lineage))].sort()) {
+      const pages = await readCopies(
+        store,
+        root,
+        names.filter((name) => name.lineage === lineage),
+      )
+      for (const [index, lines] of branches(ring, pages).entries())
+        pulled.push(await keep(config, ring, lineage, index, lines))
+    }
+    return pulled
+  })
+}
+
+interface PageCopy extends PageName {
+  readonly lines: readonly string[]
+}
+
+/** The copies that no longer one holds, in the order of their lines. */
+async function readCopies(store: Store, root: string, names: readonly PageName[]): Promise<PageCopy[]> {
+  const read: PageCopy[] = []
+  for (const name of names.toSorted((one, other) => one.first - other.first || other.last - one.last)) {
+    if (read.some((longer) => isBeginning(name, longer))) continue
+    const content = await readText(store, `${root}/${folderOf(name)}/${fileName}`)
+    read.push({ ...name, lines: content.split('\n').slice(0, -1) })
+  }
+  return read
+}
+
+async function readText(store: Store, path: string): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of (await store.get(path)) as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > longestPageBytes) throw new StoreFailure('failed')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+const isBeginning = (name: PageName, longer: PageCopy) =>
+  name.first === longer.first && longer.lines[name.last - name.first]?.includes(`"mac":"${name.mac}`) === true
+
+interface Branch {
+  readonly lines: readonly string[]
+  readonly end: ChainEnd
+}
+
+/** Puts the pages together along the chain; what fits nowhere goes behind the longest, where its fault is seen. */
+function branches(ring: Keyring, pages: readonly PageCopy[]): (readonly string[])[] {
+  let found: readonly Branch[] = [{ lines: [], end: noLine }]
+  for (const first of new Set(pages.map((page) => page.first))) {
+    const candidates = pages.filter((page) => page.first === first)
+    const grown = found.map((branch) => ({
+      branch,
+      longer: candidates.flatMap((page) => extended(ring, branch, page)),
+    }))
+    const isChained = grown.some(({ longer }) => longer.length > 0)
+    found = isChained
+      ? grown.flatMap(({ branch, longer }) => (longer.length > 0 ? longer : [branch]))
+      : withMisfit(found, candidates[0]?.lines ?? [])
+  }
+  return found.map(({ lines }) => lines).filter((lines) => lines.length > 0)
+}
+
+function withMisfit(found: readonly Branch[], lines: readonly string[]): readonly Branch[] {
+  const [longest, ...others] = found.toSorted((one, other) => other.lines.length - one.lines.length)
+  return longest ? [{ ...longest, lines: [...longest.lines, ...lines] }, ...others] : found
+}
+
+/** The branch with the page behind it, if the page's first line is chained to its end. */
+function extended(ring: Keyring, branch: Branch, page: PageCopy): Branch[] {
+  let { end } = branch
+  for (const [index, line] of page.lines.entries()) {
+    const read = readLine(ring, end, line)
+    if (typeof read !== 'string') end = read
+    else if (index === 0) return []
+    else break
+  }
+  return [{ lines: [...branch.lines, ...page.lines], end }]
+}
+
+async function keep(
+  config: Config,
+  ring: Keyring,
+  lineage: string,
+  index: number,
+  lines: readonly string[],
+): Promise<PulledLedger> {
+  const folder = pulledFolder(config)
+  const file = join(folder, `${lineage}${index === 0 ? '' : `-${index + 1}`}.jsonl`)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await writeFile(`${file}.draft`, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })
+  await rename(`${file}.draft`, file)
+  const { obligations, fault } = await readLedger(file, ring)
+  return {
+    ...{ lineage, file, lines: lines.length, obligations: obligations.length },
+    newest_at: obligations.at(-1)?.at ?? null,
+    fault: fault ?? null,
+  }
+}

@@ -1,0 +1,49 @@
+/** The installation's backup targets, which all keep a copy of its ledger. A workspace's own targets never do. */
+import type { TargetConfig, TargetKind } from '../../../contract/backup/operations.ts'
+import { installationScope } from '../../../contract/vocabulary.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { openSealed } from '../../../kernel/transaction/sealed-values.ts'
+import { type OpenedTarget, StoreFailure } from '../../backup/store.ts'
+
+export interface LedgerTarget {
+  readonly id: string
+  readonly name: string
+  readonly kind: TargetKind
+  /** With its credentials. Throws StoreFailure (credentials) where the ring does not open them. */
+  open(): OpenedTarget
+}
+
+interface Row {
+  readonly id: string
+  readonly name: string
+  readonly kind: TargetKind
+  readonly config: TargetConfig
+}
+
+/** In the transaction in force, whatever role it has. Oldest first. */
+export const readTargets = (ctx: Ctx): Promise<readonly LedgerTarget[]> =>
+  ctx.asInstallation(async () => {
+    const rows = await ctx.tx<Row[]>`
+      select id, name, kind, config from backup_target where tenant_id = ${installationScope} order by id`
+    const targets: LedgerTarget[] = []
+    for (const row of rows) targets.push(await openable(ctx, row))
+    return targets
+  })
+
+async function openable(ctx: Ctx, { id, name, kind, config }: Row): Promise<LedgerTarget> {
+  const place = { tenantId: installationScope, kind: 'backup.credentials' as const, ownerId: id }
+  const secrets: OpenedTarget['secrets'] | undefined =
+    kind === 'LOCAL'
+      ? {}
+      : await openSealed(ctx, place).then(
+          (text) => JSON.parse(text),
+          () => undefined,
+        )
+  return {
+    ...{ id, name, kind },
+    open() {
+      if (!secrets) throw new StoreFailure('credentials')
+      return { kind, config, secrets }
+    },
+  }
+}

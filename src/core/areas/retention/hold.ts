@@ -1,0 +1,185 @@
+/**
+ * Legal holds: what must not be deleted, whoever asks.
+ *
+ *    none ──place──▶ in force ──release──▶ released (the row stays)
+ *
+ * A hold in force, whatever its scope, stops the purge of its workspace: before the purge
+ * begins it keeps it from beginning, and one that a recovery puts back stops it between two
+ * batches. Releasing deletes nothing: what is due goes on by its own clock (purge.ts).
+ *
+ * Placing takes the workspace's lock exclusively, as the purge's start does, so that of the
+ * two at the same moment one comes first and the other sees it. Elsewhere: holds after a
+ * recovery (areas/tenants/deletion/legal-holds.ts). Spec: Legal holds; T-23.
+ */
+
+import type { Obligation } from '../../contract/obligation.ts'
+import type { Answer, Received } from '../../contract/operation.ts'
+import { refuse, refuseMember } from '../../contract/problem.ts'
+import type { Hold, HoldScope, retentionOperations as ops } from '../../contract/retention/operations.ts'
+import { installationScope } from '../../contract/vocabulary.ts'
+import { closeWorkspace } from '../../kernel/transaction/admission.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { firstId, pageOfRows, pageStart } from '../../kernel/transaction/page.ts'
+import { lockTenant } from '../../kernel/transaction/workspace-row.ts'
+import { accountIdOf } from '../../kernel/values/actor.ts'
+import { newId } from '../../kernel/values/id.ts'
+
+interface HoldRow extends Omit<Hold, 'scope'> {
+  readonly scope_kind: Hold['scope']['kind']
+  readonly scope_id: string | null
+}
+
+const holdOf = ({ scope_kind, scope_id, ...row }: HoldRow): Hold => ({
+  ...row,
+  scope: { kind: scope_kind, id: scope_id },
+})
+
+/** Oldest first: ids rise with the moment. Refuses not_found, cursor.invalid. */
+export async function listHolds(
+  ctx: Ctx,
+  { tenant_id, state, cursor, size }: Received<typeof ops.listHolds>,
+): Promise<Answer<typeof ops.listHolds>> {
+  const list = { operation: 'listHolds', filters: { tenant_id, state } }
+  const after = pageStart(ctx, list, cursor) ?? firstId
+  const [tenant] = await ctx.tx`select 1 from tenant where id = ${tenant_id}`
+  if (!tenant) refuse('not_found')
+
+  const { tx } = ctx
+  const narrowed =
+    state === undefined
+      ? tx.part``
+      : state === 'IN_FORCE'
+        ? tx.part`and released_at is null`
+        : tx.part`and released_at is not null`
+  const rows = await ctx.inWorkspace(
+    tenant_id,
+    () => tx<HoldRow[]>`
+      select * from legal_hold where tenant_id = ${tenant_id} and id > ${after}::uuid ${narrowed}
+      order by id limit ${size + 1}`,
+  )
+  return pageOfRows(ctx, list, rows.map(holdOf), size)
+}
+
+/** One hold, by its id alone. Refuses not_found. */
+export async function getHold(ctx: Ctx, { holdId }: Received<typeof ops.getHold>): Promise<Hold> {
+  const tenantId = await workspaceOfHold(ctx, holdId)
+  return ctx.inWorkspace(tenantId, () => readHold(ctx, tenantId, holdId))
+}
+
+/** Places a hold. Refuses not_found, request.invalid, admin.tenant_deletion_underway. */
+export async function placeHold(ctx: Ctx, { body }: Received<typeof ops.placeHold>): Promise<Hold> {
+  const { tenant_id: tenantId, reason } = body
+  await closeWorkspace(ctx.tx, tenantId)
+  const tenant = await lockTenant(ctx, tenantId)
+  if (tenant.purge_started_at !== null) refuse('admin.tenant_deletion_underway')
+  const scopeId = scopeIdOf(tenantId, body.scope, '/scope')
+  const id = newId()
+
+  const hold = await ctx.inWorkspace(tenantId, async () => {
+    if (!(await isPresent(ctx, tenantId, body.scope.kind, scopeId))) refuseMember('/scope/id', 'reference.unknown')
+    await ctx.tx`
+      insert into legal_hold (tenant_id, id, scope_kind, scope_id, reason, placed_by)
+      values (${tenantId}, ${id}, ${body.scope.kind}, ${scopeId}, ${reason}, ${accountIdOf(ctx.actor) ?? installationScope})`
+    const placed = await readHold(ctx, tenantId, id)
+    await record(ctx, placed, 'lifecycle.hold_placed', 'lifecycle.hold.placed')
+    return placed
+  })
+  await ctx.journal('hold.placed', tenant, { subject: { kind: 'hold', id }, params: { scope: body.scope.kind } })
+  ctx.oblige(placementOf(tenantId, hold))
+
+  return hold
+}
+
+/** Releases a hold; on a released one nothing changes. Refuses not_found. */
+export async function releaseHold(ctx: Ctx, { holdId }: Received<typeof ops.releaseHold>): Promise<Hold> {
+  const tenantId = await workspaceOfHold(ctx, holdId)
+  const tenant = await lockTenant(ctx, tenantId)
+
+  const { hold, isChanged } = await ctx.inWorkspace(tenantId, async () => {
+    const released = await ctx.tx`
+      update legal_hold
+      set released_at = now(), released_by = ${accountIdOf(ctx.actor) ?? installationScope}, version = version + 1
+      where tenant_id = ${tenantId} and id = ${holdId} and released_at is null`
+    const now = await readHold(ctx, tenantId, holdId)
+    if (released.count === 1) await record(ctx, now, 'lifecycle.hold_released', 'lifecycle.hold.released')
+    return { hold: now, isChanged: released.count === 1 }
+  })
+  if (isChanged)
+    await ctx.journal('hold.released', tenant, {
+      subject: { kind: 'hold', id: holdId },
+      params: { scope: hold.scope.kind },
+    })
+  if (isChanged) ctx.oblige({ act: 'hold.released', tenant_id: tenantId, id: holdId })
+
+  return hold
+}
+
+/** A hold as the ledger has it. */
+export const placementOf = (
+  tenantId: string,
+  { id, scope, reason, placed_by, placed_at }: Pick<Hold, 'id' | 'scope' | 'reason' | 'placed_by' | 'placed_at'>,
+): Obligation => ({
+  act: 'hold.placed',
+  tenant_id: tenantId,
+  id,
+  scope: { kind: scope.kind, id: scopeIdOf(tenantId, scope, '/scope') },
+  placed_by,
+  placed_at,
+  reason,
+})
+
+/** Whether anything in the workspace is under a hold in force. */
+export async function isHeld(ctx: Ctx, tenantId: string): Promise<boolean> {
+  const [hold] = await ctx.tx`select 1 from legal_hold where tenant_id = ${tenantId} and released_at is null limit 1`
+  return hold !== undefined
+}
+
+/** The scope's id as it is stored: none for a whole workspace. Refuses request.invalid at the pointer. */
+export function scopeIdOf(tenantId: string, { kind, id }: HoldScope, pointer: string): string | null {
+  if (kind !== 'TENANT') return id ?? refuseMember(`${pointer}/id`, 'member.required')
+  if (id !== null && id !== undefined && id !== tenantId) refuseMember(`${pointer}/id`, 'reference.unknown')
+  return null
+}
+
+/** Whether the target is there, in the workspace in force; what was deleted and can come back is. */
+export async function isPresent(
+  ctx: Ctx,
+  tenantId: string,
+  kind: Hold['scope']['kind'],
+  id: string | null,
+): Promise<boolean> {
+  switch (kind) {
+    case 'TENANT':
+      return true
+    case 'CONTAINER':
+      return (await ctx.tx`select 1 from container where tenant_id = ${tenantId} and id = ${id}`).length === 1
+    case 'ACCOUNT':
+      return (await ctx.tx`select 1 from account where tenant_id = ${tenantId} and id = ${id}`).length === 1
+    case 'ITEM':
+      return (await ctx.tx`select 1 from item where tenant_id = ${tenantId} and id = ${id}`).length === 1
+  }
+}
+
+async function workspaceOfHold(ctx: Ctx, holdId: string): Promise<string> {
+  const [found] = await ctx.tx<{ tenant_id: string }[]>`select tenant_id from legal_hold where id = ${holdId}`
+  if (!found) refuse('not_found')
+  return found.tenant_id
+}
+
+async function readHold(ctx: Ctx, tenantId: string, id: string): Promise<Hold> {
+  const [row] = await ctx.tx<HoldRow[]>`select * from legal_hold where tenant_id = ${tenantId} and id = ${id}`
+  if (!row) refuse('not_found')
+  return holdOf(row)
+}
+
+/** In the workspace's own trail and events: id and scope, and never why. The journal and the hold itself are the operators'. */
+const record = (
+  ctx: Ctx,
+  { id, scope }: Hold,
+  action: 'lifecycle.hold_placed' | 'lifecycle.hold_released',
+  event: 'lifecycle.hold.placed' | 'lifecycle.hold.released',
+) =>
+  Promise.all([
+    ctx.audit(action, { subject: { kind: 'hold', id }, params: { scope } }),
+    ctx.emit({ name: event, subject: `/retention/holds/${id}`, data: { id, scope } }),
+  ])

@@ -1,0 +1,166 @@
+/**
+ * The settings in force: what the installation decided, over what the product says.
+ *
+ * Read inside a transaction, from the rows alone, never remembered: a switch holds from
+ * the next call on, on every replica. An enforcing file is written into the same rows
+ * when a daemon starts or is told to read it again (enforcing-file.ts), so that daemons
+ * cannot disagree and readers need not know about it.
+ *
+ *    product (defaults.ts)  ◀  installation (table `setting`)  ◀  a workspace's own, where the switch is not locked
+ *
+ * Spec: InstanceSettings; Quota semantics; decisions 4.
+ */
+
+import {
+  aiDefaults,
+  type Jurisdiction,
+  localisationDefaults,
+  type SignInValues,
+  type SwitchName,
+  signInDefaults,
+} from '../../contract/settings/defaults.ts'
+import type { weekStarts } from '../../contract/settings/operations.ts'
+import type { QuotaName } from '../../contract/tenants/operations.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { readJson } from '../../kernel/values/json.ts'
+
+/** One decision as it is stored. */
+export interface Decision {
+  readonly value: unknown
+  readonly locked: boolean
+  readonly reason: string | null
+  /** The account that decided; null for the enforcing file and the operator at the database. */
+  readonly setBy: string | null
+  readonly setAt: string
+}
+
+/** Names such as `sign_in.password_min_length`. */
+export type Decisions = ReadonlyMap<string, Decision>
+
+/** What counts in every workspace that has decided nothing itself. */
+export interface Settings {
+  readonly signIn: SignInValues
+  /** The same switches, each with its lock, reason and setter. */
+  readonly switches: SwitchesInForce
+  readonly legal: {
+    readonly terms_url: string | null
+    readonly privacy_url: string | null
+    readonly imprint_url: string | null
+    readonly accessibility_url: string | null
+    readonly terms_version: string | null
+  }
+  readonly localisation: {
+    readonly locale: string
+    readonly time_zone: string
+    readonly week_start: (typeof weekStarts)[number]
+  }
+  /** The ceilings of the level INSTANCE; what is missing there is the product's. */
+  readonly quotas: ReadonlyMap<QuotaName, number | bigint>
+  readonly ai: { readonly allowed_jurisdictions: readonly Jurisdiction[]; readonly third_country_confirmed: boolean }
+  readonly blocklistFile: string | null
+}
+
+/** A sign-in switch as people are shown it: what counts, who says so, and whether anybody may say otherwise. */
+export interface SwitchInForce<Name extends SwitchName = SwitchName> {
+  readonly value: SignInValues[Name]
+  readonly source: 'PRODUCT' | 'INSTANCE'
+  readonly locked: boolean
+  readonly reason: string | null
+  readonly set_by: string | null
+  readonly set_at: string | null
+}
+export type SwitchesInForce = { readonly [Name in SwitchName]: SwitchInForce<Name> }
+
+interface SettingRow {
+  readonly name: string
+  readonly value: string
+  readonly is_locked: boolean
+  readonly reason: string | null
+  readonly set_by: string | null
+  readonly set_at: string
+}
+
+/** Every decision of the installation, whatever role the transaction has at the moment. */
+export async function readDecisions(ctx: Ctx): Promise<Decisions> {
+  // As text: jsonb holds integers of 64 bits, which the driver's own parser would round.
+  const rows = await ctx.asInstallation(
+    () =>
+      ctx.tx<
+        SettingRow[]
+      >`select name, value::text as value, is_locked, reason, set_by, set_at from setting order by name`,
+  )
+  return new Map(
+    rows.map((row) => [
+      row.name,
+      { value: readJson(row.value), locked: row.is_locked, reason: row.reason, setBy: row.set_by, setAt: row.set_at },
+    ]),
+  )
+}
+
+/** The settings in force. May be read in any transaction, the workspace's own included. */
+export const readSettings = async (ctx: Ctx): Promise<Settings> => settingsOf(await readDecisions(ctx))
+
+/** What new workspaces are given. For a transaction that acts as the installation: asked without a change of role, it can travel with whatever is sent beside it. */
+export async function readLocalisation({ tx }: Ctx): Promise<Settings['localisation']> {
+  const rows = await tx<{ name: string; value: unknown }[]>`
+    select name, value from setting where name like 'localisation.%'`
+  const decided = Object.fromEntries(rows.map(({ name, value }) => [name.slice('localisation.'.length), value]))
+  return { ...localisationDefaults, ...decided }
+}
+
+/** The sign-in switches in force, each with its lock, reason and setter. */
+export const readSwitches = async (ctx: Ctx): Promise<SwitchesInForce> => switchesOf(await readDecisions(ctx))
+
+function settingsOf(decisions: Decisions): Settings {
+  return {
+    signIn: valuesOf(decisions, 'sign_in', signInDefaults),
+    // Asked for by few, and made of every switch.
+    get switches() {
+      return switchesOf(decisions)
+    },
+    legal: valuesOf(decisions, 'legal', {
+      terms_url: null,
+      privacy_url: null,
+      imprint_url: null,
+      accessibility_url: null,
+      terms_version: null,
+    }),
+    localisation: valuesOf(decisions, 'localisation', localisationDefaults),
+    quotas: new Map(
+      [...decisions]
+        .filter(([name]) => name.startsWith('quotas.'))
+        .map(([name, { value }]) => [name.slice('quotas.'.length) as QuotaName, value as number | bigint]),
+    ),
+    ai: valuesOf(decisions, 'ai', aiDefaults),
+    blocklistFile: (decisions.get('blocklist_file')?.value as string | undefined) ?? null,
+  }
+}
+
+/** The group's values: the installation's where it decided, otherwise the given ones. What is stored was validated. */
+function valuesOf<Values extends object>(decisions: Decisions, group: string, otherwise: Values): Values {
+  const entries = Object.entries(otherwise).map(([name, value]) => {
+    const decision = decisions.get(`${group}.${name}`)
+    return [name, decision ? decision.value : value]
+  })
+  return Object.fromEntries(entries) as Values
+}
+
+export function switchesOf(decisions: Decisions): SwitchesInForce {
+  const entries = Object.entries(signInDefaults).map(([name, value]) => {
+    const decision = decisions.get(`sign_in.${name}`)
+    return [
+      name,
+      decision
+        ? {
+            value: decision.value,
+            source: 'INSTANCE',
+            locked: decision.locked,
+            reason: decision.reason,
+            set_by: decision.setBy,
+            set_at: decision.setAt,
+          }
+        : { value, source: 'PRODUCT', locked: false, reason: null, set_by: null, set_at: null },
+    ]
+  })
+  return Object.fromEntries(entries) as SwitchesInForce
+}

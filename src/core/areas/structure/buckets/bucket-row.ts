@@ -1,0 +1,95 @@
+/**
+ * A bucket as it is locked, answered and recorded.
+ *
+ * `position`, `item_count` and `over_limit` are read off the board each time and stand in no
+ * row: so reordering writes one row, and a version tells of the bucket's own members alone.
+ *
+ * Locks are taken in this order: the container (areas/access/access.ts), the order of its buckets
+ * (order.ts), a bucket, its entries. Spec: Structure: buckets; decisions 3.
+ */
+
+import { refuse } from '../../../contract/problem.ts'
+import type { Bucket } from '../../../contract/structure/operations.ts'
+import type { Part } from '../../../kernel/database/statement.ts'
+import type { EventName, NewEvent } from '../../../kernel/outbox/event-row.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+
+/** What of a bucket is stored. */
+export interface BucketRow {
+  readonly id: string
+  readonly name: string
+  readonly rank: string
+  readonly wip_limit: number | null
+  readonly is_done_bucket: boolean
+  readonly color_token: string | null
+  readonly version: number
+}
+
+/**
+ * The bucket, for a change of it; or for its deletion, and then nothing comes into it until the
+ * commit. Refuses not_found, precondition.failed.
+ */
+export async function lockBucket(
+  ctx: Ctx,
+  containerId: string,
+  bucketId: string,
+  against: 'changes' | 'changes and entries' = 'changes',
+): Promise<BucketRow> {
+  const { tx } = ctx
+  const [row] = await tx<BucketRow[]>`
+    select id, name, rank, wip_limit, is_done_bucket, color_token, version from bucket
+    where tenant_id = ${ctx.account.tenantId} and container_id = ${containerId} and id = ${bucketId}
+    ${against === 'changes' ? tx.part`for no key update` : tx.part`for update`}`
+  if (!row) refuse('not_found')
+  ctx.unchanged(row.version)
+  return row
+}
+
+/** The buckets of a container, at most as many as it may have, as a statement's `from (…)`. */
+export function bucketsOf(ctx: Ctx, containerId: string): Part {
+  const { tenantId } = ctx.account
+  return ctx.tx.part`
+    select b.id, b.container_id, b.name, (row_number() over (order by b.rank, b.id))::int - 1 as position, b.wip_limit,
+           coalesce(held.items > b.wip_limit, false) as over_limit, b.is_done_bucket, b.color_token,
+           coalesce(held.items, 0) as item_count, b.created_at, b.updated_at, b.version
+    from bucket b
+    left join (
+      select i.bucket_id, count(*)::int as items from item i
+      where i.tenant_id = ${tenantId} and i.container_id = ${containerId} and i.deleted_at is null group by i.bucket_id
+    ) held on held.bucket_id = b.id
+    where b.tenant_id = ${tenantId} and b.container_id = ${containerId}`
+}
+
+/** One of them. Refuses not_found. */
+export async function readBucket(ctx: Ctx, containerId: string, bucketId: string): Promise<Bucket> {
+  const [bucket] = await ctx.tx<Bucket[]>`select * from (${bucketsOf(ctx, containerId)}) b where id = ${bucketId}`
+  return bucket ?? refuse('not_found')
+}
+
+type BucketEvent = Extract<EventName, `work.bucket.${string}`>
+/** What an event says of a bucket, by its name. */
+type ToldOfBucket = { readonly [Name in BucketEvent]: Omit<NewEvent<Name>, 'subject'> }[BucketEvent]
+
+/** Writes the trail's entry and the event of a change that was just made, and answers the bucket after it. */
+export async function recorded(
+  ctx: Ctx,
+  containerId: string,
+  bucketId: string,
+  name: Exclude<BucketEvent, 'work.bucket.emptied' | 'work.bucket.deleted'>,
+  params: Readonly<Record<string, unknown>> = {},
+): Promise<Bucket> {
+  const bucket = await readBucket(ctx, containerId, bucketId)
+  await record(ctx, { name, data: bucket }, bucket, params)
+  return bucket
+}
+
+/** The same for a bucket that is no longer there. */
+export async function record(
+  ctx: Ctx,
+  told: ToldOfBucket,
+  { id, container_id }: Pick<Bucket, 'id' | 'container_id'>,
+  params: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const subject = `/containers/${container_id}/buckets/${id}`
+  await ctx.record({ ...told, subject }, { subject: { kind: 'bucket', id }, params: { container_id, ...params } })
+}

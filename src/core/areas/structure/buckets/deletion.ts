@@ -1,0 +1,84 @@
+/**
+ * A bucket is deleted; its entries are not. They move to the leftmost bucket that is left, or
+ * out of any bucket when it was the last one.
+ *
+ *    more than a portion ──a portion moves, and is committed──▶ fewer ──▶ … ──▶ a portion at most
+ *    a portion at most   ──it moves, and the bucket goes with it──▶ gone
+ *
+ * So most buckets go in one transaction, and a bucket of a million entries keeps nobody waiting.
+ * A deletion that is cut off in between leaves a bucket with fewer entries, and goes on when it is
+ * asked for again; each portion has its entry in the trail. The whole answers how many moved.
+ *
+ * Spec: Structure: buckets, rule 3; Resources, BucketDeletion; decision 0111.
+ */
+
+import type { Answer, Received } from '../../../contract/operation.ts'
+import { refuse } from '../../../contract/problem.ts'
+import type { bucketOperations as ops } from '../../../contract/structure/operations.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import type { RunAsRule } from '../../../kernel/transaction/installation.ts'
+import { writableContainer } from '../../access/access.ts'
+import { lockBucket, readBucket, record } from './bucket-row.ts'
+import { isMoreThanPortion, lockPortion, moveEntries } from './entries.ts'
+import { holdOrder, readOrder } from './order.ts'
+
+type Deletion = Received<typeof ops.deleteBucket>
+
+/** Portions that move before the deletion's own transaction; answers how many entries they were. Refuses what deleteBucket refuses. */
+export async function moveOut(deletion: Deletion, run: RunAsRule): Promise<number> {
+  let moved = 0
+  for (;;) {
+    const portion = await run((ctx) => movePortion(ctx, deletion))
+    if (portion === undefined) return moved
+    moved += portion
+  }
+}
+
+/** Undefined where no more are left than the last transaction moves. */
+async function movePortion(ctx: Ctx, { containerId, bucketId }: Deletion): Promise<number | undefined> {
+  const to = await heirOf(ctx, containerId, bucketId)
+  if (!(await isMoreThanPortion(ctx, bucketId))) return undefined
+  const entries = await lockPortion(ctx, containerId, bucketId)
+  await lockBucket(ctx, containerId, bucketId)
+  const moved = await moveEntries(ctx, containerId, entries, to)
+
+  const became = { moved_item_count: moved, moved_to_bucket_id: to }
+  // Not the whole bucket: counting what is left of a million, a thousand times, costs more than moving it.
+  const bucket = { id: bucketId, container_id: containerId }
+  await record(ctx, { name: 'work.bucket.emptied', data: { ...bucket, ...became } }, bucket, became)
+  return moved
+}
+
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
+export async function deleteBucket(
+  ctx: Ctx,
+  { containerId, bucketId }: Deletion,
+  movedBefore: number,
+): Promise<Answer<typeof ops.deleteBucket>> {
+  const to = await heirOf(ctx, containerId, bucketId)
+  // Items before their bucket, as whoever moves one does; what came in meanwhile is seen under the bucket's lock.
+  await lockPortion(ctx, containerId, bucketId)
+  await lockBucket(ctx, containerId, bucketId, 'changes and entries')
+  const bucket = await readBucket(ctx, containerId, bucketId)
+  let moved = 0
+  let entries = await lockPortion(ctx, containerId, bucketId)
+  while (entries.length > 0) {
+    moved += await moveEntries(ctx, containerId, entries, to)
+    entries = await lockPortion(ctx, containerId, bucketId)
+  }
+
+  await ctx.tx`delete from bucket where tenant_id = ${ctx.account.tenantId} and id = ${bucketId}`
+
+  const became = { moved_item_count: movedBefore + moved, moved_to_bucket_id: to }
+  await record(ctx, { name: 'work.bucket.deleted', data: { ...bucket, ...became } }, bucket, became)
+  return { deleted_bucket_id: bucketId, ...became }
+}
+
+/** The leftmost of the others, which stays so while the order is held. Refuses not_found, auth.role_required, container.archived. */
+async function heirOf(ctx: Ctx, containerId: string, bucketId: string): Promise<string | null> {
+  await writableContainer(ctx, containerId, 'MEMBER')
+  await holdOrder(ctx, containerId)
+  const order = await readOrder(ctx, containerId)
+  if (!order.some(({ id }) => id === bucketId)) refuse('not_found')
+  return order.find(({ id }) => id !== bucketId)?.id ?? null
+}

@@ -1,0 +1,88 @@
+/**
+ * The entries of a bucket, as far as the bucket's fate is theirs: how many there are, and their
+ * way out when it is deleted.
+ *
+ * They move in portions, so that a bucket of any size keeps few rows locked for a short time; each
+ * portion lands behind what the other bucket holds by then, in the order it had, with ranks of its
+ * own, since a place is a rank in one bucket. A moved entry counts its version: its bucket changed.
+ *
+ * Locks in the order that items take them: container, items, bucket, places (areas/items/position.ts).
+ * Spec: Structure: buckets, rule 3; decision 0111.
+ */
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { rankBetween } from '../../../kernel/values/rank.ts'
+import { holdPlaces } from './places.ts'
+
+/** Entries that move in one transaction: some 50 ms of work, in which they are locked. */
+const portionSize = 1_000
+
+/** How many entries a bucket has, counted no further than one more than a portion; deleted ones as well. */
+export async function isMoreThanPortion(ctx: Ctx, bucketId: string): Promise<boolean> {
+  const [row] = await ctx.tx<{ count: number }[]>`
+    select count(*)::int as count from (
+      select 1 from item where tenant_id = ${ctx.account.tenantId} and bucket_id = ${bucketId} limit ${portionSize + 1}) few`
+  return (row?.count ?? 0) > portionSize
+}
+
+/** The next portion of a bucket's entries from the top, locked; what was deleted before comes last. */
+export async function lockPortion(ctx: Ctx, containerId: string, bucketId: string): Promise<LockedEntry[]> {
+  const { tenantId } = ctx.account
+  const entries = await ctx.tx<LockedEntry[]>`
+    select id, false as is_deleted from item
+    where tenant_id = ${tenantId} and container_id = ${containerId} and bucket_id = ${bucketId} and deleted_at is null
+    order by rank limit ${portionSize} for update`
+  if (entries.length === portionSize) return entries
+  const deleted = await ctx.tx<LockedEntry[]>`
+    select id, true as is_deleted from item
+    where tenant_id = ${tenantId} and container_id = ${containerId} and bucket_id = ${bucketId} and deleted_at is not null
+    order by id limit ${portionSize - entries.length} for update`
+  return [...entries, ...deleted]
+}
+
+interface LockedEntry {
+  readonly id: string
+  readonly is_deleted: boolean
+}
+
+/** Moves locked entries behind those of another bucket, or of none (null); answers how many are not deleted. */
+export async function moveEntries(
+  ctx: Ctx,
+  containerId: string,
+  entries: readonly LockedEntry[],
+  toBucketId: string | null,
+): Promise<number> {
+  const { tenantId } = ctx.account
+  const { tx } = ctx
+  const [deleted, alive] = [entries.filter(({ is_deleted }) => is_deleted), entries.filter((one) => !one.is_deleted)]
+  if (deleted.length > 0)
+    // Whoever brings one back finds it a place: its old rank may be taken by then.
+    await tx`
+      update item set bucket_id = null
+      where tenant_id = ${tenantId} and id in (select id from jsonb_to_recordset(${tx.json(deleted)}) as gone (id uuid))`
+  if (alive.length === 0) return 0
+
+  await holdPlaces(ctx, containerId, toBucketId)
+  const ranks = ranksBehind(await lastRank(ctx, containerId, toBucketId), alive)
+  await tx`
+    update item i set bucket_id = ${toBucketId}, rank = placed.rank, updated_at = now(), version = i.version + 1
+    from jsonb_to_recordset(${tx.json(ranks)}) as placed (id uuid, rank text)
+    where i.tenant_id = ${tenantId} and i.id = placed.id`
+  return alive.length
+}
+
+async function lastRank(ctx: Ctx, containerId: string, bucketId: string | null): Promise<string | null> {
+  const [last] = await ctx.tx<{ rank: string }[]>`
+    select rank from item
+    where tenant_id = ${ctx.account.tenantId} and container_id = ${containerId}
+      and bucket_id is not distinct from ${bucketId} and deleted_at is null
+    order by rank desc limit 1`
+  return last?.rank ?? null
+}
+
+function ranksBehind(last: string | null, entries: readonly LockedEntry[]) {
+  let rank = last
+  return entries.map(({ id }) => {
+    rank = rankBetween(rank, null)
+    return { id, rank }
+  })
+}

@@ -1,0 +1,80 @@
+/**
+ * `:export`: queues a workspace's archive to a backup target.
+ *
+ * It works in every state but that of a purge under way, which would tear the archive.
+ * The trail and the journal name the target, and never what is in the archive.
+ *
+ * Spec: Admin: workspaces, rule 4; Quota semantics (export_jobs: running at once); decisions 4.
+ */
+
+import type { Answer, Received } from '../../contract/operation.ts'
+import { refuse, refuseMember } from '../../contract/problem.ts'
+import type { tenantOperations as ops } from '../../contract/tenants/operations.ts'
+import { installationScope } from '../../contract/vocabulary.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { type Actor, isAccount } from '../../kernel/values/actor.ts'
+import { newId } from '../../kernel/values/id.ts'
+import { exportTenantJob } from '../backup/export-job.ts'
+import { readJob } from '../jobs/show.ts'
+import { readCeiling } from '../settings/quotas.ts'
+
+interface TenantRow {
+  readonly slug: string
+  readonly purge_started_at: string | null
+  readonly ceiling: number | bigint | null
+}
+
+/** Refuses not_found, admin.tenant_deletion_underway, request.invalid for a target that does not serve it, quota.exceeded. */
+export async function exportTenant(
+  ctx: Ctx,
+  { tenantId, body }: Received<typeof ops.exportTenant>,
+): Promise<Answer<typeof ops.exportTenant>> {
+  // Locked, so that two who ask at once count one another.
+  const [tenant] = await ctx.tx<TenantRow[]>`
+    select slug, purge_started_at,
+           (select ceiling from tenant_quota q where q.tenant_id = t.id and q.quota = 'export_jobs') as ceiling
+    from tenant t where id = ${tenantId} for update`
+  if (!tenant) refuse('not_found')
+  if (tenant.purge_started_at !== null) refuse('admin.tenant_deletion_underway')
+  if (!(await serves(ctx, tenantId, body.target_id))) refuseMember('/target_id', 'reference.unknown')
+  await checkQuota(ctx, tenantId, tenant.ceiling)
+
+  const jobId = newId()
+  await ctx.tx`
+    insert into job (tenant_id, id, kind, params)
+    values (${tenantId}, ${jobId}, 'TENANT_EXPORT', ${ctx.tx.json({ target_id: body.target_id, requested_by: requester(ctx.actor) })})`
+  await ctx.enqueue(exportTenantJob, { tenantId, jobId })
+  const evidence = { subject: { kind: 'job', id: jobId }, params: { target_id: body.target_id } }
+  await ctx.journal('tenant.export_requested', { id: tenantId, slug: tenant.slug }, evidence)
+  await ctx.inWorkspace(tenantId, () => ctx.audit('tenant.export_requested', evidence))
+  return (await readJob(ctx.tx, ctx.tx.part`tenant_id = ${tenantId} and id = ${jobId}`)) ?? refuse('not_found')
+}
+
+const requester = (actor: Actor) => (isAccount(actor) ? actor.accountId : null)
+
+/** Whether the target is the installation's, or the workspace's own. */
+async function serves(ctx: Ctx, tenantId: string, targetId: string): Promise<boolean> {
+  const [shared] = await ctx.tx`
+    select from backup_target where tenant_id = ${installationScope} and id = ${targetId}`
+  if (shared) return true
+  const [own] = await ctx.inWorkspace(
+    tenantId,
+    () => ctx.tx`select from backup_target where tenant_id = ${tenantId} and id = ${targetId}`,
+  )
+  return own !== undefined
+}
+
+async function checkQuota(ctx: Ctx, tenantId: string, override: number | bigint | null): Promise<void> {
+  const limit = await readCeiling(ctx, 'export_jobs', override)
+  if (BigInt(limit) === 0n) return
+  const used = await openExports(ctx, tenantId)
+  if (BigInt(used) >= BigInt(limit)) refuse('quota.exceeded', { quota: 'export_jobs', limit, used })
+}
+
+/** Exports of a workspace that are queued or running. */
+export async function openExports(ctx: Ctx, tenantId: string): Promise<number> {
+  const [row] = await ctx.tx<{ count: number }[]>`
+    select count(*)::int as count from job
+    where tenant_id = ${tenantId} and kind = 'TENANT_EXPORT' and state in ('QUEUED', 'RUNNING')`
+  return row?.count ?? 0
+}

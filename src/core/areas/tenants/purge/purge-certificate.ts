@@ -1,0 +1,145 @@
+/**
+ * The purge certificate: what a purge removed, signed.
+ *
+ *    {"format":"svc/purge-certificate/1","installation_id","workspace":{id,slug},
+ *     "deletion_requested_at","purge_after","purge_started_at","purged_at","slug_blocked_until",
+ *     "holds":{"checks","in_force"},"removed":[{"place","count","sha256"}]}
+ *
+ * `removed` lists every table, also those that were empty, and the queue; the hash is that
+ * of removed-keys.ts. The text is stored and answered byte for byte as it was signed:
+ * Ed25519, with a key derived from the ring's current one (`svc/purge-certificate/v1`), so
+ * it is backed up with the ring and needs no place of its own. docs/decisions/0021.
+ *
+ * Spec: decisions 4; Purge certificate.
+ */
+import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
+import type { Answer, Received } from '../../../contract/operation.ts'
+import { refuse } from '../../../contract/problem.ts'
+import type { retentionOperations as ops, PurgeCertificate } from '../../../contract/retention/operations.ts'
+import { workspaceTables } from '../../../contract/tables.ts'
+import type { Keyring } from '../../../kernel/sealing/keyring.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { pageOfRows } from '../../../kernel/transaction/page.ts'
+import { jobsPlace } from './purge-queue.ts'
+import { extended, type Removed } from './removed-keys.ts'
+
+export interface PurgedFacts {
+  readonly id: string
+  readonly slug: string
+  readonly deletion_requested_at: string
+  readonly purge_after: string
+  readonly purge_started_at: string
+  readonly slugBlockedUntil: string
+  readonly removed: Readonly<Record<string, Removed>>
+  readonly hold_checks: number
+}
+
+/** Writes the signed certificate of a purge that found nothing left, and answers the counts by place. */
+export async function certify(ctx: Ctx, facts: PurgedFacts): Promise<Readonly<Record<string, number>>> {
+  const [installation] = await ctx.tx<{ id: string; now: string }[]>`select id, now() as now from installation`
+  const places = [...Object.keys(workspaceTables), jobsPlace].sort()
+  const removed = places.map((place) => ({ place, ...(facts.removed[place] ?? extended(place, undefined, [])) }))
+  const document = JSON.stringify({
+    format: 'svc/purge-certificate/1',
+    installation_id: installation?.id,
+    workspace: { id: facts.id, slug: facts.slug },
+    deletion_requested_at: facts.deletion_requested_at,
+    purge_after: facts.purge_after,
+    purge_started_at: facts.purge_started_at,
+    purged_at: installation?.now,
+    slug_blocked_until: facts.slugBlockedUntil,
+    holds: { checks: facts.hold_checks, in_force: 0 },
+    removed,
+  })
+  const { current } = ctx.ring
+  const signature = sign(null, Buffer.from(document), signingKey(ctx.ring, current))
+  await ctx.tx`
+    insert into purge_certificate (workspace_id, workspace_slug, purged_at, document, key_id, public_key, signature)
+    values (${facts.id}, ${facts.slug}, now(), ${document}, ${current}, ${publicKeyOf(ctx.ring, current)}, ${signature})`
+  return Object.fromEntries(removed.filter(({ count }) => count > 0).map(({ place, count }) => [place, count]))
+}
+
+interface CertificateRow {
+  readonly workspace_id: string
+  readonly workspace_slug: string
+  readonly purged_at: string
+  readonly document: string
+  readonly key_id: string
+  readonly public_key: Buffer
+  readonly signature: Buffer
+}
+
+/** Newest first. Refuses cursor.invalid. */
+export async function listPurgeCertificates(
+  ctx: Ctx,
+  { slug, cursor, size }: Received<typeof ops.listPurgeCertificates>,
+): Promise<Answer<typeof ops.listPurgeCertificates>> {
+  const { tx } = ctx
+  const [at = 'infinity', id = 'ffffffff-ffff-ffff-ffff-ffffffffffff'] =
+    cursor === undefined ? [] : ctx.cursor.read('listPurgeCertificates', { slug }, cursor)
+  const rows = await tx<(CertificateRow & { at: string })[]>`
+    select *, purged_at::text as at from purge_certificate
+    where (purged_at, workspace_id) < (${at}::timestamptz, ${id}::uuid) ${slug === undefined ? tx.part`` : tx.part`and workspace_slug = ${slug}`}
+    order by purged_at desc, workspace_id desc
+    limit ${size + 1}`
+  const list = { operation: 'listPurgeCertificates', filters: { slug } }
+  const { data, next_cursor } = pageOfRows(ctx, list, rows, size, (last) => [last.at, last.workspace_id])
+  return { data: data.map(certificateOf), next_cursor }
+}
+
+/** The certificate of one workspace. Refuses not_found. */
+export async function getPurgeCertificate(
+  ctx: Ctx,
+  { tenantId }: Received<typeof ops.getPurgeCertificate>,
+): Promise<PurgeCertificate> {
+  return certificateOf(await readCertificate(ctx, tenantId))
+}
+
+export async function readCertificate(ctx: Ctx, tenantId: string): Promise<CertificateRow> {
+  const [row] = await ctx.tx<CertificateRow[]>`select * from purge_certificate where workspace_id = ${tenantId}`
+  if (!row) refuse('not_found')
+  return row
+}
+
+const certificateOf = (row: CertificateRow): PurgeCertificate => ({
+  tenant_id: row.workspace_id,
+  slug: row.workspace_slug,
+  purged_at: row.purged_at,
+  document: row.document,
+  signature: {
+    algorithm: 'Ed25519',
+    key_id: row.key_id,
+    public_key: row.public_key.toString('base64url'),
+    value: row.signature.toString('base64url'),
+  },
+})
+
+/** What is wrong with the signature; undefined when the document is as this installation signed it. */
+export function signatureFault(
+  ring: Keyring,
+  { document, key_id, public_key, signature }: CertificateRow,
+): string | undefined {
+  const isGenuine = verify(null, Buffer.from(document), publicKeyFrom(public_key), signature)
+  if (!isGenuine) return 'signature.invalid'
+  if (!ring.serves(key_id, certificatePurpose)) return 'signature.key_unknown'
+  return publicKeyOf(ring, key_id).equals(public_key) ? undefined : 'signature.key_differs'
+}
+
+/** A certificate is never signed anew: what verifies it outlives the key it was signed with. */
+export const certificatePurpose = 'svc/purge-certificate/v1'
+
+/** RFC 8410: what stands before the 32 bytes of an Ed25519 key, private and public. */
+const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
+const spki = Buffer.from('302a300506032b6570032100', 'hex')
+
+const signingKey = (ring: Keyring, keyId: string) =>
+  createPrivateKey({
+    key: Buffer.concat([pkcs8, ring.derive(keyId, certificatePurpose).export()]),
+    format: 'der',
+    type: 'pkcs8',
+  })
+
+const publicKeyFrom = (raw: Buffer) => createPublicKey({ key: Buffer.concat([spki, raw]), format: 'der', type: 'spki' })
+
+const publicKeyOf = (ring: Keyring, keyId: string) =>
+  createPublicKey(signingKey(ring, keyId)).export({ format: 'der', type: 'spki' }).subarray(spki.length)

@@ -1,0 +1,34 @@
+/** A workspace's jobs in the queue: those whose payload names it as `tenantId`. Spec: decisions 4 (a purge leaves nothing in the queue). */
+
+import { queueSchema } from '../../../kernel/database/queue-schema.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+
+/** What plans and certificates call the queue. */
+export const jobsPlace = 'queued_jobs'
+
+const asQueue = 'set local role svc_queue'
+
+/** Removes at most `size` jobs, also those at work, and answers their ids. The transaction is the queue's afterwards. */
+export async function removeJobs({ tx }: Ctx, tenantId: string, size: number): Promise<[string][]> {
+  await tx.switch(asQueue)
+  const gone = await tx.text<{ id: string }[]>(
+    `with gone as (
+       delete from ${queueSchema}.job where (name, id) in (
+         select name, id from ${queueSchema}.job where data ->> 'tenantId' = $1 order by id limit $2)
+       returning id
+     )
+     select id from gone order by id`,
+    [tenantId, size],
+  )
+  return gone.map(({ id }) => [id])
+}
+
+/** How many jobs name the workspace. The transaction is the queue's afterwards. */
+export async function countJobs({ tx }: Ctx, tenantId: string): Promise<number> {
+  await tx.switch(asQueue)
+  const [row] = await tx.text<{ count: number }[]>(
+    `select count(*)::int as count from ${queueSchema}.job where data ->> 'tenantId' = $1`,
+    [tenantId],
+  )
+  return row?.count ?? 0
+}

@@ -1,0 +1,126 @@
+/**
+ * The tables a purge walks, and one batch of one of them.
+ *
+ * tables.ts says which tables there are and in which order they go; the database's catalog
+ * says what their keys are, and whether the list is complete. A table with a `tenant_id`
+ * that the list does not know stops every purge before it begins: better none than half.
+ *
+ * Spec: decisions 4 (a purge leaves nothing in any table); design of the fault campaigns, 3.8.
+ */
+
+import { workspaceTables } from '../../../contract/tables.ts'
+import type { Tx } from '../../../kernel/database/transaction.ts'
+
+export interface PurgeTable {
+  readonly name: string
+  /** Columns of the primary key, without `tenant_id` where that is not all of it. */
+  readonly key: readonly string[]
+  /** The column by which a row refers to another one of the same table: children go first. */
+  readonly parent: string | undefined
+}
+
+interface CatalogRow {
+  readonly name: string
+  readonly key: readonly string[]
+  readonly parents: readonly string[] | null
+}
+
+/** Every table of workspaces, in the order of removal. Throws when the list and the catalog differ. */
+export async function readPurgeTables(tx: Tx): Promise<readonly PurgeTable[]> {
+  const rows = await tx<CatalogRow[]>`
+    select c.relname as name,
+           (select json_agg(a.attname order by k.place) from pg_index i
+            cross join unnest(i.indkey::int2[]) with ordinality k (attnum, place)
+            join pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum
+            where i.indrelid = c.oid and i.indisprimary) as key,
+           (select json_agg(a.attname) from pg_constraint f
+            cross join unnest(f.conkey) k (attnum)
+            join pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum and a.attname <> 'tenant_id'
+            where f.contype = 'f' and f.conrelid = c.oid and f.confrelid = c.oid) as parents
+    from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+      and exists (select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped)
+    order by c.relname`
+  checkComplete(rows.map(({ name }) => name))
+  return rows
+    .map(({ name, key, parents }) => ({ name, key: keyOf(key), parent: parents?.[0] }))
+    .sort((a, b) => orderOf(a.name) - orderOf(b.name))
+}
+
+const orderOf = (name: string) => workspaceTables[name]?.purge ?? 0
+
+const keyOf = (key: readonly string[]) => (key.length === 1 ? key : key.filter((column) => column !== 'tenant_id'))
+
+function checkComplete(names: readonly string[]): void {
+  const listed = Object.keys(workspaceTables)
+  const unknown = names.filter((name) => !listed.includes(name))
+  const missing = listed.filter((name) => !names.includes(name))
+  if (unknown.length + missing.length > 0)
+    throw new Error(`tables.ts and the database differ: ${[...unknown, ...missing].join(', ')}; nothing is purged`)
+}
+
+/** The key of a row as its columns' texts. */
+export type Key = readonly string[]
+
+/** Rows behind `after`, up to and with `upto`; undefined is no bound. */
+export interface KeyRange {
+  readonly after: Key | undefined
+  readonly upto: Key | undefined
+}
+
+/**
+ * Removes at most `size` rows of the workspace in force, in a range of their primary keys,
+ * and answers their keys in order. The names are the catalog's own, so they are written
+ * into the text.
+ */
+export async function removeBatch(
+  tx: Tx,
+  table: PurgeTable,
+  tenantId: string,
+  size: number,
+  { after, upto }: KeyRange,
+): Promise<Key[]> {
+  const columns = table.key.map((column) => `"${column}"`).join(', ')
+  const values: (string | number)[] = [tenantId, size]
+  const bound = (than: '>' | '<=', key: Key | undefined) =>
+    key ? `and (${columns}) ${than} (${key.map((part) => `$${values.push(part)}`).join(', ')})` : ''
+  const within = `${bound('>', after)} ${bound('<=', upto)}`
+  const childless = table.parent
+    ? `and not exists (select 1 from "${table.name}" c where c.tenant_id = t.tenant_id and c."${table.parent}" = t.id)`
+    : ''
+  const gone = await tx.text<Record<string, string>[]>(
+    `with doomed as materialized (
+       select t.ctid as place from "${table.name}" t where t.tenant_id = $1 ${within} ${childless} order by ${columns} limit $2
+     ), gone as (
+       delete from "${table.name}" where tenant_id = $1 and ctid = any (array(select place from doomed)) returning ${columns}
+     )
+     select ${columns} from gone order by ${columns}`,
+    values,
+  )
+  return gone.map((row) => Object.values(row))
+}
+
+/**
+ * A batch reads as many rows as it removes only if the planner walks the index, and on a
+ * table it has not analysed it would rather sort all of the workspace for every batch.
+ */
+export const walksTheIndex =
+  "set local enable_sort = 'off'; set local enable_bitmapscan = 'off'; set local enable_seqscan = 'off'; set local enable_hashjoin = 'off'; set local enable_mergejoin = 'off'"
+
+/** Whether the workspace in force has a row anywhere. Quick also behind a million rows just removed, whose index entries the last round marked. */
+export async function hasRows(tx: Tx, tenantId: string): Promise<boolean> {
+  await tx.switch(walksTheIndex)
+  const names = Object.keys(workspaceTables)
+  const checks = names.map((name) => `exists (select 1 from "${name}" where tenant_id = $1)`)
+  const [row] = await tx.text<{ found: boolean }[]>(`select ${checks.join(' or ')} as found`, [tenantId])
+  return row?.found === true
+}
+
+/** How many rows the workspace in force has, by table. */
+export async function countRows(tx: Tx, tenantId: string): Promise<ReadonlyMap<string, number>> {
+  const counts = Object.keys(workspaceTables).map(
+    (name) => `select '${name}' as name, count(*)::int as count from "${name}" where tenant_id = $1`,
+  )
+  const rows = await tx.text<{ name: string; count: number }[]>(counts.join(' union all '), [tenantId])
+  return new Map(rows.map(({ name, count }) => [name, count]))
+}

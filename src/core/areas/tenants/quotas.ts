@@ -1,0 +1,111 @@
+/** Ceilings of one workspace. Spec: Admin: workspaces, rule 5; Quota semantics; decisions 4. */
+
+import type { Answer, Received } from '../../contract/operation.ts'
+import { refuse } from '../../contract/problem.ts'
+import { type tenantOperations as ops, type QuotaName, quotaNames } from '../../contract/tenants/operations.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { tokensOfToday } from '../ai/token-budget.ts'
+import { countedItems } from '../items/item-count.ts'
+import { ceilingOf, resolveQuotas } from '../settings/quotas.ts'
+import { readSettings } from '../settings/settings.ts'
+import { openExports } from './export.ts'
+
+type Integer = number | bigint
+
+/**
+ * Sets and clears ceilings, and answers them all, resolved. A patch that changes nothing
+ * writes nothing, so an empty one reads. Refuses not_found.
+ */
+export async function changeTenantQuotas(
+  ctx: Ctx,
+  { tenantId, body }: Received<typeof ops.changeTenantQuotas>,
+): Promise<Answer<typeof ops.changeTenantQuotas>> {
+  const [tenant] = await ctx.tx<{ slug: string }[]>`select slug from tenant where id = ${tenantId} for update`
+  if (!tenant) refuse('not_found')
+  const overrides = await readOverrides(ctx, tenantId)
+  const moved = quotaNames.filter((name) => body[name] !== undefined && body[name] !== (overrides.get(name) ?? null))
+
+  for (const name of moved) {
+    const ceiling = body[name] ?? null
+    await writeOverride(ctx, tenantId, name, ceiling)
+    if (ceiling === null) overrides.delete(name)
+    else overrides.set(name, ceiling)
+  }
+  if (moved.length > 0) await record(ctx, tenantId, tenant.slug, moved, overrides)
+
+  const { quotas: decided } = await readSettings(ctx)
+  const name = 'api_requests_per_minute'
+  const rate = ceilingOf(ctx.config.mode, name, overrides.get(name) ?? null, decided.get(name) ?? null)
+  return resolveQuotas(ctx.config.mode, overrides, decided, await readUse(ctx, tenantId, rate))
+}
+
+async function readOverrides(ctx: Ctx, tenantId: string): Promise<Map<QuotaName, Integer>> {
+  const rows = await ctx.tx<
+    { quota: QuotaName; ceiling: Integer }[]
+  >`select quota, ceiling from tenant_quota where tenant_id = ${tenantId}`
+  return new Map(rows.map((row) => [row.quota, row.ceiling]))
+}
+
+async function writeOverride(ctx: Ctx, tenantId: string, name: QuotaName, ceiling: Integer | null): Promise<void> {
+  if (ceiling === null) {
+    await ctx.tx`delete from tenant_quota where tenant_id = ${tenantId} and quota = ${name}`
+    return
+  }
+  await ctx.tx`
+    insert into tenant_quota (tenant_id, quota, ceiling) values (${tenantId}, ${name}, ${ceiling})
+    on conflict (tenant_id, quota) do update set ceiling = excluded.ceiling`
+}
+
+/**
+ * What is counted so far: the calls of the running minute, of which each pays for its share of 60 s ahead, the
+ * exports under way, the items, the webhooks, and the tokens of the running day. Nothing else that a ceiling names exists yet.
+ */
+async function readUse(ctx: Ctx, tenantId: string, rate: Integer): Promise<Partial<Record<QuotaName, Integer>>> {
+  const [paid] = await ctx.tx<{ minutes: number }[]>`
+    select greatest(0, extract(epoch from paid_until - now()) / 60)::float8 as minutes from request_rate where tenant_id = ${tenantId}`
+  return {
+    api_requests_per_minute: shareOf(rate, paid?.minutes ?? 0),
+    items: (await countedItems(ctx, tenantId)) ?? 0,
+    export_jobs: await openExports(ctx, tenantId),
+    ai_tokens_per_day: await tokensOfToday(ctx, tenantId),
+    webhook_targets: await countWebhooks(ctx, tenantId),
+  }
+}
+
+async function countWebhooks(ctx: Ctx, tenantId: string): Promise<number> {
+  const [row] = await ctx.tx<
+    { count: number }[]
+  >`select count(id)::int as count from webhook where tenant_id = ${tenantId}`
+  return row?.count ?? 0
+}
+
+/** That share of a ceiling, rounded up and never above it; a bigint where a number would be none of 64 bits. */
+function shareOf(ceiling: Integer, share: number): Integer {
+  const used = share * Number(ceiling)
+  if (used >= Number(ceiling)) return ceiling
+  return used > Number.MAX_SAFE_INTEGER ? BigInt(Math.ceil(used)) : Math.ceil(used)
+}
+
+async function record(
+  ctx: Ctx,
+  id: string,
+  slug: string,
+  moved: readonly QuotaName[],
+  overrides: ReadonlyMap<QuotaName, Integer>,
+): Promise<void> {
+  const ceilings = Object.fromEntries(moved.map((name) => [name, overrides.get(name) ?? null]))
+  const evidence = {
+    params: {
+      quotas: Object.fromEntries(
+        Object.entries(ceilings).map(([name, value]) => [name, value === null ? null : String(value)]),
+      ),
+    },
+  }
+  await ctx.journal('tenant.quotas_changed', { id, slug }, evidence)
+  await ctx.inWorkspace(id, async () => {
+    await Promise.all([
+      ctx.audit('tenant.quotas_changed', { subject: { kind: 'tenant', id }, ...evidence }),
+      ctx.emit({ name: 'work.tenant.quotas_changed', subject: `/tenants/${id}`, data: { id, slug, quotas: ceilings } }),
+    ])
+  })
+}

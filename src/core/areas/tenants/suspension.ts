@@ -1,0 +1,68 @@
+/**
+ * Suspension: a workspace's people are refused from their next request; its data stays.
+ * Spec: Workspace states, rows 1 and 2; rule 1; decisions 4.
+ */
+
+import type { Received } from '../../contract/operation.ts'
+import { refuse } from '../../contract/problem.ts'
+import type { tenantOperations as ops, TenantState } from '../../contract/tenants/operations.ts'
+import { closeWorkspace } from '../../kernel/transaction/admission.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { isAccount } from '../../kernel/values/actor.ts'
+import { isRegisterKeptWithout } from '../operators/register.ts'
+
+interface StateRow {
+  readonly state: TenantState
+  readonly slug: string
+}
+
+/**
+ * Suspends a workspace; on a suspended one nothing changes. Refuses not_found, admin.tenant_leaving, and
+ * admin.operator_last over the API where nobody who can act would be left: nobody could resume it there.
+ */
+export async function suspendTenant(ctx: Ctx, { tenantId }: Received<typeof ops.suspendTenant>): Promise<void> {
+  // Waits for the changes its people have under way: once this is answered, none of theirs commits.
+  await closeWorkspace(ctx.tx, tenantId)
+  const tenant = await lockTenant(ctx, tenantId)
+  // A second :suspend is no conflict: the caller has what was asked for, and a retry after a lost answer must not look
+  // like a failure. Nothing is journalled.
+  if (tenant.state === 'SUSPENDED') return
+  // At the database it can be resumed as it was suspended, and a compromised workspace stopped whoever is in it.
+  if (isAccount(ctx.actor) && !(await isRegisterKeptWithout(ctx, tenantId))) refuse('admin.operator_last')
+
+  await ctx.tx`update tenant set state = 'SUSPENDED', suspended_at = now(), version = version + 1 where id = ${tenantId}`
+  await record(ctx, tenantId, tenant.slug, 'tenant.suspended', 'work.tenant.suspended', 'SUSPENDED')
+}
+
+/** Resumes a suspended workspace; on an active one nothing changes. Refuses not_found, admin.tenant_leaving. */
+export async function resumeTenant(ctx: Ctx, { tenantId }: Received<typeof ops.resumeTenant>): Promise<void> {
+  const tenant = await lockTenant(ctx, tenantId)
+  if (tenant.state === 'ACTIVE') return
+
+  await ctx.tx`update tenant set state = 'ACTIVE', suspended_at = null, version = version + 1 where id = ${tenantId}`
+  await record(ctx, tenantId, tenant.slug, 'tenant.resumed', 'work.tenant.resumed', 'ACTIVE')
+}
+
+async function lockTenant(ctx: Ctx, tenantId: string): Promise<StateRow> {
+  const [tenant] = await ctx.tx<StateRow[]>`select state, slug from tenant where id = ${tenantId} for update`
+  if (!tenant) refuse('not_found')
+  if (tenant.state === 'PENDING_DELETION') refuse('admin.tenant_leaving')
+  return tenant
+}
+
+async function record(
+  ctx: Ctx,
+  id: string,
+  slug: string,
+  action: 'tenant.suspended' | 'tenant.resumed',
+  event: 'work.tenant.suspended' | 'work.tenant.resumed',
+  state: TenantState,
+): Promise<void> {
+  await ctx.journal(action, { id, slug })
+  await ctx.inWorkspace(id, async () => {
+    await Promise.all([
+      ctx.audit(action, { subject: { kind: 'tenant', id } }),
+      ctx.emit({ name: event, subject: `/tenants/${id}`, data: { id, slug, state } }),
+    ])
+  })
+}

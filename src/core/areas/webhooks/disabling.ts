@@ -1,0 +1,42 @@
+/**
+ * DISABLED, by nobody's hand: the target is gone or fails, or the account that a webhook acts for left.
+ * Spec: States: Webhook subscription; decisions 5; decisions 7, Sight of events.
+ */
+
+import type { DisabledReason } from '../../contract/webhooks/operations.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { answered, closeWebhook, readWebhook } from './webhook-row.ts'
+
+/** Disables one that is not disabled yet; a paused one fails nowhere, and is disabled by whoever leaves alone. */
+export async function disableWebhook(
+  ctx: Ctx,
+  tenantId: string,
+  webhookId: string,
+  reason: DisabledReason,
+): Promise<void> {
+  const isPausedToo = reason === 'owner_left'
+  const changed = await ctx.tx`
+    update webhook set state = 'DISABLED', disabled_reason = ${reason}, updated_at = now(), version = version + 1
+    where tenant_id = ${tenantId} and id = ${webhookId} and (state = 'ACTIVE' or state = 'PAUSED' and ${isPausedToo})`
+  if (changed.count === 0) return
+  const webhook = answered(await readWebhook(ctx, tenantId, webhookId))
+  await ctx.audit('webhook.disabled', { subject: { kind: 'webhook', id: webhookId }, params: { reason } })
+  await ctx.emit({
+    name: 'integration.webhook.disabled',
+    subject: `/integrations/webhooks/${webhookId}`,
+    data: webhook,
+  })
+}
+
+/** Disables the webhooks that act for an account, if no role in the workspace is left to it. Roles are held by the caller. */
+export async function disableWebhooksOf(ctx: Ctx, tenantId: string, accountId: string): Promise<void> {
+  const left = await ctx.tx<{ id: string }[]>`
+    select w.id from webhook w
+    where w.tenant_id = ${tenantId} and w.acts_for = ${accountId} and w.state <> 'DISABLED'
+      and not exists (select from membership m where m.tenant_id = ${tenantId} and m.account_id = ${accountId})
+    order by w.id`
+  for (const { id } of left) {
+    await closeWebhook(ctx, id)
+    await disableWebhook(ctx, tenantId, id, 'owner_left')
+  }
+}

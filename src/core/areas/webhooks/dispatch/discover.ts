@@ -1,0 +1,55 @@
+/**
+ * Discovery: where something is due, or will be soon.
+ *
+ * The bell (fan-out.ts) says most of it, at once. This finds the rest: what was said while
+ * nobody listened, retries that a daemon which is gone had in mind, attempts that it left
+ * behind, and workspaces that are served again. Webhooks with something open are found by
+ * leaping from one to the next in the index, so a long queue at one of them costs no more
+ * than a short one. An attempt that was begun is due before whatever still waits, or is seen
+ * at a later look.
+ */
+import type { Installation } from '../../../kernel/transaction/installation.ts'
+import { forTurns } from './turn.ts'
+
+export interface Found {
+  readonly tenant_id: string
+  readonly webhook_id: string
+  /** Until the first is due, in seconds; not above 0 when one is. */
+  readonly in_seconds: number
+  readonly has_expired: boolean
+}
+
+/** How many attempts under way at a webhook are looked at, those that were due before any that waits: more than five daemons make. */
+const looked = 100
+
+/** Webhooks that are ACTIVE in workspaces that are, and have something due within the seconds. */
+export const discover = (installation: Installation, withinSeconds: number, aheadSeconds: number): Promise<Found[]> =>
+  installation.transaction({ kind: 'SYSTEM', job: 'deliveries' }, { readOnly: true }, async ({ tx }) => {
+    void tx.switch(forTurns)
+    return tx<Found[]>`
+      with recursive leaps as (
+        (select tenant_id, webhook_id from delivery where finished_at is null order by tenant_id, webhook_id limit 1)
+        union all
+        select n.tenant_id, n.webhook_id from leaps l cross join lateral (
+          select tenant_id, webhook_id from delivery
+          where finished_at is null and (tenant_id, webhook_id) > (l.tenant_id, l.webhook_id)
+          order by tenant_id, webhook_id limit 1) n),
+      moment as (select now() + make_interval(secs => ${aheadSeconds}::float8) as at)
+      select l.tenant_id, l.webhook_id, extract(epoch from (first.at - (select at from moment)))::float8 as in_seconds, first.has_expired
+      from leaps l
+      join tenant t on t.id = l.tenant_id and t.state = 'ACTIVE'
+      join webhook w on w.tenant_id = l.tenant_id and w.id = l.webhook_id and w.state = 'ACTIVE'
+      cross join lateral (
+        select coalesce((
+          select due_at from delivery d
+          where d.tenant_id = l.tenant_id and d.webhook_id = l.webhook_id and d.finished_at is null and d.leased_until is null
+          order by due_at limit 1), 'infinity') as due_at) waiting
+      cross join lateral (
+        select least(waiting.due_at, min(leased_until)) as at, coalesce(bool_or(leased_until <= (select at from moment)), false) as has_expired
+        from (
+          select leased_until from delivery d
+          where d.tenant_id = l.tenant_id and d.webhook_id = l.webhook_id and d.finished_at is null and d.leased_until is not null
+            and d.due_at <= waiting.due_at
+          order by due_at limit ${looked}) under_way) first
+      where first.at <= (select at from moment) + make_interval(secs => ${withinSeconds})`
+  })

@@ -1,0 +1,131 @@
+/**
+ * What the area removes by and by: deliveries of removed webhooks, those that were over before the window of the
+ * outbox, and secrets whose grace is over. What waits stays, however long it does, as its event does (areas/events/retention.ts).
+ * Spec: decisions 5.
+ */
+import { z } from 'zod'
+import type { Part } from '../../kernel/database/statement.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import type { Installation } from '../../kernel/transaction/installation.ts'
+import { firstId } from '../../kernel/transaction/page.ts'
+import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+import { removeSealed } from '../../kernel/transaction/sealed-values.ts'
+import { oldestKept } from '../events/retention.ts'
+
+/** Rows removed in one transaction, so that none lasts long. */
+const batch = 1000
+
+/** Removes the deliveries of a webhook that is gone. */
+export const removeDeliveries = defineJob({
+  name: 'remove_deliveries',
+  payload: z.object({ tenantId: z.guid(), webhookId: z.guid() }),
+  retryLimit: 5,
+  retryDelaySeconds: 10,
+  run: (installation, { tenantId, webhookId }) =>
+    inBatches(installation, 'remove_deliveries', tenantId, (ctx) =>
+      removeRows(
+        ctx,
+        tenantId,
+        ctx.tx.part`webhook_id = ${webhookId} and not exists (
+        select from webhook w where w.tenant_id = ${tenantId} and w.id = ${webhookId})`,
+      ),
+    ),
+})
+
+/** Removes what is over, workspace by workspace. */
+export const sweepDeliveries = defineJob({
+  name: 'sweep_deliveries',
+  payload: z.object({}).nullish(),
+  retryLimit: 1,
+  cron: '41 * * * *',
+  async run(installation) {
+    const job = 'sweep_deliveries'
+    for (let after: string | undefined = firstId; after !== undefined; ) {
+      const tenantId = await nextWorkspace(installation, job, after)
+      if (tenantId !== undefined) await sweepWorkspace(installation, job, tenantId)
+      after = tenantId
+    }
+  },
+})
+
+/** The next workspace that ever had a delivery or a webhook; a look-up by key. */
+async function nextWorkspace(installation: Installation, job: string, after: string): Promise<string | undefined> {
+  return installation.transaction({ kind: 'SYSTEM', job }, { readOnly: true }, async ({ tx }) => {
+    const [row] = await tx<{ tenant_id: string | null }[]>`
+      select least(
+        (select tenant_id from delivery where tenant_id > ${after}::uuid order by tenant_id limit 1),
+        (select tenant_id from webhook where tenant_id > ${after}::uuid order by tenant_id limit 1)) as tenant_id`
+    return row?.tenant_id ?? undefined
+  })
+}
+
+async function sweepWorkspace(installation: Installation, job: string, tenantId: string): Promise<void> {
+  for (let after: string | undefined = firstId; after !== undefined; ) {
+    const webhook = await nextWebhook(installation, job, tenantId, after)
+    if (webhook) await inBatches(installation, job, tenantId, (ctx) => removeRows(ctx, tenantId, sweptOf(ctx, webhook)))
+    after = webhook?.id
+  }
+  await inBatches(installation, job, tenantId, async (ctx) => {
+    const over = await ctx.tx<{ id: string }[]>`
+      delete from webhook_secret where (tenant_id, id) in (
+        select tenant_id, id from webhook_secret where tenant_id = ${tenantId} and ends_at < now() - interval '1 hour' limit ${batch})
+      returning id`
+    await Promise.all(over.map(({ id }) => removeSealed(ctx, { tenantId, kind: 'webhook.secret', ownerId: id })))
+    return over.count
+  })
+}
+
+interface Webhook {
+  readonly id: string
+  readonly isRemoved: boolean
+}
+
+/** The next webhook that has deliveries, also one that is no more; a look-up by key. */
+async function nextWebhook(
+  installation: Installation,
+  job: string,
+  tenantId: string,
+  after: string,
+): Promise<Webhook | undefined> {
+  const reading = { tenantId, readOnly: true }
+  const [row] = await installation.transaction(
+    { kind: 'SYSTEM', job },
+    reading,
+    ({ tx }) =>
+      tx.last<{ id: string; is_removed: boolean }[]>`
+      select d.webhook_id as id,
+             not exists (select from webhook w where w.tenant_id = ${tenantId} and w.id = d.webhook_id) as is_removed
+      from delivery d where d.tenant_id = ${tenantId} and d.webhook_id > ${after}::uuid order by d.webhook_id limit 1`,
+  )
+  return row && { id: row.id, isRemoved: row.is_removed }
+}
+
+/** All of a removed one; of any other what is over, which was made before the window as well: ids are in the order of time, so an index finds it. */
+const sweptOf = (ctx: Ctx, { id, isRemoved }: Webhook): Part =>
+  isRemoved
+    ? ctx.tx.part`webhook_id = ${id}`
+    : ctx.tx.part`webhook_id = ${id} and id < ${oldestKept(ctx)}
+        and finished_at < now() - make_interval(days => ${ctx.config.outboxDays})`
+
+async function inBatches(
+  installation: Installation,
+  job: string,
+  tenantId: string,
+  remove: (ctx: Ctx) => Promise<number>,
+): Promise<void> {
+  const once = () => installation.transaction({ kind: 'SYSTEM', job }, { tenantId }, remove)
+  for (let removed = batch; removed >= batch; ) removed = await once()
+}
+
+/** Removes a batch of deliveries with their attempts. */
+async function removeRows({ tx }: Ctx, tenantId: string, which: Part): Promise<number> {
+  const [gone] = await tx<{ count: number }[]>`
+    with old as (
+      select webhook_id, id from delivery d where tenant_id = ${tenantId} and ${which} limit ${batch} for update skip locked),
+    attempts as (
+      delete from delivery_attempt where tenant_id = ${tenantId} and delivery_id in (select id from old)),
+    deliveries as (
+      delete from delivery where tenant_id = ${tenantId} and (webhook_id, id) in (select webhook_id, id from old) returning 1)
+    select count(*)::int as count from deliveries`
+  return gone?.count ?? 0
+}

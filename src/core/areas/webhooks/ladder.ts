@@ -1,0 +1,59 @@
+/**
+ * The ladder: what becomes of a delivery after an attempt, and when the next one is due.
+ *
+ *    attempt     1    2     3      4     5    6    7     8
+ *    waits      0 s  5 s  5 min  30 min  2 h  5 h  10 h  10 h   after the one before, ±10 %
+ *
+ * Pure: rows and clocks are record.ts's. Spec: States: Delivery; decisions 5.
+ */
+
+import type { DeliveryCause } from '../../contract/webhooks/operations.ts'
+import { attemptsAtMost } from '../../kernel/config/retry-ladder.ts'
+
+const longestRetryAfterSeconds = 86_400
+
+/** What an attempt came to. */
+export interface Ended {
+  /** Its number; goes on counting after a replay. */
+  readonly n: number
+  readonly cause: DeliveryCause
+  readonly succeeded: boolean
+  /** The target's status; null where it gave none. */
+  readonly status: number | null
+  /** Nobody knows what became of it: the daemon ended first. */
+  readonly interrupted?: true
+  readonly retryAfterSeconds: number | undefined
+}
+
+export type Verdict =
+  | { readonly status: 'SUCCEEDED' | 'DEAD_LETTER' }
+  | { readonly status: 'FAILED'; readonly waitSeconds: number }
+
+/** `random` lies in [0, 1). */
+export function verdictOn(ended: Ended, ladder: readonly number[], random = Math.random()): Verdict {
+  if (ended.succeeded) return { status: 'SUCCEEDED' }
+  if (ended.cause === 'REPLAY' || isGone(ended) || ended.n >= attemptsAtMost) return { status: 'DEAD_LETTER' }
+  // The target did not fail, as far as anybody knows: it is asked again at once.
+  if (ended.interrupted) return { status: 'FAILED', waitSeconds: 0 }
+  const rung = ladder[ended.n] ?? 0
+  return { status: 'FAILED', waitSeconds: Math.max(rung * (0.9 + 0.2 * random), ended.retryAfterSeconds ?? 0) }
+}
+
+/** Whether the target said that it is gone for good. */
+export const isGone = ({ status }: Pick<Ended, 'status'>) => status === 410
+
+/** Whether the attempt says something about the subscription: a replay does not, nor does one that nobody saw end. */
+export const counts = ({ cause, interrupted }: Pick<Ended, 'cause' | 'interrupted'>) =>
+  cause !== 'REPLAY' && interrupted !== true
+
+/** The wait that a 429 or a 503 asks for, in seconds or as a date, a day at most; undefined where there is none to be read. */
+export function retryAfterSeconds(
+  status: number | null,
+  header: string | undefined,
+  now = Date.now(),
+): number | undefined {
+  if ((status !== 429 && status !== 503) || header === undefined) return undefined
+  const text = header.trim()
+  const seconds = /^[0-9]{1,12}$/.test(text) ? Number(text) : (Date.parse(text) - now) / 1000
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), longestRetryAfterSeconds) : undefined
+}

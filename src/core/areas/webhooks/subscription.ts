@@ -1,0 +1,165 @@
+/**
+ * Subscriptions: made, changed, removed.
+ *
+ *    ACTIVE ◀──PATCH──▶ PAUSED
+ *      │  ▲
+ *      │  └──PATCH: the count starts afresh──┐
+ *      └──gone, failing for too long, or its account left──▶ DISABLED     (disabling.ts; by nobody's hand)
+ *
+ * A change holds from its answer on: it waits for the attempts that are just being begun
+ * (webhook-row.ts), so none begins under what was.
+ *
+ * It acts for whoever made it, or changed last what it does (sight.ts).
+ *
+ * Spec: Webhook subscription; Webhooks and event pull, rules 1 and 2; decisions 5; decisions 7, Sight of events.
+ */
+
+import { knownName } from '../../contract/event-catalog.ts'
+import type { Answer, Received } from '../../contract/operation.ts'
+import { refuse, refuseMember } from '../../contract/problem.ts'
+import type { webhookEvents } from '../../contract/webhooks/events.ts'
+import type { webhookOperations as ops, Webhook } from '../../contract/webhooks/operations.ts'
+import { lockClasses } from '../../kernel/database/lock-classes.ts'
+import { ring } from '../../kernel/outbox/fan-out.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { newId } from '../../kernel/values/id.ts'
+import { readCeiling } from '../settings/quotas.ts'
+import { removeDeliveries } from './jobs.ts'
+import { addSecret, endSecrets } from './secret.ts'
+import { holdRole, withholdUnseen } from './sight.ts'
+import { hostOf, type VettedTarget } from './target.ts'
+import { answered, lockWebhook, readWebhook, readWebhooks, type WebhookRow } from './webhook-row.ts'
+
+/** Newest first, all of them: a ceiling bounds how many there are. */
+export async function listWebhooks(ctx: Ctx): Promise<Answer<typeof ops.listWebhooks>> {
+  return { data: (await readWebhooks(ctx, ctx.account.tenantId)).map(answered) }
+}
+
+/** Refuses not_found. */
+export async function getWebhook(ctx: Ctx, { webhookId }: Received<typeof ops.getWebhook>): Promise<Webhook> {
+  return answered(await readWebhook(ctx, ctx.account.tenantId, webhookId))
+}
+
+/** Subscribes a target. Refuses webhook.filter_unsupported, webhook.target_forbidden, request.invalid, quota.exceeded. */
+export async function createWebhook(
+  ctx: Ctx,
+  { body: { target_url, event_types, filter } }: Received<typeof ops.createWebhook>,
+  vetted: VettedTarget,
+): Promise<Answer<typeof ops.createWebhook>> {
+  const { tenantId, accountId } = ctx.account
+  await holdRole(ctx)
+  if (typeof filter === 'string') refuse('webhook.filter_unsupported')
+  const host = hostOf(vetted)
+  checkTypes(ctx, event_types)
+  await checkQuota(ctx, tenantId)
+
+  const id = newId()
+  await ctx.tx`
+    insert into webhook (tenant_id, id, target_url, host, event_types, acts_for)
+    values (${tenantId}, ${id}, ${target_url}, ${host}, ${ctx.tx.json(event_types)}, ${accountId})`
+  const secret = await addSecret(ctx, tenantId, id)
+  const webhook = answered(await readWebhook(ctx, tenantId, id))
+  await record(ctx, 'webhook.created', 'integration.webhook.created', webhook, { host, event_types })
+
+  return { ...webhook, secret }
+}
+
+/** Refuses not_found, precondition.failed, webhook.not_active, and what createWebhook refuses of the same members. */
+export async function changeWebhook(
+  ctx: Ctx,
+  { webhookId, body }: Received<typeof ops.changeWebhook>,
+  vetted: VettedTarget,
+): Promise<Webhook> {
+  const { tenantId, accountId } = ctx.account
+  await holdRole(ctx)
+  const before = await lockWebhook(ctx, tenantId, webhookId)
+  ctx.unchanged(before.version)
+  if (typeof body.filter === 'string') refuse('webhook.filter_unsupported')
+  if (body.target_url !== undefined) hostOf(vetted)
+  if (body.event_types) checkTypes(ctx, body.event_types)
+  if (before.state === 'DISABLED' && body.state === 'PAUSED') refuse('webhook.not_active')
+  const changed = changesOf(before, body)
+  if (changed.length === 0) return answered(before)
+
+  const { target_url = before.target_url, event_types = before.event_types, state = before.state } = body
+  const host = changed.includes('target_url') ? hostOf(vetted) : null
+  const startsAfresh = before.state === 'DISABLED' && state === 'ACTIVE'
+  const changesHands = before.acts_for !== accountId && isWhatItDoes(changed, state)
+  await ctx.tx`
+    update webhook
+    set target_url = ${target_url}, host = coalesce(${host}, host),
+        event_types = ${ctx.tx.json(event_types)}, state = ${state}, acts_for = ${changesHands ? accountId : before.acts_for},
+        disabled_reason = case when ${startsAfresh} then null else disabled_reason end,
+        consecutive_failures = case when ${startsAfresh} then 0 else consecutive_failures end,
+        failing_since = case when ${startsAfresh} then null else failing_since end,
+        updated_at = now(), version = version + 1
+    where tenant_id = ${tenantId} and id = ${webhookId}`
+  const withheld = changesHands ? await withholdUnseen(ctx, { webhookId, actsFor: accountId }) : 0
+  if (state === 'ACTIVE') await ring(ctx.tx, tenantId, webhookId)
+  const webhook = answered(await readWebhook(ctx, tenantId, webhookId))
+  const evidence = {
+    ...{ changed, state_before: before.state, state },
+    ...(changesHands && { acts_for: accountId, acted_for: before.acts_for, withheld }),
+  }
+  if (startsAfresh) await record(ctx, 'webhook.enabled', 'integration.webhook.enabled', webhook, evidence)
+  else await record(ctx, 'webhook.changed', 'integration.webhook.changed', webhook, evidence)
+
+  return webhook
+}
+
+/** Removes a webhook with its secrets; its deliveries are out of reach at once, and removed behind it. Refuses not_found. */
+export async function deleteWebhook(ctx: Ctx, { webhookId }: Received<typeof ops.deleteWebhook>): Promise<void> {
+  const { tenantId } = ctx.account
+  const webhook = answered(await lockWebhook(ctx, tenantId, webhookId))
+
+  await endSecrets(ctx, tenantId, webhookId)
+  await ctx.tx`delete from webhook where tenant_id = ${tenantId} and id = ${webhookId}`
+  await ctx.enqueue(removeDeliveries, { tenantId, webhookId })
+  await record(ctx, 'webhook.deleted', 'integration.webhook.deleted', webhook, {})
+}
+
+/** Whether a change is of where it goes, of what it is told, or of its being told at all; to pause it is none. */
+const isWhatItDoes = (changed: readonly string[], state: string) =>
+  changed.some((member) => member !== 'state' || state === 'ACTIVE')
+
+type Change = Received<typeof ops.changeWebhook>['body']
+
+/** The members that would be different. */
+function changesOf(before: WebhookRow, { target_url, event_types, state }: Change): string[] {
+  return [
+    ...(target_url !== undefined && target_url !== before.target_url ? ['target_url'] : []),
+    ...(event_types && JSON.stringify(event_types) !== JSON.stringify(before.event_types) ? ['event_types'] : []),
+    ...(state !== undefined && state !== before.state ? ['state'] : []),
+  ]
+}
+
+/** Refuses request.invalid for a type that nothing writes, or that is named twice. */
+function checkTypes({ config }: Ctx, types: readonly string[]): void {
+  for (const [at, type] of types.entries()) {
+    if (knownName(config.eventNamespace, type) === undefined) refuseMember(`/event_types/${at}`, 'reference.unknown')
+    if (types.indexOf(type) !== at) refuseMember(`/event_types/${at}`, 'list.unique')
+  }
+}
+
+/** Two who make one at once count one another. Refuses quota.exceeded. */
+async function checkQuota(ctx: Ctx, tenantId: string): Promise<void> {
+  await ctx.tx`select pg_advisory_xact_lock(${lockClasses.webhookTargets}, hashtext(${tenantId}))`
+  const [row] = await ctx.tx<{ used: number; ceiling: number | bigint | null }[]>`
+    select (select count(*)::int from webhook where tenant_id = ${tenantId}) as used,
+           (select ceiling from tenant_quota where tenant_id = ${tenantId} and quota = 'webhook_targets') as ceiling`
+  const limit = await ctx.asInstallation(() => readCeiling(ctx, 'webhook_targets', row?.ceiling ?? null))
+  const used = row?.used ?? 0
+  if (BigInt(limit) !== 0n && BigInt(used) >= BigInt(limit))
+    refuse('quota.exceeded', { quota: 'webhook_targets', limit, used })
+}
+
+async function record(
+  ctx: Ctx,
+  action: string,
+  name: keyof typeof webhookEvents,
+  webhook: Webhook,
+  params: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await ctx.audit(action, { subject: { kind: 'webhook', id: webhook.id }, params })
+  await ctx.emit({ name, subject: `/integrations/webhooks/${webhook.id}`, data: webhook })
+}

@@ -1,0 +1,35 @@
+/** Where a webhook goes, held against the egress guard before it is stored; every attempt asks again. Spec: Webhooks and event pull, rule 1. */
+
+import { refuse } from '../../contract/problem.ts'
+import { EgressRefused, portOf } from '../../kernel/egress/guard.ts'
+import type { Installation } from '../../kernel/transaction/installation.ts'
+import type { Actor } from '../../kernel/values/actor.ts'
+
+/** What the guard said of a target, ahead of the transaction that may store it; a refusal is the rule's to answer, so that a repeated call hears the same. */
+export type VettedTarget = { readonly host: string } | 'forbidden' | undefined
+
+/** Looks the target up with no transaction open. A name that cannot be resolved now may be tomorrow. */
+export async function vetTarget(
+  installation: Installation,
+  _actor: Actor,
+  { body: { target_url } }: { readonly body: { readonly target_url?: string | undefined } },
+): Promise<VettedTarget> {
+  if (target_url === undefined) return undefined
+  const egress = await installation.egress()
+  try {
+    const url = egress.readUrl(target_url)
+    await egress.vet(url.hostname, portOf(url)).catch((error: unknown) => {
+      if (error instanceof EgressRefused) throw error
+    })
+    return { host: `${url.hostname}:${portOf(url)}` }
+  } catch (error) {
+    if (error instanceof EgressRefused) return 'forbidden'
+    throw error
+  }
+}
+
+/** Host and port of a vetted target. Refuses webhook.target_forbidden. */
+export function hostOf(vetted: VettedTarget): string {
+  if (vetted === 'forbidden' || vetted === undefined) refuse('webhook.target_forbidden')
+  return vetted.host
+}

@@ -1,0 +1,107 @@
+/** Events of people and how they sign in. Spec: Authentication; decisions 2 and 5. */
+import { z } from 'zod'
+import { defineEvents, exampleId } from '../event.ts'
+import { moment, role, scope, uuid } from '../vocabulary.ts'
+
+const ofAccount = '/accounts/{id}'
+const ofSession = '/auth/sessions/{id}'
+const ofToken = '/auth/tokens/{id}'
+const ada = { id: exampleId(3) }
+const account = z.object({ account_id: uuid })
+const factor = (when: string) => ({
+  when,
+  subject: '/accounts/{account_id}',
+  container: null,
+  data: account,
+  example: { account_id: ada.id },
+})
+const person = z.object({
+  id: uuid,
+  kind: z.literal('PERSON'),
+  state: z.enum(['INVITED', 'ACTIVE']),
+  role: role.optional().describe('where the event gives one'),
+})
+
+export const identityEvents = defineEvents({
+  'identity.account.invited': {
+    when: 'an account was invited',
+    subject: ofAccount,
+    container: null,
+    data: person,
+    example: { ...ada, kind: 'PERSON', state: 'INVITED', role: 'OWNER' },
+  },
+  'identity.account.joined': {
+    when: 'an account redeemed its invitation',
+    subject: ofAccount,
+    container: null,
+    data: person,
+    example: { ...ada, kind: 'PERSON', state: 'ACTIVE' },
+  },
+  'identity.account.password_changed': {
+    when: 'an account changed its password',
+    subject: ofAccount,
+    container: null,
+    data: z.object({ id: uuid }),
+    example: ada,
+  },
+  'identity.account.connected': {
+    when: 'an account was connected with an identity provider',
+    subject: ofAccount,
+    container: null,
+    data: z.object({ id: uuid, provider_id: uuid }),
+    example: { ...ada, provider_id: exampleId(9) },
+  },
+  'identity.second_factor.confirmed': factor('an account put a second factor in force'),
+  'identity.second_factor.replaced': factor('an account moved its second factor to another app'),
+  'identity.second_factor.removed': factor('the second factor of an account was removed'),
+  'identity.second_factor.recovery_codes_made': factor('an account made new recovery codes'),
+  'identity.second_factor.recovery_code_used': {
+    when: 'a recovery code stood in for the second factor',
+    subject: '/accounts/{account_id}',
+    container: null,
+    data: z.object({ account_id: uuid, recovery_codes_left: z.int().min(0) }),
+    example: { account_id: ada.id, recovery_codes_left: 9 },
+  },
+  'identity.service_account.created': {
+    when: 'a service account was created',
+    subject: ofAccount,
+    container: null,
+    data: z.object({ id: uuid, kind: z.literal('SERVICE'), role }),
+    example: { id: exampleId(10), kind: 'SERVICE', role: 'MEMBER' },
+  },
+  'identity.invitation.expired': {
+    when: 'an invitation ended unredeemed',
+    subject: '/accounts/{account_id}',
+    container: null,
+    data: account,
+    example: { account_id: ada.id },
+  },
+  'identity.session.started': {
+    when: 'somebody signed in',
+    subject: ofSession,
+    container: null,
+    data: z.object({ id: uuid, account_id: uuid }),
+    example: { id: exampleId(11), account_id: ada.id },
+  },
+  'identity.session.ended': {
+    when: 'a session was ended, or revoked',
+    subject: ofSession,
+    container: null,
+    data: z.object({ id: uuid, reason: z.string() }),
+    example: { id: exampleId(11), reason: 'signed_out' },
+  },
+  'identity.token.created': {
+    when: 'a personal access token was minted',
+    subject: ofToken,
+    container: null,
+    data: z.object({ id: uuid, account_id: uuid, scopes: z.array(scope).readonly(), expires_at: moment.nullable() }),
+    example: { id: exampleId(12), account_id: ada.id, scopes: ['workspace:read'], expires_at: null },
+  },
+  'identity.token.revoked': {
+    when: 'a personal access token was revoked',
+    subject: ofToken,
+    container: null,
+    data: z.object({ id: uuid }),
+    example: { id: exampleId(12) },
+  },
+})

@@ -1,0 +1,46 @@
+/** Events of hubs and collections. Spec: Index, Containers; decisions 3 and 5. */
+import { z } from 'zod'
+import { defineEvents, exampleId } from '../event.ts'
+import { Container } from './operations.ts'
+
+const hub = { id: exampleId(4), kind: 'HUB' as const, parent_id: null, name: 'Home' }
+const example: z.input<typeof Container> = {
+  id: exampleId(5),
+  kind: 'COLLECTION',
+  parent_id: hub.id,
+  name: 'Board',
+  description: null,
+  position: 0,
+  is_private: false,
+  archived_at: null,
+  deleted_at: null,
+  created_at: '2026-11-20T17:15:00.000Z',
+  updated_at: '2026-11-20T17:15:00.000Z',
+  version: 2,
+}
+const subject = '/containers/{id}'
+const whole = { subject, container: 'id', data: Container, example } as const
+
+export const containerEvents = defineEvents({
+  'work.container.created': {
+    when: 'a hub or a collection was created; provisioning tells the first four members alone',
+    subject,
+    container: 'id',
+    data: z.object({
+      ...Container.partial().shape,
+      id: Container.shape.id,
+      kind: Container.shape.kind,
+      parent_id: Container.shape.parent_id,
+      name: Container.shape.name,
+    }),
+    example: hub,
+  },
+  'work.container.changed': { when: 'the name or the description of a container was changed', ...whole },
+  'work.container.privacy_changed': { when: 'a container was hidden or opened', ...whole },
+  'work.container.reordered': { when: 'a container was moved among its siblings', ...whole },
+  'work.container.moved': { when: 'a collection was moved to another hub', ...whole },
+  'work.container.archived': { when: 'a container was archived', ...whole },
+  'work.container.unarchived': { when: 'a container was unarchived', ...whole },
+  'work.container.deleted': { when: 'a container was deleted', ...whole },
+  'work.container.restored': { when: 'a deleted container was brought back', ...whole },
+})

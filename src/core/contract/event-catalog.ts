@@ -1,0 +1,49 @@
+/**
+ * The catalog of events: every area's declarations, spread into one object.
+ *
+ * An area adds its `…Events` here, and nothing else has to be told.
+ * Spec: Events, 9; decisions 5.
+ */
+import type { z } from 'zod'
+import { aiEvents } from './ai/events.ts'
+import { identityEvents } from './auth/events.ts'
+import { containerEvents } from './containers/events.ts'
+import { nameOf } from './event.ts'
+import { itemEvents } from './items/events.ts'
+import { membershipEvents } from './memberships/events.ts'
+import { retentionEvents } from './retention/events.ts'
+import { structureEvents } from './structure/events.ts'
+import { tenantEvents } from './tenants/events.ts'
+import { webhookEvents } from './webhooks/events.ts'
+
+export const catalog = {
+  ...tenantEvents,
+  ...retentionEvents,
+  ...containerEvents,
+  ...structureEvents,
+  ...itemEvents,
+  ...identityEvents,
+  ...membershipEvents,
+  ...aiEvents,
+  ...webhookEvents,
+}
+
+export type Catalog = typeof catalog
+export type EventName = keyof Catalog
+
+/** What a change says of itself; the compiler holds the data against the name's schema. */
+export type NewEvent<Name extends EventName = EventName> = {
+  readonly [N in Name]: {
+    readonly name: N
+    /** Path of the resource below `/api/v1`. */
+    readonly subject: string
+    /** The representation after the change; never a secret. */
+    readonly data: z.input<Catalog[N]['data']>
+  }
+}[Name]
+
+/** The name behind a full type; undefined for a type that no event of this installation has. */
+export function knownName(namespace: string, type: string): EventName | undefined {
+  const name = nameOf(namespace, type)
+  return name !== undefined && Object.hasOwn(catalog, name) ? (name as EventName) : undefined
+}

@@ -1,0 +1,37 @@
+/** Events of items. Spec: Index, Items; decisions 3 and 5. */
+import type { z } from 'zod'
+import { defineEvents, exampleId } from '../event.ts'
+import { Item } from './operations.ts'
+
+const example: z.input<typeof Item> = {
+  id: exampleId(11),
+  container_id: exampleId(5),
+  bucket_id: exampleId(6),
+  type: 'TASK',
+  title: 'Write the invitation',
+  description: null,
+  state: 'OPEN',
+  position: 'a0',
+  label_ids: [exampleId(7)],
+  member_ids: [],
+  custom_fields: { size: 'M' },
+  due_at: null,
+  completed_at: null,
+  created_at: '2026-11-20T17:15:00.000Z',
+  created_by: exampleId(3),
+  updated_at: '2026-11-20T17:15:00.000Z',
+  version: 1,
+}
+const whole = { subject: '/items/{id}', container: 'container_id', data: Item, example } as const
+
+export const itemEvents = defineEvents({
+  'work.item.created': { when: 'an item was created', ...whole },
+  'work.item.changed': { when: 'the title, description or due moment of an item was changed', ...whole },
+  'work.item.moved': { when: 'an item was moved to another container, bucket or place', ...whole },
+  'work.item.completed': { when: 'an item was completed', ...whole },
+  'work.item.reopened': { when: 'an item was opened again', ...whole },
+  'work.item.label_added': { when: 'a label was put on an item', ...whole },
+  'work.item.label_removed': { when: 'a label was taken off an item', ...whole },
+  'work.item.field_set': { when: 'the value of a custom field of an item was set or cleared', ...whole },
+  'work.item.deleted': { when: 'an item was deleted; the item as it was', ...whole },
+})

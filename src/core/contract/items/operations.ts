@@ -1,0 +1,231 @@
+/** Items: the entries of a board. Spec: Index, Items; decisions 2 (item types) and 3. */
+import { z } from 'zod'
+import { AuditEntry } from '../audit/operations.ts'
+import { itemType } from '../item-types.ts'
+import { defineOperations } from '../operation.ts'
+import { moment, pageOf, paging, text, uuid, version } from '../vocabulary.ts'
+
+const state = z.enum(['OPEN', 'DONE'])
+const title = text(1, 500)
+const description = text(0, 20_000)
+
+/** What a value may be before its field's kind is asked (structure/custom-fields/value.ts). */
+const fieldValue = z.union([text(0, 10_000), z.number(), z.boolean(), z.array(text(0, 10_000)).max(1000)])
+
+/** Values by the key of their field, as they were taken: an answer is not checked a second time. */
+const customFields = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
+const setCustomFields = z.record(z.string().regex(/^[a-z][a-z0-9_]{0,49}$/), fieldValue.nullable())
+
+export const Item = z
+  .object({
+    id: uuid,
+    container_id: uuid,
+    bucket_id: uuid.nullable().describe('null: in no bucket'),
+    type: itemType,
+    title: z.string(),
+    description: z.string().nullable(),
+    state,
+    position: z.string().describe('orders the items of one bucket: compare as text, by code unit'),
+    label_ids: z.array(uuid).describe("of the container's vocabulary as it is now"),
+    member_ids: z.array(uuid),
+    custom_fields: customFields.describe('by key; what was never set is not there'),
+    due_at: moment.nullable(),
+    completed_at: moment.nullable(),
+    created_at: moment,
+    created_by: uuid,
+    updated_at: moment,
+    version,
+  })
+  .meta({ id: 'Item' })
+export type Item = z.output<typeof Item>
+
+const ItemCreate = z
+  .strictObject({
+    container_id: uuid.describe('a collection'),
+    title,
+    type: itemType.default('TASK'),
+    description: description.nullish(),
+    bucket_id: uuid.nullish().describe('absent: the leftmost; null: none'),
+    before_item_id: uuid.nullish().describe('of that bucket; none: at the end'),
+    label_ids: z.array(uuid).max(100).default([]),
+    custom_fields: setCustomFields.default({}),
+    due_at: moment.nullish(),
+  })
+  .meta({ id: 'ItemCreate' })
+
+const ItemUpdate = z
+  .strictObject({
+    title: title.optional(),
+    description: description.nullable().optional(),
+    due_at: moment.nullable().optional(),
+  })
+  .meta({ id: 'ItemUpdate' })
+
+const ItemMove = z
+  .strictObject({
+    container_id: uuid.optional().describe('absent: where it is'),
+    bucket_id: uuid.nullish().describe('absent: the bucket it is in, or the leftmost of another container; null: none'),
+    before_item_id: uuid.nullish().describe('of that bucket; none: at the end'),
+  })
+  .meta({ id: 'ItemMove' })
+
+const FieldValueSet = z
+  .strictObject({ value: fieldValue.nullable().describe('of the kind of its field; null clears it') })
+  .meta({ id: 'FieldValueSet' })
+
+const itemId = uuid
+const params = z.strictObject({ itemId })
+const recovery = { refused: "content is the workspace's own; `:export` is the operator's way" } as const
+/** The role is asked for in the item's container; what is not visible is `not_found`. */
+const reading = { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', within: 'container' } as const
+const writing = { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER', within: 'container' } as const
+const spec = 'Index, Items; decisions 3'
+const one = { status: 200, answer: Item } as const
+/** What every change of an item has in common. */
+const change = { spec, params, success: one, needs: writing, ifMatch: true, recovery } as const
+
+export const itemOperations = defineOperations('items', {
+  listItems: {
+    method: 'GET',
+    path: '/items',
+    summary: 'The items that the caller sees',
+    spec,
+    query: z.strictObject({
+      container_id: uuid.optional(),
+      bucket_id: uuid.optional(),
+      state: state.optional(),
+      label_id: uuid.optional(),
+      ...paging(200, 50),
+    }),
+    success: { status: 200, answer: pageOf(Item) },
+    needs: reading,
+    refuses: ['not_found', 'cursor.invalid'],
+    recovery,
+    assumed: [
+      'with `bucket_id` in the order of the bucket, otherwise oldest first; filters add up',
+      'a filter that names what the caller does not see is not_found',
+      'an item that nobody moves meanwhile is on exactly one page, however many others are moved',
+    ],
+  },
+  createItem: {
+    method: 'POST',
+    path: '/items',
+    summary: 'Create an item in a collection',
+    spec: `${spec}; Quota semantics (items)`,
+    body: ItemCreate,
+    success: { status: 201, answer: Item, location: (made: { id: string }) => `/items/${made.id}` },
+    needs: writing,
+    refuses: ['container.archived', 'order.exhausted', 'quota.exceeded'],
+    idempotent: true,
+    recovery,
+    assumed: [
+      'titles are 1..500, descriptions 0..20000',
+      'a field that is required of the type has to have a value',
+      'hubs hold collections, so an item is refused there',
+    ],
+  },
+  getItem: {
+    method: 'GET',
+    path: '/items/{itemId}',
+    summary: 'One item',
+    spec,
+    params,
+    success: one,
+    needs: reading,
+    recovery,
+    assumed: ['position is a key and no count: a count would change while the version stays (decision 0105)'],
+  },
+  updateItem: {
+    ...change,
+    method: 'PATCH',
+    path: '/items/{itemId}',
+    summary: 'Change title, description or due moment',
+    body: ItemUpdate,
+    patch: 'merge',
+    refuses: ['container.archived'],
+    assumed: ['place, state, labels and values have operations of their own; the type stays'],
+  },
+  deleteItem: {
+    ...change,
+    method: 'DELETE',
+    path: '/items/{itemId}',
+    summary: 'Delete an item',
+    success: { status: 204 },
+    refuses: ['container.archived'],
+    assumed: ['a soft delete; it answers 404 from then on and no longer counts against the ceiling (decision 0107)'],
+  },
+  moveItem: {
+    ...change,
+    method: 'POST',
+    path: '/items/{itemId}:move',
+    summary: 'Move an item to another container, bucket or place',
+    body: ItemMove,
+    refuses: ['container.archived', 'order.exhausted'],
+    assumed: [
+      'MEMBER in both containers',
+      "labels and values of the old container's vocabulary stop showing and come back with the item (decision 0108)",
+      'a move to where it stands changes nothing',
+    ],
+  },
+  completeItem: {
+    ...change,
+    method: 'POST',
+    path: '/items/{itemId}:complete',
+    summary: "Complete an item; it goes to the end of the container's done bucket, if there is one",
+    refuses: ['container.archived', 'order.exhausted'],
+    assumed: ['of several done buckets the leftmost, unless it is in one already; completing twice changes nothing'],
+  },
+  reopenItem: {
+    ...change,
+    method: 'POST',
+    path: '/items/{itemId}:reopen',
+    summary: 'Open an item again; out of a done bucket it goes to the end of the leftmost that is none',
+    refuses: ['container.archived', 'order.exhausted'],
+    assumed: ['where every bucket is a done bucket it stays; reopening what is open changes nothing'],
+  },
+  addItemLabel: {
+    ...change,
+    method: 'PUT',
+    path: '/items/{itemId}/labels/{labelId}',
+    summary: 'Put a label of the container on an item',
+    params: z.strictObject({ itemId, labelId: uuid }),
+    refuses: ['container.archived'],
+    assumed: ["a label of another container's vocabulary, or deleted, is not_found"],
+  },
+  removeItemLabel: {
+    ...change,
+    method: 'DELETE',
+    path: '/items/{itemId}/labels/{labelId}',
+    summary: 'Take a label off an item',
+    params: z.strictObject({ itemId, labelId: uuid }),
+    success: { status: 204 },
+    refuses: ['container.archived'],
+    assumed: ['taking off what is not on changes nothing'],
+  },
+  setItemField: {
+    ...change,
+    method: 'PUT',
+    path: '/items/{itemId}/custom-fields/{key}',
+    summary: 'Set or clear the value of a custom field',
+    params: z.strictObject({ itemId, key: text(1, 50) }),
+    body: FieldValueSet,
+    refuses: ['container.archived'],
+    assumed: [
+      "a key that is not defined for the item's container and type is not_found",
+      'a required field cannot be cleared',
+    ],
+  },
+  listItemActivity: {
+    method: 'GET',
+    path: '/items/{itemId}/activity',
+    summary: 'What became of an item, newest first',
+    spec,
+    params,
+    query: z.strictObject(paging(200, 50)),
+    success: { status: 200, answer: pageOf(AuditEntry) },
+    needs: reading,
+    refuses: ['cursor.invalid'],
+    recovery,
+    assumed: ["its entries of the workspace's trail: who did what and when, never the content (decision 0109)"],
+  },
+})

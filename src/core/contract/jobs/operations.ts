@@ -1,0 +1,51 @@
+/** Jobs that a caller waits for. Spec: Admin: workspaces, rule 4; decisions 4, JobRef. */
+import { z } from 'zod'
+import { defineOperations } from '../operation.ts'
+import { int64, moment, uuid } from '../vocabulary.ts'
+
+const jobStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const
+export type JobState = (typeof jobStates)[number]
+
+const JobProgress = z
+  .object({
+    phase: z.enum(['WAITING', 'READING', 'SENDING', 'DONE']),
+    done: int64.describe('rows while READING, bytes while SENDING'),
+    total: int64.nullable().describe('of the same; null while it is not known'),
+  })
+  .meta({ id: 'JobProgress' })
+export type JobProgress = z.output<typeof JobProgress>
+
+export const JobRef = z
+  .object({
+    job_id: uuid,
+    kind: z.enum(['TENANT_EXPORT']),
+    state: z.enum(jobStates),
+    queued_at: moment,
+    progress: JobProgress,
+    started_at: moment.nullable(),
+    finished_at: moment.nullable(),
+    failure: z.string().nullable().describe('a code, once the job is FAILED'),
+    result: z
+      .object({ target_id: uuid, path: z.string() })
+      .nullable()
+      .describe('where the archive lies, once the job has SUCCEEDED'),
+  })
+  .meta({ id: 'JobRef' })
+export type JobRef = z.output<typeof JobRef>
+
+export const jobOperations = defineOperations('jobs', {
+  getJob: {
+    method: 'GET',
+    path: '/jobs/{jobId}',
+    summary: 'The state of a job and how far it is',
+    spec: 'decisions 4, JobRef',
+    params: z.strictObject({ jobId: uuid }),
+    success: { status: 200, answer: JobRef },
+    needs: { caller: 'workspace or operator', scope: 'workspace:admin', role: 'ADMIN' },
+    recovery: 'allowed',
+    assumed: [
+      "operators read every job, a workspace's ADMIN those of the workspace",
+      'started_at, finished_at, failure and result beside the members of JobRef',
+    ],
+  },
+})

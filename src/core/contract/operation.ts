@@ -1,0 +1,198 @@
+/**
+ * What an operation is.
+ *
+ * An operation is data: where it is served, what it takes and answers, who may call it.
+ * The route, the gate, the request's validation, the OpenAPI document, the command
+ * line's client and the tests' matrices are all derived from that one declaration, so
+ * none of them can disagree.
+ *
+ * Declared in the `contract.ts` of its area, carried out by the rule of the same name
+ * (handlers.ts). Spec: What the service does, general conventions.
+ */
+import type { z } from 'zod'
+import type { ProblemCode } from './problem.ts'
+import type { Role, Scope } from './vocabulary.ts'
+
+/** Who may call. The gate and its whole test matrix are derived from this. */
+export type Needs =
+  /** Nobody has to say who they are; so each source is held to a rate. */
+  | { readonly caller: 'anyone'; readonly rate: AnonymousRate }
+  /** Any valid credential, for the account's own affairs; its scopes are not asked for unless it changes the ways in. */
+  | {
+      readonly caller: 'account'
+      readonly stepUp?: StepUp
+      /** Changes the account's sessions, tokens, factors or passwords: a session does, or a token with `workspace:admin`. */
+      readonly changes?: 'ways in'
+      /** Served also while a second factor is demanded that the account has not: what it takes to get one. */
+      readonly withoutSecondFactor?: true
+    }
+  /**
+   * The workspace's own people. `within`: the role is asked for in the container that the call is about, so the
+   * gate lets everybody in who has it anywhere, and the rule asks again (areas/access/access.ts).
+   */
+  | {
+      readonly caller: 'workspace'
+      readonly scope: Scope
+      readonly role: Role
+      readonly within?: 'container'
+      readonly stepUp?: StepUp
+    }
+  /**
+   * A workspace's people act for their workspace; a credential that carries `admin:tenants`
+   * acts for the installation, and its bearer must be in the register.
+   */
+  | { readonly caller: 'workspace or operator'; readonly scope: Scope; readonly role: Role; readonly stepUp?: StepUp }
+  /** The installation's operators: scope `admin:tenants` and the register. */
+  | {
+      readonly caller: 'operator'
+      readonly stepUp?: StepUp
+      readonly mode?: 'multi'
+      readonly whileRegisterEmpty?: 'scope alone'
+    }
+
+/** So many calls at once, and then at the pace of so many in so many seconds. */
+export interface CallBound {
+  readonly calls: number
+  readonly seconds: number
+}
+
+/** How often strangers of one source address may call. */
+export interface AnonymousRate {
+  readonly perSource: CallBound
+}
+
+/**
+ * A step-up is demanded always, or of the bodies that `when` answers true for; or it is not demanded and is spent
+ * `when sent`, and the rule asks whether it was (`AccountActor.isProven`). `asking` is the credential that brings the
+ * body; the command line, which does not know it, asks with none.
+ */
+export type StepUp =
+  | true
+  | 'when sent'
+  | { readonly says: string; readonly when: (body: never, asking: Asking | undefined) => boolean }
+
+/** What a step-up may depend on beside the body. */
+export interface Asking {
+  readonly sessionId: string | null
+  readonly scopes: readonly Scope[]
+  readonly expiresAt?: string | null
+}
+
+export interface Operation {
+  readonly id: string
+  readonly area: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below `/api/v1`, with `{params}`. */
+  readonly path: string
+  readonly summary: string
+  /** Where the specification or the decisions say so. */
+  readonly spec: string
+  readonly params?: z.ZodObject
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType
+  /** The media type of the body; a merge-patch tells an absent member from null. */
+  readonly patch?: 'merge'
+  /** The body may be large: `boundsOf` says how large. */
+  readonly takes?: 'large'
+  readonly success: {
+    readonly status: 200 | 201 | 202 | 204
+    readonly answer?: z.ZodType
+    /** Where a created thing is found afterwards, from the answer; below `/api/v1`. */
+    readonly location?: (answer: never) => string
+    /** Without `cursor` and `size` the whole list is answered, streamed page by page. */
+    readonly whole?: 'streamed'
+    /** The same for everybody as long as the daemon runs: made once, with an ETag of its own (daemon/prepared.ts). */
+    readonly fixed?: true
+  }
+  readonly needs: Needs
+  /** What of another account's the call may act on, by the one id in its path or the member `account_id` of its body (areas/auth/token/ceiling.ts). */
+  readonly actsOn?: 'account' | 'token' | 'membership'
+  readonly refuses?: readonly ProblemCode[]
+  /** Accepts `Idempotency-Key`. */
+  readonly idempotent?: true
+  /** Accepts `If-Match`. */
+  readonly ifMatch?: true
+  /** The answer holds something that is shown once: it is stored sealed, if at all. */
+  readonly secret?: true
+  /** Whether `svc --recovery` may do it directly on the database; if not, why. */
+  readonly recovery: 'allowed' | { readonly refused: string }
+  /** What the specification leaves open and we decided. */
+  readonly assumed?: readonly string[]
+}
+
+type Shape = Omit<Operation, 'id' | 'area'>
+export type Declared<T extends Record<string, Shape>> = {
+  readonly [Id in keyof T & string]: T[Id] & { readonly id: Id; readonly area: string }
+}
+
+/** Declares the operations of one area; each gets its id from its name. */
+export function defineOperations<const T extends Record<string, Shape>>(area: string, shapes: T): Declared<T> {
+  const entries = Object.entries(shapes).map(([id, shape]) => [id, Object.freeze({ ...shape, id, area })])
+  return Object.freeze(Object.fromEntries(entries)) as Declared<T>
+}
+
+type Members<O, Key extends string> = O extends { readonly [K in Key]: infer S extends z.ZodType }
+  ? z.output<S>
+  : unknown
+type MembersSent<O, Key extends string> = O extends { readonly [K in Key]: infer S extends z.ZodType }
+  ? z.input<S>
+  : unknown
+type Body<O> = O extends { readonly body: infer S extends z.ZodType } ? { readonly body: z.output<S> } : unknown
+type BodySent<O> = O extends { readonly body: infer S extends z.ZodType } ? { readonly body: z.input<S> } : unknown
+
+/** What a rule receives: path and query members by name, the parsed body as `body`. */
+export type Received<O> = Members<O, 'params'> & Members<O, 'query'> & Body<O>
+
+/** What a caller sends: the same, before parsing, and the headers by name. */
+export type Sent<O> = MembersSent<O, 'params'> & MembersSent<O, 'query'> & BodySent<O> & SentHeaders
+
+export interface SentHeaders {
+  readonly idempotencyKey?: string | undefined
+  readonly ifMatch?: string | undefined
+  readonly stepUp?: string | undefined
+}
+
+/** What a rule answers; undefined where the operation answers 204. */
+export type Answer<O> = O extends { readonly success: { readonly answer: infer S extends z.ZodType } }
+  ? z.output<S>
+  : undefined
+
+/** Whether the operation demands a step-up for this (parsed) body, of whoever asks with this credential. */
+export function needsStepUp(operation: Operation, body: unknown, asking?: Asking): boolean {
+  const stepUp = 'stepUp' in operation.needs ? operation.needs.stepUp : undefined
+  if (stepUp === undefined || stepUp === 'when sent') return false
+  return stepUp === true || stepUp.when(body as never, asking)
+}
+
+/** Whether a step-up makes a difference to this call: it is demanded, or the operation takes one that is sent. */
+export const takesStepUp = (operation: Operation, body: unknown, asking?: Asking): boolean =>
+  ('stepUp' in operation.needs && operation.needs.stepUp === 'when sent') || needsStepUp(operation, body, asking)
+
+/** Whether it takes a session, or a token with `workspace:admin`: it changes how the account gets in. */
+export const changesWaysIn = (needs: Needs) => needs.caller === 'account' && needs.changes === 'ways in'
+
+/** How much a body may be: in bytes, and in members and elements. */
+export interface BodyBounds {
+  readonly bytes: number
+  readonly values: number
+}
+
+/** Nobody stands behind the call: the largest body of any such operation has 27 kB. */
+export const ofAnyone: BodyBounds = { bytes: 64 * 1024, values: 1_000 }
+/** Room for an item of many long fields, or a thousand values of one. */
+const usual: BodyBounds = { bytes: 256 * 1024, values: 5_000 }
+/** Room for a thousand rows of ten members. */
+const large: BodyBounds = { bytes: 1024 * 1024, values: 20_000 }
+
+/** What the body of a call of this operation may be at most; `SVC_BODY_LIMIT_BYTES` may say less (decisions 7, Bounds at the door). */
+export function boundsOf({ needs, takes }: Operation): BodyBounds {
+  if (needs.caller === 'anyone') return ofAnyone
+  return takes === 'large' ? large : usual
+}
+
+/** Whether the operation changes nothing, and may run in a read-only transaction. */
+export const isRead = (operation: Operation) => operation.method === 'GET'
+
+/** Whether the operation is served also to an account that lacks a second factor which is demanded of it. */
+export const isServedWithoutFactor = (needs: Needs) =>
+  needs.caller === 'anyone' || (needs.caller === 'account' && needs.withoutSecondFactor === true)

@@ -1,0 +1,71 @@
+/** The register of every operation served: each area's contract, spread into one object. */
+import { aiProviderOperations } from './ai/offered.ts'
+import { aiOperations } from './ai/operations.ts'
+import { auditOperations } from './audit/operations.ts'
+import { invitationOperations, passwordOperations, sessionOperations, setUpOperations } from './auth/operations.ts'
+import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
+import { backupOperations } from './backup/operations.ts'
+import { containerOperations } from './containers/operations.ts'
+import { eventTypeOperations, triggerOperations } from './events/operations.ts'
+import { identityOperations } from './identity/operations.ts'
+import { itemOperations } from './items/operations.ts'
+import { jobOperations } from './jobs/operations.ts'
+import { journalOperations } from './journal/operations.ts'
+import { encryptionOperations } from './keyring/operations.ts'
+import { membershipOperations } from './memberships/operations.ts'
+import { metaOperations } from './meta/operations.ts'
+import { operatorOperations } from './operators/operations.ts'
+import { overviewOperations } from './overview/operations.ts'
+import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
+import { providerOperations, providerSignInOperations } from './providers/operations.ts'
+import { retentionOperations } from './retention/operations.ts'
+import { secondFactorOperations } from './second-factor/operations.ts'
+import { settingsOperations } from './settings/operations.ts'
+import { statisticsOperations } from './statistics/operations.ts'
+import { customFieldOperations } from './structure/custom-fields.ts'
+import { bucketOperations, labelOperations } from './structure/operations.ts'
+import { tenantOperations } from './tenants/operations.ts'
+import { webhookOperations } from './webhooks/operations.ts'
+import { deliveryOperations } from './webhooks/operator-view.ts'
+
+export const operations = {
+  ...metaOperations,
+  ...eventTypeOperations,
+  ...setUpOperations,
+  ...invitationOperations,
+  ...sessionOperations,
+  ...passwordOperations,
+  ...secondFactorOperations,
+  ...tokenOperations,
+  ...serviceAccountOperations,
+  ...providerSignInOperations,
+  ...providerOperations,
+  ...identityOperations,
+  ...membershipOperations,
+  ...containerOperations,
+  ...bucketOperations,
+  ...labelOperations,
+  ...customFieldOperations,
+  ...itemOperations,
+  ...triggerOperations,
+  ...tenantOperations,
+  ...retentionOperations,
+  ...operatorOperations,
+  ...identityProviderOperations,
+  ...withdrawalPlanOperations,
+  ...settingsOperations,
+  ...overviewOperations,
+  ...statisticsOperations,
+  ...journalOperations,
+  ...aiProviderOperations,
+  ...aiOperations,
+  ...encryptionOperations,
+  ...backupOperations,
+  ...auditOperations,
+  ...jobOperations,
+  ...webhookOperations,
+  ...deliveryOperations,
+}
+
+export type Operations = typeof operations
+export type OperationId = keyof Operations

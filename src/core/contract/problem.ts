@@ -1,0 +1,336 @@
+/**
+ * Problems: every refusal the product can answer, declared once.
+ *
+ * A row says the status, the names of the parameters, the database constraint that
+ * stands for it, and two texts for people. The texts never travel over the API, which
+ * answers codes and parameters only (RFC 9457 without `title` and `detail`); the
+ * command line and the generated documents print them.
+ *
+ * Adding a code is adding a row: `GET /meta/problems`, the OpenAPI document and
+ * docs/generated/problems.md follow.
+ *
+ * Spec: Errors; decisions 1.
+ */
+
+import { aiProblems } from './ai/problems.ts'
+import { authProblems } from './auth/problems.ts'
+import { containerProblems } from './containers/problems.ts'
+import { providerProblems } from './providers/problems.ts'
+import { structureProblems } from './structure/problems.ts'
+import { webhookProblems } from './webhooks/problems.ts'
+
+interface ProblemRow {
+  readonly status: number
+  /** The status where the same refusal is a matter of rate, not of state. */
+  readonly rateStatus?: number
+  readonly params?: readonly string[]
+  /** Parameters that are there only where there is something to say. */
+  readonly optionalParams?: readonly string[]
+  /** The named constraint whose violation means this refusal. */
+  readonly constraint?: string
+  /** What happened, for people; `{name}` is replaced by the parameter. */
+  readonly says: string
+  /** What to do about it, for people. */
+  readonly remedy?: string
+}
+
+export const problems = {
+  'request.malformed': {
+    status: 400,
+    optionalParams: ['more'],
+    says: 'The request could not be read.',
+    remedy: 'Check the path, the query and the JSON.',
+  },
+  'request.invalid': {
+    status: 422,
+    optionalParams: ['more'],
+    says: 'The request breaks a rule of its schema.',
+    remedy: 'Each line below names a member and its rule.',
+  },
+  'request.media_type': { status: 415, params: ['accepted'], says: 'The body is not of the media type {accepted}.' },
+  'request.too_large': { status: 413, params: ['limit_bytes'], says: 'The body is larger than {limit_bytes} bytes.' },
+  'request.method': { status: 405, params: ['allow'], says: 'This path serves {allow} only.' },
+  'request.timeout': { status: 408, says: 'The request did not arrive in time.' },
+  'request.limited': {
+    status: 429,
+    params: ['limit', 'window_seconds'],
+    says: 'Too many of these calls come from one address: {limit} in {window_seconds} s are served.',
+    remedy: 'Wait as long as Retry-After says. Behind a reverse proxy: SVC_TRUSTED_PROXIES, docs/deploying.md.',
+  },
+  not_found: {
+    status: 404,
+    says: 'There is nothing under that name here.',
+    remedy: 'Check the id or the slug; `svc tenants list` shows the workspaces.',
+  },
+  'precondition.failed': {
+    status: 412,
+    params: ['current_etag'],
+    says: 'It was changed by somebody else in between; it is now at {current_etag}.',
+    remedy: 'Read it again and repeat the change.',
+  },
+  'cursor.invalid': {
+    status: 400,
+    says: 'That cursor does not belong to this list.',
+    remedy: 'Start again without a cursor.',
+  },
+  gone: {
+    status: 410,
+    says: 'That cursor is from before a recovery of the installation, or too old.',
+    remedy: 'Start again without a cursor.',
+  },
+  'idempotency.key_reused': {
+    status: 422,
+    says: 'That Idempotency-Key was used for another request.',
+    remedy: 'Use a new key for a new request.',
+  },
+  'idempotency.in_progress': {
+    status: 409,
+    says: 'The first request under that Idempotency-Key is still running.',
+    remedy: 'Ask again in a second.',
+  },
+  'quota.exceeded': {
+    status: 409,
+    rateStatus: 429,
+    params: ['quota', 'limit', 'used'],
+    says: 'The ceiling {quota} of {limit} is reached ({used} used).',
+    remedy: 'An operator can raise it: `svc tenants quotas set SLUG {quota}=N`.',
+  },
+  'service.unavailable': {
+    status: 503,
+    says: 'The database cannot be reached or is too slow, or what must be written ahead of the act cannot be.',
+    remedy: '`svc doctor` says what is wrong.',
+  },
+  internal: { status: 500, says: 'The server failed; its log has the cause under the request id.' },
+  'egress.forbidden': {
+    status: 422,
+    says: 'The daemon must not call that host.',
+    remedy: 'Name a host on the internet; an operator can release others with SVC_EGRESS_ALLOW.',
+  },
+  'backup.target_failed': {
+    status: 503,
+    params: ['reason'],
+    says: 'The backup target cannot be used ({reason}).',
+    remedy: '`svc backup-targets test ID` shows what fails; docs/runbooks/backup-targets.md what to do.',
+  },
+  'archive.path_refused': {
+    status: 422,
+    says: 'That is not the path of an archive at this target.',
+    remedy: 'Use a path as `svc backup-targets backups ID` shows it.',
+  },
+  'archive.invalid': {
+    status: 422,
+    params: ['reason'],
+    says: "The archive is not whole, not this workspace's, or not of a format that this release reads ({reason}).",
+    remedy: 'Take another archive; nothing was changed.',
+  },
+  'secret.unavailable': {
+    status: 503,
+    says: 'A sealed value cannot be opened with the keyring in use.',
+    remedy: '`svc keyring show` and docs/runbooks/keyring.md.',
+  },
+
+  ...aiProblems,
+  ...containerProblems,
+  ...structureProblems,
+  ...providerProblems,
+  ...authProblems,
+  'legal.terms_changed': {
+    status: 409,
+    params: ['terms_version'],
+    says: 'The terms in force are of the version {terms_version}.',
+    remedy: 'Show these to the person, and agree to that version.',
+  },
+  'auth.invitation_invalid': {
+    status: 410,
+    says: 'The invitation is unknown, used or expired.',
+    remedy: 'Ask for a new one.',
+  },
+  'installation.recovering': {
+    status: 503,
+    says: 'The installation is being recovered and admits no workspace yet.',
+    remedy: 'Operators: `svc recovery status`, and docs/runbooks/point-in-time-recovery.md.',
+  },
+  'installation.already_set_up': {
+    status: 409,
+    says: 'This installation is already set up.',
+    remedy: '`svc login` signs in.',
+  },
+  tenant_suspended: {
+    status: 403,
+    says: 'The workspace is suspended.',
+    remedy: 'An operator can resume it: `svc tenants resume SLUG`.',
+  },
+
+  ...webhookProblems,
+
+  'admin.operator_required': {
+    status: 403,
+    says: 'The account is not in the operator register.',
+    remedy: 'An operator can add it: `svc operators add`.',
+  },
+  'admin.operator_not_active': {
+    status: 409,
+    says: 'Only an active account can be an operator.',
+    remedy: 'Let it redeem its invitation first.',
+  },
+  'admin.operator_not_registered': { status: 404, says: 'That account is not in the operator register.' },
+  'admin.operator_last': {
+    status: 409,
+    says: 'Nobody who can act would be left in the operator register.',
+    remedy:
+      'Add another one first: `svc operators add`. Those on probation do not count, nor those whose workspace or account is not active.',
+  },
+  'admin.operator_on_probation': {
+    status: 403,
+    params: ['until'],
+    says: 'The account entered the operator register without a step-up and is on probation until {until}.',
+    remedy: 'Wait until then, or have an operator who is not on probation enter it again: `svc operators add`.',
+  },
+  'plan.stale': {
+    status: 409,
+    params: ['hash'],
+    says: 'The plan that was shown does not hold any more: it is {hash} now. Nothing was done.',
+    remedy: 'See what changed: the same command with --plan.',
+  },
+  'admin.multi_mode_required': {
+    status: 409,
+    says: 'The installation runs in single mode.',
+    remedy: 'Set SVC_MODE=multi to serve several workspaces.',
+  },
+  'admin.slug_taken': {
+    status: 409,
+    constraint: 'tenant_slug_taken',
+    says: 'That slug is taken, or was until recently.',
+    remedy: 'Choose another one.',
+  },
+  'admin.tenant_leaving': {
+    status: 409,
+    says: 'The workspace is pending deletion.',
+    remedy: 'Cancel the deletion first: `svc tenants cancel-deletion SLUG`.',
+  },
+  'admin.confirmation_mismatch': {
+    status: 422,
+    says: 'The confirmation is not the display name of the workspace.',
+    remedy: 'Type it exactly as `svc tenants show SLUG` shows it.',
+  },
+  'admin.tenant_deletion_underway': {
+    status: 409,
+    says: 'The purge of the workspace has begun.',
+    remedy: 'It cannot be called back; docs/runbooks/stuck-purge.md says how far it is.',
+  },
+  'admin.settings_enforced': {
+    status: 409,
+    params: ['source'],
+    says: 'The file {source} enforces the settings.',
+    remedy: 'Change the file and send the daemon SIGHUP; or take SVC_SETTINGS_FILE away and start it anew.',
+  },
+  'admin.password_opening_suspended': {
+    status: 409,
+    says: 'The workspace is suspended: nobody could sign in.',
+    remedy: 'Resume it first: `svc tenants resume SLUG`.',
+  },
+  'retention.hold_differs': {
+    status: 422,
+    params: ['hold_id'],
+    says: 'The hold {hold_id} is given twice, with other content.',
+    remedy: 'Find out which one is right; nothing was placed.',
+  },
+  'retention.hold_elsewhere': {
+    status: 422,
+    params: ['hold_id'],
+    says: 'The hold {hold_id} belongs to another workspace.',
+    remedy: 'Check which workspace these holds are for; nothing was placed.',
+  },
+} as const satisfies Record<string, ProblemRow>
+
+export type ProblemCode = keyof typeof problems
+type RowOf<C extends ProblemCode> = (typeof problems)[C]
+type ParamsOf<C extends ProblemCode> =
+  RowOf<C> extends { params: readonly (infer Name extends string)[] }
+    ? [params: Record<Name, ProblemParam>, extra?: Extra]
+    : [params?: undefined, extra?: Extra]
+
+type ProblemParam = string | number | bigint | boolean | null
+
+/** One member that breaks its rule: where (`pointer` into the body, or `parameter` of path, query or header) and which rule. */
+export interface Violation {
+  readonly pointer?: string
+  readonly parameter?: string
+  readonly code: string
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+interface Extra {
+  readonly errors?: readonly Violation[]
+  readonly headers?: Readonly<Record<string, string>>
+  readonly status?: number
+}
+
+/** Errors that one problem lists; of more it says that there are. */
+export const mostErrors = 20
+
+/** A refusal on its way to the caller. */
+export class Problem extends Error {
+  readonly code: ProblemCode
+  readonly status: number
+  readonly params: Readonly<Record<string, ProblemParam>>
+  readonly errors: readonly Violation[] | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: ProblemCode, params: Readonly<Record<string, ProblemParam>> = {}, extra: Extra = {}) {
+    super(code)
+    this.name = 'Problem'
+    this.code = code
+    this.status = extra.status ?? problems[code].status
+    const { errors } = extra
+    const isCut = errors !== undefined && errors.length > mostErrors
+    this.params = isCut ? { ...params, more: true } : params
+    this.errors = isCut ? errors.slice(0, mostErrors) : errors
+    this.headers = extra.headers ?? {}
+  }
+
+  withHeaders(headers: Readonly<Record<string, string>>): Problem {
+    const { status, errors } = this
+    return new Problem(this.code, this.params, {
+      status,
+      headers: { ...this.headers, ...headers },
+      ...(errors ? { errors } : {}),
+    })
+  }
+}
+
+/** Refuses; never returns. A code that has parameters does not compile without them. */
+export function refuse<C extends ProblemCode>(code: C, ...[params, extra]: ParamsOf<C>): never {
+  throw new Problem(code, params, extra)
+}
+
+/** Refuses a body for one member: 422 `request.invalid` with a JSON pointer, e.g. `/slug`. */
+export function refuseMember(pointer: string, code: string, params: Record<string, unknown> = {}): never {
+  throw new Problem('request.invalid', {}, { errors: [{ pointer, code, params }] })
+}
+
+/** The problem's wire form (`application/problem+json`). */
+export function problemBody(problem: Problem, requestId: string): Record<string, unknown> {
+  return {
+    type: `urn:problem:svc:${problem.code}`,
+    status: problem.status,
+    code: problem.code,
+    params: problem.params,
+    instance: `urn:uuid:${requestId}`,
+    ...(problem.errors ? { errors: problem.errors } : {}),
+  }
+}
+
+/** The refusal a database error stands for, or undefined when the failure is ours. */
+export function problemOf(error: unknown): Problem | undefined {
+  if (error instanceof Problem) return error
+  if (!(error instanceof Error)) return undefined
+  if (error.name === 'DatabaseUnavailable' || error.name === 'LedgerUnavailable')
+    return new Problem('service.unavailable', {}, { headers: { 'retry-after': '1' } })
+  const { constraint_name: violated, code } = error as { constraint_name?: string; code?: string }
+  const rows = Object.entries(problems) as [ProblemCode, ProblemRow][]
+  const row = violated && rows.find(([, candidate]) => candidate.constraint === violated)
+  if (row) return new Problem(row[0])
+  // Data exceptions are the caller's values, whatever schema let them through (database.md: 22xxx → 422).
+  return code?.startsWith('22') ? new Problem('request.invalid') : undefined
+}

@@ -1,0 +1,28 @@
+/** Events of legal holds. Spec: Admin: workspaces, rule 3; decisions 4 and 5. */
+import { z } from 'zod'
+import { defineEvents, exampleId } from '../event.ts'
+import { uuid } from '../vocabulary.ts'
+import { holdScopes } from './operations.ts'
+
+const subject = '/retention/holds/{id}'
+/**
+ * Id and scope alone. A hold is placed without telling the workspace's people what for: its reason, and who placed it,
+ * stay with the operators (docs/decisions/0134).
+ */
+const data = z.object({
+  id: uuid,
+  scope: z.object({ kind: z.enum(holdScopes), id: uuid.nullable() }),
+})
+const example = { id: exampleId(2), scope: { kind: 'TENANT', id: null } } as const
+
+export const retentionEvents = defineEvents({
+  'lifecycle.hold.placed': { when: 'a legal hold was placed', subject, container: null, data, example },
+  'lifecycle.hold.released': { when: 'a legal hold was released', subject, container: null, data, example },
+  'lifecycle.hold.replaced': {
+    when: 'a legal hold was put back in force after a recovery',
+    subject,
+    container: null,
+    data,
+    example,
+  },
+})

@@ -1,0 +1,147 @@
+/**
+ * Migrations: forward only, one story each, run by one process at a time.
+ *
+ * Three steps, each safe to repeat: our SQL files (node-pg-migrate, under its advisory
+ * lock), pg-boss's own schema and our queues, and the grants of the daemon's login.
+ * Spec: database design; docs/decisions/0003.
+ */
+import type { Client } from 'pg'
+import type { DatabaseAddress } from './address.ts'
+import { withClient } from './client.ts'
+import { migrationFolder, migrationNames } from './migration-names.ts'
+import { queueSchema } from './queue-schema.ts'
+import { revokeFromEverybody } from './rights.ts'
+
+const table = 'pgmigrations'
+
+/** PostgreSQL before this lacks what the schema needs. */
+const oldestServer = 150_000
+
+export interface MigrationStatus {
+  /** Names that the database has run. */
+  readonly applied: readonly string[]
+  /** Names of this release that it has not. */
+  readonly pending: readonly string[]
+  /** Names that it has run and this release does not know: it was migrated by a newer one. */
+  readonly unknown: readonly string[]
+}
+
+/** The schema is not what this release needs: one clear line with the remedy. */
+export class SchemaError extends Error {
+  override readonly name = 'SchemaError'
+}
+
+/** Brings the database up to this release, with a queue for each name; answers the migrations it ran. Throws SchemaError for a newer database or an old server. */
+export async function migrate(
+  owner: DatabaseAddress,
+  daemon: DatabaseAddress,
+  queues: readonly string[],
+): Promise<readonly string[]> {
+  return withClient(owner, async (client) => {
+    await checkServer(client)
+    const { unknown } = await statusOf(client)
+    if (unknown.length > 0) throw newerDatabase(unknown)
+    const { runner } = await import('node-pg-migrate')
+    const ran = await runner({
+      dbClient: client,
+      dir: migrationFolder,
+      direction: 'up',
+      migrationsTable: table,
+      advisoryLockMode: 'wait',
+      checkOrder: true,
+      verbose: false,
+      log: () => {},
+    })
+    await migrateQueue(client, queues)
+    await grantLogin(client, daemon.user)
+    return ran.map(({ name }) => name)
+  })
+}
+
+/** What the database has run, compared with this release. */
+export const migrationStatus = (address: DatabaseAddress): Promise<MigrationStatus> => withClient(address, statusOf)
+
+/** Throws SchemaError unless the database is exactly what this release needs. */
+export async function checkMigrated(address: DatabaseAddress, queues: readonly string[]): Promise<void> {
+  const { pending, unknown } = await migrationStatus(address)
+  if (unknown.length > 0) throw newerDatabase(unknown)
+  if (pending.length > 0)
+    throw new SchemaError(
+      `The database lacks ${pending.length} migration(s), the first is ${pending[0]}. Run: svc db migrate`,
+    )
+  const [queue] = await missingQueues(address, queues)
+  if (queue) throw new SchemaError(`The database lacks the queue of the job ${queue}. Run: svc db migrate`)
+}
+
+/** The queues of this release that the database lacks: a release may bring one without a migration of its own. */
+export const missingQueues = (address: DatabaseAddress, queues: readonly string[]): Promise<readonly string[]> =>
+  withClient(address, async (client) => {
+    await client.query('set role svc_queue')
+    const { rows } = await client.query<{ name: string }>(`select name from ${queueSchema}.queue`)
+    return queues.filter((name) => !rows.some((row) => row.name === name))
+  })
+
+const newerDatabase = (unknown: readonly string[]) =>
+  new SchemaError(
+    `The database was migrated by a newer svc: it has ${unknown.join(', ')}, which this release does not know. Run the newer release, or restore a backup from before the upgrade (docs/runbooks/upgrade.md).`,
+  )
+
+async function statusOf(client: Client): Promise<MigrationStatus> {
+  const { rows } = await client.query<{ known: boolean }>('select to_regclass($1) is not null as known', [
+    `public.${table}`,
+  ])
+  const applied = rows[0]?.known
+    ? (await client.query<{ name: string }>(`select name from ${table} order by name`)).rows.map(({ name }) => name)
+    : []
+  const wanted = migrationNames()
+  return {
+    applied,
+    pending: wanted.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !wanted.includes(name)),
+  }
+}
+
+async function checkServer(client: Client): Promise<void> {
+  const { rows } = await client.query<{ version: number; text: string }>(
+    "select current_setting('server_version_num')::int as version, current_setting('server_version') as text",
+  )
+  const [server] = rows
+  if (server && server.version < oldestServer)
+    throw new SchemaError(`The server is PostgreSQL ${server.text}; svc needs 15 or newer.`)
+}
+
+/** pg-boss's own schema, made or brought up by its own plans, and one queue for each job. */
+async function migrateQueue(client: Client, queues: readonly string[]): Promise<void> {
+  const { PgBoss } = await import('pg-boss')
+  const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) }
+  const boss = new PgBoss({ db, schema: queueSchema, migrate: true, supervise: false, schedule: false })
+  await client.query('select pg_advisory_lock(7302)')
+  try {
+    await boss.start()
+    for (const name of queues) {
+      if (!(await boss.getQueue(name))) await boss.createQueue(name, { policy: 'standard' })
+    }
+    await boss.stop({ graceful: false })
+    await client.query(`
+      grant usage on schema ${queueSchema} to svc_queue;
+      grant select, insert, update, delete on all tables in schema ${queueSchema} to svc_queue;
+      grant usage on all sequences in schema ${queueSchema} to svc_queue;
+      grant execute on all functions in schema ${queueSchema} to svc_queue`)
+  } finally {
+    await client.query('select pg_advisory_unlock(7302)')
+  }
+}
+
+/** The daemon's login may act as the four roles, and as nothing else. */
+async function grantLogin(client: Client, login: string): Promise<void> {
+  const { rows } = await client.query<{ me: string; tells_set_from_inherit: boolean }>(
+    "select current_user as me, current_setting('server_version_num')::int >= 160000 as tells_set_from_inherit",
+  )
+  const quoted = `"${login.replaceAll('"', '""')}"`
+  // Rights are taken by `set local role`, never had by being logged in; before 16 that is the login's own NOINHERIT.
+  const how = rows[0]?.tells_set_from_inherit ? ' with inherit false, set true' : ''
+  await client.query(`grant svc_tenant, svc_installation, svc_queue, svc_purge to ${quoted}${how}`)
+  if (rows[0]?.me !== login)
+    await client.query(`grant usage on schema public to ${quoted}; grant select on ${table} to ${quoted}`)
+  await client.query(revokeFromEverybody)
+}

@@ -1,0 +1,12 @@
+/** The names of this release's migrations, apart from what runs them, for whoever only compares. */
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+export const migrationFolder = fileURLToPath(new URL('../../../../migrations', import.meta.url))
+
+/** In order. */
+export const migrationNames = () =>
+  readdirSync(migrationFolder)
+    .filter((name) => /^[0-9]{4}_.*\.sql$/.test(name))
+    .map((name) => name.slice(0, -'.sql'.length))
+    .sort()

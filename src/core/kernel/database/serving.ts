@@ -1,0 +1,21 @@
+/**
+ * Whether a daemon serves this installation, told through the database.
+ *
+ * A daemon that admits traffic holds a shared lock. Recovery commands ask before they
+ * change what a daemon may be serving. Spec: decisions 6 (`--recovery` refuses while a
+ * daemon admits traffic).
+ */
+
+import type { DatabaseAddress } from './address.ts'
+import { type KeptLocks, keepSharedLocks } from './kept-locks.ts'
+import { lockClasses } from './lock-classes.ts'
+import { isLockHeld } from './shared-lock.ts'
+
+const servingLock = { lockClass: lockClasses.serving, key: 1 }
+
+/** Announces that this process serves, until `release`. Throws when the database cannot be reached at first. */
+export const announceServing = (address: DatabaseAddress): Promise<KeptLocks> =>
+  keepSharedLocks(address, 'svc serving', () => [servingLock])
+
+/** Whether any daemon admits traffic now. */
+export const isServed = (address: DatabaseAddress): Promise<boolean> => isLockHeld(address, servingLock)

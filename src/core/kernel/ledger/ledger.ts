@@ -1,0 +1,261 @@
+/**
+ * The obligation ledger: JSON Lines outside the database, written ahead of the act.
+ *
+ *    {"v":1,"seq":7,"at":"2026-11-20T12:00:00.000Z","act":"token.revoked","tenant_id":"…","id":"…","key":"k2026","mac":"…"}
+ *
+ *    obligations (fsync) ──▶ commit ──▶ {"act":"settled","of":[7],"outcome":"done"}
+ *                              └─ refused, rolled back ──▶ … "outcome":"void"
+ *                              └─ killed, answer lost ──▶ nothing: unsettled
+ *
+ * Always true:
+ *  - a transaction that owes something commits only once its lines are on the disk;
+ *  - `mac` is HMAC-SHA256 under a key of the ring over the mac before it and the line, so
+ *    that no line can be changed, left out or put in by whoever lacks the ring;
+ *  - one process appends at a time (a lock the kernel drops when the process dies), and a
+ *    line that a power cut tore is cut off by the next one: it was never relied on.
+ *
+ * Not guaranteed: that the end is still there. Lines cut off at the end of the file leave a
+ * chain that verifies, which is why a copy belongs elsewhere (ledger-copies.ts).
+ *
+ * Elsewhere: when it is written (write-ahead.ts), what is done with it (reconcile.ts). Ours: The
+ * obligation ledger; docs/decisions/0041.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { constants, type FileHandle, open, readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import { Note, Obligation } from '../../contract/obligation.ts'
+import { makeLockFile, takeTurn } from '../database/embedded/locks.ts'
+import type { Keyring } from '../sealing/keyring.ts'
+import { decrypt, encrypt, lengthPrefixed } from '../sealing/sealing.ts'
+import { makeFolder } from '../values/folder.ts'
+
+/** The ledger cannot be written: what owes something must not be done. */
+export class LedgerUnavailable extends Error {
+  override readonly name = 'LedgerUnavailable'
+}
+
+export interface Entry<Act = Obligation | Note> {
+  readonly seq: number
+  readonly at: string
+  readonly act: Act
+  /** No other line of any ledger has it. */
+  readonly mac: string
+}
+
+export interface LedgerContents {
+  readonly installationId: string | undefined
+  /** The obligations whose transaction is not known to have failed, oldest first. */
+  readonly obligations: readonly (Entry<Obligation> & { readonly isSettled: boolean })[]
+  /** The macs of those whose transaction is known to have failed: a copy may not have heard of it. */
+  readonly voided: ReadonlySet<string>
+  /** The mac of its first line, and the number of its last that is believed; undefined for an empty one. */
+  readonly lineage: string | undefined
+  readonly last: number
+  /** The line from which on nothing is believed, and why; undefined for a whole ledger. */
+  readonly fault: string | undefined
+}
+
+export interface Ledger {
+  readonly file: string
+  /** Puts the acts on the disk and answers their numbers. Throws LedgerUnavailable. */
+  append(acts: readonly Obligation[]): Promise<readonly number[]>
+  /** Says what became of them. A failure leaves them unsettled, which is safe. */
+  settle(of: readonly number[], outcome: 'done' | 'void'): Promise<void>
+}
+
+const Line = z.object({
+  v: z.literal(1),
+  seq: z.int().positive(),
+  at: z.string(),
+  key: z.string(),
+  mac: z.string().regex(/^[0-9a-f]{64}$/),
+})
+
+const noMac = '0'.repeat(64)
+const tailBytes = 64 * 1024
+const purpose = 'svc/ledger/v1'
+const reasonPurpose = 'svc/ledger-reason/v1'
+
+/** A line is never written anew: what verifies it outlives the key it was written under. */
+export const ledgerPurposes = [purpose, reasonPurpose]
+
+/** A ledger at a path; the file is made with its first line. `installationId` is asked for then. */
+export function openLedger(file: string, ring: Keyring, installationId: () => string): Ledger {
+  const write = async (acts: readonly (Obligation | Note)[], isDurable: boolean): Promise<number[]> => {
+    makeFolder(dirname(file), 0o700)
+    await makeLockFile(`${file}.turn`)
+    const turn = await takeTurn(`${file}.turn`, () => {})
+    try {
+      return await appendTo(file, ring, installationId, acts, isDurable)
+    } finally {
+      turn.release()
+    }
+  }
+
+  return {
+    file,
+    async append(acts) {
+      if (acts.length === 0) return []
+      try {
+        return await write(acts, true)
+      } catch (cause) {
+        throw new LedgerUnavailable('the obligation ledger cannot be written', { cause })
+      }
+    },
+    async settle(of, outcome) {
+      if (of.length > 0) await write([{ act: 'settled', of: [...of], outcome }], false).catch(() => {})
+    },
+  }
+}
+
+async function appendTo(
+  file: string,
+  ring: Keyring,
+  installationId: () => string,
+  acts: readonly (Obligation | Note)[],
+  isDurable: boolean,
+): Promise<number[]> {
+  const handle = await open(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
+  try {
+    const { size } = await handle.stat()
+    const from = Math.max(0, size - tailBytes)
+    const tail = Buffer.alloc(size - from)
+    await handle.read(tail, 0, tail.length, from)
+    const whole = tail.lastIndexOf(0x0a) + 1
+    if (whole === 0 && from > 0) throw new Error('the ledger ends with no line of ours')
+    const last = Line.safeParse(
+      JSON.parse(tail.subarray(0, whole).toString('utf8').trimEnd().split('\n').at(-1) || '{}'),
+    )
+    if (whole > 0 && !last.success) throw new Error('the last line of the ledger is none of ours')
+
+    let { seq, mac } = last.success ? last.data : { seq: 0, mac: noMac }
+    const opening: Note[] = seq === 0 ? [{ act: 'ledger.opened', installation_id: installationId() }] : []
+    const numbers: number[] = []
+    let text = ''
+    for (const act of [...opening, ...acts]) {
+      seq += 1
+      const line = lineOf(ring, seq, act, mac)
+      mac = line.mac
+      text += `${line.text}\n`
+      if (!opening.includes(act as Note)) numbers.push(seq)
+    }
+    await handle.truncate(from + whole) // what a power cut tore
+    try {
+      await writeWhole(handle, Buffer.from(text, 'utf8'), from + whole)
+      if (isDurable) await handle.sync()
+    } catch (error) {
+      await handle.truncate(from + whole).catch(() => {})
+      throw error
+    }
+    return numbers
+  } finally {
+    await handle.close()
+  }
+}
+
+/** A disk that fills up takes the first part of a write and says nothing until the next. */
+async function writeWhole(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let at = 0; at < bytes.length; )
+    at += (await handle.write(bytes, at, bytes.length - at, position + at)).bytesWritten
+}
+
+function lineOf(ring: Keyring, seq: number, act: Obligation | Note, before: string) {
+  const key = ring.current
+  const sealed = act.act === 'hold.placed' ? { ...act, reason: sealReason(ring, key, act.id, act.reason) } : act
+  const body = JSON.stringify({ v: 1, seq, at: new Date().toISOString(), ...sealed, key })
+  const mac = macOf(ring, key, before, body)
+  return { mac, text: `${body.slice(0, -1)},"mac":"${mac}"}` }
+}
+
+const macOf = (ring: Keyring, key: string, before: string, body: string) =>
+  createHmac('sha256', ring.derive(key, purpose)).update(before).update(body).digest('hex')
+
+const reasonContext = (id: string) => lengthPrefixed('svc.ledger.reason.v1', id)
+const reasonKey = (ring: Keyring, key: string) => ring.derive(key, reasonPurpose)
+
+const sealReason = (ring: Keyring, key: string, id: string, reason: string) =>
+  encrypt(reasonKey(ring, key), Buffer.from(reason, 'utf8'), reasonContext(id)).toString('base64url')
+
+const openReason = (ring: Keyring, key: string, id: string, sealed: string) =>
+  decrypt(reasonKey(ring, key), Buffer.from(sealed, 'base64url'), reasonContext(id)).toString('utf8')
+
+/** Reads and verifies a ledger; a file that is not there is an empty one. What follows a fault is not believed. */
+export async function readLedger(file: string, ring: Keyring): Promise<LedgerContents> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
+  const lines = text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .slice(0, -1)
+  const obligations = new Map<number, Entry<Obligation> & { isSettled: boolean }>()
+  const voided = new Set<string>()
+  let installationId: string | undefined
+  let before: ChainEnd = noLine
+  let lineage: string | undefined
+  const contents = (fault?: string): LedgerContents => ({
+    ...{ installationId, lineage, voided, fault },
+    obligations: [...obligations.values()],
+    last: before.seq,
+  })
+  for (const [index, line] of lines.entries()) {
+    const entry = readLine(ring, before, line)
+    if (typeof entry === 'string') return contents(`line ${index + 1}: ${entry}`)
+    before = entry
+    lineage ??= entry.mac
+    const { act } = entry
+    if (act.act === 'ledger.opened') installationId = act.installation_id
+    else if (act.act === 'settled')
+      for (const seq of act.of) {
+        const settled = obligations.get(seq)
+        if (!settled) continue
+        if (act.outcome === 'done') settled.isSettled = true
+        else {
+          obligations.delete(seq)
+          voided.add(settled.mac)
+        }
+      }
+    else obligations.set(entry.seq, { ...entry, act, isSettled: false })
+  }
+  return contents()
+}
+
+/** The line before one, as the chain knows it. */
+export interface ChainEnd {
+  readonly seq: number
+  readonly mac: string
+}
+
+/** What stands before the first line. */
+export const noLine: ChainEnd = { seq: 0, mac: noMac }
+
+const Body = z.looseObject(Line.omit({ mac: true }).shape)
+
+function readBody(text: string): z.output<typeof Body> | undefined {
+  try {
+    return Body.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
+  }
+}
+
+/** The entry of a line, or what is wrong with it. */
+export function readLine(ring: Keyring, before: ChainEnd, text: string): Entry | string {
+  const [, start, mac] = /^(\{.*),"mac":"([0-9a-f]{64})"\}$/.exec(text) ?? []
+  if (start === undefined || mac === undefined) return 'is not whole'
+  const body = `${start}}`
+  const said = readBody(body)
+  if (!said) return 'is not whole'
+  const { v: _, seq, at, key, ...rest } = said
+  if (!ledgerPurposes.every((one) => ring.serves(key, one))) return `names the key "${key}", which the ring lacks`
+  if (!timingSafeEqual(Buffer.from(macOf(ring, key, before.mac, body)), Buffer.from(mac)))
+    return 'was changed, or lines before it are missing'
+  if (seq !== before.seq + 1) return 'is out of order'
+  const parsed = z.union([Obligation, Note]).safeParse(rest)
+  if (!parsed.success) return 'names an act that this release does not know'
+  const act = parsed.data
+  const opened = act.act === 'hold.placed' ? { ...act, reason: openReason(ring, key, act.id, act.reason) } : act
+  return { seq, at, act: opened, mac }
+}

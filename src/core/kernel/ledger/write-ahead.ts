@@ -1,0 +1,40 @@
+/**
+ * What one transaction owes: on the disk and at a target before its commit, settled after it.
+ *
+ *    attempt 1 ── append ── collided            its lines are void
+ *    attempt 2 ── append ── committed           its lines are done
+ *                        └─ the answer is lost  its lines stay unsettled
+ *
+ * Who reads an unsettled line looks in the database, or, where that was rewound, keeps the
+ * promise. Ours: The obligation ledger; docs/decisions/0041.
+ */
+
+import type { Obligation } from '../../contract/obligation.ts'
+import type { Ledger } from './ledger.ts'
+
+export class WriteAhead {
+  private readonly ledger: Ledger
+  private lines: readonly number[] = []
+
+  constructor(ledger: Ledger) {
+    this.ledger = ledger
+  }
+
+  /** Whether an attempt has left lines that are not settled. */
+  get isPending(): boolean {
+    return this.lines.length > 0
+  }
+
+  /** Writes the obligations of this attempt; they are on the disk when it resolves. Throws LedgerUnavailable. */
+  async append(owed: readonly Obligation[]): Promise<void> {
+    this.lines = await this.ledger.append(owed)
+  }
+
+  /** Says what became of this attempt's lines, where it has any. */
+  async settle(outcome: 'done' | 'void'): Promise<void> {
+    const { lines } = this
+    if (lines.length === 0) return
+    this.lines = []
+    await this.ledger.settle(lines, outcome)
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * Fan-out: an event's deliveries are written by the statement that writes the event.
+ *
+ * So an event that is committed has its deliveries, whatever dies afterwards, and one that
+ * is rolled back has none (decision 0115). The bell rings with the commit: PostgreSQL
+ * sends a notification when, and only when, its transaction has.
+ *
+ * An event of a private container goes to the webhooks whose account sees it now (decision 0156);
+ * one of an open container, or of the whole workspace, asks no further.
+ *
+ * Spec: Events, rule 3; Webhooks and event pull, rule 4 (restored events); decisions 7, Sight of events.
+ */
+
+import type { Tx } from '../database/transaction.ts'
+import { isLetIn, isOpen, joinContainer } from './container-sight.ts'
+import type { EventRow } from './event-row.ts'
+
+/** The channel that says where something has become due: `<workspace> <webhook> <webhook> …`. */
+export const bell = 'svc_deliveries'
+/** Webhooks that one notification names: 8,000 bytes are the most it can carry. One that is full is followed by another. */
+export const perNotification = 200
+
+/** Writes events of one workspace and what they mean for its webhooks. `waitSeconds` is the ladder's first rung. */
+export function writeEvents(tx: Tx, rows: readonly EventRow[], waitSeconds: number): Promise<unknown> {
+  const tenantId = tx.part`e.tenant_id`
+  return tx`
+    with written as (
+      insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'container_id', 'body')}
+      returning tenant_id, id, type, container_id),
+    fanned as (
+      insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause, due_at)
+      select e.tenant_id, new_id(), w.id, e.id, e.type, 'EVENT', now() + make_interval(secs => ${waitSeconds}::float8)
+      from written e join webhook w on w.tenant_id = e.tenant_id and w.state = 'ACTIVE' and w.event_types ? e.type
+      ${joinContainer(tx, tenantId, tx.part`e.container_id`)}
+      where e.container_id is null or ${isOpen(tx)} or ${isLetIn(tx, tenantId, tx.part`w.acts_for`)}
+      returning tenant_id, webhook_id),
+    told as (
+      select tenant_id, webhook_id, (row_number() over () - 1) / ${perNotification}::int as nth
+      from (select distinct tenant_id, webhook_id from fanned) d)
+    select pg_notify(${bell}, tenant_id || ' ' || string_agg(webhook_id::text, ' ')) from told group by tenant_id, nth order by nth`
+}
+
+/** Says, with the commit, that a webhook has something due. */
+export const ring = (tx: Tx, tenantId: string, webhookId: string): Promise<unknown> =>
+  tx`select pg_notify(${bell}, ${`${tenantId} ${webhookId}`})`

@@ -1,0 +1,101 @@
+/**
+ * The queue: pg-boss, fed through our own transactions.
+ *
+ * A job is queued by the transaction that makes it necessary (`send` takes that
+ * transaction), and fetched by a worker through pg-boss's own connections, which act as
+ * svc_queue and can read nothing but the queue. Not guaranteed: that a job runs once.
+ *
+ * pg-boss costs 60 ms to load, so it is loaded when the first job is queued or worked.
+ */
+import type { PgBoss } from 'pg-boss'
+import { type DatabaseAddress, pgOptions } from '../database/address.ts'
+import { keepAlive } from '../database/client.ts'
+import { queueSchema } from '../database/queue-schema.ts'
+import type { Tx } from '../database/transaction.ts'
+import type { Job } from './job.ts'
+
+export interface EnqueueOptions {
+  readonly startAfter?: Date
+  /** At most one job of that key waits at a time; asking again queues nothing new. */
+  readonly singletonKey?: string
+  /** With a key: at most one job of it is queued in each span of so many seconds; asking again queues nothing new. */
+  readonly singletonSeconds?: number
+}
+
+export interface Queue {
+  send<P>(tx: Tx, job: Job<P>, payload: P, options?: EnqueueOptions): Promise<void>
+  /** The started pg-boss, with its maintenance when `works`. */
+  boss(): Promise<PgBoss>
+  close(): Promise<void>
+}
+
+export function openQueue(address: DatabaseAddress, works: boolean, onError: (error: Error) => void): Queue {
+  let started: Promise<PgBoss> | undefined
+
+  const start = async () => {
+    const { PgBoss: Boss } = await import('pg-boss')
+    const boss = new Boss({
+      ...pgOptions(address),
+      options: '-c role=svc_queue',
+      schema: queueSchema,
+      application_name: 'svc queue',
+      ...limitsOf(works),
+      max: works ? 3 : 1,
+      migrate: false,
+      supervise: works,
+      schedule: works,
+    })
+    boss.on('error', onError)
+    await boss.start()
+    return boss
+  }
+
+  const boss = () => {
+    started ??= start().catch((error: unknown) => {
+      started = undefined
+      throw error
+    })
+    return started
+  }
+
+  return {
+    boss,
+    async send(tx, job, payload, options = {}) {
+      await (await boss()).send(job.name, job.payload.parse(payload) as object, {
+        ...options,
+        retryLimit: job.retryLimit,
+        ...backoffOf(job),
+        ...(job.longestSeconds === undefined ? {} : { expireInSeconds: job.longestSeconds }),
+        db: transactionDatabase(tx),
+      })
+    },
+    async close() {
+      const running = await started?.catch(() => undefined)
+      await running?.stop({ graceful: true, timeout: 8000 })
+    },
+  }
+}
+
+/** pg-boss waits between half and all of the doubled delay, so that what failed together does not come back together. */
+const backoffOf = ({ retryDelaySeconds, longestRetryDelaySeconds }: Job) =>
+  retryDelaySeconds === undefined
+    ? {}
+    : {
+        retryDelay: retryDelaySeconds,
+        retryBackoff: true,
+        ...(longestRetryDelaySeconds === undefined ? {} : { retryDelayMax: longestRetryDelaySeconds }),
+      }
+
+/** Whoever queues the first job of a process waits for its connection; a worker's clean-up may take long. */
+const limitsOf = (works: boolean) => ({
+  ...keepAlive,
+  connectionTimeoutMillis: 2_000,
+  query_timeout: works ? 60_000 : 5_000,
+})
+
+/** pg-boss's view of our transaction. */
+const transactionDatabase = (tx: Tx) => ({
+  async executeSql(text: string, values?: unknown[]) {
+    return { rows: [...(await tx.text(text, values))] }
+  },
+})

@@ -1,0 +1,26 @@
+/**
+ * Plans before destruction: the hash of what a person decides by, and that it still holds when it is applied.
+ *
+ * The act computes the plan once more, by the function that showed it, under its own locks. So what was confirmed is
+ * what is done, or nothing. Spec: Plans before destruction; decisions 7, Plans.
+ */
+import { createHash } from 'node:crypto'
+import { refuse } from '../../contract/problem.ts'
+import { writeJson } from '../values/json.ts'
+
+/** Sixteen hexadecimal digits over the facts, whose order of members counts. */
+export const hashOfPlan = (facts: unknown): string =>
+  createHash('sha256')
+    .update(writeJson(facts) ?? '')
+    .digest('hex')
+    .slice(0, 16)
+
+/** Holds the plan that was shown, if one was, against that of this moment. Refuses plan.stale. */
+export async function demandPlan(
+  shown: string | undefined,
+  plan: () => Promise<{ readonly hash: string }>,
+): Promise<void> {
+  if (shown === undefined) return
+  const { hash } = await plan()
+  if (hash !== shown) refuse('plan.stale', { hash })
+}

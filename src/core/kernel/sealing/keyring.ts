@@ -1,0 +1,227 @@
+/**
+ * The keyring: the master keys that sealed values are wrapped under.
+ *
+ *    {"current":"k2026b","keys":{"k2026a":"<32 bytes, base64url>","k2026b":"…"}}
+ *
+ * A file of mode 0600 beside the database, never in it. New values are sealed under
+ * `current`; the other keys open what was sealed before. Purposes never share a key:
+ * each derives its own with HKDF. A key that was retired has left the file; what was
+ * derived from it to verify evidence that is never rewritten stays, as `retired`, and
+ * opens nothing that is sealed.
+ *
+ *    "retired":{"k2025":{"svc/ledger/v1":"<32 bytes, base64url>", …}}
+ *
+ * Elsewhere: changing the file (keyring-file.ts), holding a ring against the database
+ * (keyring-check.ts). Spec: decisions 4, Keyring; 6, SVC_KEYRING_FILE.
+ */
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { ConfigurationError } from '../values/configuration-error.ts'
+import { makeFolder } from '../values/folder.ts'
+import { readJson } from '../values/json.ts'
+
+export const keyId = /^[a-z0-9-]{1,32}$/
+
+export interface Keyring {
+  readonly path: string
+  readonly current: string
+  /** The key ids, oldest first as the file lists them. */
+  readonly ids: readonly string[]
+  has(id: string): boolean
+  /** Whether `derive` has a key for this purpose: of a key of the ring, or of a retired one whose evidence stays. */
+  serves(id: string, purpose: string): boolean
+  /** A key of 32 bytes for one purpose, e.g. `svc/wrap/v1`: an object, which no log prints and which the cipher need not be told anew each time. Throws on an id the ring lacks. */
+  derive(id: string, purpose: string): KeyObject
+  /** Eight bytes that tell whether two rings mean the same key by one id, without telling the key. */
+  checkValue(id: string): Buffer
+}
+
+/** A ring that can be replaced while everybody holds it: the file was read again. */
+export interface LiveKeyring extends Keyring {
+  adopt(next: Keyring): void
+}
+
+/** Sealing reads the current key and derives from it in one turn, so a switch never falls between the two. */
+export function liveKeyring(first: Keyring): LiveKeyring {
+  let ring = first
+  return {
+    get path() {
+      return ring.path
+    },
+    get current() {
+      return ring.current
+    },
+    get ids() {
+      return ring.ids
+    },
+    has: (id) => ring.has(id),
+    serves: (id, purpose) => ring.serves(id, purpose),
+    derive: (id, purpose) => ring.derive(id, purpose),
+    checkValue: (id) => ring.checkValue(id),
+    adopt(next) {
+      ring = next
+    },
+  }
+}
+
+/** Reads a ring. Every fault is one clear line: a file others can read, a key of another length, a missing current. */
+export function readKeyring(path: string): Keyring {
+  if (!existsSync(path))
+    throw new ConfigurationError(
+      `The keyring file ${path} does not exist. Restore it from its backup, or make a new one with \`svc keyring init\` if this installation is new.`,
+    )
+  const { mode } = statSync(path)
+  if ((mode & 0o077) !== 0)
+    throw new ConfigurationError(
+      `The keyring file ${path} can be read by others (mode ${(mode & 0o777).toString(8)}). Run: chmod 600 ${path}`,
+    )
+  return keyringOf(contentOf(path), path)
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new ConfigurationError(`The keyring file ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}
+
+/** Writes a new ring with one key, mode 0600, and answers it. Never replaces a file: a lost key loses every sealed value. */
+export function createKeyring(path: string): Keyring {
+  const id = `k${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`
+  const text = `${JSON.stringify({ current: id, keys: { [id]: randomBytes(32).toString('base64url') } }, null, 2)}\n`
+  makeFolder(dirname(path), 0o700)
+  // Written aside, then linked: a crash leaves no half-written ring, and two that start at once agree on the first.
+  const aside = `${path}.${process.pid}.partial`
+  try {
+    writeWhole(aside, text)
+    linkSync(aside, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(aside, { force: true })
+  }
+  return readKeyring(path)
+}
+
+function writeWhole(path: string, text: string): void {
+  const file = openSync(path, 'w', 0o600)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  chmodSync(path, 0o600)
+}
+
+/** What the file holds, checked. */
+export interface RingContent {
+  readonly current: string
+  readonly keys: Readonly<Record<string, string>>
+  /** Derived keys of retired ones, by id and purpose. */
+  readonly retired?: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+
+type Fault = (what: string) => Error
+
+function keyringOf(content: string, path: string): Keyring {
+  const fault: Fault = (what) =>
+    new ConfigurationError(
+      `The keyring file ${path} ${what}. Restore it from its backup; docs/runbooks/keyring.md says how.`,
+    )
+  const { current, keys, retired } = parse(content, fault)
+  const secrets = secretsOf(keys, fault)
+  const evidence = evidenceOf(retired, secrets, fault)
+  if (!secrets.has(current)) throw fault(`names "${current}" as current but holds no such key`)
+
+  const secretOf = (id: string) => {
+    const secret = secrets.get(id)
+    if (!secret) throw new Error(`the ring holds no key "${id}"`)
+    return secret
+  }
+  const derived = new Map<string, KeyObject>(evidence)
+  return {
+    path,
+    current,
+    ids: [...secrets.keys()],
+    has: (id) => secrets.has(id),
+    serves: (id, purpose) => secrets.has(id) || evidence.has(`${id} ${purpose}`),
+    derive: (id, purpose) => {
+      const name = `${id} ${purpose}`
+      const known = derived.get(name) ?? createSecretKey(Buffer.from(hkdfSync('sha256', secretOf(id), '', purpose, 32)))
+      derived.set(name, known)
+      return known
+    },
+    checkValue: (id) => createHmac('sha256', secretOf(id)).update('svc-kcv-v1').digest().subarray(0, 8),
+  }
+}
+
+function secretsOf(keys: Record<string, unknown>, fault: Fault): ReadonlyMap<string, Buffer> {
+  const secrets = new Map<string, Buffer>()
+  for (const [id, encoded] of Object.entries(keys)) {
+    if (!keyId.test(id)) throw fault(`has a key id that is not ${keyId.source}`)
+    const bytes = bytesOf(encoded)
+    if (!bytes) throw fault(`has a key "${id}" that is not 32 bytes in base64url`)
+    if ([...secrets.values()].some((other) => other.equals(bytes)))
+      throw fault(`has the same key twice, the second time as "${id}"`)
+    secrets.set(id, bytes)
+  }
+  return secrets
+}
+
+/** By id and purpose. A key that is in the ring as well would have two meanings. */
+function evidenceOf(
+  retired: Record<string, unknown>,
+  secrets: ReadonlyMap<string, Buffer>,
+  fault: Fault,
+): ReadonlyMap<string, KeyObject> {
+  const evidence = new Map<string, KeyObject>()
+  for (const [id, purposes] of Object.entries(retired)) {
+    if (!keyId.test(id) || typeof purposes !== 'object' || purposes === null)
+      throw fault('has a retired key that is not whole')
+    if (secrets.has(id)) throw fault(`has the key "${id}" twice, once as retired`)
+    for (const [purpose, encoded] of Object.entries(purposes)) {
+      const bytes = bytesOf(encoded)
+      if (!bytes) throw fault(`has a retired key "${id}" that is not whole`)
+      evidence.set(`${id} ${purpose}`, createSecretKey(bytes))
+    }
+  }
+  return evidence
+}
+
+function bytesOf(encoded: unknown): Buffer | undefined {
+  const isWhole = typeof encoded === 'string' && /^[A-Za-z0-9_-]{43}$/.test(encoded)
+  return isWhole ? Buffer.from(encoded, 'base64url') : undefined
+}
+
+function parse(content: string, fault: Fault) {
+  let ring: unknown
+  try {
+    ring = JSON.parse(content)
+  } catch {
+    throw fault('is not whole JSON')
+  }
+  try {
+    readJson(content)
+  } catch {
+    // JSON.parse takes the last of two members of one name: a key would be lost without a word.
+    throw fault('names a member twice')
+  }
+  const { current, keys, retired = {} } = (ring ?? {}) as { current?: unknown; keys?: unknown; retired?: unknown }
+  const areObjects = [keys, retired].every((member) => typeof member === 'object' && member !== null)
+  if (typeof current !== 'string' || !areObjects) throw fault('lacks "current" or "keys"')
+  return { current, keys: keys as Record<string, unknown>, retired: retired as Record<string, unknown> }
+}

@@ -1,0 +1,234 @@
+/**
+ * The context of one transaction: all that a rule may touch.
+ *
+ * A rule reads and writes through `tx`, and leaves its evidence through the rest:
+ * `journal` for the installation's record, `audit` for the workspace's trail, `emit` for
+ * events, `enqueue` for jobs. All of it is the same transaction: it commits together or
+ * not at all.
+ *
+ * Two roles serve a transaction: svc_installation (the installation's own tables, and
+ * who may sign in) and svc_tenant (one workspace's rows, by row-level security).
+ * `inWorkspace` changes from the first to the second and back.
+ *
+ * Spec: house rules on transactions; decisions 4, JournalEntry.
+ */
+
+import type { JournalAction } from '../../contract/journal-actions.ts'
+import type { Obligation } from '../../contract/obligation.ts'
+import { refuse } from '../../contract/problem.ts'
+import type { Config } from '../config/config.ts'
+import { asInstallation, asTenant } from '../database/roles.ts'
+import type { Tx } from '../database/transaction.ts'
+import { eventRow, type NewEvent } from '../outbox/event-row.ts'
+import { writeEvents } from '../outbox/fan-out.ts'
+import type { Job } from '../queue/job.ts'
+import type { EnqueueOptions, Queue } from '../queue/queue.ts'
+import type { Keyring } from '../sealing/keyring.ts'
+import { type AccountActor, type Actor, accountIdOf, isAccount, scopeOf, viaOf } from '../values/actor.ts'
+import { etagOf, isMatched } from '../values/etag.ts'
+import { newId } from '../values/id.ts'
+import { readCursor, writeCursor } from './cursor.ts'
+import type { Identity } from './installation-identity.ts'
+
+export interface Evidence {
+  readonly subject?: { readonly kind: string; readonly id: string }
+  /** Identifiers, slugs, counts and moments; never anybody's content, never a secret. */
+  readonly params?: Readonly<Record<string, unknown>>
+}
+
+export interface Ctx {
+  readonly tx: Tx
+  readonly actor: Actor
+  /** The account that acts. An operation that reads it is never performed by anybody else. */
+  readonly account: AccountActor
+  readonly config: Config
+  readonly ring: Keyring
+  /** Runs work as one workspace, inside the same transaction. Not beside other branches: what they send meanwhile is sent as the workspace too. */
+  inWorkspace<T>(tenantId: string, work: () => Promise<T>): Promise<T>
+  /** The same for statements that are all sent before any is waited for: the role changes back right behind them, so others may follow at once. */
+  inWorkspaceAtOnce(tenantId: string, send: () => readonly Promise<unknown>[]): Promise<void>
+  /** Runs work as the installation, inside the same transaction: for what a workspace may ask of it, never for content. */
+  asInstallation<T>(work: () => Promise<T>): Promise<T>
+  /** Writes the installation's record, and answers the entry's id. */
+  journal(
+    action: JournalAction,
+    tenant: { readonly id: string; readonly slug: string } | null,
+    evidence?: Evidence,
+  ): Promise<string>
+  /** Writes the trail of the workspace in force, and answers the entry's id. */
+  audit(action: string, evidence?: Evidence): Promise<string>
+  /** Writes a change of the workspace's content into its trail and its outbox, under the event's name (`work.` left out in the trail). */
+  record(event: NewEvent, evidence: Evidence): Promise<void>
+  /** Writes events of the workspace in force, and their deliveries to its webhooks. */
+  emit(...events: readonly NewEvent[]): Promise<void>
+  /** Owes what a rewind of the database must not undo: the ledger has it before the commit. */
+  oblige(...obligations: readonly Obligation[]): void
+  /** Runs work that may fail without failing the transaction: a throw undoes its statements, forgets what it owed, and is thrown on. Not for branches that run at the same time. */
+  savepoint<T>(work: () => Promise<T>): Promise<T>
+  /** Queues a job; nothing is queued unless the transaction commits. */
+  enqueue<P>(job: Job<P>, payload: P, options?: EnqueueOptions): Promise<void>
+  /** Holds If-Match against the row just locked. Refuses precondition.failed. */
+  unchanged(version: number): void
+  cursor: {
+    /** The position of this list's cursor. Refuses cursor.invalid, gone. */
+    read(operation: string, filters: Readonly<Record<string, unknown>>, cursor: string): string[]
+    write(operation: string, filters: Readonly<Record<string, unknown>>, position: readonly string[]): string
+  }
+}
+
+export interface ContextParts {
+  readonly tx: Tx
+  readonly actor: Actor
+  readonly config: Config
+  readonly ring: Keyring
+  readonly queue: Queue
+  readonly identity: Identity
+  /** The workspace whose role the transaction opened with; undefined for the installation's. */
+  readonly tenantId: string | undefined
+  readonly ifMatch?: string | undefined
+  /** What the transaction owes so far; written to the ledger before its commit (kernel/ledger/write-ahead.ts). */
+  readonly owed: Obligation[]
+}
+
+/** The context of a transaction. A class, because one is made for every request and most of it is not used by a read. */
+export const contextOf = (parts: ContextParts): Ctx => new TransactionContext(parts)
+
+class TransactionContext implements Ctx {
+  readonly tx: Tx
+  readonly actor: Actor
+  readonly config: Config
+  readonly ring: Keyring
+  private readonly parts: ContextParts
+  /** Whose role the transaction acts in; it changes with the statements around it. */
+  private tenantId: string | undefined
+
+  constructor(parts: ContextParts) {
+    this.tx = parts.tx
+    this.actor = parts.actor
+    this.config = parts.config
+    this.ring = parts.ring
+    this.parts = parts
+    this.tenantId = parts.tenantId
+  }
+
+  get account(): AccountActor {
+    if (!isAccount(this.actor)) throw new Error('this operation is performed by an account only')
+    return this.actor
+  }
+
+  inWorkspace<T>(id: string, work: () => Promise<T>): Promise<T> {
+    return this.acting(id, work)
+  }
+
+  asInstallation<T>(work: () => Promise<T>): Promise<T> {
+    return this.acting(undefined, work)
+  }
+
+  async inWorkspaceAtOnce(id: string, send: () => readonly Promise<unknown>[]): Promise<void> {
+    const before = this.tenantId
+    this.tenantId = id
+    void this.take()
+    const sent = send()
+    this.tenantId = before
+    void this.take()
+    await Promise.all(sent)
+  }
+
+  async journal(
+    action: JournalAction,
+    tenant: { readonly id: string; readonly slug: string } | null,
+    { subject, params = {} }: Evidence = {},
+  ): Promise<string> {
+    const { tx, actor } = this
+    const id = newId()
+    const known = actor.kind === 'RECOVERY' ? { ...params, os_user: actor.osUser, host: actor.host } : params
+    await tx`
+      insert into journal (id, action, actor_kind, actor_account_id, via, workspace_id, workspace_slug, subject_kind, subject_id, params)
+      values (${id}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${viaOf(actor)}, ${tenant?.id ?? null}, ${tenant?.slug ?? null},
+              ${subject?.kind ?? null}, ${subject?.id ?? null}, ${tx.json(known)})`
+    return id
+  }
+
+  async audit(action: string, { subject, params = {} }: Evidence = {}): Promise<string> {
+    const { tx, actor } = this
+    const id = newId()
+    await tx`
+      insert into audit_entry (tenant_id, id, action, actor_kind, actor_account_id, via, subject_kind, subject_id, params)
+      values (${this.workspaceNow()}, ${id}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${viaOf(actor)},
+              ${subject?.kind ?? null}, ${subject?.id ?? null}, ${tx.json(params)})`
+    return id
+  }
+
+  async record(event: NewEvent, evidence: Evidence): Promise<void> {
+    await Promise.all([this.audit(event.name.replace(/^work\./, ''), evidence), this.emit(event)])
+  }
+
+  async emit(...events: readonly NewEvent[]): Promise<void> {
+    if (events.length === 0) return
+    const { tx, actor, config } = this
+    const at = new Date()
+    const rows = events.map((event) => eventRow(config.eventNamespace, this.workspaceNow(), actor, at, event))
+    await writeEvents(tx, rows, config.webhookRetrySeconds[0] ?? 0)
+  }
+
+  oblige(...obligations: readonly Obligation[]): void {
+    this.parts.owed.push(...obligations)
+  }
+
+  async savepoint<T>(work: () => Promise<T>): Promise<T> {
+    const { owed } = this.parts
+    const before = owed.length
+    try {
+      return await this.tx.savepoint(work)
+    } catch (error) {
+      owed.splice(before)
+      throw error
+    }
+  }
+
+  async enqueue<P>(job: Job<P>, payload: P, options?: EnqueueOptions): Promise<void> {
+    const entered = this.tx.switch('set local role svc_queue')
+    await Promise.all([entered, this.parts.queue.send(this.tx, job, payload, options)])
+    void this.take()
+  }
+
+  unchanged(version: number): void {
+    const { ifMatch } = this.parts
+    if (ifMatch !== undefined && !isMatched(ifMatch, etagOf(version)))
+      refuse('precondition.failed', { current_etag: etagOf(version) })
+  }
+
+  get cursor(): Ctx['cursor'] {
+    const { ring, identity, actor } = this.parts
+    return {
+      read: (operation, filters, cursor) =>
+        readCursor(ring, { operation, scope: scopeOf(actor), filters }, identity.epoch, cursor),
+      write: (operation, filters, position) =>
+        writeCursor(ring, { operation, scope: scopeOf(actor), filters }, identity.epoch, position),
+    }
+  }
+
+  /** Role, work, and the old role with whatever comes next. A role that could not be taken fails the transaction. */
+  private async acting<T>(id: string | undefined, work: () => Promise<T>): Promise<T> {
+    const before = this.tenantId
+    this.tenantId = id
+    const entered = this.take()
+    const [result] = await Promise.all([work(), entered]).finally(() => {
+      this.tenantId = before // also after a refusal, whose savepoint gives the old role back
+    })
+    void this.take()
+    return result
+  }
+
+  private take(): Promise<unknown> {
+    return this.tx.switch(this.tenantId === undefined ? asInstallation : asTenant(this.tenantId))
+  }
+
+  private workspaceNow(): string {
+    if (this.tenantId === undefined) throw new Error('no workspace is in force in this transaction')
+    return this.tenantId
+  }
+}
+
+/** Evidence knows four kinds; somebody who has not signed in yet acts through the system. */
+const kindOf = (actor: Actor) => (actor.kind === 'ANYONE' ? 'SYSTEM' : actor.kind)

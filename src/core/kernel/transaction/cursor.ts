@@ -1,0 +1,71 @@
+/**
+ * Cursors: opaque, bound, encrypted.
+ *
+ *    base64url( length of key id | key id | sealed position )
+ *
+ * The position is encrypted under the ring's key with the list, the workspace and the
+ * filters as associated data: a cursor opens only where it was made, and tells nobody
+ * how busy the others are. Every cause of failure is one refusal, `cursor.invalid`.
+ *
+ * The position carries the installation's epoch. After a recovery positions are given out
+ * a second time, so an authentic cursor of another epoch is `gone`, not a place to go on.
+ *
+ * Spec: decisions 1, Lists; T-12, T-46.
+ */
+
+import { Problem } from '../../contract/problem.ts'
+import { longestCursor } from '../../contract/vocabulary.ts'
+import type { Keyring } from '../sealing/keyring.ts'
+import { decrypt, encrypt, lengthPrefixed } from '../sealing/sealing.ts'
+
+/** What a cursor is bound to: the operation, the workspace (or the installation), the filters in use. */
+export interface CursorScope {
+  readonly operation: string
+  readonly scope: string
+  readonly filters: Readonly<Record<string, unknown>>
+}
+
+export function writeCursor(ring: Keyring, bound: CursorScope, epoch: string, position: readonly string[]): string {
+  const id = Buffer.from(ring.current, 'latin1')
+  const sealed = encrypt(
+    ring.derive(ring.current, 'svc/cursor/v1'),
+    Buffer.from(JSON.stringify([epoch, ...position])),
+    contextOf(bound),
+  )
+  return Buffer.concat([Buffer.from([id.length]), id, sealed]).toString('base64url')
+}
+
+/** The position, as many texts as were written. Refuses gone for a cursor of another epoch, cursor.invalid for anything else. */
+export function readCursor(ring: Keyring, bound: CursorScope, epoch: string, cursor: string): string[] {
+  const [written, ...position] = openCursor(ring, bound, cursor)
+  if (written !== epoch) throw new Problem('gone')
+  return position
+}
+
+function openCursor(ring: Keyring, bound: CursorScope, cursor: string): string[] {
+  if (cursor.length > longestCursor || !/^[A-Za-z0-9_-]{40,}$/.test(cursor)) throw new Problem('cursor.invalid')
+  const bytes = Buffer.from(cursor, 'base64url')
+  // The last character carries unused bits: two spellings of one cursor would be an oracle of nothing, but are still not ours.
+  if (bytes.toString('base64url') !== cursor) throw new Problem('cursor.invalid')
+  const idLength = bytes[0] ?? 0
+  const keyId = bytes.subarray(1, 1 + idLength).toString('latin1')
+  if (!ring.has(keyId)) throw new Problem('cursor.invalid')
+  try {
+    return JSON.parse(
+      decrypt(ring.derive(keyId, 'svc/cursor/v1'), bytes.subarray(1 + idLength), contextOf(bound)).toString('utf8'),
+    ) as string[]
+  } catch {
+    throw new Problem('cursor.invalid')
+  }
+}
+
+const contextOf = ({ operation, scope, filters }: CursorScope) =>
+  lengthPrefixed(
+    operation,
+    scope,
+    JSON.stringify(
+      Object.entries(filters)
+        .filter(([, value]) => value !== undefined)
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+  )

@@ -1,0 +1,98 @@
+/**
+ * Pages of lists that grow: read one row more than asked for, and the cursor is the last row's place.
+ *
+ * A page ends at its size or at about 1 MiB of JSON, whichever comes first: 200 items may be 80 KB of text and
+ * megabytes of values each, and what is answered lies in memory until the caller has taken it. At least one row
+ * is answered, however large.
+ *
+ *    rows of the database ──withinPage──▶ about 1 MiB of them ──pageOfRows──▶ 1 MiB of JSON, and the cursor
+ *
+ * `pageOfRows` alone would do; lists whose rows can be large also say `withinPage`, so that the database does not
+ * send what the page has no room for. Spec: decisions 1, Lists; 7, Bounds at the door; decision 0139.
+ */
+
+import type { Part } from '../database/statement.ts'
+import type { Ctx } from './context.ts'
+
+interface PagedList {
+  /** The operation's id: a cursor of one list opens no other. */
+  readonly operation: string
+  readonly filters?: Readonly<Record<string, unknown>>
+}
+
+/** Where a page ends, in bytes of JSON. */
+const pageBytes = 1024 * 1024
+
+/** Below and above every id, for the first page of a list by id. */
+export const firstId = '00000000-0000-0000-0000-000000000000'
+export const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** The id after which the page begins; undefined for the first page. Refuses cursor.invalid. */
+export function pageStart(
+  ctx: Ctx,
+  { operation, filters = {} }: PagedList,
+  cursor: string | undefined,
+): string | undefined {
+  return cursor === undefined ? undefined : ctx.cursor.read(operation, filters, cursor)[0]
+}
+
+/** What a row read with `withinPage` says besides its columns. */
+export interface Followed {
+  /** Whether the database has another row behind it. */
+  readonly is_followed?: boolean
+}
+
+/** The page of `size` rows, of which `rows` holds one more where there is another page; its cursor is the place of its last row, the id unless told. */
+export function pageOfRows<Row extends object>(
+  ctx: Ctx,
+  list: PagedList,
+  rows: readonly Row[],
+  size: number,
+  placeOf: (last: Row) => readonly string[] = (last) => [(last as { readonly id: string }).id],
+) {
+  const data = rows.slice(0, roomFor(rows, size))
+  const last = data.at(-1)
+  const isFollowed = rows.length > data.length || (last as Followed | undefined)?.is_followed === true
+  const next_cursor =
+    isFollowed && last ? ctx.cursor.write(list.operation, list.filters ?? {}, [...placeOf(last)]) : null
+  return { data, next_cursor }
+}
+
+/** How many of the rows a page of `size` has room for; `weigh` answers a row's bytes as JSON. */
+export function roomFor<Row>(rows: readonly Row[], size: number, weigh: (row: Row) => number = bytesOf): number {
+  let room = pageBytes
+  let count = 0
+  while (count < size && count < rows.length) {
+    room -= weigh(rows[count] as Row)
+    if (room < 0) return Math.max(count, 1)
+    count += 1
+  }
+  return count
+}
+
+/**
+ * The rows of a statement that is limited and in `order`, as far as about 1 MiB of what they weigh: `bytes` is of
+ * the columns that can be large. octet_length does not unpack a text that is stored apart, so a row that is left
+ * out is not read.
+ */
+export const withinPage = ({ tx }: Ctx, rows: Part, { order, bytes }: { order: Part; bytes: Part }): Part => tx.part`
+  select * from (
+    select r.*, sum(${bytes}) over (order by ${order} rows between unbounded preceding and 1 preceding) as bytes_before,
+           lead(true, 1, false) over (order by ${order}) as is_followed
+    from (${rows}) r) p
+  where coalesce(bytes_before, 0) < ${pageBytes}
+  order by ${order}`
+
+/** A text shorter than this is not looked into: it may become six times as long as JSON, which is still little. */
+const shortText = 100
+
+/** About how many bytes a value is as JSON; exact for long texts, which are what makes a row large. */
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string')
+    return value.length < shortText ? value.length + 2 : Buffer.byteLength(JSON.stringify(value))
+  if (typeof value !== 'object' || value === null) return 5
+  let bytes = 2
+  if (Array.isArray(value)) for (const one of value) bytes += bytesOf(one) + 1
+  else for (const name in value) bytes += name.length + 4 + bytesOf((value as Record<string, unknown>)[name])
+  return bytes
+}

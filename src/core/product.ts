@@ -1,8 +1,0 @@
-/** Which release this is. */
-import { readFileSync } from 'node:fs'
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string
-}
-
-export const productVersion = version

@@ -1,0 +1,64 @@
+/** A proxy in front of PostgreSQL's socket that counts what we send and can cut an answer. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DatabaseAddress } from '../../../src/core/kernel/database/address.ts'
+
+export interface PacketProxy {
+  readonly address: DatabaseAddress
+  /** What was sent to the server since the last call, one text for each packet. */
+  sent(): string[]
+  /** From now on the server's answers to a packet with this text are dropped, and its connection is cut. */
+  cutAnswerTo(text: string): void
+  /** Whether new connections are hung up on. */
+  refuse(refuses: boolean): void
+  close(): Promise<void>
+}
+
+export async function packetProxy(target: DatabaseAddress): Promise<PacketProxy> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-proxy-'))
+  const sockets = new Set<Socket>()
+  let packets: string[] = []
+  let cut: string | undefined
+  let refuses = false
+
+  const server = createServer((near) => {
+    if (refuses) return void near.destroy()
+    const far = connect(`${target.host}/.s.PGSQL.${target.port}`)
+    let cutting = false
+    near.on('data', (packet) => {
+      packets.push(packet.toString('latin1'))
+      cutting ||= cut !== undefined && packet.includes(cut)
+      far.write(packet)
+    })
+    // The answer has come, so the server has done it; we never hear of it.
+    far.on('data', (answer) => (cutting ? near.destroy() : near.write(answer)))
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        near.destroy()
+        far.destroy()
+      })
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(join(folder, '.s.PGSQL.5432'), resolve))
+
+  return {
+    address: { ...target, host: folder, port: 5432 },
+    sent: () => packets.splice(0),
+    cutAnswerTo: (text) => {
+      cut = text
+    },
+    refuse: (next) => {
+      refuses = next
+    },
+    close: async () => {
+      packets = []
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,172 @@
+/** Who waits for a connection takes turns with others, whatever one of them asks for. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { openPool, type Pool, type PoolOptions } from '../../../src/core/kernel/database/pool.ts'
+import { type TestDatabase, testDatabase } from '../../kit/database.ts'
+
+let db: TestDatabase
+let pool: Pool
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterEach(() => pool.close(0))
+afterAll(() => db.drop())
+
+const opened = (options: Partial<PoolOptions>): Pool =>
+  openPool(db.daemon, { size: 6, applicationName: 'turns', acquireMs: 60_000, ...options })
+
+interface Held {
+  /** Resolves once it holds a connection; rejects when it was refused one. */
+  readonly begun: Promise<void>
+  /** Gives the connection back. */
+  end(): Promise<void>
+}
+
+/** A transaction that holds its connection until it is told to end. */
+function hold(lane: string, answersCaller = false): Held {
+  const begun = Promise.withResolvers<void>()
+  const over = Promise.withResolvers<void>()
+  const run = pool.transaction(
+    '',
+    async (tx) => {
+      await tx`select 1`
+      begun.resolve()
+      await over.promise
+    },
+    { lane, answersCaller },
+  )
+  run.catch(begun.reject)
+  begun.promise.catch(() => {})
+  return {
+    begun: begun.promise,
+    async end() {
+      over.resolve()
+      await run
+    },
+  }
+}
+
+const many = (count: number, lane: string) => Array.from({ length: count }, () => hold(lane))
+const allBegun = (held: readonly Held[]) => Promise.all(held.map(({ begun }) => begun))
+const refused = (held: readonly Held[]) =>
+  Promise.all(
+    held.map(({ begun }) =>
+      Promise.race([
+        begun.then(
+          () => 'begun',
+          () => 'refused',
+        ),
+        pause(20, 'waits'),
+      ]),
+    ),
+  )
+const waiting = async (count: number) => expect.poll(() => pool.counts.waiting).toBe(count)
+
+test('alone, one lane holds every connection', async () => {
+  pool = opened({})
+  const all = many(6, 'flood')
+  await allBegun(all)
+  expect(pool.counts).toMatchObject({ used: 6, waiting: 0, waitingLanes: 0 })
+  await Promise.all(all.map(({ end }) => end()))
+})
+
+test('lanes take turns, and one that holds its third is passed over while another waits', async () => {
+  pool = opened({})
+  const flood = many(6, 'flood')
+  await allBegun(flood)
+  const more = many(5, 'flood')
+  await waiting(5)
+  const order: string[] = []
+  const note = (name: string) => (held: Held) => void held.begun.then(() => order.push(name))
+  more.forEach(note('flood'))
+  const a = many(2, 'a')
+  a.forEach(note('a'))
+  const b = many(2, 'b')
+  b.forEach(note('b'))
+  await waiting(9)
+  expect(pool.counts.waitingLanes).toBe(3)
+  for (let n = 0; n < 6; n += 1) {
+    await flood[n]!.end()
+    await expect.poll(() => order.length).toBe(n + 1)
+  }
+  // The first four find the flood at its third or beyond; then it holds less, and comes again.
+  expect(order).toEqual(['a', 'b', 'a', 'b', 'flood', 'flood'])
+  const served = [...a, ...b, ...more]
+  for (const { begun, end } of served) {
+    await begun
+    await end()
+  }
+})
+
+test('where only such lanes wait, no connection is idle', async () => {
+  pool = opened({ size: 3 })
+  const [first, ...rest] = many(3, 'flood')
+  await allBegun([first!, ...rest])
+  const next = hold('flood')
+  await waiting(1)
+  await first!.end()
+  await next.begun
+  await Promise.all([...rest, next].map(({ end }) => end()))
+})
+
+test('a flood is refused what exceeds its own lane, and nobody else is', async () => {
+  pool = opened({ size: 1, maxWaiting: 3 })
+  const holder = hold('flood')
+  await holder.begun
+  const flood = many(5, 'flood')
+  const other = many(3, 'other')
+  expect(await refused([...flood, ...other])).toEqual([
+    ...['waits', 'waits', 'waits', 'refused', 'refused'],
+    ...['waits', 'waits', 'waits'],
+  ])
+  await holder.end()
+  for (const one of [flood[0]!, other[0]!, flood[1]!, other[1]!, flood[2]!, other[2]!]) {
+    await one.begun
+    await one.end()
+  }
+})
+
+test('where many lanes fill the house, the newest of the longest leaves for a newcomer of a shorter one', async () => {
+  pool = opened({ size: 1, maxWaiting: 2 })
+  const holder = hold('flood')
+  await holder.begun
+  const floods = ['1', '2', '3', '4', '5'].flatMap((lane) => many(2, lane))
+  await waiting(10)
+  const [late, quiet] = [hold('1'), hold('quiet')]
+  expect(await refused([late, quiet])).toEqual(['refused', 'waits'])
+  expect((await refused(floods)).filter((one) => one === 'refused')).toHaveLength(1)
+  expect(pool.counts.waiting).toBe(10)
+  await holder.end()
+  await Promise.allSettled([...floods, quiet].map(async ({ begun, end }) => begun.then(end)))
+  expect(pool.counts).toMatchObject({ used: 0, waiting: 0, waitingLanes: 0 })
+})
+
+test('where a caller had to wait for another lane, that one keeps to its third for a moment, and then has all again', async () => {
+  pool = opened({})
+  const flood = many(6, 'flood')
+  await allBegun(flood)
+  const more = many(6, 'flood')
+  const caller = hold('caller', true)
+  await waiting(7)
+  await Promise.all(flood.map(({ end }) => end()))
+  await caller.begun
+  // Two of the six: the others stay free for whoever comes.
+  await expect.poll(() => pool.counts).toMatchObject({ used: 3, free: 3, waiting: 4 })
+  await hold('caller', true).end()
+  await expect.poll(() => pool.counts.waiting, { timeout: 5_000 }).toBe(1)
+  await allBegun(more.slice(0, 5))
+  await Promise.all([...more, caller].map(({ end }) => end()))
+  expect(pool.counts).toMatchObject({ used: 0, waiting: 0 })
+})
+
+test('a caller for whom there is no room is told a second later, others at once', async () => {
+  pool = opened({ size: 1, maxWaiting: 1 })
+  const holder = hold('flood')
+  await holder.begun
+  const waits = hold('flood')
+  const [caller, work] = [hold('flood', true), hold('flood')]
+  expect(await refused([work, caller])).toEqual(['refused', 'waits'])
+  await expect(caller.begun).rejects.toThrow(/too many/)
+  await holder.end()
+  await waits.end()
+})

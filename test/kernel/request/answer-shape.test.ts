@@ -1,0 +1,72 @@
+/** What an answer is held to on its way out: its members and their types, and not their patterns. Decisions 0121. */
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { operations } from '../../../src/core/contract/operations.ts'
+import { uuid } from '../../../src/core/contract/vocabulary.ts'
+import { shapeOf } from '../../../src/core/kernel/request/answer-shape.ts'
+
+const answers = Object.values(operations).flatMap(({ id, success }) =>
+  'answer' in success ? [[id, success.answer as z.ZodType] as const] : [],
+)
+
+/** What the shape leaves out on purpose; and words about a schema, which are no rule. */
+const left = ['pattern', 'format', 'minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'minItems']
+  .concat('maxItems', 'multipleOf', 'contentEncoding', 'propertyNames')
+  .concat('$schema', 'id', 'title', 'description', 'examples', 'deprecated')
+
+/** A JSON Schema without these: integers are numbers, and one type or another is a list of types. */
+function bones(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(bones)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const members = Object.entries(schema).filter(([name, value]) => !(left.includes(name) && typeof value !== 'object'))
+  const { allOf, anyOf, ...rest } = Object.fromEntries(members.map(([name, value]) => [name, bones(value)]))
+  if (rest['type'] === 'integer') rest['type'] = 'number'
+  const types = (anyOf as { type?: string }[] | undefined)?.map(({ type, ...others }) =>
+    typeof type === 'string' && Object.keys(others).length === 0 ? type : undefined,
+  )
+  if (types?.every((type) => type !== undefined)) return { ...rest, type: types }
+  // Several patterns of one string are an allOf, and empty by now.
+  return {
+    ...rest,
+    ...(anyOf ? { anyOf } : {}),
+    ...(JSON.stringify(allOf)?.replace(/\{\}|[[\],]/g, '') ? { allOf } : {}),
+  }
+}
+
+const asJson = (schema: z.ZodType) =>
+  bones(z.toJSONSchema(schema, { unrepresentable: 'any', reused: 'inline', metadata: z.registry() }))
+
+test.each(answers)('%s: names the members of its schema, all of them, of the same types', (_, schema) => {
+  expect(asJson(shapeOf(schema))).toEqual(asJson(schema))
+})
+
+const Row = z.object({
+  id: uuid,
+  rows: z.array(z.object({ name: z.string().max(3) })),
+  place: z.object({ at: z.iso.datetime() }).nullable(),
+  kind: z.enum(['A', 'B']),
+  fields: z.record(z.string().regex(/^a/), z.union([z.string(), z.number().max(1)])),
+  note: z.string().optional(),
+})
+const row = { id: 'no id', rows: [{ name: 'long name' }], place: { at: 'now' }, kind: 'A', fields: { b: 2 } }
+
+test('what is not named is dropped, however deep it lies', () => {
+  const secret = { secret: 's' }
+  const answer = { ...row, ...secret, rows: [{ ...row.rows[0], ...secret }], place: { ...row.place, ...secret } }
+  expect(shapeOf(Row).parse(answer)).toEqual(row)
+})
+
+test.each([
+  ['a member is missing', { id: undefined }],
+  ['null where nothing may be missing', { id: null }],
+  ['another type', { rows: 'none' }],
+  ['another type in a list', { rows: [{ name: 1 }] }],
+  ['a value that is none of the named', { kind: 'C' }],
+  ['a type that no branch takes', { fields: { a: true } }],
+])('%s: refused', (_, wrong) => {
+  expect(shapeOf(Row).safeParse({ ...row, ...wrong }).success).toBe(false)
+})
+
+test('a shape is made once', () => {
+  expect(shapeOf(Row)).toBe(shapeOf(Row))
+})

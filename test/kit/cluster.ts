@@ -1,0 +1,98 @@
+/**
+ * One PostgreSQL for a whole test run: made in a temporary folder, fast because it may lose
+ * everything in a power cut, deleted at the end. Tests take a database of it from
+ * database.ts, which is a copy of the template filled here.
+ */
+import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import postgres from 'postgres'
+import type { TestProject } from 'vitest/node'
+import { type DatabaseAddress, postgresOptions } from '../../src/core/kernel/database/address.ts'
+import { withClient } from '../../src/core/kernel/database/client.ts'
+import { isFree } from '../../src/core/kernel/database/embedded/locks.ts'
+import { stopServer } from '../../src/core/kernel/database/embedded/server.ts'
+import { findSuperuser, holdEmbedded } from '../../src/core/kernel/database/embedded.ts'
+import { revokeFromEverybody } from '../../src/core/kernel/database/rights.ts'
+import { fillTemplate } from './template.ts'
+
+export interface Cluster {
+  readonly owner: DatabaseAddress
+  readonly daemon: DatabaseAddress
+  /** For oracles, which have to see what row-level security hides. */
+  readonly superuser: DatabaseAddress
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    cluster: Cluster
+  }
+}
+
+/** Copied by testDatabase(). */
+export const templateName = 'svc_template'
+
+const settings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '400',
+}
+
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  await sweepAbandoned()
+  const folder = await mkdtemp(join(tmpdir(), prefix))
+  await chmod(folder, 0o711) // under root the server's user has to get in
+  const embedded = await holdEmbedded(folder, { settings })
+  const superuser = (await findSuperuser(folder))!
+  const tearDown = async () => {
+    await embedded.release()
+    await rm(folder, { recursive: true, force: true })
+    await rm(dirname(embedded.where), { recursive: true, force: true }) // elsewhere, if the server could not get in
+  }
+  try {
+    await makeTemplate(superuser, embedded.owner, embedded.daemon)
+  } catch (error) {
+    await tearDown()
+    throw error
+  }
+  project.provide('cluster', { owner: embedded.owner, daemon: embedded.daemon, superuser })
+  return tearDown
+}
+
+const prefix = 'svc-test-'
+const abandonedMilliseconds = 3_600_000
+
+/** Removes what a killed test run left: its server would stay for ever. A younger one may be about to take its hold. */
+async function sweepAbandoned(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const folder = join(tmpdir(), name)
+    const hold = join(folder, 'postgres.hold')
+    const found = name.startsWith(prefix) && (await stat(hold).catch(() => undefined))
+    if (
+      !found ||
+      found.uid !== process.getuid?.() ||
+      Date.now() - found.mtimeMs < abandonedMilliseconds ||
+      !isFree(hold)
+    )
+      continue
+    await stopServer(join(folder, 'postgres', 'cluster'))
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function makeTemplate(
+  superuser: DatabaseAddress,
+  owner: DatabaseAddress,
+  daemon: DatabaseAddress,
+): Promise<void> {
+  const sql = postgres({ ...postgresOptions(superuser), max: 1 })
+  try {
+    await sql.unsafe(`create database ${templateName} owner svc_owner`)
+  } finally {
+    await sql.end()
+  }
+  // As the embedded server does it for its own.
+  await withClient({ ...superuser, database: templateName }, (client) => client.query(revokeFromEverybody))
+  await fillTemplate({ ...owner, database: templateName }, { ...daemon, database: templateName })
+}

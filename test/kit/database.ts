@@ -1,0 +1,49 @@
+/** A database of one's own for a test file: a copy of the migrated template. */
+import { randomBytes } from 'node:crypto'
+import postgres from 'postgres'
+import { inject } from 'vitest'
+import { type DatabaseAddress, postgresOptions } from '../../src/core/kernel/database/address.ts'
+import { templateName } from './cluster.ts'
+
+export interface TestDatabase {
+  readonly owner: DatabaseAddress
+  readonly daemon: DatabaseAddress
+  /** A superuser's client, for oracles. */
+  readonly sql: postgres.Sql
+  /** Ends `sql` and deletes the database, whoever is still connected. */
+  drop(): Promise<void>
+}
+
+/** Copies the template. Roles belong to the whole cluster: a test that makes one removes it. */
+export async function testDatabase(): Promise<TestDatabase> {
+  const { owner, daemon, superuser } = inject('cluster')
+  const database = `test_${randomBytes(6).toString('hex')}`
+  await asSuperuser(
+    superuser,
+    `create database ${database} template ${templateName} owner svc_owner`,
+    `revoke all on database ${database} from public; grant connect on database ${database} to svc_daemon`,
+  )
+  const sql = postgres({ ...postgresOptions({ ...superuser, database }), max: 4, onnotice: () => undefined })
+  return {
+    owner: { ...owner, database },
+    daemon: { ...daemon, database },
+    sql,
+    async drop() {
+      await sql.end()
+      await asSuperuser(superuser, `drop database if exists ${database} with (force)`)
+    },
+  }
+}
+
+async function asSuperuser(superuser: DatabaseAddress, ...statements: readonly string[]): Promise<void> {
+  const sql = postgres({
+    ...postgresOptions({ ...superuser, database: 'postgres' }),
+    max: 1,
+    onnotice: () => undefined,
+  })
+  try {
+    for (const statement of statements) await sql.unsafe(statement)
+  } finally {
+    await sql.end()
+  }
+}

@@ -1,0 +1,82 @@
+/** Events for tests: workspaces with somebody who may pull, events by the thousand, and the way to pull them. */
+import { randomUUIDv7 } from 'node:crypto'
+import type { Sql } from 'postgres'
+import { performForAnswer } from '../../src/core/app/perform.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import type { Ctx } from '../../src/core/kernel/transaction/context.ts'
+import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
+import type { AccountActor, Actor } from '../../src/core/kernel/values/actor.ts'
+
+export const pulledType = 'svc.work.label.created.v1'
+
+export const system = { kind: 'SYSTEM', job: 'test' } as const satisfies Actor
+
+/** An ADMIN of a workspace, without the token that would prove it. */
+export const adminOf = (tenantId: string, accountId = randomUUIDv7()): AccountActor => ({
+  kind: 'ACCOUNT',
+  accountId,
+  tenantId,
+  credentialId: randomUUIDv7(),
+  bearerId: randomUUIDv7(),
+  sessionId: null,
+  scopes: ['workspace:read'],
+  role: 'ADMIN',
+  isOperator: false,
+})
+
+/** The open hub that made-up events are of, in every workspace. */
+export const eventHubId = '0199c0de-0000-7000-8000-000000000001'
+
+/** Makes it where it is not there yet. */
+export const layEventHub = ({ tx }: Pick<Ctx, 'tx'>, tenantId: string) => tx`
+  insert into container (tenant_id, id, kind, name, rank) values (${tenantId}, ${eventHubId}, 'HUB', 'Events', 'a0')
+  on conflict (tenant_id, id) do nothing`
+
+/** Emits a label's event as the transaction that created one would; `name` is how the test knows it again. */
+export const emitLabel = (ctx: Ctx, name: string): Promise<void> => {
+  const id = randomUUIDv7()
+  return ctx.emit({
+    name: 'work.label.created',
+    subject: `/containers/${eventHubId}/labels/${id}`,
+    data: { id, container_id: eventHubId, name, color_token: 'red' },
+  })
+}
+
+/** One committed transaction with an event of each name. */
+export const writeLabels = (installation: Installation, tenantId: string, ...names: string[]) =>
+  installation.transaction(system, { tenantId }, async (ctx) => {
+    await layEventHub(ctx, tenantId)
+    for (const name of names) await emitLabel(ctx, name)
+  })
+
+/** One page, as the daemon answers it. */
+export const pullPage = (
+  installation: Installation,
+  tenantId: string,
+  sent: { since?: string; limit?: number; eventType?: string } = {},
+) => {
+  const { eventType = pulledType, ...query } = sent
+  return performForAnswer(installation, operations.pullEvents, adminOf(tenantId), { eventType, ...query })
+}
+
+export type Pulled = Awaited<ReturnType<typeof pullPage>>
+
+export const namesIn = (page: Pulled) => page.data.map(({ data }) => (data as { name: string }).name)
+
+/** Everything there is from a cursor on, page by page. */
+export async function pullAll(installation: Installation, tenantId: string, since?: string, limit = 100) {
+  const names: string[] = []
+  let page = await pullPage(installation, tenantId, { ...(since === undefined ? {} : { since }), limit })
+  names.push(...namesIn(page))
+  while (page.has_more) {
+    page = await pullPage(installation, tenantId, { since: page.next_since, limit })
+    names.push(...namesIn(page))
+  }
+  return { names, next: page.next_since }
+}
+
+/** Makes events of the past: `count` of them, made so many days ago. */
+export const agedEvents = (sql: Sql, tenantId: string, count: number, days: number, type = pulledType) => sql`
+  insert into outbox_event (tenant_id, id, type, occurred_at, body)
+  select ${tenantId}, uuidv7(make_interval(days => ${-days})), ${type}, now() - make_interval(days => ${days}), json_build_object('data', json_build_object('name', n::text))
+  from generate_series(1, ${count}) n`

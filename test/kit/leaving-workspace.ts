@@ -1,0 +1,196 @@
+/** A workspace with something in every table there is, and ways to bring its deletion forward. */
+import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
+import type { Sql } from 'postgres'
+import { workspaceTables } from '../../src/core/contract/tables.ts'
+import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
+import { seal } from '../../src/core/kernel/sealing/sealing.ts'
+import type { TwoWays } from './two-ways.ts'
+
+export interface Furnished {
+  readonly id: string
+  readonly slug: string
+  readonly displayName: string
+  readonly ownerId: string
+  readonly collectionId: string
+}
+
+/** Provisions a workspace over the API and puts rows into what provisioning leaves empty. */
+export async function furnished(ways: TwoWays, slug = `w${randomBytes(5).toString('hex')}`): Promise<Furnished> {
+  const displayName = `Workspace ${slug}`
+  const answer = await ways.call('api', tenantOperations.provisionTenant, {
+    body: { slug, display_name: displayName, owner_email: `owner@${slug}.example` },
+  })
+  const found = {
+    id: answer.tenant.id,
+    slug,
+    displayName,
+    ownerId: answer.owner.account_id,
+    collectionId: answer.collection_id,
+  }
+  await furnish(ways, found)
+  return found
+}
+
+/** Puts a row into every table that provisioning leaves empty; none that a daemon would sweep away by itself. */
+export async function furnish(
+  { sql, installation }: Pick<TwoWays, 'sql' | 'installation'>,
+  furnished: Pick<Furnished, 'id' | 'ownerId' | 'collectionId'>,
+): Promise<void> {
+  await furnishWaysIn(sql, furnished)
+  await furnishWebhook(sql, furnished)
+  const { id, ownerId, collectionId } = furnished
+  const session = randomUUIDv7()
+  const record = randomUUIDv7()
+  const place = { tenantId: id, kind: 'idempotency.answer', ownerId: record } as const
+  const { key_id, wrap, ciphertext } = seal(installation.ring, place, 'an answer')
+  await sql.begin(async (tx) => {
+    await tx`insert into session (tenant_id, id, account_id) values (${id}, ${session}, ${ownerId})`
+    await tx`
+      insert into credential (tenant_id, id, account_id, session_id, kind, hash, last4, scopes)
+      values (${id}, ${randomUUIDv7()}, ${ownerId}, ${session}, 'SESSION', ${randomBytes(32)}, 'abcd', 'workspace:read')`
+    await tx`
+      insert into step_up (tenant_id, id, account_id, bearer_id, hash, expires_at)
+      values (${id}, ${randomUUIDv7()}, ${ownerId}, ${session}, ${randomBytes(32)}, now())`
+    await tx`insert into membership (tenant_id, id, account_id, container_id, role) values (${id}, ${randomUUIDv7()}, ${ownerId}, ${collectionId}, 'VIEWER')`
+    await tx`insert into failed_sign_in (tenant_id, id, subject) values (${id}, ${randomUUIDv7()}, '\\x00')`
+    await tx`insert into password_reset (tenant_id, id, account_id, expires_at) values (${id}, ${randomUUIDv7()}, ${ownerId}, now() + interval '1 day')`
+    await tx`insert into password_history (tenant_id, id, account_id, password_hash) values (${id}, ${randomUUIDv7()}, ${ownerId}, 'x')`
+    await tx`insert into failed_attempt (tenant_id, id, account_id, purpose) values (${id}, ${randomUUIDv7()}, ${ownerId}, 'STEP_UP')`
+    await tx`
+      insert into idempotency_record (tenant_id, account_id, operation, key, id, fingerprint)
+      values (${id}, ${ownerId}, 'createToken', ${randomUUID()}, ${record}, ${randomBytes(32)})`
+    await tx`
+      insert into sealed_value (tenant_id, kind, owner_id, key_id, wrap, ciphertext)
+      values (${id}, ${place.kind}, ${record}, ${key_id}, ${wrap}, ${ciphertext})`
+    await tx`
+      insert into custom_field (tenant_id, id, key, kind, is_required, applies_to)
+      values (${id}, ${randomUUIDv7()}, 'estimate', 'NUMBER', false, '["TASK"]')`
+    await tx`insert into tenant_quota (tenant_id, quota, ceiling) values (${id}, 'items', 5)`
+    await tx`insert into request_rate (tenant_id, paid_until) values (${id}, now())`
+    await tx`insert into password_opening (tenant_id, until, requester, reason) values (${id}, now() + interval '1 hour', 'Ada', 'lost')`
+    await tx`insert into automation_rule (tenant_id, id, name, enabled) values (${id}, ${randomUUIDv7()}, 'on', true), (${id}, ${randomUUIDv7()}, 'off', false)`
+    await tx`insert into backup_target (tenant_id, id, name, kind, config) values (${id}, ${randomUUIDv7()}, 'disk', 'LOCAL', '{"path":"own"}')`
+    await tx`insert into outbox_watermark (tenant_id, tx) values (${id}, '3')`
+    await tx`insert into ai_choice (tenant_id, model_id) values (${id}, ${randomUUIDv7()})`
+    await tx`insert into ai_usage (tenant_id, day, tokens) values (${id}, now(), 47)`
+    await tx`insert into reseal (tenant_id, started_at, finished_at) values (${id}, now(), now())`
+    await tx`insert into job (tenant_id, id, kind, state, finished_at) values (${id}, ${randomUUIDv7()}, 'TENANT_EXPORT', 'FAILED', now())`
+    await tx`
+      insert into legal_hold (tenant_id, id, scope_kind, reason, placed_by, released_at, released_by)
+      values (${id}, ${randomUUIDv7()}, 'TENANT', 'over', ${ownerId}, now(), ${ownerId})`
+  })
+  await furnishItems(sql, furnished)
+}
+
+/** A provider of its own that is on, an account connected to it, a group and a second factor. */
+async function furnishWaysIn(sql: Sql, { id, ownerId }: Pick<Furnished, 'id' | 'ownerId'>): Promise<void> {
+  const [provider, group] = [randomUUIDv7(), randomUUIDv7()]
+  await sql.begin(async (tx) => {
+    await tx`
+      insert into identity_provider (tenant_id, id, issuer, client_id, kind, provisioning, position, allowed_email_domains, allowed_directories)
+      values (${id}, ${provider}, 'https://login.example', 'svc', 'GENERIC', 'ANY', 0, '[]', '[]')`
+    await tx`insert into provider_switch (tenant_id, provider_scope, provider_id) values (${id}, ${id}, ${provider})`
+    await tx`
+      insert into connected_identity (tenant_id, id, provider_id, account_id, issuer, subject)
+      values (${id}, ${randomUUIDv7()}, ${provider}, ${ownerId}, 'https://login.example', 'ada')`
+    await tx`
+      insert into sign_in_flow (tenant_id, id, hash, provider_scope, provider_id, redirect_uri, expires_at)
+      values (${id}, ${randomUUIDv7()}, ${randomBytes(32)}, ${id}, ${provider}, 'https://svc.example/back', now() + interval '1 day')`
+    await tx`insert into account_group (tenant_id, id, name, name_fold) values (${id}, ${group}, 'All', 'all')`
+    await tx`insert into group_member (tenant_id, group_id, account_id) values (${id}, ${group}, ${ownerId})`
+    await tx`
+      insert into second_factor (tenant_id, id, account_id, confirmed_at, last_step)
+      values (${id}, ${randomUUIDv7()}, ${ownerId}, now(), 1)`
+    await tx`insert into recovery_code (tenant_id, id, account_id, hash) values (${id}, ${randomUUIDv7()}, ${ownerId}, ${randomBytes(32)})`
+  })
+}
+
+/** An item in a bucket with a label, somebody's, with a value; and one that was deleted. */
+async function furnishItems(
+  sql: Sql,
+  { id, ownerId, collectionId }: Pick<Furnished, 'id' | 'ownerId' | 'collectionId'>,
+): Promise<void> {
+  const [item, deleted] = [randomUUIDv7(), randomUUIDv7()]
+  await sql.begin(async (tx) => {
+    await tx`
+      insert into item (tenant_id, id, container_id, bucket_id, type, title, rank, created_by, deleted_at)
+      select ${id}, made.id::uuid, ${collectionId}, b.id, 'TASK', 'An item', 'a0', ${ownerId}, made.deleted_at
+      from bucket b, (values (${item}, null), (${deleted}, now())) made (id, deleted_at)
+      where b.tenant_id = ${id} and b.container_id = ${collectionId} and b.rank = 'a0'`
+    await tx`insert into item_label (tenant_id, item_id, label_id) select ${id}, ${item}, id from label where tenant_id = ${id}`
+    await tx`insert into item_member (tenant_id, item_id, account_id) values (${id}, ${item}, ${ownerId})`
+    await tx`insert into item_field_value (tenant_id, item_id, field_id, value) select ${id}, ${item}, id, '3' from custom_field where tenant_id = ${id}`
+    await tx`insert into item_tally (tenant_id, items) values (${id}, 1)`
+  })
+}
+
+/** A webhook with a delivery that was tried once. */
+async function furnishWebhook(sql: Sql, { id }: Pick<Furnished, 'id'>): Promise<void> {
+  const [webhook, delivery] = [randomUUIDv7(), randomUUIDv7()]
+  await sql.begin(async (tx) => {
+    await tx`
+      insert into webhook (tenant_id, id, target_url, host, event_types, state)
+      values (${id}, ${webhook}, 'https://hooks.example/in', 'hooks.example:443', '["svc.work.item.created.v1"]', 'PAUSED')`
+    await tx`insert into webhook_secret (tenant_id, id, webhook_id) values (${id}, ${randomUUIDv7()}, ${webhook})`
+    await tx`
+      insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause, status, attempt)
+      values (${id}, ${delivery}, ${webhook}, ${randomUUIDv7()}, 'svc.work.item.created.v1', 'EVENT', 'FAILED', 1)`
+    await tx`
+      insert into delivery_attempt (tenant_id, delivery_id, n, at, host, error)
+      values (${id}, ${delivery}, 1, now(), 'hooks.example:443', 'timeout')`
+  })
+}
+
+/** Asks for the deletion and moves its deadline into the past. */
+export async function overdue(ways: TwoWays, { id, displayName }: Furnished): Promise<void> {
+  await ways.call('api', tenantOperations.deleteTenant, { tenantId: id, body: { confirmation: displayName } })
+  await moveDeadline(ways.sql, id, -1)
+}
+
+/** Sets the deadline to so many seconds from now: what the database's clock would do by jumping. */
+export async function moveDeadline(sql: Sql, id: string, seconds: number): Promise<void> {
+  await sql`update tenant set purge_after = now() + make_interval(secs => ${seconds}) where id = ${id}`
+}
+
+/** Rows by table, for every table of the database that has a tenant_id, as a superuser sees them. */
+export async function rowsOf(sql: Sql, id: string): Promise<Record<string, number>> {
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.columns c join pg_class t on t.relname = c.table_name and t.relkind in ('r', 'p')
+    where c.table_schema = 'public' and c.column_name = 'tenant_id' order by 1`
+  const counts = await Promise.all(
+    tables.map(async ({ name }) => {
+      const [row] = await sql<
+        { count: number }[]
+      >`select count(*)::int as count from ${sql(name)} where tenant_id = ${id}`
+      return [name, row?.count ?? 0] as const
+    }),
+  )
+  return Object.fromEntries(counts)
+}
+
+/** Every place of the whole database, the queue's schema included, where a text stands that names the workspace. */
+export async function placesNaming(sql: Sql, text: string): Promise<string[]> {
+  const tables = await sql<{ schema: string; name: string }[]>`
+    select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind = 'r' and n.nspname in ('public', 'pgboss')`
+  const found = await Promise.all(
+    tables.map(async ({ schema, name }) => {
+      const [row] = await sql<{ found: boolean }[]>`
+        select exists (select 1 from ${sql(schema)}.${sql(name)} t where position(${text} in t::text) > 0) as found`
+      return row?.found ? [name] : []
+    }),
+  )
+  return found.flat().sort()
+}
+
+/** A hash of all rows of a workspace, to show that another one's purge left it alone. */
+export async function fingerprintOf(sql: Sql, id: string): Promise<string> {
+  const hashes = await Promise.all(
+    Object.keys(workspaceTables).map(async (name) => {
+      const [row] = await sql<{ hash: string | null }[]>`
+        select md5(string_agg(t::text, '|' order by t::text)) as hash from ${sql(name)} t where tenant_id = ${id}`
+      return `${name}:${row?.hash ?? ''}`
+    }),
+  )
+  return hashes.join(' ')
+}

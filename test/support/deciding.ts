@@ -1,9 +1,0 @@
-/** What the installation decides for a test: the settings as a whole, by the operator at the database. */
-import type { SettingsDocument } from '../../src/core/admin/settings/contract.ts'
-import { operations } from '../../src/core/operations.ts'
-import type { TestInstallation } from './installation.ts'
-
-export const decide = (test: TestInstallation, body: SettingsDocument) =>
-  test.asRecovery(operations.replaceSettings, { body })
-
-export const decideNothing = (test: TestInstallation) => decide(test, {})
