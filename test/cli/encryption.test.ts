@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { resealUntil } from '../../src/core/areas/keyring/reseal.ts'
-import { retentionOperations } from '../../src/core/contract/retention/operations.ts'
+import { purgeOperations } from '../../src/core/contract/retention/operations.ts'
 import { readKeyring } from '../../src/core/kernel/sealing/keyring.ts'
 import { furnished, overdue } from '../kit/leaving-workspace.ts'
 import { changeRing, newKey, ringIn } from '../kit/rings.ts'
@@ -183,7 +183,7 @@ describe('retire', () => {
     expect([done.code, done.stderr]).toEqual([0, expect.stringContaining('is retired')])
     await ways.rereadKeyrings()
 
-    const verified = await ways.call('api', retentionOperations.verifyPurgeCertificate, { tenantId: leaving.id })
+    const verified = await ways.call('api', purgeOperations.verifyPurgeCertificate, { tenantId: leaving.id })
     expect(verified.findings).toEqual([])
     const ring = readKeyring(ringFile())
     expect(ring.has(current)).toBe(false)

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
-import { retentionOperations } from '../../src/core/contract/retention/operations.ts'
+import { purgeOperations } from '../../src/core/contract/retention/operations.ts'
 import { mailFolderOf } from '../../src/core/kernel/config/mail-settings.ts'
 import { failpoints } from '../../src/core/kernel/values/failpoint.ts'
 import { urlOf } from '../kit/daemon.ts'
@@ -93,7 +93,7 @@ async function killAndResume(death: string): Promise<void> {
   const { queued_jobs, ...counts } = evidence[1]!.params.counts
   expect(queued_jobs).toBeGreaterThan(0)
   expect(counts).toEqual({ ...had, audit_entry: had['audit_entry']! + 1, outbox_event: had['outbox_event']! + 1 })
-  const verified = await ways.call('recovery', retentionOperations.verifyPurgeCertificate, { tenantId: leaving.id })
+  const verified = await ways.call('recovery', purgeOperations.verifyPurgeCertificate, { tenantId: leaving.id })
   expect(verified.findings).toEqual([])
 }
 

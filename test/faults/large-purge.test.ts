@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type PurgeOutcome, pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
-import { retentionOperations } from '../../src/core/contract/retention/operations.ts'
+import { purgeOperations } from '../../src/core/contract/retention/operations.ts'
 import { furnished, overdue } from '../kit/leaving-workspace.ts'
 import { person } from '../kit/people.ts'
 import { type TwoWays, twoWays } from '../kit/two-ways.ts'
@@ -87,7 +87,7 @@ test(`${rows} rows go in short transactions, while a neighbour reads`, async () 
     [...seen.modes].filter((mode) => !['AccessShareLock', 'RowShareLock', 'RowExclusiveLock'].includes(mode)),
   ).toEqual([])
   expect(seen.modes).toContain('RowExclusiveLock')
-  const { document } = await ways.call('recovery', retentionOperations.getPurgeCertificate, { tenantId: leaving.id })
+  const { document } = await ways.call('recovery', purgeOperations.getPurgeCertificate, { tenantId: leaving.id })
   const removed = JSON.parse(document).removed as { count: number }[]
   expect(removed.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(rows)
   if (isFull)

@@ -6,7 +6,7 @@
  */
 import { createPublicKey, verify } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { retentionOperations } from '../../src/core/contract/retention/operations.ts'
+import { purgeOperations } from '../../src/core/contract/retention/operations.ts'
 import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
 import { type SpawnedDaemon, spawnDaemon } from '../kit/daemon.ts'
 import { fingerprintOf, furnished, moveDeadline, placesNaming } from '../kit/leaving-workspace.ts'
@@ -87,11 +87,11 @@ test(
       )
       .toBeUndefined()
 
-    const certificate = await ways.call('api', retentionOperations.getPurgeCertificate, { tenantId: leaving.id })
+    const certificate = await ways.call('api', purgeOperations.getPurgeCertificate, { tenantId: leaving.id })
     const { value, public_key } = certificate.signature
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: public_key }, format: 'jwk' })
     expect(verify(null, Buffer.from(certificate.document), key, Buffer.from(value, 'base64url'))).toBe(true)
-    const verification = await ways.call('api', retentionOperations.verifyPurgeCertificate, { tenantId: leaving.id })
+    const verification = await ways.call('api', purgeOperations.verifyPurgeCertificate, { tenantId: leaving.id })
     expect(verification.findings).toEqual([])
     expect(await placesNaming(ways.sql, leaving.id)).toEqual(['journal', 'purge_certificate'])
     expect(await fingerprintOf(ways.sql, neighbour.id)).toBe(before)

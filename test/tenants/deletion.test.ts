@@ -1,7 +1,7 @@
 /** Deletion and its cancellation, by both ways. Spec: Workspace states, rows 3 and 4; rules 1 to 3; Plans before destruction. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { identityOperations } from '../../src/core/contract/identity/operations.ts'
-import { retentionOperations } from '../../src/core/contract/retention/operations.ts'
+import { purgeOperations, retentionOperations } from '../../src/core/contract/retention/operations.ts'
 import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
 import { type Furnished, furnished } from '../kit/leaving-workspace.ts'
 import { person, workspace } from '../kit/people.ts'
@@ -181,7 +181,7 @@ describe.each(everyWay)('deletion, by %s', (way: Way) => {
 
   test('the plan says what would go; its hash moves with what people made, and with nothing else', async () => {
     const leaving = await furnished(ways)
-    const plan = () => ways.call(way, retentionOperations.getDeletionPlan, { tenantId: leaving.id })
+    const plan = () => ways.call(way, purgeOperations.getDeletionPlan, { tenantId: leaving.id })
     const first = await plan()
     expect(first).toMatchObject({
       slug: leaving.slug,
@@ -216,7 +216,7 @@ describe.each(everyWay)('deletion, by %s', (way: Way) => {
     await ways.sql`delete from item_label where tenant_id = ${leaving.id}`
     await ways.sql`delete from label where tenant_id = ${leaving.id} and id in (select id from label where tenant_id = ${leaving.id} limit 1)`
     expect(new Set([first.hash, held.hash, (await plan()).hash]).size).toBe(3)
-    await expect(ways.call(way, retentionOperations.getDeletionPlan, { tenantId: unknownId })).rejects.toMatchObject({
+    await expect(ways.call(way, purgeOperations.getDeletionPlan, { tenantId: unknownId })).rejects.toMatchObject({
       code: 'not_found',
     })
   })

@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { identityProviderOperations, withdrawalPlanOperations } from '../../src/core/contract/providers/offered.ts'
-import { retentionOperations } from '../../src/core/contract/retention/operations.ts'
+import { purgeOperations } from '../../src/core/contract/retention/operations.ts'
 import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
 import { installationScope } from '../../src/core/contract/vocabulary.ts'
 import { type Release, readRelease } from '../../src/core/kernel/egress/guard.ts'
@@ -29,7 +29,7 @@ describe.each(everyWay)('a deletion, by %s', (way: Way) => {
   beforeEach(async () => {
     acme = await furnished(ways)
   })
-  const plan = () => ways.call(way, retentionOperations.getDeletionPlan, { tenantId: acme.id })
+  const plan = () => ways.call(way, purgeOperations.getDeletionPlan, { tenantId: acme.id })
   const remove = (plan_hash?: string) =>
     ways.call(way, tenantOperations.deleteTenant, {
       tenantId: acme.id,

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
-import { retentionOperations } from '../../src/core/contract/retention/operations.ts'
+import { purgeOperations } from '../../src/core/contract/retention/operations.ts'
 import { workspaceTables } from '../../src/core/contract/tables.ts'
 import { type Furnished, furnished, overdue, rowsOf } from '../kit/leaving-workspace.ts'
 import { ways as everyWay, type TwoWays, twoWays } from '../kit/two-ways.ts'
@@ -37,8 +37,8 @@ interface CertificateDocument {
 }
 
 describe.each(everyWay)('the certificate, by %s', (way) => {
-  const get = () => ways.call(way, retentionOperations.getPurgeCertificate, { tenantId: gone.id })
-  const check = () => ways.call(way, retentionOperations.verifyPurgeCertificate, { tenantId: gone.id })
+  const get = () => ways.call(way, purgeOperations.getPurgeCertificate, { tenantId: gone.id })
+  const check = () => ways.call(way, purgeOperations.verifyPurgeCertificate, { tenantId: gone.id })
 
   test('anybody can check its signature with the public key alone', async () => {
     const { document, signature } = await get()
@@ -79,11 +79,11 @@ describe.each(everyWay)('the certificate, by %s', (way) => {
   })
 
   test('it is found by the slug that is gone, and by nothing else', async () => {
-    const { data } = await ways.call(way, retentionOperations.listPurgeCertificates, { slug: gone.slug })
+    const { data } = await ways.call(way, purgeOperations.listPurgeCertificates, { slug: gone.slug })
     expect(data.map(({ tenant_id }) => tenant_id)).toEqual([gone.id])
-    expect((await ways.call(way, retentionOperations.listPurgeCertificates, { slug: 'nobody' })).data).toEqual([])
+    expect((await ways.call(way, purgeOperations.listPurgeCertificates, { slug: 'nobody' })).data).toEqual([])
     await expect(
-      ways.call(way, retentionOperations.getPurgeCertificate, { tenantId: ways.home.tenantId }),
+      ways.call(way, purgeOperations.getPurgeCertificate, { tenantId: ways.home.tenantId }),
     ).rejects.toMatchObject({ code: 'not_found' })
   })
 

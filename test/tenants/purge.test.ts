@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { purgeDue, purgeTenant } from '../../src/core/areas/tenants/jobs.ts'
 import { type PurgeOutcome, pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
-import { retentionOperations } from '../../src/core/contract/retention/operations.ts'
+import { purgeOperations, retentionOperations } from '../../src/core/contract/retention/operations.ts'
 import { workspaceTables } from '../../src/core/contract/tables.ts'
 import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
 import { mailFolderOf } from '../../src/core/kernel/config/mail-settings.ts'
@@ -97,7 +97,7 @@ describe('what a purge leaves', () => {
       insert into audit_entry (tenant_id, id, action, actor_kind, via) select ${leaving.id}, gen_random_uuid(), 'filler', 'SYSTEM', 'JOB' from generate_series(1, 20000)`
     await overdue(ways, leaving)
     await purge(leaving.id)
-    const { document } = await ways.call('api', retentionOperations.getPurgeCertificate, { tenantId: leaving.id })
+    const { document } = await ways.call('api', purgeOperations.getPurgeCertificate, { tenantId: leaving.id })
     expect(JSON.parse(document).removed.find(({ place }: { place: string }) => place === 'container').count).toBe(3002)
   })
 

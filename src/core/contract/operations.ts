@@ -1,7 +1,7 @@
 /** The register of every operation served: each area's contract, spread into one object. */
 import { aiProviderOperations } from './ai/offered.ts'
 import { aiOperations } from './ai/operations.ts'
-import { auditOperations } from './audit/operations.ts'
+import { auditOperations, signInExplanationOperations } from './audit/operations.ts'
 import { invitationOperations, passwordOperations, sessionOperations, setUpOperations } from './auth/operations.ts'
 import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
 import { backupOperations } from './backup/operations.ts'
@@ -18,7 +18,7 @@ import { operatorOperations } from './operators/operations.ts'
 import { overviewOperations } from './overview/operations.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
 import { providerOperations, providerSignInOperations } from './providers/operations.ts'
-import { retentionOperations } from './retention/operations.ts'
+import { purgeOperations, retentionOperations } from './retention/operations.ts'
 import { secondFactorOperations } from './second-factor/operations.ts'
 import { settingsOperations } from './settings/operations.ts'
 import { statisticsOperations } from './statistics/operations.ts'
@@ -50,6 +50,7 @@ export const operations = {
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,
+  ...purgeOperations,
   ...operatorOperations,
   ...identityProviderOperations,
   ...withdrawalPlanOperations,
@@ -62,6 +63,7 @@ export const operations = {
   ...encryptionOperations,
   ...backupOperations,
   ...auditOperations,
+  ...signInExplanationOperations,
   ...jobOperations,
   ...webhookOperations,
   ...deliveryOperations,

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core'
-import { auditOperations, type SignInExplanation } from '../../../core/contract/audit/operations.ts'
+import { type SignInExplanation, signInExplanationOperations } from '../../../core/contract/audit/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { explainedSignIn } from '../../render/sign-in.ts'
 
@@ -19,7 +19,7 @@ export default class SigninExplain extends CallerCommand {
   async run(): Promise<SignInExplanation> {
     const { args, flags } = await this.parse(SigninExplain)
     const caller = await this.open(flags)
-    const explanation = await caller.call(auditOperations.explainSignIn, { body: args })
+    const explanation = await caller.call(signInExplanationOperations.explainSignIn, { body: args })
     await this.show(() => explainedSignIn(args.email, explanation))
     return explanation
   }

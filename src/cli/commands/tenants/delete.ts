@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core'
-import { type DeletionPlan, retentionOperations } from '../../../core/contract/retention/operations.ts'
+import { type DeletionPlan, purgeOperations } from '../../../core/contract/retention/operations.ts'
 import { type AdminTenant, tenantOperations } from '../../../core/contract/tenants/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
@@ -34,7 +34,7 @@ export default class TenantsDelete extends CallerCommand {
     const { args, flags } = await this.parse(TenantsDelete)
     const caller = await this.open(flags)
     const { id: tenantId } = await findWorkspace(caller, args.workspace)
-    const plan = await caller.call(retentionOperations.getDeletionPlan, { tenantId })
+    const plan = await caller.call(purgeOperations.getDeletionPlan, { tenantId })
     if (flags.plan) {
       this.log(await planned(plan))
       this.tell(`\nTo go on: ${this.following(`tenants delete ${plan.slug} --apply ${plan.hash}`, flags)}`)

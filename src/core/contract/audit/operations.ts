@@ -116,6 +116,10 @@ export const auditOperations = defineOperations('audit', {
     recovery: { refused: "the trail is the workspace's own; the installation's record is the journal" },
     assumed: ['entries hold ids, counts and moments, so they tell of private containers too, and never their content'],
   },
+})
+
+/** Answered by the auth area, which decides who signs in. */
+export const signInExplanationOperations = defineOperations('audit', {
   explainSignIn: {
     method: 'POST',
     path: '/audit/sign-in:explain',

@@ -137,6 +137,10 @@ export const retentionOperations = defineOperations('retention', {
     recovery: 'allowed',
     assumed: ['a step-up, because it opens the way for a deletion', 'releasing twice changes nothing'],
   },
+})
+
+/** What deletes a workspace, and the proof that it did; answered by the tenants' area. */
+export const purgeOperations = defineOperations('retention', {
   getDeletionPlan: {
     method: 'GET',
     path: '/retention/deletion-plans/{tenantId}',

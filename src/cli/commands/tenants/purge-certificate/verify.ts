@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core'
-import { type PurgeVerification, retentionOperations } from '../../../../core/contract/retention/operations.ts'
+import { type PurgeVerification, purgeOperations } from '../../../../core/contract/retention/operations.ts'
 import { CallerCommand } from '../../../base-command.ts'
 import { exitCodes } from '../../../failure.ts'
 import { findCertificate } from '../../../find/purge-certificates.ts'
@@ -18,7 +18,7 @@ export default class TenantsPurgeCertificateVerify extends CallerCommand {
     const { args, flags } = await this.parse(TenantsPurgeCertificateVerify)
     const caller = await this.open(flags)
     const { tenant_id: tenantId } = await findCertificate(caller, args.workspace)
-    const answer = await caller.call(retentionOperations.verifyPurgeCertificate, { tenantId })
+    const answer = await caller.call(purgeOperations.verifyPurgeCertificate, { tenantId })
     this.log(
       await table(
         answer.scanned,

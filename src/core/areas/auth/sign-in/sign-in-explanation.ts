@@ -8,7 +8,7 @@
  * Spec: ours; Password opening, InstanceSettings.
  */
 
-import type { auditOperations as ops } from '../../../contract/audit/operations.ts'
+import type { signInExplanationOperations as ops } from '../../../contract/audit/operations.ts'
 import type { Answer, Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
 import type { SwitchName } from '../../../contract/settings/defaults.ts'

@@ -10,7 +10,7 @@
 
 import type { Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
-import type { DeletionPlan, retentionOperations as ops } from '../../../contract/retention/operations.ts'
+import type { DeletionPlan, purgeOperations as ops } from '../../../contract/retention/operations.ts'
 import { workspaceTables } from '../../../contract/tables.ts'
 import { graceDays } from '../../../contract/tenants/grace.ts'
 import { installationScope } from '../../../contract/vocabulary.ts'

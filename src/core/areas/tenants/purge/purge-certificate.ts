@@ -15,7 +15,7 @@
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import type { Answer, Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
-import type { retentionOperations as ops, PurgeCertificate } from '../../../contract/retention/operations.ts'
+import type { purgeOperations as ops, PurgeCertificate } from '../../../contract/retention/operations.ts'
 import { workspaceTables } from '../../../contract/tables.ts'
 import type { Keyring } from '../../../kernel/sealing/keyring.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'

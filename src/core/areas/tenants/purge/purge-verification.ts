@@ -6,7 +6,7 @@
  */
 import { existsSync } from 'node:fs'
 import type { Answer, Received } from '../../../contract/operation.ts'
-import type { retentionOperations as ops } from '../../../contract/retention/operations.ts'
+import type { purgeOperations as ops } from '../../../contract/retention/operations.ts'
 import { asInstallation } from '../../../kernel/database/roles.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { foldersOf } from './purge.ts'

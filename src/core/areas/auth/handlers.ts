@@ -1,0 +1,106 @@
+/** The rules of this area, by operation. */
+
+import type { signInExplanationOperations } from '../../contract/audit/operations.ts'
+import type { invitationOperations, passwordOperations, sessionOperations } from '../../contract/auth/operations.ts'
+import type { serviceAccountOperations, tokenOperations } from '../../contract/auth/tokens.ts'
+import type { identityProviderOperations, withdrawalPlanOperations } from '../../contract/providers/offered.ts'
+import type { providerOperations, providerSignInOperations } from '../../contract/providers/operations.ts'
+import type { secondFactorOperations } from '../../contract/second-factor/operations.ts'
+import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
+import { hashForInvitation, inspectInvitation, redeemInvitation } from './invitation.ts'
+import {
+  changeIdentityProvider,
+  createIdentityProvider,
+  listIdentityProviders,
+  removeIdentityProvider,
+} from './offered-providers/offered.ts'
+import { cancelIdentityProviderWithdrawal, withdrawIdentityProvider } from './offered-providers/withdrawal.ts'
+import { getWithdrawalPlan } from './offered-providers/withdrawal-plan.ts'
+import { changePassword, prepareNewPassword } from './password/change-password.ts'
+import {
+  checkPassword,
+  forgetPassword,
+  hashForReset,
+  prepareCheck,
+  resetPassword,
+} from './password/forgotten-password.ts'
+import { finishOidc, redeemFlow } from './providers/callback.ts'
+import { settleAndDiscover } from './providers/configuration.ts'
+import { prepareFlow, startOidc } from './providers/flow.ts'
+import { getSignInRules } from './providers/sign-in-rules.ts'
+import { listAccountsWithoutProvider } from './providers/without-provider.ts'
+import {
+  changeProvider,
+  createProvider,
+  listPresets,
+  listProviders,
+  offerProvider,
+  removeProvider,
+} from './providers/workspace-list.ts'
+import { confirmTotp, confirmTotpReplacement, enrollTotp, replaceTotp } from './second-factor/enrolment.ts'
+import { disableSecondFactor, regenerateRecoveryCodes } from './second-factor/removal.ts'
+import { endSession, listSessions, refreshSession, signOut } from './sign-in/session.ts'
+import { proveSignIn, proveWithNewPassword, signIn, signInWithNewPassword } from './sign-in/sign-in.ts'
+import { explainSignIn } from './sign-in/sign-in-explanation.ts'
+import { agreeToTerms } from './sign-in/terms.ts'
+import { proveOwnPassword, stepUp } from './step-up.ts'
+import { createToken, listTokens, revokeToken } from './token/access-token.ts'
+import { createServiceAccount, listServiceAccounts } from './token/service-account.ts'
+
+export const authHandlers = {
+  listIdentityProviders,
+  createIdentityProvider: withWork(settleAndDiscover, createIdentityProvider),
+  changeIdentityProvider: withWork(settleAndDiscover, changeIdentityProvider),
+  removeIdentityProvider,
+  withdrawIdentityProvider,
+  cancelIdentityProviderWithdrawal,
+  getWithdrawalPlan,
+  explainSignIn,
+  inspectInvitation,
+  redeemInvitation: withWork(hashForInvitation, redeemInvitation),
+  changePassword: withWork(prepareNewPassword, changePassword),
+  checkPassword: withWork(prepareCheck, checkPassword),
+  forgetPassword,
+  resetPassword: withWork(hashForReset, resetPassword),
+  stepUp: withWork((installation, actor, { body }) => proveOwnPassword(installation, actor, body.password), stepUp),
+  signIn: withWork(proveSignIn, signIn),
+  listSessions,
+  signOut,
+  signInWithNewPassword: withWork(proveWithNewPassword, signInWithNewPassword),
+  agreeToTerms,
+  refreshSession,
+  endSession,
+  listProviders,
+  createProvider: withWork(settleAndDiscover, createProvider),
+  changeProvider: withWork(settleAndDiscover, changeProvider),
+  removeProvider,
+  offerProvider,
+  listPresets,
+  listAccountsWithoutProvider,
+  getSignInRules,
+  startOidc: withWork(prepareFlow, startOidc),
+  finishOidc: withWork(redeemFlow, finishOidc),
+  enrollTotp,
+  confirmTotp,
+  replaceTotp,
+  confirmTotpReplacement,
+  regenerateRecoveryCodes,
+  disableSecondFactor,
+  listServiceAccounts,
+  createServiceAccount,
+  listTokens,
+  createToken,
+  revokeToken,
+} satisfies HandlersOf<
+  typeof identityProviderOperations &
+    typeof withdrawalPlanOperations &
+    typeof signInExplanationOperations &
+    typeof invitationOperations &
+    typeof passwordOperations &
+    typeof sessionOperations &
+    typeof providerOperations &
+    typeof providerSignInOperations &
+    typeof secondFactorOperations &
+    typeof serviceAccountOperations &
+    typeof tokenOperations
+>

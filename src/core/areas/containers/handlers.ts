@@ -1,0 +1,30 @@
+/** The rules of this area, by operation. */
+import type { containerOperations } from '../../contract/containers/operations.ts'
+import type { HandlersOf } from '../../kernel/request/handler.ts'
+import {
+  archiveContainer,
+  deleteContainer,
+  getContainer,
+  moveContainer,
+  reorderContainer,
+  restoreContainer,
+  unarchiveContainer,
+  updateContainer,
+} from './change.ts'
+import { createContainer } from './creation.ts'
+import { listContainers } from './list.ts'
+import { setContainerPrivacy } from './privacy.ts'
+
+export const containersHandlers = {
+  listContainers,
+  createContainer,
+  getContainer,
+  updateContainer,
+  setContainerPrivacy,
+  deleteContainer,
+  moveContainer,
+  reorderContainer,
+  archiveContainer,
+  unarchiveContainer,
+  restoreContainer,
+} satisfies HandlersOf<typeof containerOperations>

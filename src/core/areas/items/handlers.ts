@@ -1,0 +1,26 @@
+/** The rules of this area, by operation. */
+import type { itemOperations } from '../../contract/items/operations.ts'
+import type { HandlersOf } from '../../kernel/request/handler.ts'
+import { listItemActivity } from './activity.ts'
+import { deleteItem, getItem, updateItem } from './change.ts'
+import { completeItem, reopenItem } from './completion.ts'
+import { createItem } from './creation.ts'
+import { setItemField } from './field-values.ts'
+import { addItemLabel, removeItemLabel } from './labels.ts'
+import { listItems } from './list.ts'
+import { moveItem } from './move.ts'
+
+export const itemsHandlers = {
+  listItems,
+  createItem,
+  getItem,
+  updateItem,
+  deleteItem,
+  moveItem,
+  completeItem,
+  reopenItem,
+  addItemLabel,
+  removeItemLabel,
+  setItemField,
+  listItemActivity,
+} satisfies HandlersOf<typeof itemOperations>

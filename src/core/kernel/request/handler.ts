@@ -1,0 +1,44 @@
+/**
+ * Handlers: the rule behind each operation, and what runs before its transaction.
+ *
+ * An area lists its own in `handlers.ts`, held by `satisfies HandlersOf<typeof …Operations>`;
+ * app/handlers.ts spreads the areas. It does not compile while one is missing, nor when a
+ * rule takes or answers something else than its operation declares.
+ */
+import type { Answer, Received } from '../../contract/operation.ts'
+import type { Problem } from '../../contract/problem.ts'
+import type { Ctx } from '../transaction/context.ts'
+import type { Installation, RunAsRule } from '../transaction/installation.ts'
+import type { Actor } from '../values/actor.ts'
+import type { JsonText } from '../values/json.ts'
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a rule that answers nothing is an async function without a return
+type Answered<O> = Promise<Answer<O> | (Answer<O> extends undefined ? void : never) | Problem | JsonText>
+type Rule<O> = (ctx: Ctx, received: Received<O>) => Answered<O>
+/** A rule with work before it that takes long and needs no transaction, or several. */
+interface Prepared<O> {
+  readonly prepare: (
+    installation: Installation,
+    actor: Actor,
+    received: Received<O>,
+    run: RunAsRule,
+  ) => Promise<unknown>
+  // What is handed on concerns its own rule alone: `withWork` and `asking` hold the two against each other.
+  readonly rule: (ctx: Ctx, received: Received<O>, prepared: never) => Answered<O>
+}
+/** A rule with a question that depends on nothing: it travels in the transaction's first packet, beside the key's. */
+interface Asking<O> {
+  readonly ask: (ctx: Ctx) => Promise<unknown>
+  readonly rule: (ctx: Ctx, received: Received<O>, told: never) => Answered<O>
+}
+export type Handler<O> = Rule<O> | Prepared<O> | Asking<O>
+
+type RuleWith<O, P> = (ctx: Ctx, received: Received<O>, handed: P) => Answered<O>
+export const withWork = <O, P>(
+  prepare: (installation: Installation, actor: Actor, received: Received<O>, run: RunAsRule) => Promise<P>,
+  rule: RuleWith<O, P>,
+): Prepared<O> => ({ prepare, rule })
+export const asking = <O, P>(ask: (ctx: Ctx) => Promise<P>, rule: RuleWith<O, P>): Asking<O> => ({ ask, rule })
+
+/** A handler for each operation of an area, by its name. */
+export type HandlersOf<Area extends object> = { readonly [Id in keyof Area]: Handler<Area[Id]> }
