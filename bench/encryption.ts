@@ -80,10 +80,10 @@ interface Batch {
 
 async function makeBed(ground: Ground, sql: postgres.Sql): Promise<Bed> {
   const path = ground.config.keyringFile
-  const { ring: file, id: after } = addKey(path)
-  const ring = liveKeyring(file)
-  const before = ring.current
-  await sql`insert into keyring_key (key_id, check_value) values (${after}, ${ring.checkValue(after)})`
+  const { keyring: file, id: after } = addKey(path)
+  const keyring = liveKeyring(file)
+  const before = keyring.current
+  await sql`insert into keyring_key (key_id, check_value) values (${after}, ${keyring.checkValue(after)})`
   const batches: Batch[] = []
   for (let made = 0; made < resealedIn; made += 1) {
     const tenantId = randomUUIDv7()
@@ -95,7 +95,7 @@ async function makeBed(ground: Ground, sql: postgres.Sql): Promise<Bed> {
   await sql`vacuum analyze sealed_value`
   return {
     ground,
-    installation: installationOver({ ...ground.installation, ring, openCopies: openLedgerCopies }),
+    installation: installationOver({ ...ground.installation, keyring, openCopies: openLedgerCopies }),
     keys: [before, after],
     batches,
   }
@@ -103,8 +103,8 @@ async function makeBed(ground: Ground, sql: postgres.Sql): Promise<Bed> {
   async function sealBatch(tenantId: string): Promise<Batch> {
     const made = Array.from({ length: batchSize }, () => {
       const place = { tenantId, kind: 'idempotency.answer', ownerId: randomUUIDv7() } as const
-      const sealed = seal(ring, place, '{"token":"svcp_0123456789012345678901234567890123456789012345678"}')
-      return { ownerId: place.ownerId, ...sealed, again: rewrap(ring, place, sealed, before) }
+      const sealed = seal(keyring, place, '{"token":"svcp_0123456789012345678901234567890123456789012345678"}')
+      return { ownerId: place.ownerId, ...sealed, again: rewrap(keyring, place, sealed, before) }
     })
     const owners = `{${made.map(({ ownerId }) => ownerId).join(',')}}`
     await sql`

@@ -59,7 +59,7 @@ async function placesIn(ground: Ground): Promise<(string | undefined)[]> {
   const { installation, tenantId } = ground
   const bound = { operation: 'pullEvents', scope: tenantId, filters: { eventType } }
   const middle = await middleOfOutbox(ground.superuser, eventType)
-  const since = writeCursor(installation.ring, bound, installation.identity.epoch, [
+  const since = writeCursor(installation.keyring, bound, installation.identity.epoch, [
     ...middle,
     new Date().toISOString(),
   ])

@@ -12,7 +12,7 @@ create table account (
   kind text not null check (kind in ('PERSON', 'SERVICE')),
   state text not null check (state in ('INVITED', 'ACTIVE', 'DISABLED')),
   email text,
-  email_fold text, -- the address as it is compared: folded by src/core/kernel/values/fold.ts
+  email_fold text, -- the address as it is compared: folded by src/core/kernel/values/case-fold.ts
   display_name text,
   password_hash text, -- PHC string, argon2id
   password_changed_at timestamptz,

@@ -30,7 +30,7 @@ create table bucket (
   id uuid not null,
   container_id uuid not null,
   name text not null,
-  name_fold text not null, -- the name as it is compared: folded by src/core/kernel/values/fold.ts
+  name_fold text not null, -- the name as it is compared: folded by src/core/kernel/values/case-fold.ts
   rank text collate "C" not null,
   wip_limit integer check (wip_limit > 0),
   is_done_bucket boolean not null default false,

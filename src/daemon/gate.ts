@@ -23,7 +23,7 @@ import type { Config } from '../core/kernel/config/config.ts'
 import { asInstallation } from '../core/kernel/database/roles.ts'
 import type { Tx } from '../core/kernel/database/transaction.ts'
 import { admitted } from '../core/kernel/transaction/admission.ts'
-import { isServedWhileGated, passageOf, refuseRecovering } from '../core/kernel/transaction/gate.ts'
+import { gateAccessOf, isServedWhileGated, refuseRecovering } from '../core/kernel/transaction/gate.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
 import { type AccountActor, type Actor, actsForInstallation, anyoneFrom } from '../core/kernel/values/actor.ts'
 import { hashToken, isTokenShaped } from '../core/kernel/values/token.ts'
@@ -251,7 +251,7 @@ function noteUse({ pool }: Installation, actor: AccountActor, noted: Set<string>
   // A change by the workspace's people like any other: it must not commit behind a suspension, nor behind the gate.
   const note = pool.transaction(
     asInstallation,
-    (tx) => admitted(tx, { workspace: tenantId, passage: passageOf(actor) }, write(tx)),
+    (tx) => admitted(tx, { workspace: tenantId, gateAccess: gateAccessOf(actor) }, write(tx)),
     {
       lane: tenantId,
     },

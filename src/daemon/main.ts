@@ -18,7 +18,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Booted, bootInstallation, offerSetUp } from '../core/app/boot.ts'
 import { jobs } from '../core/app/jobs.ts'
 import { followWithCopies } from '../core/areas/recovery/ledger/follow-copies.ts'
-import { detectRewind, watchWrites } from '../core/areas/recovery/rewind-detection.ts'
+import { detectRewind, recordHeartbeats } from '../core/areas/recovery/rewind-detection.ts'
 import { settleSettings } from '../core/areas/settings/enforcing-file.ts'
 import { startDispatcher } from '../core/areas/webhooks/dispatch/dispatcher.ts'
 import { type Config, readConfig } from '../core/kernel/config/config.ts'
@@ -108,7 +108,7 @@ async function serve(
       found_by: rewind.found_by,
       ...rewind.params,
     })
-  const watch = await watchWrites(installation, (error) => log.failure('witness', error))
+  const watch = await recordHeartbeats(installation, (error) => log.failure('witness', error))
   closing.push(() => watch.close())
   const copies = followWithCopies(installation, (failures) =>
     log.warn('a backup target lacks lines of the obligation ledger', failures),

@@ -14,7 +14,7 @@ import type { Readiness } from './health.ts'
 const asked = { readOnly: true, lane: 'readiness' } as const
 
 export function readinessOf(installation: Installation, isDraining: () => boolean): Readiness {
-  const { pool, ring } = installation
+  const { pool, keyring } = installation
   const wanted = migrationNames()
   return {
     process: async () => (isDraining() ? 'the daemon is draining' : undefined),
@@ -48,7 +48,7 @@ export function readinessOf(installation: Installation, isDraining: () => boolea
           select key_id from keyring_key k where exists (select from sealed_value s where s.key_id = k.key_id)`,
         asked,
       )
-      const lost = keys.filter(({ key_id }) => !ring.has(key_id))
+      const lost = keys.filter(({ key_id }) => !keyring.has(key_id))
       return lost.length > 0
         ? `stored values name ${lost.length} key(s) that the ring lacks, the first is ${lost[0]?.key_id}`
         : undefined

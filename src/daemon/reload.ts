@@ -20,10 +20,10 @@ export function reloading(booted: Booted, log: Log): () => Promise<void> {
   }
 }
 
-async function readKeyringAgain({ installation: { ring }, rereadKeyring }: Booted, log: Log): Promise<void> {
+async function readKeyringAgain({ installation: { keyring }, rereadKeyring }: Booted, log: Log): Promise<void> {
   try {
     for (const line of await rereadKeyring()) log.warn(line)
-    log.info('the keyring was read again', { keys: ring.ids.length, current: ring.current })
+    log.info('the keyring was read again', { keys: keyring.ids.length, current: keyring.current })
   } catch (error) {
     const event = 'the keyring was not read again; the one in use stays'
     if (error instanceof ConfigurationError) log.warn(event, { reason: error.message })

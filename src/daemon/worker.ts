@@ -66,7 +66,7 @@ interface Queued {
 const behindGate = (installation: Installation): Installation => ({
   ...installation,
   transaction: (actor, options, work) =>
-    installation.transaction(actor, { passage: { isServed: false, epoch: undefined }, ...options }, work),
+    installation.transaction(actor, { gateAccess: { isServed: false, epoch: undefined }, ...options }, work),
 })
 
 /** Puts a job off. Between the two it may be killed and come twice, as every job may. */

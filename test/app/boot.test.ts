@@ -7,7 +7,7 @@ import { readConfig } from '../../src/core/kernel/config/config.ts'
 import { SchemaError } from '../../src/core/kernel/database/migrate.ts'
 import { ConfigurationError } from '../../src/core/kernel/values/configuration-error.ts'
 import { provisionBody, type TestInstallation, testInstallation } from '../kit/installation.ts'
-import { changeRing as changeFile, newKey, type RingFile } from '../kit/rings.ts'
+import { changeKeyring as changeFile, type KeyringFile, newKey } from '../kit/keyrings.ts'
 
 let own: TestInstallation
 const closing: (() => Promise<void>)[] = []
@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 const key = newKey
-const changeRing = (change: (ring: RingFile) => void) => changeFile(own.env['SVC_KEYRING_FILE']!, change)
+const changeKeyring = (change: (keyring: KeyringFile) => void) => changeFile(own.env['SVC_KEYRING_FILE']!, change)
 
 /** Boots once more, and answers what it said. */
 async function boot(): Promise<unknown> {
@@ -50,8 +50,8 @@ test('a second boot finds the same installation', async () => {
 })
 
 test('the same name with other bytes is refused, even while nothing is sealed', async () => {
-  changeRing((ring) => {
-    ring.keys[ring.current] = key()
+  changeKeyring((keyring) => {
+    keyring.keys[keyring.current] = key()
   })
   await refusal(/is not the key of that name/)()
 })
@@ -59,9 +59,9 @@ test('the same name with other bytes is refused, even while nothing is sealed', 
 test('a stored value whose key is gone is refused, naming the key and how many', async () => {
   for (let n = 0; n < 3; n += 1)
     await own.asRecovery(operations.provisionTenant, { body: provisionBody(), idempotencyKey: randomUUID() })
-  changeRing((ring) => {
-    ring.current = 'other'
-    ring.keys = { other: key() }
+  changeKeyring((keyring) => {
+    keyring.current = 'other'
+    keyring.keys = { other: key() }
   })
   await refusal(/^3 stored value\(s\) name the key "k\d{8}"/)()
 })
@@ -69,9 +69,9 @@ test('a stored value whose key is gone is refused, naming the key and how many',
 test('a new key beside the old one opens what was sealed before', async () => {
   const sent = { body: provisionBody(), idempotencyKey: randomUUID() }
   const made = await own.asRecovery(operations.provisionTenant, sent)
-  changeRing((ring) => {
-    ring.current = 'newer'
-    ring.keys['newer'] = key()
+  changeKeyring((keyring) => {
+    keyring.current = 'newer'
+    keyring.keys['newer'] = key()
   })
   const booted = await bootInstallation(readConfig(own.env), { works: false, applicationName: 'svc-boot' })
   try {

@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => home.remove())
 
 /** One ring for the one database: another is refused, as the tests below show. */
-const ring = `${JSON.stringify({ current: 'k1', keys: { k1: Buffer.alloc(32, 7).toString('base64url') } })}\n`
+const keyring = `${JSON.stringify({ current: 'k1', keys: { k1: Buffer.alloc(32, 7).toString('base64url') } })}\n`
 
 /** One line, or one and a list of members; no stack, nothing on stdout. */
 function expectClear(ran: Ran, code: number, says: RegExp | string): void {
@@ -46,7 +46,7 @@ test('a flag that is missing is said in one sentence', async () => {
 })
 
 describe('values', () => {
-  beforeEach(() => home.secretFile('keyring.json', ring))
+  beforeEach(() => home.secretFile('keyring.json', keyring))
 
   const provision = async (changed: Readonly<Record<string, string>>) => {
     const given = { slug: 'fine', 'display-name': 'Fine', 'owner-email': 'a@fine.example', ...changed }
@@ -378,7 +378,7 @@ describe('places', () => {
     // A limit on the size of files stands for a full disk: writing fails in the same place.
     const full = (...args: string[]) => home.svc(args, { env, filesOfNoSize: true })
     expectClear(await full('keyring', 'init', '--file', 'ring.json'), 1, 'There is no space left on the disk.')
-    home.secretFile('keyring.json', ring)
+    home.secretFile('keyring.json', keyring)
     const before = readdirSync(home.folder)
     const wanted = [
       '--slug',

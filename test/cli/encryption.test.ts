@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { resealUntil } from '../../src/core/areas/keyring/reseal.ts'
 import { purgeOperations } from '../../src/core/contract/retention/operations.ts'
 import { readKeyring } from '../../src/core/kernel/sealing/keyring.ts'
+import { changeKeyring, keyringIn, newKey } from '../kit/keyrings.ts'
 import { furnished, overdue } from '../kit/leaving-workspace.ts'
-import { changeRing, newKey, ringIn } from '../kit/rings.ts'
 import { countsIn, type Stored, storeMany, wrongAmong } from '../kit/sealed.ts'
 import { databaseEnv, type Home, temporaryHome } from '../kit/svc.ts'
 import { type TwoWays, twoWays } from '../kit/two-ways.ts'
@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => home.remove())
 
-const ringFile = () => ways.daemon.config.keyringFile
+const keyringFile = () => ways.daemon.config.keyringFile
 const modes = {
   api: () => ({ SVC_API_URL: ways.daemon.address, SVC_TOKEN: ways.operator.token }),
   recovery: () => databaseEnv(ways.daemon.config),
@@ -48,7 +48,7 @@ async function switchKey(): Promise<string> {
 describe.each(['api', 'recovery'] as const)('by %s', (mode) => {
   test('status counts, and says what to do about values under an older key', async () => {
     await seal(4)
-    const before = ringIn(ringFile()).current
+    const before = keyringIn(keyringFile()).current
     expect((await inMode(mode, 'encryption', 'status')).code).toBe(0)
     const key = await switchKey()
     const seen = await inMode(mode, 'encryption', 'status')
@@ -121,17 +121,17 @@ describe('retire', () => {
 
   test('refuses the current key, one that values name, and one that nobody knows', async () => {
     await seal(2)
-    const { current } = ringIn(ringFile())
+    const { current } = keyringIn(keyringFile())
     expect((await retire(current)).stderr).toContain(`"${current}" is the current key`)
     const key = await switchKey()
     const early = await retire(current)
     expect([early.code, early.stderr]).toEqual([5, expect.stringContaining('2 stored value(s) still name it')])
     expect((await retire('nobody')).code).toBe(3)
-    expect(Object.keys(ringIn(ringFile()).keys)).toEqual(expect.arrayContaining([current, key]))
+    expect(Object.keys(keyringIn(keyringFile()).keys)).toEqual(expect.arrayContaining([current, key]))
   })
 
   test('refuses while a running daemon seals under it', async () => {
-    const { current } = ringIn(ringFile())
+    const { current } = keyringIn(keyringFile())
     const key = (await here('keyring', 'add')).stdout.trim()
     await ways.rereadKeyrings()
     await here('keyring', 'promote', key) // and nobody tells the daemon
@@ -141,7 +141,7 @@ describe('retire', () => {
   })
 
   test('refuses while the manifest of an archive names it, and while manifests cannot be read', async () => {
-    const { current } = ringIn(ringFile())
+    const { current } = keyringIn(keyringFile())
     await switchKey()
     const made = await inMode('recovery', 'backup-targets', 'add', 'disk', '--kind', 'local', '--path', 'archives')
     expect([made.code, made.stderr]).toEqual([0, expect.any(String)])
@@ -165,11 +165,11 @@ describe('retire', () => {
   })
 
   test('asks for the name, and takes no other', async () => {
-    const { current } = ringIn(ringFile())
+    const { current } = keyringIn(keyringFile())
     await switchKey()
     expect((await here('encryption', 'retire', current)).code).toBe(2)
     expect((await here('encryption', 'retire', current, '--confirm', 'other')).code).toBe(2)
-    expect(ringIn(ringFile()).keys).toHaveProperty(current)
+    expect(keyringIn(keyringFile()).keys).toHaveProperty(current)
   })
 
   test('what was signed under a retired key is still verified, and nothing sealed opens with what stays', async () => {
@@ -177,7 +177,7 @@ describe('retire', () => {
     await overdue(ways, leaving)
     await purge(leaving.id)
     await ways.sql`truncate sealed_value, reseal`
-    const { current, keys } = ringIn(ringFile())
+    const { current, keys } = keyringIn(keyringFile())
     await switchKey()
     const done = await retire(current)
     expect([done.code, done.stderr]).toEqual([0, expect.stringContaining('is retired')])
@@ -185,10 +185,10 @@ describe('retire', () => {
 
     const verified = await ways.call('api', purgeOperations.verifyPurgeCertificate, { tenantId: leaving.id })
     expect(verified.findings).toEqual([])
-    const ring = readKeyring(ringFile())
-    expect(ring.has(current)).toBe(false)
-    expect(() => ring.derive(current, 'svc/wrap/v1')).toThrow(current)
-    expect(readFileSync(ringFile(), 'utf8')).not.toContain(keys[current]!)
+    const keyring = readKeyring(keyringFile())
+    expect(keyring.has(current)).toBe(false)
+    expect(() => keyring.derive(current, 'svc/wrap/v1')).toThrow(current)
+    expect(readFileSync(keyringFile(), 'utf8')).not.toContain(keys[current]!)
     expect((await here('recovery', 'check')).stdout).not.toMatch(/ledger.*names the key/)
     expect(
       await ways.sql`select params->>'key_id' as key_id from journal where action = 'encryption.key_retired' order by id desc limit 1`,
@@ -244,20 +244,20 @@ describe('bad input', () => {
   })
 
   test('a key of a name that is taken, or no name', async () => {
-    const { current } = ringIn(ringFile())
+    const { current } = keyringIn(keyringFile())
     expect((await here('keyring', 'add', '--id', current)).stderr).toContain('already')
     expect((await here('keyring', 'add', '--id', 'Not A Key')).code).toBe(2)
     expect((await here('keyring', 'promote', 'nobody')).code).toBe(3)
   })
 
   test('a change that was killed half-way is not written over', async () => {
-    const before = readFileSync(ringFile(), 'utf8')
-    writeFileSync(`${ringFile()}.changed`, 'half', { mode: 0o600 })
+    const before = readFileSync(keyringFile(), 'utf8')
+    writeFileSync(`${keyringFile()}.changed`, 'half', { mode: 0o600 })
     const ran = await here('keyring', 'add')
     expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('Another command is changing the keyring')])
-    expect(readFileSync(ringFile(), 'utf8')).toBe(before)
+    expect(readFileSync(keyringFile(), 'utf8')).toBe(before)
     const { rmSync } = await import('node:fs')
-    rmSync(`${ringFile()}.changed`)
-    changeRing(ringFile(), () => undefined)
+    rmSync(`${keyringFile()}.changed`)
+    changeKeyring(keyringFile(), () => undefined)
   })
 })

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type SpawnedDaemon, spawnDaemon } from '../kit/daemon.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { keyringIn } from '../kit/keyrings.ts'
 import { type Person, person } from '../kit/people.ts'
-import { ringIn } from '../kit/rings.ts'
 import { countsIn, type Stored, storeMany, wrongAmong } from '../kit/sealed.ts'
 import { type Home, temporaryHome } from '../kit/svc.ts'
 
@@ -57,7 +57,7 @@ async function hangUp(): Promise<void> {
 test('its commands, one after the other', async () => {
   const stored: Stored = new Map()
   await storeMany(own.installation, stored, operator.tenantId, 600)
-  const { current: old } = ringIn(own.env['SVC_KEYRING_FILE']!)
+  const { current: old } = keyringIn(own.env['SVC_KEYRING_FILE']!)
   let added = ''
   const ran: string[] = []
   for (const line of commands) {
@@ -83,8 +83,8 @@ test('its commands, one after the other', async () => {
     'svc encryption reseal',
     'svc encryption retire',
   ])
-  const ring = ringIn(own.env['SVC_KEYRING_FILE']!)
-  expect([ring.current, Object.keys(ring.keys)]).toEqual([added, [added]])
+  const keyring = keyringIn(own.env['SVC_KEYRING_FILE']!)
+  expect([keyring.current, Object.keys(keyring.keys)]).toEqual([added, [added]])
   expect(Object.keys(await countsIn(own.oracle))).toEqual([added])
   await own.rereadKeyring()
   expect(await wrongAmong(own.installation, stored)).toEqual([])

@@ -10,12 +10,12 @@ import { encryptionOperations as ops } from '../../src/core/contract/keyring/ope
 import { httpCaller } from '../kit/callers.ts'
 import { type SpawnedDaemon, spawnDaemon } from '../kit/daemon.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
-import { changeRing, newKey } from '../kit/rings.ts'
+import { changeKeyring, newKey } from '../kit/keyrings.ts'
 import { type Home, temporaryHome } from '../kit/svc.ts'
 
 interface Host {
   readonly env: NodeJS.ProcessEnv
-  readonly ring: string
+  readonly keyring: string
   readonly home: Home
 }
 
@@ -39,10 +39,10 @@ function twoHosts(): readonly [Host, Host] {
   const host = (name: string) => {
     const folder = join(own.env['SVC_DATA_DIR']!, name)
     mkdirSync(folder, { recursive: true })
-    const ring = join(folder, 'keyring.json')
-    copyFileSync(own.env['SVC_KEYRING_FILE']!, ring)
-    const env = { ...own.env, SVC_DATA_DIR: folder, SVC_KEYRING_FILE: ring, SVC_PORT: '0' }
-    return { env, ring, home: temporaryHome(env) }
+    const keyring = join(folder, 'keyring.json')
+    copyFileSync(own.env['SVC_KEYRING_FILE']!, keyring)
+    const env = { ...own.env, SVC_DATA_DIR: folder, SVC_KEYRING_FILE: keyring, SVC_PORT: '0' }
+    return { env, keyring, home: temporaryHome(env) }
   }
   return [host('one'), host('two')]
 }
@@ -77,12 +77,12 @@ test('added, told to all, promoted, told to all, resealed', async () => {
   const half = await one.home.svc(['keyring', 'promote', key])
   expect([half.code, half.stderr]).toEqual([5, expect.stringContaining('1 running daemon(s) do not hold it')])
   expect(half.stderr).toContain(String(second.process.pid))
-  copyFileSync(one.ring, two.ring)
+  copyFileSync(one.keyring, two.keyring)
   await hangUp(second)
 
   const promoted = await one.home.svc(['keyring', 'promote', key])
   expect([promoted.code, promoted.stderr]).toEqual([0, expect.stringContaining(`${key} is the current key`)])
-  expect(JSON.parse(readFileSync(one.ring, 'utf8')).current).toBe(key)
+  expect(JSON.parse(readFileSync(one.keyring, 'utf8')).current).toBe(key)
   expect((await two.home.svc(['keyring', 'promote', key])).code).toBe(0)
   for (const daemon of running) expect(await hangUp(daemon)).toContain(`"current":"${key}"`)
   expect((await own.oracle`select params from journal where action = 'encryption.key_promoted'`).length).toBe(1)
@@ -93,9 +93,9 @@ test('a file whose new key was made current by hand is not taken over while anot
   const [one, two] = hosts
   const first = await start(one)
   await start(two)
-  changeRing(one.ring, (ring) => {
-    ring.keys['by-hand'] = newKey()
-    ring.current = 'by-hand'
+  changeKeyring(one.keyring, (keyring) => {
+    keyring.keys['by-hand'] = newKey()
+    keyring.current = 'by-hand'
   })
   expect(await hangUp(first)).toMatch(/1 running daemon\(s\) do not hold it.*not read again/)
   const booted = await spawnDaemon({ ...one.env })
@@ -110,9 +110,9 @@ test('a daemon that would lack the key that others seal under does not start; on
   killed.process.kill('SIGKILL')
   await killed.ended
   running.pop()
-  changeRing(one.ring, (ring) => {
-    ring.keys['newest'] = newKey()
-    ring.current = 'newest'
+  changeKeyring(one.keyring, (keyring) => {
+    keyring.keys['newest'] = newKey()
+    keyring.current = 'newest'
   })
   const first = await start(one)
   expect(first.address).not.toBe('')

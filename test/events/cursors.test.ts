@@ -100,7 +100,7 @@ describe('a cursor', () => {
       })
     }
     const listed = writeCursor(
-      own.installation.ring,
+      own.installation.keyring,
       { operation: 'listContainers', scope: tenantId, filters: { eventType: pulledType } },
       own.installation.identity.epoch,
       [randomUUIDv7()],
@@ -127,7 +127,7 @@ describe('a cursor', () => {
 describe('410 gone is the answer to an authentic cursor', () => {
   const bound = { operation: 'pullEvents', scope: '', filters: { eventType: pulledType } }
   const cursorOf = (position: readonly string[], epoch = own.installation.identity.epoch) =>
-    writeCursor(own.installation.ring, { ...bound, scope: tenantId }, epoch, position)
+    writeCursor(own.installation.keyring, { ...bound, scope: tenantId }, epoch, position)
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
 
   test('from before a recovery', async () => {

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { encryptionOperations as ops } from '../../src/core/contract/keyring/operations.ts'
 import { installationScope } from '../../src/core/contract/vocabulary.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
-import { changeRing, newKey } from '../kit/rings.ts'
+import { changeKeyring, newKey } from '../kit/keyrings.ts'
 import { countsIn, type Stored, store, storeMany, wrongAmong } from '../kit/sealed.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
@@ -43,9 +43,9 @@ function runReseal(failpoint: string): Promise<{ said: string; signal: NodeJS.Si
 }
 
 async function switchKey(id: string): Promise<void> {
-  changeRing(own.env['SVC_KEYRING_FILE']!, (ring) => {
-    ring.keys[id] = newKey()
-    ring.current = id
+  changeKeyring(own.env['SVC_KEYRING_FILE']!, (keyring) => {
+    keyring.keys[id] = newKey()
+    keyring.current = id
   })
   await own.rereadKeyring()
 }

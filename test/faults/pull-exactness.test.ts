@@ -103,7 +103,7 @@ async function write(tenantId: string, writer: number, enough: () => boolean, te
 }
 
 /** Transactions of another database, each as long as some polls, until it is told to stop. */
-async function besides(isOver: () => boolean): Promise<void> {
+async function backgroundLimit(isOver: () => boolean): Promise<void> {
   const other = await testDatabase()
   const busy = async () => {
     while (!isOver()) await other.sql`select pg_current_xact_id(), pg_sleep(random() / 50)`
@@ -140,7 +140,7 @@ test(`${events} events, ${writers} writers, ${pollers} pollers killed ${kills} t
 
   let count = 0
   let isOver = false
-  const elsewhere = besides(() => isOver)
+  const elsewhere = backgroundLimit(() => isOver)
   let areKilled = false
   const tormented = torment(all).then(() => {
     areKilled = true

@@ -1,7 +1,7 @@
 /** A collection with three buckets and labels, and short words for what the tests of items do in it. */
 import { randomUUIDv7 } from 'node:crypto'
 import type { Item } from '../../src/core/contract/items/operations.ts'
-import { fold } from '../../src/core/kernel/values/fold.ts'
+import { caseFold } from '../../src/core/kernel/values/case-fold.ts'
 import { type Board, openBoard } from '../containers/board.ts'
 import type { Answered, Sending } from '../kit/daemon.ts'
 import type { Person } from '../kit/people.ts'
@@ -62,7 +62,7 @@ export async function openDesk(): Promise<Desk> {
     const id = randomUUIDv7()
     await sql`
       insert into label (tenant_id, id, container_id, name, name_fold, color_token)
-      values (${tenantId}, ${id}, ${containerId}, ${name}, ${fold(name)}, 'red')`
+      values (${tenantId}, ${id}, ${containerId}, ${name}, ${caseFold(name)}, 'red')`
     return id
   }
   const { collectionId, buckets } = await shelf(3, { doneAt: 2 })

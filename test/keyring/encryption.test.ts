@@ -8,8 +8,8 @@ import { sealedKinds } from '../../src/core/contract/sealed-kinds.ts'
 import { installationScope } from '../../src/core/contract/vocabulary.ts'
 import type { Place } from '../../src/core/kernel/sealing/sealing.ts'
 import { storeSealed } from '../../src/core/kernel/transaction/sealed-values.ts'
+import { changeKeyring, keyringIn, newKey } from '../kit/keyrings.ts'
 import { workspace } from '../kit/people.ts'
-import { changeRing, newKey, ringIn } from '../kit/rings.ts'
 import { countsIn, type Stored, store, storeMany, wrongAmong } from '../kit/sealed.ts'
 import { ways as bothWays, type TwoWays, twoWays } from '../kit/two-ways.ts'
 
@@ -29,14 +29,14 @@ beforeEach(async () => {
 })
 
 const forever = Number.POSITIVE_INFINITY
-const ringFile = () => ways.daemon.config.keyringFile
+const keyringFile = () => ways.daemon.config.keyringFile
 
 /** Adds a key, makes it current and has it read. */
 async function switchKey(): Promise<string> {
-  const id = `k${Object.keys(ringIn(ringFile()).keys).length + 1}`
-  changeRing(ringFile(), (ring) => {
-    ring.keys[id] = newKey()
-    ring.current = id
+  const id = `k${Object.keys(keyringIn(keyringFile()).keys).length + 1}`
+  changeKeyring(keyringFile(), (keyring) => {
+    keyring.keys[id] = newKey()
+    keyring.current = id
   })
   await ways.rereadKeyrings()
   return id
@@ -75,7 +75,7 @@ const isWaiting = async () => {
 describe.each(bothWays)('by %s', (way) => {
   test('the keyring: each key of the ring, and a zero for each kind', async () => {
     const seen = await ways.call(way, ops.getEncryption, {})
-    const { current, keys } = ringIn(ringFile())
+    const { current, keys } = keyringIn(keyringFile())
     const none = Object.fromEntries(Object.keys(sealedKinds).map((kind) => [kind.replace('.', '_'), 0]))
     expect(seen).toEqual({
       active_key_id: current,
@@ -96,7 +96,7 @@ describe.each(bothWays)('by %s', (way) => {
     await storeMany(ways.installation, stored, installationScope, 1, 'backup.credentials')
     await ways.sql`update sealed_value set key_id = 'lost' where tenant_id = ${other}`
     const seen = await ways.call(way, ops.getEncryption, {})
-    const { current } = ringIn(ringFile())
+    const { current } = keyringIn(keyringFile())
     expect(seen.keys.find(({ key_id }) => key_id === current)).toMatchObject({
       total: 4,
       by_kind: { idempotency_answer: 3, backup_credentials: 1 },

@@ -9,7 +9,7 @@ import { readConfig } from '../../src/core/kernel/config/config.ts'
 import { lockClasses } from '../../src/core/kernel/database/lock-classes.ts'
 import { readKeyring } from '../../src/core/kernel/sealing/keyring.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
-import { changeRing as changeFile, newKey, type RingFile } from '../kit/rings.ts'
+import { changeKeyring as changeFile, type KeyringFile, newKey } from '../kit/keyrings.ts'
 import { type Stored, storeMany, wrongAmong } from '../kit/sealed.ts'
 
 let own: TestInstallation
@@ -24,9 +24,9 @@ beforeEach(async () => {
 })
 afterEach(() => own.close())
 
-const changeRing = (change: (ring: RingFile) => void) => changeFile(own.env['SVC_KEYRING_FILE']!, change)
+const changeKeyring = (change: (keyring: KeyringFile) => void) => changeFile(own.env['SVC_KEYRING_FILE']!, change)
 const seal = (count: number, kind?: 'backup.credentials') => storeMany(own.installation, stored, tenantId, count, kind)
-const currentKey = () => own.installation.ring.current
+const currentKey = () => own.installation.keyring.current
 
 /** Boots once more as a daemon does, and answers what it refused with. */
 async function boot(use: (booted: Booted) => Promise<unknown> = async () => undefined): Promise<string> {
@@ -51,9 +51,9 @@ const flip = (column: 'wrap' | 'ciphertext', limit: number) => own.oracle`
 
 test('starts while people work: no lock of theirs is taken for a daemon that seals under a key', async () => {
   await seal(1)
-  const ofRings = new Set<number>([lockClasses.runningDaemon, lockClasses.knownKey, lockClasses.sealingKey])
-  const ofPeople = Object.values(lockClasses).filter((one) => !ofRings.has(one))
-  expect(new Set(ofPeople).size + ofRings.size).toBe(Object.keys(lockClasses).length)
+  const ofKeyrings = new Set<number>([lockClasses.runningDaemon, lockClasses.knownKey, lockClasses.sealingKey])
+  const ofPeople = Object.values(lockClasses).filter((one) => !ofKeyrings.has(one))
+  expect(new Set(ofPeople).size + ofKeyrings.size).toBe(Object.keys(lockClasses).length)
   await own.oracle.begin(async (sql) => {
     for (const lockClass of ofPeople) await sql`select pg_advisory_xact_lock_shared(${lockClass}, 47)`
     expect(await boot()).toBe('booted')
@@ -64,20 +64,20 @@ describe('refuses to start', () => {
   test('with a key missing: it, and how many values would be lost', async () => {
     await seal(7)
     const lost = currentKey()
-    changeRing((ring) => Object.assign(ring, { current: 'other', keys: { other: newKey() } }))
+    changeKeyring((keyring) => Object.assign(keyring, { current: 'other', keys: { other: newKey() } }))
     expect(await boot()).toMatch(new RegExp(`^7 stored value\\(s\\) name the key "${lost}", which .* lacks`))
   })
 
   test('with other bytes by the same name, naming the key and how many values would be lost', async () => {
     await seal(7)
-    changeRing((ring) => Object.assign(ring.keys, { [ring.current]: newKey() }))
+    changeKeyring((keyring) => Object.assign(keyring.keys, { [keyring.current]: newKey() }))
     expect(await boot()).toMatch(/is not the key of that name .*; 7 stored value\(s\) under it would be lost/)
   })
 
   test('with other bytes by the same name that the database has no check value of', async () => {
     await seal(7)
     await seal(2, 'backup.credentials')
-    changeRing((ring) => Object.assign(ring.keys, { [ring.current]: newKey() }))
+    changeKeyring((keyring) => Object.assign(keyring.keys, { [keyring.current]: newKey() }))
     await own.oracle`delete from keyring_key`
     expect(await boot()).toMatch(new RegExp(`The key "${currentKey()}" in .* opens none of the 9 stored value`))
     expect(await own.oracle`select 1 from keyring_key`).toHaveLength(0)
@@ -85,14 +85,14 @@ describe('refuses to start', () => {
 
   test('with one value only, and no check value', async () => {
     await seal(1)
-    changeRing((ring) => Object.assign(ring.keys, { [ring.current]: newKey() }))
+    changeKeyring((keyring) => Object.assign(keyring.keys, { [keyring.current]: newKey() }))
     await own.oracle`delete from keyring_key`
     expect(await boot()).toContain('opens none of the 1 stored value')
   })
 
   test('with its check value put in place of the right one', async () => {
     await seal(3)
-    changeRing((ring) => Object.assign(ring.keys, { [ring.current]: newKey() }))
+    changeKeyring((keyring) => Object.assign(keyring.keys, { [keyring.current]: newKey() }))
     await own.oracle`delete from keyring_key`
     const check = readKeyring(own.env['SVC_KEYRING_FILE']!).checkValue(currentKey())
     await own.oracle`insert into keyring_key (key_id, check_value, promoted_at) values (${currentKey()}, ${check}, now())`
@@ -131,10 +131,10 @@ describe('the file read again', () => {
   test('a key that was added opens and seals, once it is current', async () => {
     await seal(2)
     const before = currentKey()
-    changeRing((ring) => Object.assign(ring.keys, { second: newKey() }))
+    changeKeyring((keyring) => Object.assign(keyring.keys, { second: newKey() }))
     await own.rereadKeyring()
-    expect([currentKey(), own.installation.ring.has('second')]).toEqual([before, true])
-    changeRing((ring) => Object.assign(ring, { current: 'second' }))
+    expect([currentKey(), own.installation.keyring.has('second')]).toEqual([before, true])
+    changeKeyring((keyring) => Object.assign(keyring, { current: 'second' }))
     await own.rereadKeyring()
     await seal(1)
     expect(await wrongAmong(own.installation, stored)).toEqual([])
@@ -142,13 +142,16 @@ describe('the file read again', () => {
   })
 
   test.each([
-    ['whole', (ring: RingFile) => Object.assign(ring, { keys: {} })],
-    ['with the key that values name', (ring: RingFile) => Object.assign(ring, { current: 'x', keys: { x: newKey() } })],
-    ['with the bytes of old', (ring: RingFile) => Object.assign(ring.keys, { [ring.current]: newKey() })],
+    ['whole', (keyring: KeyringFile) => Object.assign(keyring, { keys: {} })],
+    [
+      'with the key that values name',
+      (keyring: KeyringFile) => Object.assign(keyring, { current: 'x', keys: { x: newKey() } }),
+    ],
+    ['with the bytes of old', (keyring: KeyringFile) => Object.assign(keyring.keys, { [keyring.current]: newKey() })],
   ])('one that is not %s is refused, and the ring in use stays', async (_, change) => {
     await seal(2)
     const before = currentKey()
-    changeRing(change)
+    changeKeyring(change)
     await expect(own.rereadKeyring()).rejects.toThrow('keyring')
     expect(currentKey()).toBe(before)
     expect(await wrongAmong(own.installation, stored)).toEqual([])
@@ -156,12 +159,12 @@ describe('the file read again', () => {
 
   test('a file that goes back to a key of before does not take the installation back, and says so', async () => {
     const first = currentKey()
-    changeRing((ring) => {
-      ring.keys['second'] = newKey()
-      ring.current = 'second'
+    changeKeyring((keyring) => {
+      keyring.keys['second'] = newKey()
+      keyring.current = 'second'
     })
     await own.rereadKeyring()
-    changeRing((ring) => Object.assign(ring, { current: first }))
+    changeKeyring((keyring) => Object.assign(keyring, { current: first }))
     expect(await own.rereadKeyring()).toEqual([expect.stringContaining('svc keyring promote second')])
   })
 })

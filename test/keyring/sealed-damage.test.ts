@@ -9,9 +9,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openLog } from '../../src/daemon/log.ts'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
 import { dump, occurrences } from '../kit/dump.ts'
+import { changeKeyring, newKey } from '../kit/keyrings.ts'
 import { type Person, person, setUp } from '../kit/people.ts'
 import { plantProof } from '../kit/proofs.ts'
-import { changeRing, newKey } from '../kit/rings.ts'
 
 let daemon: TestDaemon
 let operator: Person
@@ -132,11 +132,11 @@ describe('T-21: a value that was', () => {
   test('sealed with a key whose bytes were changed in the file stays readable: that file is not taken', async () => {
     const { keyringFile } = daemon.config
     const before = readFileSync(keyringFile, 'utf8')
-    changeRing(keyringFile, (ring) => Object.assign(ring.keys, { [ring.current]: newKey() }))
+    changeKeyring(keyringFile, (keyring) => Object.assign(keyring.keys, { [keyring.current]: newKey() }))
     await daemon.reload()
     expect(logged).toContain('the keyring was not read again')
     expect((await whole.again()).json.redemption_token).toBe(whole.token)
-    changeRing(keyringFile, (ring) => Object.assign(ring, JSON.parse(before)))
+    changeKeyring(keyringFile, (keyring) => Object.assign(keyring, JSON.parse(before)))
     await daemon.reload()
   })
 })

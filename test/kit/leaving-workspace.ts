@@ -42,7 +42,7 @@ export async function furnish(
   const session = randomUUIDv7()
   const record = randomUUIDv7()
   const place = { tenantId: id, kind: 'idempotency.answer', ownerId: record } as const
-  const { key_id, wrap, ciphertext } = seal(installation.ring, place, 'an answer')
+  const { key_id, wrap, ciphertext } = seal(installation.keyring, place, 'an answer')
   await sql.begin(async (tx) => {
     await tx`insert into session (tenant_id, id, account_id) values (${id}, ${session}, ${ownerId})`
     await tx`

@@ -38,10 +38,10 @@ export interface AccountGiven {
 
 export async function mailing(env: NodeJS.ProcessEnv): Promise<Mailing> {
   const test = await testInstallation({ env })
-  const { config, address, ring } = test.installation
+  const { config, address, keyring } = test.installation
   const lines: string[] = []
   const log = openLog('info', { write: (line) => lines.push(line) })
-  const working = openInstallation(config, address, ring, {
+  const working = openInstallation(config, address, keyring, {
     works: true,
     applicationName: 'svc test worker',
     copies: openLedgerCopies,

@@ -47,7 +47,7 @@ export async function startSwift(): Promise<Swift> {
   let objects: Running | undefined
   for (const [at, kind] of kinds.entries()) {
     const port = ports[at] ?? 0
-    makeRing(folder, kind, port)
+    makeKeyring(folder, kind, port)
     const conf = join(folder, `${kind}.conf`)
     writeFileSync(conf, storageConf(folder, kind, port, username))
     objects = await start(`/usr/bin/swift-${kind}-server`, [conf], port)
@@ -69,7 +69,7 @@ export async function startSwift(): Promise<Swift> {
   }
 }
 
-function makeRing(folder: string, kind: string, port: number): void {
+function makeKeyring(folder: string, kind: string, port: number): void {
   const builder = join(folder, `${kind}.builder`)
   const run = (...args: string[]) =>
     execFileSync('/usr/bin/swift-ring-builder', [builder, ...args], { stdio: 'ignore', cwd: folder })

@@ -34,7 +34,7 @@ export interface WebhookWorld {
   /** Failures that the dispatcher told of. */
   readonly failures: unknown[]
   dispatcher(): Dispatcher
-  startDispatcher(options?: Partial<DispatcherOptions> & { courier?: Pick<Egress, 'post'> }): Dispatcher
+  startDispatcher(options?: Partial<DispatcherOptions> & { webhookClient?: Pick<Egress, 'post'> }): Dispatcher
   call(
     method: string,
     path: string,
@@ -80,8 +80,8 @@ export async function webhookWorld(
     ahead: 0,
     failures,
     dispatcher: () => started.at(-1) as Dispatcher,
-    startDispatcher({ courier = guarded, ...more } = {}) {
-      const dispatcher = startDispatcher(installation, courier, {
+    startDispatcher({ webhookClient = guarded, ...more } = {}) {
+      const dispatcher = startDispatcher(installation, webhookClient, {
         onFailure: (_, error) => failures.push(error),
         aheadSeconds: () => world.ahead,
         ...more,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { kindOf, type MailName, mailNames } from '../../src/core/areas/mail/kinds.ts'
 import { composeMail, type Notice } from '../../src/core/areas/mail/message.ts'
 import { languages } from '../../src/core/areas/mail/texts/language.ts'
-import { starterFor } from '../../src/core/areas/tenants/starter-content.ts'
+import { starterContentFor } from '../../src/core/areas/tenants/starter-content.ts'
 
 const recipient = { accountId: '0190c9d2-7a3b-7cde-8f01-000000000001', name: 'Ada', address: 'ada@people.example' }
 const from = { name: 'svc', address: 'svc@mail.example' }
@@ -18,7 +18,7 @@ const mailOf = (locale: string, name: MailName = 'password_opened', more: Partia
 test('there are mails in every language that a workspace starts in', () => {
   expect([...languages].sort()).toEqual(['cs', 'da', 'de', 'en', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt', 'sv'])
   for (const language of languages.filter((one) => one !== 'en'))
-    expect(starterFor(language)).not.toBe(starterFor('en'))
+    expect(starterContentFor(language)).not.toBe(starterContentFor('en'))
 })
 
 describe.each(languages)('in %s', (language) => {

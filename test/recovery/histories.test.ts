@@ -135,7 +135,7 @@ async function perform({ name, which }: Act, model: Model): Promise<void> {
     case 'refused': {
       // Owes and then fails: in its work, so that nothing is written, or at its commit, so that the lines are void.
       const refused = as(async (ctx) => {
-        ctx.oblige(
+        ctx.recordObligation(
           { act: 'operator.removed', tenant_id: tenantId, account_id: accountId },
           { act: 'workspace.purged', tenant_id: tenantId },
           { act: 'token.revoked', tenant_id: tenantId, id: workspace.tokens[0]! },
@@ -149,11 +149,11 @@ async function perform({ name, which }: Act, model: Model): Promise<void> {
 }
 
 async function reconcile() {
-  const { wanted, faults, unsettled } = await readLedgers(own.installation)
+  const { desired, faults, unsettled } = await readLedgers(own.installation)
   expect([faults, unsettled]).toEqual([[], 0])
-  const steps = await planReconciliation(own.installation, wanted)
+  const steps = await planReconciliation(own.installation, desired)
   const recoveryPoint = new Date().toISOString()
-  return repeatSteps({ installation: own.installation, actor, wanted, recoveryPoint }, steps)
+  return repeatSteps({ installation: own.installation, actor, desired, recoveryPoint }, steps)
 }
 
 /** Holds what the database says now against what happened, and what it was rewound to. */
@@ -301,15 +301,15 @@ test('what nobody knows to have happened protects, and neither gives nor destroy
     { act: 'operator.added', tenant_id: one.tenantId, account_id: one.accountId },
     { act: 'workspace.purged', tenant_id: two.tenantId },
   ])
-  const { wanted, unsettled } = await readLedgers(own.installation)
-  const steps = await planReconciliation(own.installation, wanted)
+  const { desired, unsettled } = await readLedgers(own.installation)
+  const steps = await planReconciliation(own.installation, desired)
   expect(unsettled).toBe(4)
   expect(steps.map(({ what, hindered_by, is_uncertain }) => [what, hindered_by, is_uncertain])).toEqual([
     ['hold.place', null, true],
     ['token.revoke', null, true],
     ['purge.repeat', 'uncertain', true],
   ])
-  await repeatSteps({ installation: own.installation, actor, wanted, recoveryPoint: new Date().toISOString() }, steps)
+  await repeatSteps({ installation: own.installation, actor, desired, recoveryPoint: new Date().toISOString() }, steps)
   const [hold] = await own.oracle`select reason, released_at from legal_hold where id = ${holdId}`
   expect(hold).toEqual({ reason: 'perhaps', released_at: null })
   expect(await own.oracle`select 1 from tenant where id = ${two.tenantId}`).toHaveLength(1)

@@ -78,7 +78,7 @@ describe('an act that owes something', () => {
     await place()
     // Nobody has followed yet: what is there was put ahead of the commit, so its outcome is not.
     const [pulled] = await pull('disk')
-    const { obligations } = await readLedger(pulled!.file, own.installation.ring)
+    const { obligations } = await readLedger(pulled!.file, own.installation.keyring)
     expect(obligations.map(({ act, isSettled }) => [act.act, isSettled])).toEqual([['hold.placed', false]])
   })
 
@@ -120,7 +120,7 @@ describe('an act that owes something', () => {
       mkdirSync(join(backups(), 'disk'), { recursive: true })
       takeAway('disk')
       await lenient.installation.transaction(recoveryActor(), {}, async (ctx) =>
-        ctx.oblige({ act: 'token.revoked', tenant_id: tenantId, id: randomUUIDv7() }),
+        ctx.recordObligation({ act: 'token.revoked', tenant_id: tenantId, id: randomUUIDv7() }),
       )
       giveBack('disk')
       expect(await lookAtCopies(own.installation)).toMatchObject([{ name: 'disk', failed: null, lines_missing: 3 }])
@@ -149,7 +149,7 @@ describe('the copies', () => {
       tenant_id: tenantId,
       id: randomUUIDv7(),
     }))
-    await own.installation.transaction(recoveryActor(), {}, async (ctx) => ctx.oblige(...acts))
+    await own.installation.transaction(recoveryActor(), {}, async (ctx) => ctx.recordObligation(...acts))
     await own.installation.copies.follow()
     expect(copies('disk').sort()).toEqual([
       '000000000001-000000000256',
@@ -174,14 +174,14 @@ describe('the copies', () => {
 
   test('go on from an older copy of the ledger that took its place, though its lines lie elsewhere', async () => {
     await addTarget('disk')
-    const oblige = (count: number) =>
+    const recordObligation = (count: number) =>
       own.installation.transaction(recoveryActor(), {}, async (ctx) => {
         for (let at = 0; at < count; at += 1)
-          ctx.oblige({ act: 'token.revoked', tenant_id: tenantId, id: randomUUIDv7() })
+          ctx.recordObligation({ act: 'token.revoked', tenant_id: tenantId, id: randomUUIDv7() })
       })
     await place('the older one has only this, which is of another length than a revocation')
     const older = ledgerText()
-    await oblige(300)
+    await recordObligation(300)
     writeFileSync(own.installation.ledger.file, older)
     for (let count = 0; count < 300; count += 1) await place()
     const pulled = await pull('disk')
@@ -212,7 +212,7 @@ describe('the copies', () => {
     await addTarget('disk')
     const brief = await bootInstallation(readConfig(own.env), { works: false, applicationName: 'svc test' })
     await brief.installation.transaction(recoveryActor(), {}, async (ctx) =>
-      ctx.oblige({ act: 'token.revoked', tenant_id: tenantId, id: randomUUIDv7() }),
+      ctx.recordObligation({ act: 'token.revoked', tenant_id: tenantId, id: randomUUIDv7() }),
     )
     await brief.close()
     expect(await lookAtCopies(own.installation)).toMatchObject([{ lines_missing: 0 }])
@@ -229,9 +229,9 @@ describe('a ledger that is pulled', () => {
     rmSync(own.installation.ledger.file)
     expect(await readLedgers(own.installation)).toMatchObject({ lines: 1, unsettled: 1 })
     expect((await pull('disk'))[0]!.file).toBe(unsettled!.file)
-    const { wanted, unsettled: left } = await readLedgers(own.installation)
+    const { desired, unsettled: left } = await readLedgers(own.installation)
     expect(left).toBe(0)
-    expect([...wanted.holds.keys()]).toEqual([id])
+    expect([...desired.holds.keys()]).toEqual([id])
   })
 
   test('does not bring back what an act owed that failed, though its copy has not heard of that', async () => {
@@ -251,7 +251,7 @@ describe('a ledger that is pulled', () => {
       tenant_id: tenantId,
       id: randomUUIDv7(),
     }))
-    await own.installation.transaction(recoveryActor(), {}, async (ctx) => ctx.oblige(...acts))
+    await own.installation.transaction(recoveryActor(), {}, async (ctx) => ctx.recordObligation(...acts))
     await own.installation.copies.follow()
     const [lineage] = readdirSync(root('disk'))
     const [first, second] = readdirSync(join(root('disk'), lineage!)).sort()
@@ -287,8 +287,8 @@ describe('a ledger that is pulled', () => {
     const pulled = await pull('disk')
     expect(pulled.map(({ fault }) => fault)).toEqual([null, null])
     rmSync(own.installation.ledger.file)
-    const { wanted } = await readLedgers(own.installation)
-    expect([...wanted.holds.keys()]).toEqual(expect.arrayContaining([lost.id, went.id]))
+    const { desired } = await readLedgers(own.installation)
+    expect([...desired.holds.keys()]).toEqual(expect.arrayContaining([lost.id, went.id]))
   })
 
   test('is this installation’s only, and nothing else that lies there is read', async () => {

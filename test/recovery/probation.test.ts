@@ -37,11 +37,11 @@ test('what the ledger says of a probation is given back, and a full operator is 
   expect(before).toMatchObject({ [entered.accountId]: expect.any(String), [promoted.accountId]: null })
 
   await oracle`delete from operator where account_id in (${entered.accountId}, ${promoted.accountId})`
-  const { wanted } = await readLedgers(installation)
-  const steps = await planReconciliation(installation, wanted)
+  const { desired } = await readLedgers(installation)
+  const steps = await planReconciliation(installation, desired)
   expect(steps.map(({ what }) => what)).toEqual(['operator.add', 'operator.add'])
   const recoveryPoint = new Date().toISOString()
-  await repeatSteps({ installation, actor: recoveryActor(), wanted, recoveryPoint }, steps)
+  await repeatSteps({ installation, actor: recoveryActor(), desired, recoveryPoint }, steps)
   expect(await probations()).toEqual(before)
-  expect(await planReconciliation(installation, (await readLedgers(installation)).wanted)).toEqual([])
+  expect(await planReconciliation(installation, (await readLedgers(installation)).desired)).toEqual([])
 })

@@ -35,16 +35,17 @@ afterEach(async () => {
   rmSync(pulledFolder(own.installation.config), { recursive: true, force: true })
 })
 
-const oblige = (count: number) =>
+const recordObligation = (count: number) =>
   own.installation.transaction(recoveryActor(), {}, async (ctx) => {
-    for (let at = 0; at < count; at += 1) ctx.oblige({ act: 'token.revoked', tenant_id: tenantId, id: randomUUIDv7() })
+    for (let at = 0; at < count; at += 1)
+      ctx.recordObligation({ act: 'token.revoked', tenant_id: tenantId, id: randomUUIDv7() })
   })
 
 /** Copies ahead of the act, over more than a page; brought whole; taken back by a description, as where the database knows no target. */
 async function roundTrip(kind: TargetKind, config: NewTargetConfig): Promise<void> {
   await own.asRecovery(operations.createBackupTarget, { body: { name: kind, kind, config } })
-  await oblige(1)
-  await oblige(300)
+  await recordObligation(1)
+  await recordObligation(300)
   const { plain, secrets } = splitConfig(kind, config)
   const described = { kind, config: plain, secrets: secrets ?? {} }
   expect(await pullLedgers(own.installation, described), 'ahead of the act').toMatchObject([
@@ -73,7 +74,7 @@ describe.runIf(hasSshd)('SFTP', () => {
   test('a server that does not know us refuses the act', async () => {
     const body = { name: 'stranger', kind: 'SFTP' as const, config: { ...config(), private_key: sshd.strangerKey } }
     await own.asRecovery(operations.createBackupTarget, { body })
-    await expect(oblige(1)).rejects.toMatchObject({ name: 'LedgerUnavailable' })
+    await expect(recordObligation(1)).rejects.toMatchObject({ name: 'LedgerUnavailable' })
     expect(await lookAtCopies(own.installation)).toMatchObject([{ failed: 'credentials' }])
   })
 })
@@ -97,8 +98,8 @@ describe.runIf(hasSwift)('S3', () => {
   test('a server that fails half-way refuses the act', async () => {
     const body = { name: 'bucket', kind: 'S3' as const, config: config() }
     await own.asRecovery(operations.createBackupTarget, { body })
-    await oblige(1)
+    await recordObligation(1)
     await swift.stopObjects()
-    await expect(oblige(1)).rejects.toMatchObject({ name: 'LedgerUnavailable' })
+    await expect(recordObligation(1)).rejects.toMatchObject({ name: 'LedgerUnavailable' })
   })
 })

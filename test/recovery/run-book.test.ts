@@ -8,7 +8,7 @@ import { repeatSteps } from '../../src/core/areas/recovery/apply.ts'
 import { checkRecovery } from '../../src/core/areas/recovery/check.ts'
 import { closeGate, lookAtGate } from '../../src/core/areas/recovery/gate.ts'
 import { planReconciliation, readLedgers } from '../../src/core/areas/recovery/reconcile.ts'
-import { detectRewind, watchWrites } from '../../src/core/areas/recovery/rewind-detection.ts'
+import { detectRewind, recordHeartbeats } from '../../src/core/areas/recovery/rewind-detection.ts'
 import { retentionOperations } from '../../src/core/contract/retention/operations.ts'
 import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
 import { furnished } from '../kit/leaving-workspace.ts'
@@ -51,15 +51,15 @@ const checks = async () =>
   Object.fromEntries((await checkRecovery(own.installation)).map(({ code, state }) => [code, state]))
 
 async function reconcile() {
-  const { wanted } = await readLedgers(own.installation)
-  const steps = await planReconciliation(own.installation, wanted)
-  return repeatSteps({ installation: own.installation, actor, wanted, recoveryPoint: new Date().toISOString() }, steps)
+  const { desired } = await readLedgers(own.installation)
+  const steps = await planReconciliation(own.installation, desired)
+  return repeatSteps({ installation: own.installation, actor, desired, recoveryPoint: new Date().toISOString() }, steps)
 }
 
 /** What a daemon does from its start to its end, with a write in between. */
 async function serveOnce(): Promise<void> {
   expect(await detectRewind(own.installation)).toBeUndefined()
-  const watch = await watchWrites(own.installation, (error) => expect.unreachable(String(error)))
+  const watch = await recordHeartbeats(own.installation, (error) => expect.unreachable(String(error)))
   await own.installation.transaction(actor, {}, ({ tx }) => tx`update installation set set_up_at = set_up_at`)
   await watch.close()
 }
@@ -106,7 +106,7 @@ describe('a daemon that starts', () => {
   })
 
   test('beside one that beats in the very moment its witness is removed finds no rewind, nor does the next', async () => {
-    const watch = await watchWrites(own.installation, (error) => expect.unreachable(String(error)))
+    const watch = await recordHeartbeats(own.installation, (error) => expect.unreachable(String(error)))
     const id = readdirSync(witnesses())[0]?.replace('.json', '') ?? ''
     const holder = await ways.sql.reserve()
     await holder`begin`
@@ -210,7 +210,7 @@ describe('the checks', () => {
 
     await ways.sql`
       insert into sealed_value (tenant_id, kind, owner_id, key_id, wrap, ciphertext)
-      values (${tenantId}, 'backup.credentials', gen_random_uuid(), ${own.installation.ring.current}, '\\x01', '\\x01')`
+      values (${tenantId}, 'backup.credentials', gen_random_uuid(), ${own.installation.keyring.current}, '\\x01', '\\x01')`
     expect((await checks())['keyring']).toBe('finding')
     await ways.sql`update outbox_event set tx = (pg_current_xact_id()::text::bigint + 1000)::text::xid8 where tenant_id = ${tenantId}`
     expect((await checks())['outbox']).toBe('finding')

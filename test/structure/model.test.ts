@@ -10,7 +10,7 @@ import type { Operation, Sent } from '../../src/core/contract/operation.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import type { Problem } from '../../src/core/contract/problem.ts'
 import type { AccountActor } from '../../src/core/kernel/values/actor.ts'
-import { fold } from '../../src/core/kernel/values/fold.ts'
+import { caseFold } from '../../src/core/kernel/values/case-fold.ts'
 import { type Board, openBoard } from './board.ts'
 
 const sequences = process.env['SVC_FAULTS'] === 'full' ? 2_000 : 30
@@ -104,7 +104,7 @@ const idOf = (model: Model, { of, at }: Pick): string =>
     : (model.buckets[at % Math.max(1, model.buckets.length)]?.id ?? nobody)
 const find = (model: Model, id: string | null) => model.buckets.find((one) => one.id === id)
 const isTaken = (model: Model, name: string, but?: string) =>
-  model.buckets.some((one) => one.id !== but && fold(one.name) === fold(name))
+  model.buckets.some((one) => one.id !== but && caseFold(one.name) === caseFold(name))
 
 type Act = (model: Model, real: Real) => Promise<void>
 

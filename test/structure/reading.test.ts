@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/core/contract/operations.ts'
-import { fold } from '../../src/core/kernel/values/fold.ts'
+import { caseFold } from '../../src/core/kernel/values/case-fold.ts'
 import { newId } from '../../src/core/kernel/values/id.ts'
 import { type Callers, callers, plantAccount, plantToken, redeem } from '../kit/accounts.ts'
 import type { Caller } from '../kit/callers.ts'
@@ -77,7 +77,7 @@ test('labels are ordered as the workspace’s language orders them', async () =>
   for (const name of ['Ängslig', 'Zebra', 'åtgärd', 'Ordna'])
     await own.oracle`
       insert into label (tenant_id, id, container_id, name, name_fold, color_token)
-      values (${made.tenant.id}, ${newId()}, ${made.collection_id}, ${name}, ${fold(name)}, 'red')`
+      values (${made.tenant.id}, ${newId()}, ${made.collection_id}, ${name}, ${caseFold(name)}, 'red')`
   const names = async () =>
     (await person.call(listLabels, { containerId: made.collection_id })).data.map(({ name }) => name)
   expect(await names()).toEqual(['Brådskande', 'Fråga', 'Idé', 'Ordna', 'Väntar', 'Zebra', 'åtgärd', 'Ängslig'])

@@ -1,6 +1,6 @@
 /** Deliveries as their receivers see them, and as the workspace reads them afterwards. Spec: Events; decisions 5, Delivery. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { bell, perNotification } from '../../src/core/kernel/outbox/fan-out.ts'
+import { dueChannel, perNotification } from '../../src/core/kernel/outbox/fan-out.ts'
 import { type Receiver, receiver, status, verifies } from '../kit/receiver.ts'
 import { type Subscribed, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
@@ -98,7 +98,7 @@ describe('an event to more webhooks than one notification names', () => {
     const ids: string[] = []
     for (let n = 0; n < many; n += 1) ids.push((await world.subscribe(target.url, { of })).id)
     const told: string[][] = []
-    const listening = await world.sql.listen(bell, (payload) => {
+    const listening = await world.sql.listen(dueChannel, (payload) => {
       const [tenantId, ...webhookIds] = payload.split(' ')
       if (tenantId === of.tenantId) told.push(webhookIds)
     })

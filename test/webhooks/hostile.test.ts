@@ -102,9 +102,9 @@ describe('odd forms of inner addresses, at the attempt (T-14, F-15)', () => {
     const canary = await hostileTarget()
     const strict = openEgress({ release: nothingReleased, own: [], bounds })
     for (const form of literalForms) {
-      const { failure, flight } = await post(strict, form.replaceAll('PORT', new URL(canary.url('silent')).port))
+      const { failure, trace } = await post(strict, form.replaceAll('PORT', new URL(canary.url('silent')).port))
       expect([form, failure]).toEqual([form, 'egress.refused'])
-      expect(flight.address).toBeNull()
+      expect(trace.address).toBeNull()
     }
     expect(canary.hits()).toBe(0)
     await strict.close()
@@ -152,8 +152,8 @@ describe('redirects (T-16)', () => {
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    expect(await post(impatient, url)).toMatchObject({ status: 200, flight: { reused: false } })
-    expect(await post(impatient, url)).toMatchObject({ status: 200, failure: null, flight: { reused: false } })
+    expect(await post(impatient, url)).toMatchObject({ status: 200, trace: { reused: false } })
+    expect(await post(impatient, url)).toMatchObject({ status: 200, failure: null, trace: { reused: false } })
     expect(served).toBe(3)
     await new Promise((resolve) => server.close(resolve))
   })
@@ -198,8 +198,8 @@ describe('names that answer otherwise (T-15)', () => {
       return asked === 1 ? [outer[0] as string] : ['127.0.0.1']
     }
     const egress = openEgress({ release: nothingReleased, own: [], resolve, bounds })
-    const { flight } = await post(egress, `https://rebinding.example.net:${new URL(canary.url('silent')).port}/`)
-    expect([asked, canary.hits(), flight.address]).toEqual([1, 0, outer[0]])
+    const { trace } = await post(egress, `https://rebinding.example.net:${new URL(canary.url('silent')).port}/`)
+    expect([asked, canary.hits(), trace.address]).toEqual([1, 0, outer[0]])
     await egress.close()
     await canary.close()
   })
@@ -207,12 +207,12 @@ describe('names that answer otherwise (T-15)', () => {
   test('such an attempt fails as egress.refused, counts, and shows the workspace no address', async () => {
     const webhook = await world.subscribe('http://127.0.0.1:9/in')
     await world.sql`update webhook set target_url = 'https://inner.example.net/in' where id = ${webhook.id}`
-    const courier = openEgress({
+    const webhookClient = openEgress({
       release: nothingReleased,
       own: [],
       resolve: async () => ['10.0.0.7', outer[0] as string],
     })
-    const dispatcher = world.startDispatcher({ courier })
+    const dispatcher = world.startDispatcher({ webhookClient })
     await world.emit(webhook.tenantId)
     await world.until('it failed', async () => (await world.deliveries(webhook))[0]?.status === 'FAILED')
     const [delivery] = await world.deliveries(webhook)
@@ -232,7 +232,7 @@ describe('names that answer otherwise (T-15)', () => {
     expect(stored?.trace.dns_answers).toEqual(['10.0.0.7', outer[0]])
     expect((await world.call('GET', `/integrations/webhooks/${webhook.id}`)).json.consecutive_failures).toBe(1)
     await dispatcher.close()
-    await courier.close()
+    await webhookClient.close()
     await world.call('DELETE', `/integrations/webhooks/${webhook.id}`)
   })
 })

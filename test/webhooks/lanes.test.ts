@@ -9,7 +9,7 @@ const limits = {
   fresh: { daemon: 5, workspace: 3, target: 1 },
   slow: { daemon: 8, workspace: 4, target: 3 },
   atOnce: 100,
-  besides: { behind: 100, doubtful: 100 },
+  backgroundLimit: { behind: 100, doubtful: 100 },
 }
 let now = 0
 let lanes: Lanes
@@ -95,7 +95,11 @@ describe('lanes', () => {
   })
 
   describe('beside those that keep up', () => {
-    const few = { ...limits, fresh: { daemon: 10, workspace: 10, target: 1 }, besides: { behind: 2, doubtful: 1 } }
+    const few = {
+      ...limits,
+      fresh: { daemon: 10, workspace: 10, target: 1 },
+      backgroundLimit: { behind: 2, doubtful: 1 },
+    }
     /** A turn in which nothing more is due to those that keep up. */
     const turn = () =>
       lanes
@@ -147,7 +151,7 @@ describe('lanes', () => {
 
     test('one that kept up within a second, and has two due, is not counted', () => {
       lanes = new Lanes(
-        { ...few, quick: { daemon: 99, workspace: 99, target: 4 }, besides: { behind: 1, doubtful: 1 } },
+        { ...few, quick: { daemon: 99, workspace: 99, target: 4 }, backgroundLimit: { behind: 1, doubtful: 1 } },
         () => now,
       )
       prove('one', 'a', 'b', 'c', 'short')

@@ -1,7 +1,7 @@
 /** What a turn waits for, and what it reads. Decision 0117. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lockClasses } from '../../src/core/kernel/database/lock-classes.ts'
-import { bell } from '../../src/core/kernel/outbox/fan-out.ts'
+import { dueChannel } from '../../src/core/kernel/outbox/fan-out.ts'
 import { type Receiver, receiver, status } from '../kit/receiver.ts'
 import { type Subscribed, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
@@ -18,7 +18,7 @@ test('a turn of others that takes long keeps nobody waiting who keeps up', async
   await Promise.all([failing.to.until(1), prompt.to.until(1)])
   await held(failing.webhook, async () => {
     await world.until('a turn waits', async () => {
-      await world.sql`select pg_notify(${bell}, ${`${world.home.tenantId} ${failing.webhook.id}`})`
+      await world.sql`select pg_notify(${dueChannel}, ${`${world.home.tenantId} ${failing.webhook.id}`})`
       return isWaitedFor()
     })
     for (const events of [2, 3]) {

@@ -46,19 +46,19 @@ export default class Doctor extends BaseCommand {
   private async installation(config: Config): Promise<Finding[]> {
     if (!config.database && !hasEmbedded(config))
       return [ok('installation', `none in ${config.dataDir}; \`svc up\` would make one`)]
-    const { finding, ring } = checkKeyringFile(config)
+    const { finding, keyring } = checkKeyringFile(config)
     const folder = config.database ? [] : [checkFolder(config), checkSpace(config.dataDir)]
-    const database = await this.database(config, ring)
+    const database = await this.database(config, keyring)
     return [...folder, finding, ...database, await checkMail(config), await checkDaemon(config)]
   }
 
-  private async database(config: Config, ring: Keyring | undefined): Promise<Finding[]> {
+  private async database(config: Config, keyring: Keyring | undefined): Promise<Finding[]> {
     const { checkDatabase } = await import('../doctor/database.ts')
     const { checkLedger } = await import('../doctor/ledger.ts')
     return withDatabase(config, this.note, async (database) => {
-      const findings = await checkDatabase(database, ring, config.mode)
-      const isUsable = ring !== undefined && findings.every(({ state }) => state !== 'fail')
-      return [...findings, ...(isUsable ? await checkLedger(config, ring, database) : [])]
+      const findings = await checkDatabase(database, keyring, config.mode)
+      const isUsable = keyring !== undefined && findings.every(({ state }) => state !== 'fail')
+      return [...findings, ...(isUsable ? await checkLedger(config, keyring, database) : [])]
     }).catch((error: unknown) => [fail('database', lineOf(error), 'The log in the data folder says more.')])
   }
 }

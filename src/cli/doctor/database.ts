@@ -12,7 +12,7 @@ import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 /** All of them; after one that cannot be reached the rest would only say the same again. */
 export async function checkDatabase(
   database: HeldDatabase,
-  ring: Keyring | undefined,
+  keyring: Keyring | undefined,
   mode: Config['mode'],
 ): Promise<Finding[]> {
   const remedy = database.embedded
@@ -33,7 +33,7 @@ export async function checkDatabase(
         migrations,
         await attempt('queue', () => checkQueue(client)),
         await attempt('set-up', () => checkSetUp(client, mode)),
-        ...(ring ? [await attempt('keys', () => checkKeys(client, ring))] : []),
+        ...(keyring ? [await attempt('keys', () => checkKeys(client, keyring))] : []),
       ]
     })
   } catch (error) {
@@ -161,7 +161,7 @@ interface KnownKey {
 }
 
 /** The ring against the keys that this database was used with. */
-async function checkKeys(client: Client, ring: Keyring): Promise<Finding> {
+async function checkKeys(client: Client, keyring: Keyring): Promise<Finding> {
   await client.query('begin read only; set local role svc_installation')
   const { rows } = await client
     .query<KnownKey>(
@@ -169,10 +169,12 @@ async function checkKeys(client: Client, ring: Keyring): Promise<Finding> {
     )
     .finally(() => client.query('rollback'))
   const remedy = 'Restore the keyring from its backup (docs/runbooks/keyring.md).'
-  const lost = rows.find(({ key_id, values }) => values > 0 && !ring.has(key_id))
+  const lost = rows.find(({ key_id, values }) => values > 0 && !keyring.has(key_id))
   if (lost)
     return fail('keys', `${lost.values} stored value(s) need the key "${lost.key_id}", which the ring lacks`, remedy)
-  const other = rows.find(({ key_id, check_value }) => ring.has(key_id) && !ring.checkValue(key_id).equals(check_value))
+  const other = rows.find(
+    ({ key_id, check_value }) => keyring.has(key_id) && !keyring.checkValue(key_id).equals(check_value),
+  )
   if (other) return fail('keys', `the key "${other.key_id}" is not the one this database was used with`, remedy)
   return ok('keys', `the ring opens all ${rows.reduce((sum, { values }) => sum + values, 0)} stored values`)
 }

@@ -76,12 +76,15 @@ export async function checkMail({ mail }: Config): Promise<Finding> {
 /** The ring, or what is wrong with its file. */
 export function checkKeyringFile({ keyringFile }: Config): {
   readonly finding: Finding
-  readonly ring: Keyring | undefined
+  readonly keyring: Keyring | undefined
 } {
   try {
-    const ring = readKeyring(keyringFile)
-    return { finding: ok('keyring file', `${keyringFile}, ${ring.ids.length} key(s), current ${ring.current}`), ring }
+    const keyring = readKeyring(keyringFile)
+    return {
+      finding: ok('keyring file', `${keyringFile}, ${keyring.ids.length} key(s), current ${keyring.current}`),
+      keyring,
+    }
   } catch (error) {
-    return { finding: fail('keyring file', lineOf(error), 'docs/runbooks/keyring.md'), ring: undefined }
+    return { finding: fail('keyring file', lineOf(error), 'docs/runbooks/keyring.md'), keyring: undefined }
   }
 }

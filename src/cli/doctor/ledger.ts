@@ -13,8 +13,8 @@ import { copySays, noCopies } from '../render/ledger.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 
 /** Asks every target of the installation; for a database that was found in order. */
-export async function checkLedger(config: Config, ring: Keyring, { daemon }: HeldDatabase): Promise<Finding[]> {
-  const installation = openInstallation(config, daemon, ring, {
+export async function checkLedger(config: Config, keyring: Keyring, { daemon }: HeldDatabase): Promise<Finding[]> {
+  const installation = openInstallation(config, daemon, keyring, {
     works: false,
     applicationName: 'svc doctor',
     copies: openLedgerCopies,

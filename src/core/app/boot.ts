@@ -8,7 +8,7 @@
  * clear line. Spec: decisions 4, Keyring; 6.
  */
 import { existsSync } from 'node:fs'
-import { type RingInUse, useRing } from '../areas/keyring/keyring-in-use.ts'
+import { type KeyringInUse, useKeyring } from '../areas/keyring/keyring-in-use.ts'
 import { openLedgerCopies } from '../areas/recovery/ledger/ledger-copies.ts'
 import { hashSetUpToken } from '../areas/tenants/set-up.ts'
 import type { Config } from '../kernel/config/config.ts'
@@ -52,12 +52,12 @@ export async function bootInstallation(config: Config, options: BootOptions): Pr
   const held = config.database ? undefined : await holdDatabase(config, options)
   try {
     const address = await migratedAddress(config, held)
-    const ring = liveKeyring(await openRing(config, held?.owner, options))
-    const installation = openInstallation(config, address, ring, { ...options, copies: openLedgerCopies })
-    let use: RingInUse
+    const keyring = liveKeyring(await openKeyring(config, held?.owner, options))
+    const installation = openInstallation(config, address, keyring, { ...options, copies: openLedgerCopies })
+    let use: KeyringInUse
     try {
       await introduce(installation)
-      use = await useRing(installation, ring, options)
+      use = await useKeyring(installation, keyring, options)
     } catch (error) {
       await installation.close()
       throw error
@@ -102,17 +102,21 @@ async function migratedAddress(
 }
 
 /** A ring is made only for an embedded database that has never known one; elsewhere a missing one means that it was lost. */
-async function openRing(config: Config, owner: DatabaseAddress | undefined, { note }: BootOptions): Promise<Keyring> {
-  const isFirst = owner !== undefined && !existsSync(config.keyringFile) && !(await hasKnownRing(owner))
+async function openKeyring(
+  config: Config,
+  owner: DatabaseAddress | undefined,
+  { note }: BootOptions,
+): Promise<Keyring> {
+  const isFirst = owner !== undefined && !existsSync(config.keyringFile) && !(await hasKnownKeyring(owner))
   if (!isFirst) return readKeyring(config.keyringFile)
-  const ring = createKeyring(config.keyringFile)
+  const keyring = createKeyring(config.keyringFile)
   note?.(
     `Created a keyring in ${config.keyringFile}. Back it up apart from the database: without it no sealed value can be opened.`,
   )
-  return ring
+  return keyring
 }
 
-const hasKnownRing = (owner: DatabaseAddress) =>
+const hasKnownKeyring = (owner: DatabaseAddress) =>
   withClient(owner, async (client) => {
     const { rows } = await client.query<{ known: boolean }>('select exists (select 1 from keyring_key) as known')
     return rows[0]?.known === true

@@ -71,10 +71,10 @@ export async function perform(
     installation.transaction(actor, options, (ctx) => work(ctx).catch(asProblem)),
   )
   const answer = await installation.transaction(actor, options, (ctx) => {
-    const told = ask?.(ctx)
-    told?.catch(() => {}) // the rule hears of it, if it comes to the rule
+    const asked = ask?.(ctx)
+    asked?.catch(() => {}) // the rule hears of it, if it comes to the rule
     const work = async () =>
-      written(operation, await rule(ctx, received, told ? await told : prepared).catch(asProblem))
+      written(operation, await rule(ctx, received, asked ? await asked : prepared).catch(asProblem))
     return key === undefined ? work() : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), work)
   })
   const refusal = storedRefusal(answer)
@@ -176,14 +176,14 @@ async function stepUp(
 
 function transactionFor(operation: Operation, actor: Actor, ifMatch: string | undefined) {
   const tenantId = servesInstallation(operation, actor) ? undefined : workspaceOf(actor)
-  const passage = isAccount(actor)
-    ? { passage: { isServed: isServedWhileGated(operation.needs, actor), epoch: actor.epoch } }
+  const gateAccess = isAccount(actor)
+    ? { gateAccess: { isServed: isServedWhileGated(operation.needs, actor), epoch: actor.epoch } }
     : {}
   return {
     readOnly: isRead(operation),
     ifMatch,
     admits: !isRead(operation),
-    ...passage,
+    ...gateAccess,
     ...(tenantId === undefined ? {} : { tenantId }),
   }
 }

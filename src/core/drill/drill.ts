@@ -23,7 +23,7 @@ import { closeGate } from '../areas/recovery/gate.ts'
 import { type PulledLedger, pullLedgers } from '../areas/recovery/ledger/ledger-pull.ts'
 import { readTargets } from '../areas/recovery/ledger/ledger-targets.ts'
 import { planReconciliation, readLedgers } from '../areas/recovery/reconcile.ts'
-import { detectRewind, watchWrites } from '../areas/recovery/rewind-detection.ts'
+import { detectRewind, recordHeartbeats } from '../areas/recovery/rewind-detection.ts'
 import type { CheckCode } from '../contract/recovery-checks.ts'
 import { installationScope } from '../contract/vocabulary.ts'
 import type { Config } from '../kernel/config/config.ts'
@@ -145,7 +145,7 @@ const play = (config: Config, backup: string, archiving: Readonly<Record<string,
     )
     // As a daemon that serves meanwhile.
     await detectRewind(installation)
-    const watch = await watchWrites(installation, () => {})
+    const watch = await recordHeartbeats(installation, () => {})
     const stage = await actBeforePoint(installation, () => takeBaseBackup(config.dataDir, backup))
     const played = await actAfterPoint(installation, stage)
     await watch.close()
@@ -192,9 +192,9 @@ async function recover(installation: Installation, played: Played, timed: Timed)
   )
   const pulled = await timed('ledger from its copy', () => pullInstead(installation))
   const reconcile = async (): Promise<Repeated> => {
-    const { wanted } = await readLedgers(installation)
-    const plan = await planReconciliation(installation, wanted)
-    return repeatSteps({ installation, actor, wanted, recoveryPoint: point }, plan)
+    const { desired } = await readLedgers(installation)
+    const plan = await planReconciliation(installation, desired)
+    return repeatSteps({ installation, actor, desired, recoveryPoint: point }, plan)
   }
   const first = await timed('reconcile', reconcile)
   const second = await timed('reconcile once more', reconcile)

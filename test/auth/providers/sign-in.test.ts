@@ -6,7 +6,7 @@ import { operations } from '../../../src/core/contract/operations.ts'
 import { identityProviderOperations as admin } from '../../../src/core/contract/providers/offered.ts'
 import type { Role } from '../../../src/core/contract/vocabulary.ts'
 import { type Release, readRelease } from '../../../src/core/kernel/egress/guard.ts'
-import { fold } from '../../../src/core/kernel/values/fold.ts'
+import { caseFold } from '../../../src/core/kernel/values/case-fold.ts'
 import { type OidcProvider, oidcProvider, redirectUri } from '../../kit/oidc-provider.ts'
 import { person } from '../../kit/people.ts'
 import { finish, signInThrough, start, whoIs } from '../../kit/signing-in.ts'
@@ -79,7 +79,7 @@ async function account({ id }: Workspace, email: string, state = 'ACTIVE', role:
   const accountId = randomUUIDv7()
   await ways.sql`
     insert into account (tenant_id, id, kind, state, email, email_fold)
-    values (${id}, ${accountId}, 'PERSON', ${state}, ${email}, ${fold(email)})`
+    values (${id}, ${accountId}, 'PERSON', ${state}, ${email}, ${caseFold(email)})`
   await ways.sql`insert into membership (tenant_id, id, account_id, role) values (${id}, ${randomUUIDv7()}, ${accountId}, ${role})`
   return accountId
 }

@@ -84,29 +84,29 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const nextSpelling = (last: string) => alphabet[alphabet.indexOf(last) ^ 1]!
 
 test('a new ring has one key, mode 0600, and is never written over', () => {
-  const ring = createKeyring(path)
+  const keyring = createKeyring(path)
   expect(statSync(path).mode & 0o777).toBe(0o600)
-  expect(ring.ids).toEqual([ring.current])
+  expect(keyring.ids).toEqual([keyring.current])
   const content = readFileSync(path, 'utf8')
   const again = createKeyring(path)
   expect(readFileSync(path, 'utf8')).toBe(content)
-  expect(again.checkValue(again.current)).toEqual(ring.checkValue(ring.current))
+  expect(again.checkValue(again.current)).toEqual(keyring.checkValue(keyring.current))
 })
 
 test('a check value tells two keys apart and tells neither', () => {
   write({ current: 'k1', keys: { k1: one, k2: key() } })
-  const ring = readKeyring(path)
-  expect(ring.checkValue('k1')).toHaveLength(8)
-  expect(ring.checkValue('k1')).not.toEqual(ring.checkValue('k2'))
-  expect(Buffer.from(one, 'base64url').includes(ring.checkValue('k1'))).toBe(false)
+  const keyring = readKeyring(path)
+  expect(keyring.checkValue('k1')).toHaveLength(8)
+  expect(keyring.checkValue('k1')).not.toEqual(keyring.checkValue('k2'))
+  expect(Buffer.from(one, 'base64url').includes(keyring.checkValue('k1'))).toBe(false)
 })
 
 test('every purpose has a key of its own, and an unknown id none', () => {
   write({ current: 'k1', keys: { k1: one } })
-  const ring = readKeyring(path)
-  const derived = (purpose: string) => ring.derive('k1', purpose).export()
+  const keyring = readKeyring(path)
+  const derived = (purpose: string) => keyring.derive('k1', purpose).export()
   expect(derived('a')).toEqual(derived('a'))
   expect(derived('a')).not.toEqual(derived('b'))
   expect(derived('a')).not.toEqual(Buffer.from(one, 'base64url'))
-  expect(() => ring.derive('k2', 'a')).toThrow('k2')
+  expect(() => keyring.derive('k2', 'a')).toThrow('k2')
 })

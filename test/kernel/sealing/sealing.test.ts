@@ -22,18 +22,18 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-sealing-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const secretOf = () => randomBytes(32).toString('base64url')
-function ringOf(keys: Record<string, string>, current: string): Keyring {
+function keyringOf(keys: Record<string, string>, current: string): Keyring {
   const path = join(folder, randomUUID())
   writeFileSync(path, JSON.stringify({ current, keys }), { mode: 0o600 })
   return readKeyring(path)
 }
 
 const keys = { one: secretOf(), two: secretOf() }
-const ring = ringOf(keys, 'two')
+const keyring = keyringOf(keys, 'two')
 const place: Place = { tenantId: randomUUID(), kind: 'idempotency.answer', ownerId: randomUUID() }
 const refused = expect.objectContaining({ code: 'secret.unavailable' }) as unknown
 
-function opened(sealed: Sealed, at = place, by = ring): unknown {
+function opened(sealed: Sealed, at = place, by = keyring): unknown {
   try {
     return unseal(by, at, sealed)
   } catch (error) {
@@ -44,30 +44,30 @@ function opened(sealed: Sealed, at = place, by = ring): unknown {
 test('any text comes back as it was', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-      expect(unseal(ring, place, seal(ring, place, text))).toBe(text)
+      expect(unseal(keyring, place, seal(keyring, place, text))).toBe(text)
     }),
   )
 })
 
 test('two seals of one text have nothing in common, and neither shows it', () => {
   const text = 'a secret of some length that would be seen'
-  const [one, two] = [seal(ring, place, text), seal(ring, place, text)]
+  const [one, two] = [seal(keyring, place, text), seal(keyring, place, text)]
   expect(one.wrap.equals(two.wrap) || one.ciphertext.equals(two.ciphertext)).toBe(false)
   for (const bytes of [one.wrap, one.ciphertext]) expect(bytes.includes('secret')).toBe(false)
 })
 
 test('both halves are bound to their place by themselves, in the form that is documented', () => {
-  const { wrap, ciphertext, key_id } = seal(ring, place, 'the value')
+  const { wrap, ciphertext, key_id } = seal(keyring, place, 'the value')
   const at = [place.tenantId, place.kind, place.ownerId]
   const wrapped = lengthPrefixed('svc.wrap.v1', key_id, ...at)
-  const dataKey = createSecretKey(decrypt(ring.derive(key_id, 'svc/wrap/v1'), wrap, wrapped))
+  const dataKey = createSecretKey(decrypt(keyring.derive(key_id, 'svc/wrap/v1'), wrap, wrapped))
   expect(dataKey.symmetricKeySize).toBe(32)
   // Without the key's name: re-wrapping for another key leaves the value as it is.
   expect(decrypt(dataKey, ciphertext, lengthPrefixed('svc.value.v1', ...at)).toString()).toBe('the value')
 })
 
 describe('refused', () => {
-  const sealed = seal(ring, place, 'the value')
+  const sealed = seal(keyring, place, 'the value')
 
   test('with any one bit flipped', () => {
     for (const part of ['wrap', 'ciphertext'] as const)
@@ -96,7 +96,7 @@ describe('refused', () => {
   })
 
   test('with the wrap of another value of the same place', () => {
-    const other = seal(ring, place, 'another value')
+    const other = seal(keyring, place, 'another value')
     expect(opened({ ...sealed, wrap: other.wrap })).toEqual(refused)
     expect(opened({ ...sealed, ciphertext: other.ciphertext })).toEqual(refused)
   })
@@ -105,18 +105,18 @@ describe('refused', () => {
     expect(opened({ ...sealed, key_id: 'one' })).toEqual(refused)
     expect(opened({ ...sealed, key_id: 'three' })).toEqual(refused)
     expect(opened({ ...sealed, key_id: '' })).toEqual(refused)
-    expect(opened(sealed, place, ringOf({ two: secretOf() }, 'two'))).toEqual(refused)
-    expect(opened(sealed, place, ringOf({ two: keys.one }, 'two'))).toEqual(refused)
+    expect(opened(sealed, place, keyringOf({ two: secretOf() }, 'two'))).toEqual(refused)
+    expect(opened(sealed, place, keyringOf({ two: keys.one }, 'two'))).toEqual(refused)
   })
 
   test('but not under the same key in a ring that has moved on', () => {
-    expect(opened(sealed, place, ringOf({ ...keys, three: secretOf() }, 'three'))).toBe('the value')
+    expect(opened(sealed, place, keyringOf({ ...keys, three: secretOf() }, 'three'))).toBe('the value')
   })
 })
 
 test('one key for each purpose: what is encrypted for one does not open for another', () => {
-  const box = encrypt(ring.derive('two', 'svc/wrap/v1'), Buffer.from('x'), Buffer.alloc(0))
-  expect(() => decrypt(ring.derive('two', 'svc/cursor/v1'), box, Buffer.alloc(0))).toThrow('secret.unavailable')
+  const box = encrypt(keyring.derive('two', 'svc/wrap/v1'), Buffer.from('x'), Buffer.alloc(0))
+  expect(() => decrypt(keyring.derive('two', 'svc/cursor/v1'), box, Buffer.alloc(0))).toThrow('secret.unavailable')
 })
 
 test('no two lists of texts have the same bytes', () => {
@@ -133,9 +133,9 @@ test('no two lists of texts have the same bytes', () => {
 
 describe('a cursor', () => {
   const bound = { operation: 'listTenants', scope: randomUUID(), filters: { state: 'ACTIVE', slug: undefined } }
-  const cursor = writeCursor(ring, bound, 'epoch', ['a', 'b'])
+  const cursor = writeCursor(keyring, bound, 'epoch', ['a', 'b'])
   const invalid = expect.objectContaining({ code: 'cursor.invalid' }) as unknown
-  const read = (text: string, at: Parameters<typeof readCursor>[1] = bound, by = ring): unknown => {
+  const read = (text: string, at: Parameters<typeof readCursor>[1] = bound, by = keyring): unknown => {
     try {
       return readCursor(by, at, 'epoch', text)
     } catch (error) {
@@ -150,7 +150,7 @@ describe('a cursor', () => {
   })
 
   test('of an epoch before a recovery is gone, and says so only where it is authentic', () => {
-    const older = writeCursor(ring, bound, 'older', ['a', 'b'])
+    const older = writeCursor(keyring, bound, 'older', ['a', 'b'])
     expect(read(older)).toMatchObject({ code: 'gone', status: 410 })
     expect(read(older, { ...bound, scope: randomUUID() })).toEqual(invalid)
     expect(read(`${older.slice(0, -2)}AA`)).toEqual(invalid)
@@ -169,8 +169,8 @@ describe('a cursor', () => {
       { filters: { slug: 'ACTIVE' } },
     ])
       expect(read(cursor, { ...bound, ...other })).toEqual(invalid)
-    expect(read(cursor, bound, ringOf({ two: secretOf() }, 'two'))).toEqual(invalid)
-    expect(read(cursor, bound, ringOf({ ...keys, three: secretOf() }, 'three'))).toEqual(['a', 'b'])
+    expect(read(cursor, bound, keyringOf({ two: secretOf() }, 'two'))).toEqual(invalid)
+    expect(read(cursor, bound, keyringOf({ ...keys, three: secretOf() }, 'three'))).toEqual(['a', 'b'])
   })
 
   test('does not open with any one bit flipped, nor cut short', () => {
@@ -195,7 +195,7 @@ describe('a cursor', () => {
     ).toEqual(invalid)
     // The last character of two of three lengths has bits that mean nothing.
     const spelled = ['', 'a', 'ab'].flatMap((position) => {
-      const text = writeCursor(ring, bound, 'epoch', [position])
+      const text = writeCursor(keyring, bound, 'epoch', [position])
       const others = [...alphabet].map((last) => text.slice(0, -1) + last).filter((other) => other !== text)
       return others.filter((other) => Buffer.from(other, 'base64url').equals(Buffer.from(text, 'base64url')))
     })

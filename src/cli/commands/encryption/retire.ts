@@ -21,12 +21,16 @@ export default class EncryptionRetire extends BaseCommand {
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(EncryptionRetire)
     return withInstallation(this.note, async (installation, actor) => {
-      const { ring } = installation
-      if (!ring.has(args.key))
-        throw new Failure('notFound', `${ring.path} holds no key "${args.key}".`, '`svc keyring show` shows its keys.')
+      const { keyring } = installation
+      if (!keyring.has(args.key))
+        throw new Failure(
+          'notFound',
+          `${keyring.path} holds no key "${args.key}".`,
+          '`svc keyring show` shows its keys.',
+        )
       await confirmByName(
         args.key,
-        `${args.key} leaves ${ring.path}: backups of the database that still need it cannot be opened with this file.`,
+        `${args.key} leaves ${keyring.path}: backups of the database that still need it cannot be opened with this file.`,
         flags.confirm,
       )
       const { retire } = await import('../../../core/areas/keyring/retirement.ts')
@@ -37,8 +41,8 @@ export default class EncryptionRetire extends BaseCommand {
           `${args.key} was not retired: ${hindrances.map(({ says }) => says).join('; ')}.`,
           '`svc encryption status` counts what names each key.',
         )
-      this.tell(`${args.key} is retired. Next: copy ${ring.path} to the other hosts, and send each daemon SIGHUP.`)
-      return { file: ring.path, retired: args.key }
+      this.tell(`${args.key} is retired. Next: copy ${keyring.path} to the other hosts, and send each daemon SIGHUP.`)
+      return { file: keyring.path, retired: args.key }
     })
   }
 }

@@ -25,10 +25,10 @@ export default class KeyringInit extends BaseCommand {
         `${path} exists already; a lost key loses every value sealed under it.`,
         '`svc keyring show` shows its keys.',
       )
-    const ring = createKeyring(path)
-    this.tell(`Made ${path} (mode 600) with the key ${ring.current}.`)
+    const keyring = createKeyring(path)
+    this.tell(`Made ${path} (mode 600) with the key ${keyring.current}.`)
     this.tell('Next: back it up apart from the database. Without it no sealed value can be opened.')
-    return { file: path, current: ring.current, keys: ring.ids.map((key_id) => ({ key_id })) }
+    return { file: path, current: keyring.current, keys: keyring.ids.map((key_id) => ({ key_id })) }
   }
 }
 

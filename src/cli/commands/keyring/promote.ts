@@ -16,16 +16,20 @@ export default class KeyringPromote extends BaseCommand {
   async run(): Promise<unknown> {
     const { args } = await this.parse(KeyringPromote)
     return withInstallation(this.note, async (installation, actor) => {
-      const { ring } = installation
-      if (!ring.has(args.key))
-        throw new Failure('notFound', `${ring.path} holds no key "${args.key}".`, '`svc keyring show` shows its keys.')
+      const { keyring } = installation
+      if (!keyring.has(args.key))
+        throw new Failure(
+          'notFound',
+          `${keyring.path} holds no key "${args.key}".`,
+          '`svc keyring show` shows its keys.',
+        )
       const { promote } = await import('../../../core/areas/keyring/promotion.ts')
       const { unawareOf, unawareRemedy } = await import('../../../core/areas/keyring/keyring-check.ts')
       const unaware = await promote(installation, actor, args.key)
       if (unaware.length > 0) throw new Failure('conflict', unawareOf(args.key, unaware), unawareRemedy)
       this.tell(`${args.key} is the current key.`)
       this.tell('Next: send every daemon SIGHUP, then: svc encryption reseal --watch')
-      return { file: ring.path, current: args.key }
+      return { file: keyring.path, current: args.key }
     })
   }
 }

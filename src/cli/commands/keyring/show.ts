@@ -28,24 +28,24 @@ export default class KeyringShow extends BaseCommand {
   async run(): Promise<unknown> {
     await this.parse(KeyringShow)
     const config = readConfig()
-    const ring = readKeyring(config.keyringFile)
+    const keyring = readKeyring(config.keyringFile)
     const counts = await this.countsOrNone(config)
-    const lost = (counts ?? []).filter(({ key_id }) => !ring.has(key_id)).map(({ key_id }) => key_id)
-    const keys = [...ring.ids, ...lost].map(
+    const lost = (counts ?? []).filter(({ key_id }) => !keyring.has(key_id)).map(({ key_id }) => key_id)
+    const keys = [...keyring.ids, ...lost].map(
       (key_id): KeyRow => ({
         key_id,
-        in_ring: ring.has(key_id),
-        is_current: key_id === ring.current,
+        in_ring: keyring.has(key_id),
+        is_current: key_id === keyring.current,
         values: valuesOf(counts, key_id),
       }),
     )
-    const mode = (statSync(ring.path).mode & 0o777).toString(8)
-    this.log(`${ring.path} (mode ${mode})\n${await table(keys, columns, '')}`)
+    const mode = (statSync(keyring.path).mode & 0o777).toString(8)
+    this.log(`${keyring.path} (mode ${mode})\n${await table(keys, columns, '')}`)
     if (lost.length > 0) {
       this.tell(`The ring lacks ${lost.join(', ')}. Restore it from its backup: docs/runbooks/keyring.md`)
       process.exitCode = exitCodes.findings
     }
-    return { file: ring.path, mode, current: ring.current, keys }
+    return { file: keyring.path, mode, current: keyring.current, keys }
   }
 
   /** The ring can be shown without its database, so a database that is down is a remark, not a failure. */

@@ -27,9 +27,9 @@ export default class RecoveryReconcile extends BaseCommand {
     const answer = await withInstallation(this.note, async (installation, actor): Promise<Reconciliation> => {
       const { planReconciliation, readLedgers } = await import('../../../core/areas/recovery/reconcile.ts')
       const recoveryPoint = flags.apply ? await demandBegun(installation) : undefined
-      const { wanted, faults } = await readLedgers(installation, { others: flags.ledger ?? [] })
+      const { desired, faults } = await readLedgers(installation, { others: flags.ledger ?? [] })
       for (const { file, fault } of faults) this.note(`${file}: ${fault}. Nothing behind that is believed.`)
-      const plan = await planReconciliation(installation, wanted)
+      const plan = await planReconciliation(installation, desired)
       if (recoveryPoint === undefined)
         return {
           applied: false,
@@ -37,7 +37,7 @@ export default class RecoveryReconcile extends BaseCommand {
           hindered: plan.filter(({ hindered_by }) => hindered_by !== null),
         }
       const { repeatSteps } = await import('../../../core/areas/recovery/apply.ts')
-      const { done, hindered } = await repeatSteps({ installation, actor, wanted, recoveryPoint }, plan)
+      const { done, hindered } = await repeatSteps({ installation, actor, desired, recoveryPoint }, plan)
       return { applied: true, steps: done, hindered }
     })
     const { applied, steps, hindered } = answer

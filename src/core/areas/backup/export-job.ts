@@ -36,7 +36,7 @@ import { type Store, StoreFailure } from './store.ts'
 import { targetServing } from './target.ts'
 
 const system: SystemActor = { kind: 'SYSTEM', job: 'export_tenant' }
-const beatMs = 5_000
+const heartbeatMs = 5_000
 export const mostAttempts = 3
 
 /** Another worker has it now, or the workspace is gone. */
@@ -102,7 +102,7 @@ class Attempt {
 
   async run(): Promise<void> {
     const { installation, claim, spool } = this
-    const beating = setInterval(() => void this.beat().catch((error) => this.ended.abort(error)), beatMs)
+    const heartbeats = setInterval(() => void this.heartbeat().catch((error) => this.ended.abort(error)), heartbeatMs)
     let store: Store | undefined
     try {
       const target = await targetServing(installation, system, claim.tenantId, claim.targetId)
@@ -117,7 +117,7 @@ class Attempt {
       if (store && !(error instanceof Superseded)) await store.remove(this.pathOf(claim.attempt)).catch(() => {})
       throw this.ended.signal.aborted ? this.ended.signal.reason : error
     } finally {
-      clearInterval(beating)
+      clearInterval(heartbeats)
       await store?.close()
       await rm(spool, { recursive: true, force: true })
     }
@@ -163,7 +163,7 @@ class Attempt {
     await this.checkArrived(store, path, manifest)
     const file = join(this.spool, manifestName)
     await writeFile(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
-    await this.beat()
+    await this.heartbeat()
     await store.put(`${path}/${manifestName}`, file)
     await this.succeeded(path, total + (await stat(file)).size)
   }
@@ -176,7 +176,7 @@ class Attempt {
   }
 
   /** Says that the attempt lives, and how far it is. Throws Superseded. */
-  private async beat(): Promise<void> {
+  private async heartbeat(): Promise<void> {
     const { tenantId, jobId, attempt } = this.claim
     const beaten = await this.installation.transaction(
       system,

@@ -31,23 +31,23 @@ const sealsUnder = lockClasses.sealingKey
 const nameBytes = 63
 
 /** Tells the others which keys this process holds, until `release`; `renew` when `held` has changed. Its first ring is the one that it seals under. */
-export const announceRing = (address: DatabaseAddress, held: () => readonly [Keyring, ...Keyring[]]) =>
+export const announceKeyring = (address: DatabaseAddress, held: () => readonly [Keyring, ...Keyring[]]) =>
   keepSharedLocks(address, `svc ring of ${hostname()} ${process.pid}`.slice(0, nameBytes), () => {
-    const [ring] = held()
+    const [keyring] = held()
     const keys = new Set(held().flatMap((one) => one.ids.map((id) => numberOf(one, id))))
     return [
       daemonLock,
       ...[...keys].map((key) => ({ lockClass: knows, key })),
-      { lockClass: sealsUnder, key: numberOf(ring, ring.current) },
+      { lockClass: sealsUnder, key: numberOf(keyring, keyring.current) },
     ]
   })
 
 /** The same id with other bytes is another key. */
-const numberOf = (ring: Keyring, id: string) =>
-  createHash('sha256').update(`${id}\n`).update(ring.checkValue(id)).digest().readUInt32BE() >>> 1
+const numberOf = (keyring: Keyring, id: string) =>
+  createHash('sha256').update(`${id}\n`).update(keyring.checkValue(id)).digest().readUInt32BE() >>> 1
 
 /** Until the end of the transaction nobody else holds a ring against the running ones, so that of two neither misses the other. */
-export const holdRingsStill = (tx: Tx) => tx`select pg_advisory_xact_lock(${lockClasses.runningDaemon}, 2)`
+export const holdKeyringsStill = (tx: Tx) => tx`select pg_advisory_xact_lock(${lockClasses.runningDaemon}, 2)`
 
 interface Holder {
   /** `svc ring of HOST PID` */
@@ -55,35 +55,35 @@ interface Holder {
 }
 
 /** Running daemons that do not hold the key, as `HOST PID`. */
-export async function findUnaware(tx: Tx, ring: Keyring, keyId: string): Promise<readonly string[]> {
+export async function findUnaware(tx: Tx, keyring: Keyring, keyId: string): Promise<readonly string[]> {
   const holders = await tx<Holder[]>`
     select distinct a.application_name as name from pg_locks d join pg_stat_activity a on a.pid = d.pid
     where d.locktype = 'advisory' and d.granted and d.objsubid = 2 and d.classid = ${lockClasses.runningDaemon}::int::oid and d.objid = 1
       and d.database = (select oid from pg_database where datname = current_database())
       and not exists (
         select from pg_locks k where k.pid = d.pid and k.locktype = 'advisory' and k.granted and k.objsubid = 2
-          and k.classid = ${knows}::int::oid and k.objid = ${numberOf(ring, keyId)}::int::oid)
+          and k.classid = ${knows}::int::oid and k.objid = ${numberOf(keyring, keyId)}::int::oid)
     order by name`
   return holders.map(placeOf)
 }
 
 /** Running daemons that seal under a key which this ring lacks, as `HOST PID`. */
-export async function findAhead(tx: Tx, ring: Keyring): Promise<readonly string[]> {
+export async function findAhead(tx: Tx, keyring: Keyring): Promise<readonly string[]> {
   const holders = await tx<(Holder & { key: string })[]>`
     select a.application_name as name, k.objid::text as key from pg_locks k join pg_stat_activity a on a.pid = k.pid
     where k.locktype = 'advisory' and k.granted and k.objsubid = 2 and k.classid = ${sealsUnder}::int::oid
       and k.database = (select oid from pg_database where datname = current_database())
     order by name`
-  const known = new Set(ring.ids.map((id) => String(numberOf(ring, id))))
+  const known = new Set(keyring.ids.map((id) => String(numberOf(keyring, id))))
   return holders.filter(({ key }) => !known.has(key)).map(placeOf)
 }
 
 /** Running daemons that seal under this key, as `HOST PID`. */
-export async function findSealers(tx: Tx, ring: Keyring, keyId: string): Promise<readonly string[]> {
+export async function findSealers(tx: Tx, keyring: Keyring, keyId: string): Promise<readonly string[]> {
   const holders = await tx<Holder[]>`
     select a.application_name as name from pg_locks k join pg_stat_activity a on a.pid = k.pid
     where k.locktype = 'advisory' and k.granted and k.objsubid = 2
-      and k.classid = ${sealsUnder}::int::oid and k.objid = ${numberOf(ring, keyId)}::int::oid
+      and k.classid = ${sealsUnder}::int::oid and k.objid = ${numberOf(keyring, keyId)}::int::oid
       and k.database = (select oid from pg_database where datname = current_database())
     order by name`
   return holders.map(placeOf)

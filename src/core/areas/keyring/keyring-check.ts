@@ -21,7 +21,7 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import type { SystemActor } from '../../kernel/values/actor.ts'
 import { ConfigurationError } from '../../kernel/values/configuration-error.ts'
-import { findAhead, findUnaware, holdRingsStill } from './daemon-keyrings.ts'
+import { findAhead, findUnaware, holdKeyringsStill } from './daemon-keyrings.ts'
 import { countByKey, findActiveKey, type KeyCount } from './keyring-use.ts'
 
 const system: SystemActor = { kind: 'SYSTEM', job: 'ring_check' }
@@ -31,22 +31,22 @@ const book = 'docs/runbooks/keyring.md'
  * Lets the ring in, and makes its current key the installation's where that key is new.
  * Answers what people should know. Throws ConfigurationError, one line.
  */
-export function admitRing(installation: Installation, ring: Keyring): Promise<readonly string[]> {
+export function admitKeyring(installation: Installation, keyring: Keyring): Promise<readonly string[]> {
   return installation.transaction(system, {}, async (ctx) => {
     const { tx } = ctx
-    await holdRingsStill(tx)
+    await holdKeyringsStill(tx)
     const counts = await countByKey(tx)
-    refuseLost(ring, counts)
+    refuseLost(keyring, counts)
     const known = await tx<
       KnownKey[]
     >`select key_id, check_value, promoted_at is not null as was_current from keyring_key`
-    refuseForeign(ring, counts, known)
-    const samples = await trySamples(tx, ring, counts)
-    refuseWrong(ring, counts, samples, known)
-    await refuseBehind(tx, ring)
-    for (const id of ring.ids)
-      await tx`insert into keyring_key (key_id, check_value) values (${id}, ${ring.checkValue(id)}) on conflict (key_id) do nothing`
-    return [...notesOn(samples), ...(await settleCurrent(ctx, ring, known))]
+    refuseForeign(keyring, counts, known)
+    const samples = await trySamples(tx, keyring, counts)
+    refuseWrong(keyring, counts, samples, known)
+    await refuseBehind(tx, keyring)
+    for (const id of keyring.ids)
+      await tx`insert into keyring_key (key_id, check_value) values (${id}, ${keyring.checkValue(id)}) on conflict (key_id) do nothing`
+    return [...notesOn(samples), ...(await settleCurrent(ctx, keyring, known))]
   })
 }
 
@@ -59,46 +59,46 @@ interface KnownKey {
 const under = (counts: readonly KeyCount[], id: string) =>
   counts.filter(({ key_id }) => key_id === id).reduce((sum, { count }) => sum + count, 0)
 
-function refuseLost(ring: Keyring, counts: readonly KeyCount[]): void {
-  const lost = [...new Set(counts.map(({ key_id }) => key_id))].filter((id) => !ring.has(id))
+function refuseLost(keyring: Keyring, counts: readonly KeyCount[]): void {
+  const lost = [...new Set(counts.map(({ key_id }) => key_id))].filter((id) => !keyring.has(id))
   if (lost.length === 0) return
   const listed = lost.map((id) => `${under(counts, id)} stored value(s) name the key "${id}"`).join('; ')
-  throw new ConfigurationError(`${listed}, which ${ring.path} lacks. Restore the keyring from its backup (${book}).`)
+  throw new ConfigurationError(`${listed}, which ${keyring.path} lacks. Restore the keyring from its backup (${book}).`)
 }
 
-function refuseForeign(ring: Keyring, counts: readonly KeyCount[], known: readonly KnownKey[]): void {
+function refuseForeign(keyring: Keyring, counts: readonly KeyCount[], known: readonly KnownKey[]): void {
   for (const { key_id, check_value } of known) {
-    if (!ring.has(key_id) || ring.checkValue(key_id).equals(check_value)) continue
+    if (!keyring.has(key_id) || keyring.checkValue(key_id).equals(check_value)) continue
     throw new ConfigurationError(
-      `The key "${key_id}" in ${ring.path} is not the key of that name that this database was used with; ${under(counts, key_id)} stored value(s) under it would be lost. Restore the keyring from its backup (${book}).`,
+      `The key "${key_id}" in ${keyring.path} is not the key of that name that this database was used with; ${under(counts, key_id)} stored value(s) under it would be lost. Restore the keyring from its backup (${book}).`,
     )
   }
 }
 
 /** Nothing under a key opens, although its bytes are those the database knows, or it knows none. */
 function refuseWrong(
-  ring: Keyring,
+  keyring: Keyring,
   counts: readonly KeyCount[],
   samples: readonly Samples[],
   known: readonly KnownKey[],
 ): void {
-  for (const id of ring.ids) {
+  for (const id of keyring.ids) {
     const ofKey = samples.filter(({ key_id }) => key_id === id)
     const tried = ofKey.reduce((sum, one) => sum + one.tried, 0)
     // One value alone that is damaged, under a key that is proven: that value's trouble, not the key's.
     const isProven = known.some(({ key_id }) => key_id === id) && tried === 1
     if (tried === 0 || isProven || ofKey.some(({ opened }) => opened > 0)) continue
     throw new ConfigurationError(
-      `The key "${id}" in ${ring.path} opens none of the ${under(counts, id)} stored value(s) that name it. Restore the keyring from its backup (${book}).`,
+      `The key "${id}" in ${keyring.path} opens none of the ${under(counts, id)} stored value(s) that name it. Restore the keyring from its backup (${book}).`,
     )
   }
 }
 
-async function refuseBehind(tx: Tx, ring: Keyring): Promise<void> {
-  const [ahead] = await findAhead(tx, ring)
+async function refuseBehind(tx: Tx, keyring: Keyring): Promise<void> {
+  const [ahead] = await findAhead(tx, keyring)
   if (ahead === undefined) return
   throw new ConfigurationError(
-    `A running daemon (${ahead}) seals under a key that ${ring.path} lacks. Copy its keyring here (${book}).`,
+    `A running daemon (${ahead}) seals under a key that ${keyring.path} lacks. Copy its keyring here (${book}).`,
   )
 }
 
@@ -111,16 +111,16 @@ const notesOn = (samples: readonly Samples[]) =>
     )
 
 /** The ring's current key is the installation's from now on where it never was; one that was before is not taken back to by a file. */
-async function settleCurrent(ctx: Ctx, ring: Keyring, known: readonly KnownKey[]): Promise<readonly string[]> {
+async function settleCurrent(ctx: Ctx, keyring: Keyring, known: readonly KnownKey[]): Promise<readonly string[]> {
   const active = await findActiveKey(ctx.tx)
-  if (active === ring.current) return []
-  const wasCurrent = known.some(({ key_id, was_current }) => key_id === ring.current && was_current)
-  if (wasCurrent && active !== undefined && ring.has(active))
+  if (active === keyring.current) return []
+  const wasCurrent = known.some(({ key_id, was_current }) => key_id === keyring.current && was_current)
+  if (wasCurrent && active !== undefined && keyring.has(active))
     return [
-      `${ring.path} names "${ring.current}" as current, the installation's current key is "${active}". Run: svc keyring promote ${active}`,
+      `${keyring.path} names "${keyring.current}" as current, the installation's current key is "${active}". Run: svc keyring promote ${active}`,
     ]
-  const unaware = await promoteKey(ctx, ring, ring.current)
-  if (unaware.length > 0) throw new ConfigurationError(`${unawareOf(ring.current, unaware)} ${unawareRemedy}`)
+  const unaware = await promoteKey(ctx, keyring, keyring.current)
+  if (unaware.length > 0) throw new ConfigurationError(`${unawareOf(keyring.current, unaware)} ${unawareRemedy}`)
   return []
 }
 
@@ -132,8 +132,8 @@ export const unawareRemedy = 'Copy the keyring to their hosts and send them SIGH
  * Makes a key of the ring the installation's current one, which reseals wrap for from their
  * next slice on. Does nothing and answers the running daemons that do not hold it, where there are any.
  */
-export async function promoteKey(ctx: Ctx, ring: Keyring, keyId: string): Promise<readonly string[]> {
-  const unaware = await findUnaware(ctx.tx, ring, keyId)
+export async function promoteKey(ctx: Ctx, keyring: Keyring, keyId: string): Promise<readonly string[]> {
+  const unaware = await findUnaware(ctx.tx, keyring, keyId)
   if (unaware.length > 0) return unaware
   const before = await findActiveKey(ctx.tx)
   if (before === keyId) return []
@@ -153,14 +153,14 @@ export interface Samples {
 const mostTried = 5
 
 /** Opens some values of each key and kind. Nothing that was opened is kept. */
-export async function trySamples(tx: Tx, ring: Keyring, counts: readonly KeyCount[]): Promise<readonly Samples[]> {
+export async function trySamples(tx: Tx, keyring: Keyring, counts: readonly KeyCount[]): Promise<readonly Samples[]> {
   const samples: Samples[] = []
   for (const { key_id, kind } of counts) {
     const rows = await tx<(Sealed & { tenant_id: string; owner_id: string })[]>`
       select tenant_id, owner_id, key_id, wrap, ciphertext from sealed_value
       where key_id = ${key_id} and kind = ${kind} limit ${mostTried}`
     const opened = rows.filter((row) =>
-      opens(() => unseal(ring, { tenantId: row.tenant_id, kind: kind as SealedKind, ownerId: row.owner_id }, row)),
+      opens(() => unseal(keyring, { tenantId: row.tenant_id, kind: kind as SealedKind, ownerId: row.owner_id }, row)),
     )
     samples.push({ key_id, kind: kind as SealedKind, tried: rows.length, opened: opened.length })
   }

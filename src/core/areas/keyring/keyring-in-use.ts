@@ -8,38 +8,38 @@
 
 import { type Keyring, type LiveKeyring, readKeyring } from '../../kernel/sealing/keyring.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
-import { announceRing } from './daemon-keyrings.ts'
-import { admitRing } from './keyring-check.ts'
+import { announceKeyring } from './daemon-keyrings.ts'
+import { admitKeyring } from './keyring-check.ts'
 
-export interface RingInUse {
+export interface KeyringInUse {
   /** Reads the file again and uses it from now on; answers what people should know. Throws ConfigurationError, and goes on with the ring it has. */
   reread(): Promise<readonly string[]>
   release(): Promise<void>
 }
 
-export interface RingUser {
+export interface KeyringUser {
   /** Whether this is a daemon, whose keys the others must know; a command comes and goes. */
   readonly isDaemon?: boolean
   readonly note?: (line: string) => void
 }
 
 /** Throws ConfigurationError, one line, where the ring does not fit. */
-export async function useRing(
+export async function useKeyring(
   installation: Installation,
-  ring: LiveKeyring,
-  { isDaemon, note }: RingUser,
-): Promise<RingInUse> {
+  keyring: LiveKeyring,
+  { isDaemon, note }: KeyringUser,
+): Promise<KeyringInUse> {
   let next: Keyring | undefined
   const announced = isDaemon
-    ? await announceRing(installation.address, () => (next ? [ring, next] : [ring]))
+    ? await announceKeyring(installation.address, () => (next ? [keyring, next] : [keyring]))
     : undefined
 
   const readAgain = async () => {
-    next = readKeyring(ring.path)
+    next = readKeyring(keyring.path)
     try {
       await announced?.renew()
-      const notes = await admitRing(installation, next)
-      ring.adopt(next)
+      const notes = await admitKeyring(installation, next)
+      keyring.adopt(next)
       return notes
     } finally {
       next = undefined
@@ -49,7 +49,7 @@ export async function useRing(
   const release = async () => announced?.release()
 
   try {
-    for (const line of await admitRing(installation, ring)) note?.(line)
+    for (const line of await admitKeyring(installation, keyring)) note?.(line)
   } catch (error) {
     await release()
     throw error

@@ -35,7 +35,7 @@ interface ResealRow {
 }
 
 /** Answers counts only, and names no workspace. */
-export async function getEncryption({ tx, ring }: Ctx): Promise<Answer<typeof ops.getEncryption>> {
+export async function getEncryption({ tx, keyring }: Ctx): Promise<Answer<typeof ops.getEncryption>> {
   const [active, counts, [reseal]] = await Promise.all([
     findActiveKey(tx),
     countByKey(tx),
@@ -45,13 +45,13 @@ export async function getEncryption({ tx, ring }: Ctx): Promise<Answer<typeof op
              coalesce(sum(failed), 0)::int as failed from reseal`,
   ])
   if (!reseal) throw new Error('an aggregate without a row')
-  const activeKey = active ?? ring.current
-  const ids = new Set([...ring.ids, ...counts.map(({ key_id }) => key_id)])
+  const activeKey = active ?? keyring.current
+  const ids = new Set([...keyring.ids, ...counts.map(({ key_id }) => key_id)])
   return {
     active_key_id: activeKey,
     keys: [...ids].map((id) => ({
       key_id: id,
-      in_ring: ring.has(id),
+      in_ring: keyring.has(id),
       active: id === activeKey,
       ...useOf(counts.filter(({ key_id }) => key_id === id)),
     })),

@@ -9,16 +9,16 @@
 import { makeCurrent } from '../../kernel/sealing/keyring-file.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import type { Actor } from '../../kernel/values/actor.ts'
-import { holdRingsStill } from './daemon-keyrings.ts'
+import { holdKeyringsStill } from './daemon-keyrings.ts'
 import { promoteKey } from './keyring-check.ts'
 
 /** In the database first; the file follows before the commit. Answers the running daemons that do not hold the key, and changes nothing where there are any. */
 export function promote(installation: Installation, actor: Actor, keyId: string): Promise<readonly string[]> {
-  const { ring } = installation
+  const { keyring } = installation
   return installation.transaction(actor, {}, async (ctx) => {
-    await holdRingsStill(ctx.tx)
-    const unaware = await promoteKey(ctx, ring, keyId)
-    if (unaware.length === 0 && ring.current !== keyId) makeCurrent(ring.path, keyId)
+    await holdKeyringsStill(ctx.tx)
+    const unaware = await promoteKey(ctx, keyring, keyId)
+    if (unaware.length === 0 && keyring.current !== keyId) makeCurrent(keyring.path, keyId)
     return unaware
   })
 }

@@ -30,7 +30,7 @@ export async function resealEncryption(ctx: Ctx): Promise<Answer<typeof ops.rese
 
   await ctx.enqueue(resealValues, {})
   await ctx.journal('encryption.reseal_requested', null, {
-    params: { key_id: (await findActiveKey(ctx.tx)) ?? ctx.ring.current, queued },
+    params: { key_id: (await findActiveKey(ctx.tx)) ?? ctx.keyring.current, queued },
   })
   return { queued }
 }

@@ -148,9 +148,9 @@ export function resealSlice(installation: Installation, size = sliceSize): Promi
 
 const beginning = { at_kind: '', at_owner_id: installationScope, failed: 0 }
 
-async function currentKey({ tx, ring }: Ctx): Promise<string> {
-  const key = (await findActiveKey(tx)) ?? ring.current
-  if (!ring.has(key)) throw new Error(`the ring of this process lacks the current key "${key}"`)
+async function currentKey({ tx, keyring }: Ctx): Promise<string> {
+  const key = (await findActiveKey(tx)) ?? keyring.current
+  if (!keyring.has(key)) throw new Error(`the ring of this process lacks the current key "${key}"`)
   return key
 }
 
@@ -211,9 +211,9 @@ async function rewrapped(ctx: Ctx, tenantId: string, rows: readonly ValueRow[], 
 }
 
 /** The wrap under the new key; undefined for a value that does not open. */
-function rewrapOne({ ring }: Ctx, place: Place, sealed: { key_id: string; wrap: Buffer }, target: string) {
+function rewrapOne({ keyring }: Ctx, place: Place, sealed: { key_id: string; wrap: Buffer }, target: string) {
   try {
-    return rewrap(ring, place, sealed, target)
+    return rewrap(keyring, place, sealed, target)
   } catch (error) {
     if (error instanceof Problem) return undefined
     throw error

@@ -19,7 +19,7 @@ import { withStore } from '../backup/open-store.ts'
 import { StoreFailure } from '../backup/store.ts'
 import { ownTarget, targetServing } from '../backup/target.ts'
 import { certificatePurpose } from '../tenants/purge/purge-certificate.ts'
-import { findSealers, holdRingsStill } from './daemon-keyrings.ts'
+import { findSealers, holdKeyringsStill } from './daemon-keyrings.ts'
 import { countByKey, findActiveKey } from './keyring-use.ts'
 
 /** Why a key has to stay, for people. */
@@ -36,21 +36,21 @@ export async function retire(installation: Installation, actor: Actor, keyId: st
   const archived = await archivesNaming(installation, actor, keyId)
   if (archived.length > 0) return archived
   return hindrances(installation, actor, keyId, () => {
-    retireKey(installation.ring.path, keyId, [...ledgerPurposes, certificatePurpose])
+    retireKey(installation.keyring.path, keyId, [...ledgerPurposes, certificatePurpose])
   })
 }
 
 /** What the database knows; `act` is done while no daemon can come to use the key. */
 function hindrances(installation: Installation, actor: Actor, keyId: string, act?: () => void) {
-  const { ring } = installation
+  const { keyring } = installation
   return installation.transaction(actor, {}, async (ctx): Promise<readonly Hindrance[]> => {
-    await holdRingsStill(ctx.tx)
+    await holdKeyringsStill(ctx.tx)
     const active = await findActiveKey(ctx.tx)
     const counts = await countByKey(ctx.tx)
-    const sealers = await findSealers(ctx.tx, ring, keyId)
+    const sealers = await findSealers(ctx.tx, keyring, keyId)
     const values = counts.filter(({ key_id }) => key_id === keyId).reduce((sum, { count }) => sum + count, 0)
     const found: Hindrance[] = []
-    if (active === keyId || ring.current === keyId)
+    if (active === keyId || keyring.current === keyId)
       found.push({ code: 'current', says: `"${keyId}" is the current key; promote another one first` })
     else if (sealers.length > 0)
       found.push({

@@ -114,7 +114,7 @@ async function takeAway(ctx: Ctx, tenantId: string, held: Membership, isOperator
   if (await holdsRole(ctx, tenantId, accountId)) return containers
   await endCredentials(ctx, { tenantId, accountId }, 'role_lost')
   await disableWebhooksOf(ctx, tenantId, accountId)
-  ctx.oblige({ act: 'account.left', tenant_id: tenantId, account_id: accountId })
+  ctx.recordObligation({ act: 'account.left', tenant_id: tenantId, account_id: accountId })
   return containers
 }
 

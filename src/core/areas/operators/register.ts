@@ -19,7 +19,7 @@ import type { Operator, operatorOperations as ops } from '../../contract/operato
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { isAccount } from '../../kernel/values/actor.ts'
-import { fold } from '../../kernel/values/fold.ts'
+import { caseFold } from '../../kernel/values/case-fold.ts'
 import { tellOperators } from '../mail/operators.ts'
 import { canAct } from './can-act.ts'
 
@@ -109,7 +109,7 @@ async function enter(ctx: Ctx, entries: readonly Entry[]): Promise<void> {
       { subject: { kind: 'account', id: account_id }, params: probation },
     )
     await tellOperators(ctx, 'operator_added', notice)
-    ctx.oblige({ act: 'operator.added', tenant_id: workspace_id, account_id, ...probation })
+    ctx.recordObligation({ act: 'operator.added', tenant_id: workspace_id, account_id, ...probation })
   }
 }
 
@@ -130,7 +130,7 @@ export async function removeOperator(ctx: Ctx, { accountId }: Received<typeof op
   // Before the row goes: whoever is removed is told too.
   await tellOperators(ctx, 'operator_removed', notice)
   await ctx.tx`delete from operator where account_id = ${accountId}`
-  ctx.oblige({ act: 'operator.removed', tenant_id: gone.workspace_id, account_id: accountId })
+  ctx.recordObligation({ act: 'operator.removed', tenant_id: gone.workspace_id, account_id: accountId })
 }
 
 /** Everybody in the register, while nobody else can change it: the installation's one row is its lock, even when it is empty. */
@@ -176,7 +176,7 @@ export async function removeOperatorsOf(
   for (const { account_id } of gone) {
     const notice = await ctx.journal('operator.removed', tenant, { subject: { kind: 'account', id: account_id } })
     await tellOperators(ctx, 'operator_removed', notice)
-    ctx.oblige({ act: 'operator.removed', tenant_id: tenant.id, account_id })
+    ctx.recordObligation({ act: 'operator.removed', tenant_id: tenant.id, account_id })
   }
 }
 
@@ -204,7 +204,7 @@ async function findAccount(
   if (email === undefined) refuseMember('/email', 'member.required')
   const [byAddress] = await ctx.tx<Candidate[]>`
     select a.id as account_id, a.tenant_id as workspace_id, t.slug, a.state from tenant t
-    join account a on a.tenant_id = t.id and a.email_fold = ${fold(email)} where t.slug = ${workspace} for key share of t`
+    join account a on a.tenant_id = t.id and a.email_fold = ${caseFold(email)} where t.slug = ${workspace} for key share of t`
   return byAddress
 }
 

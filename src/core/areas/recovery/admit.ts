@@ -13,7 +13,7 @@
 
 import type { CheckCode } from '../../contract/recovery-checks.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { takeGate } from '../../kernel/transaction/gate.ts'
+import { lockGateExclusive } from '../../kernel/transaction/gate.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import type { RecoveryActor } from '../../kernel/values/actor.ts'
 import { newId } from '../../kernel/values/id.ts'
@@ -84,7 +84,7 @@ async function open(
   const epoch = newId()
   await installation.transaction(actor, {}, async (ctx) => {
     // Whoever has signed in meanwhile is seen by this transaction, or comes after it.
-    await takeGate(ctx.tx)
+    await lockGateExclusive(ctx.tx)
     const [before] = await ctx.tx<{ epoch: string; recovery_point: string | null }[]>`
       select epoch, recovery_point from installation for update`
     while (await isSomeLeft(ctx)); // an operator may have signed in meanwhile

@@ -14,7 +14,7 @@ import { leaveAgain } from '../memberships/membership.ts'
 import { addOperatorAgain, removeOperator } from '../operators/register.ts'
 import { replaceLegalHolds } from '../tenants/deletion/legal-holds.ts'
 import { type PurgeOutcome, repeatPurge } from '../tenants/purge/purge.ts'
-import type { Wanted } from './desired-state.ts'
+import type { DesiredState } from './desired-state.ts'
 import type { Hindrance, Step } from './reconcile.ts'
 
 export interface Repeated {
@@ -26,7 +26,7 @@ export interface Repeated {
 export interface Repeating {
   readonly installation: Installation
   readonly actor: RecoveryActor
-  readonly wanted: Wanted
+  readonly desired: DesiredState
   readonly recoveryPoint: string
 }
 
@@ -68,12 +68,12 @@ const countsOf = (steps: readonly Step[]) =>
     ]),
   )
 
-async function placeHolds({ installation, actor, wanted, recoveryPoint }: Repeating, steps: readonly Step[]) {
+async function placeHolds({ installation, actor, desired, recoveryPoint }: Repeating, steps: readonly Step[]) {
   for (const tenantId of new Set(steps.map(({ tenant_id }) => tenant_id))) {
     const ids = steps.filter(({ tenant_id }) => tenant_id === tenantId).map(({ id }) => id)
     while (ids.length > 0) {
       const holds = ids.splice(0, holdsAtOnce).flatMap((id) => {
-        const hold = wanted.holds.get(id)
+        const hold = desired.holds.get(id)
         if (!hold) return []
         const { scope, reason, placedBy: placed_by, placedAt: placed_at, releasedAt: released_at } = hold
         return [{ id, scope, reason, placed_by, placed_at, released_at }]
@@ -85,10 +85,10 @@ async function placeHolds({ installation, actor, wanted, recoveryPoint }: Repeat
   return steps
 }
 
-const addAgain = ({ installation, actor, wanted }: Repeating, { id }: Step) =>
+const addAgain = ({ installation, actor, desired }: Repeating, { id }: Step) =>
   unlessRefused(() =>
     installation.transaction(actor, {}, (ctx) =>
-      addOperatorAgain(ctx, id, wanted.operators.get(id)?.probationUntil ?? null),
+      addOperatorAgain(ctx, id, desired.operators.get(id)?.probationUntil ?? null),
     ),
   )
 
@@ -96,10 +96,10 @@ const removeAgain = ({ installation, actor }: Repeating, { id }: Step) =>
   unlessRefused(() => installation.transaction(actor, {}, (ctx) => removeOperator(ctx, { accountId: id })))
 
 const leaveOnceMore = (
-  { installation, actor, wanted }: Repeating,
+  { installation, actor, desired }: Repeating,
   { tenant_id: tenantId, id: accountId }: Step,
 ): Promise<Hindrance | null> => {
-  const leftAt = wanted.left.get(accountId)?.at
+  const leftAt = desired.left.get(accountId)?.at
   if (leftAt === undefined) throw new Error('a step of a departure that the ledgers do not name')
   return unlessRefused(() =>
     installation.transaction(actor, { tenantId }, (ctx) => leaveAgain(ctx, { tenantId, accountId, leftAt })),

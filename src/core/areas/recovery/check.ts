@@ -37,7 +37,7 @@ const read = <T>(installation: Installation, work: (ctx: Ctx) => Promise<T>) =>
 /** All checks, in the order of a run-book. */
 export async function checkRecovery(installation: Installation, ledgers: readonly string[] = []): Promise<Check[]> {
   const state = await readLedgers(installation, { others: ledgers })
-  const steps = await planReconciliation(installation, state.wanted)
+  const steps = await planReconciliation(installation, state.desired)
   const { recovery_point } = await lookAtGate(installation)
   return [
     await checkGate(installation),
@@ -76,7 +76,7 @@ async function checkMigrations({ address }: Installation): Promise<Check> {
 
 /** Some values of each key and kind are opened: a ring of the same names and other keys would open none. */
 async function checkKeyring(installation: Installation): Promise<Check> {
-  const samples = await read(installation, async ({ tx, ring }) => trySamples(tx, ring, await countByKey(tx)))
+  const samples = await read(installation, async ({ tx, keyring }) => trySamples(tx, keyring, await countByKey(tx)))
   const closed = samples.filter(({ tried, opened }) => opened < tried)
   return closed.length > 0
     ? finding(
@@ -154,7 +154,7 @@ const listed = (ids: readonly string[]) =>
 
 async function checkOperators(
   installation: Installation,
-  { wanted }: LedgerState,
+  { desired }: LedgerState,
   steps: readonly Step[],
   point: string | null,
 ): Promise<Check> {
@@ -165,7 +165,7 @@ async function checkOperators(
     ({ tx }) => tx<{ count: number }[]>`select count(*)::int as count from operator`,
   )
   if (register?.count === 0) return finding('operators', 'the register is empty', 'svc operators add … --recovery')
-  const changed = [...wanted.operators].filter(([, { at }]) => point !== null && at > point).map(([id]) => id)
+  const changed = [...desired.operators].filter(([, { at }]) => point !== null && at > point).map(([id]) => id)
   return changed.length === 0
     ? ok('operators', `${register?.count} in the register, none changed after the point`)
     : note(
@@ -181,7 +181,7 @@ interface TokenRow {
 
 async function checkTokens(
   installation: Installation,
-  { wanted }: LedgerState,
+  { desired }: LedgerState,
   steps: readonly Step[],
   point: string | null,
 ): Promise<Check> {
@@ -194,7 +194,7 @@ async function checkTokens(
       where kind in ('PERSONAL', 'SERVICE') and revoked_at is null and (expires_at is null or expires_at > now())
         and scopes like '%admin:tenants%' order by id desc`,
   )
-  const says = `${admins.length} token(s) reach the installation, ${wanted.revoked.size} revocation(s) hold`
+  const says = `${admins.length} token(s) reach the installation, ${desired.revoked.size} revocation(s) hold`
   const recent = await read(
     installation,
     ({ tx }) => tx<TokenRow[]>`

@@ -12,7 +12,7 @@ import type { Entry } from '../../kernel/ledger/ledger.ts'
 
 type Settled = Entry<Obligation> & { readonly isSettled: boolean }
 
-export interface WantedHold {
+export interface DesiredHold {
   readonly tenantId: string
   readonly id: string
   readonly scope: { readonly kind: 'TENANT' | 'CONTAINER' | 'ITEM' | 'ACCOUNT'; readonly id: string | null }
@@ -23,7 +23,7 @@ export interface WantedHold {
   readonly isCertain: boolean
 }
 
-interface WantedOperator {
+interface DesiredOperator {
   readonly tenantId: string
   readonly isRegistered: boolean
   /** Until when it is on probation; null: a full operator. */
@@ -33,31 +33,31 @@ interface WantedOperator {
   readonly isCertain: boolean
 }
 
-interface WantedDeparture {
+interface DesiredDeparture {
   readonly tenantId: string
   /** When the line was written: roles given since then stay. */
   readonly at: string
   readonly isCertain: boolean
 }
 
-export interface Wanted {
-  readonly holds: ReadonlyMap<string, WantedHold>
+export interface DesiredState {
+  readonly holds: ReadonlyMap<string, DesiredHold>
   readonly purged: ReadonlySet<string>
   /** Purges of which nobody knows whether they ended. */
   readonly perhapsPurged: ReadonlySet<string>
-  readonly operators: ReadonlyMap<string, WantedOperator>
+  readonly operators: ReadonlyMap<string, DesiredOperator>
   /** Accounts that lost their last role, and when. */
-  readonly left: ReadonlyMap<string, WantedDeparture>
+  readonly left: ReadonlyMap<string, DesiredDeparture>
   readonly revoked: ReadonlyMap<string, { readonly tenantId: string; readonly isCertain: boolean }>
 }
 
 /** Reads the lines of all ledgers together, in the order of their moments. */
-export function wantedBy(lines: readonly Settled[]): Wanted {
-  const holds = new Map<string, WantedHold>()
+export function desiredStateOf(lines: readonly Settled[]): DesiredState {
+  const holds = new Map<string, DesiredHold>()
   const purged = new Set<string>()
   const perhapsPurged = new Set<string>()
-  const operators = new Map<string, WantedOperator>()
-  const left = new Map<string, WantedDeparture>()
+  const operators = new Map<string, DesiredOperator>()
+  const left = new Map<string, DesiredDeparture>()
   const revoked = new Map<string, { tenantId: string; isCertain: boolean }>()
   for (const { act, at, isSettled } of lines.toSorted(byMoment)) {
     const tenantId = act.tenant_id

@@ -17,7 +17,7 @@
 
 import type { Tx } from '../../kernel/database/transaction.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { takeGate } from '../../kernel/transaction/gate.ts'
+import { lockGateExclusive } from '../../kernel/transaction/gate.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 
 export type GateReason = 'BEGUN' | 'REWOUND'
@@ -55,7 +55,7 @@ export async function closeGate(
   evidence: { readonly recoveryPoint?: string; readonly params?: Readonly<Record<string, unknown>> } = {},
 ): Promise<GateState> {
   const point = evidence.recoveryPoint ?? null
-  await takeGate(ctx.tx)
+  await lockGateExclusive(ctx.tx)
   const [before] = await ctx.tx<{ gated_at: string | null; recovery_point: string | null }[]>`
     select gated_at, recovery_point from installation for update`
   const isChanged = before?.gated_at === null || (point !== null && !isSameMoment(before?.recovery_point, point))

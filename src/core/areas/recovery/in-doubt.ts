@@ -13,8 +13,8 @@ const settlesMs = 60_000
 
 /** Settles what is old enough. Never after a rewind: there the database does not know. */
 export async function settleUnknown(installation: Installation): Promise<void> {
-  const { ledger, ring, clock } = installation
-  const { obligations } = await readLedger(ledger.file, ring)
+  const { ledger, keyring, clock } = installation
+  const { obligations } = await readLedger(ledger.file, keyring)
   const before = new Date(clock.now() - settlesMs).toISOString()
   for (const { seq, at, act, isSettled } of obligations) {
     if (isSettled || at > before) continue

@@ -12,7 +12,7 @@
 import { type LedgerContents, readLedger } from '../../kernel/ledger/ledger.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
-import { type Wanted, wantedBy } from './desired-state.ts'
+import { type DesiredState, desiredStateOf } from './desired-state.ts'
 import { pulledFiles } from './ledger/ledger-pull.ts'
 
 export type Hindrance =
@@ -40,7 +40,7 @@ export interface Step {
 }
 
 export interface LedgerState {
-  readonly wanted: Wanted
+  readonly desired: DesiredState
   readonly faults: readonly { readonly file: string; readonly fault: string }[]
   readonly lines: number
   readonly unsettled: number
@@ -60,9 +60,9 @@ export async function readLedgers(
   installation: Installation,
   { others = [], since = null }: Reading = {},
 ): Promise<LedgerState> {
-  const { ledger, ring, identity } = installation
+  const { ledger, keyring, identity } = installation
   const files = [...new Set([ledger.file, ...(await pulledFiles(installation.config)), ...others])]
-  const all = await Promise.all(files.map(async (file) => ({ file, ...(await readLedger(file, ring)) })))
+  const all = await Promise.all(files.map(async (file) => ({ file, ...(await readLedger(file, keyring)) })))
   const faults = all.flatMap(({ file, fault, installationId }) => {
     if (installationId !== undefined && installationId !== identity.id)
       return [{ file, fault: 'it belongs to another installation' }]
@@ -71,7 +71,7 @@ export async function readLedgers(
   const ours = all.filter(({ installationId }) => installationId === identity.id)
   const lines = linesOf(ours, since)
   return {
-    wanted: wantedBy(lines),
+    desired: desiredStateOf(lines),
     faults,
     lines: lines.length,
     unsettled: lines.filter(({ isSettled }) => !isSettled).length,
@@ -103,20 +103,20 @@ const read = <T>(installation: Installation, work: (ctx: Ctx) => Promise<T>) =>
   installation.transaction(system, { readOnly: true }, work)
 
 /** What the ledgers want and the database lacks. Changes nothing. */
-export async function planReconciliation(installation: Installation, wanted: Wanted): Promise<readonly Step[]> {
-  const { present, certified } = await presentTenants(installation, wanted)
-  const holds = await holdSteps(installation, wanted, present, certified)
+export async function planReconciliation(installation: Installation, desired: DesiredState): Promise<readonly Step[]> {
+  const { present, certified } = await presentTenants(installation, desired)
+  const holds = await holdSteps(installation, desired, present, certified)
   const toBeHeld = new Set(holds.map((step) => step.tenant_id))
   return [
     ...holds,
-    ...(await operatorSteps(installation, wanted)),
-    ...(await departureSteps(installation, wanted)),
-    ...(await tokenSteps(installation, wanted)),
-    ...(await purgeSteps(installation, wanted, present, toBeHeld)),
+    ...(await operatorSteps(installation, desired)),
+    ...(await departureSteps(installation, desired)),
+    ...(await tokenSteps(installation, desired)),
+    ...(await purgeSteps(installation, desired, present, toBeHeld)),
   ]
 }
 
-async function presentTenants(installation: Installation, { holds, purged, perhapsPurged }: Wanted) {
+async function presentTenants(installation: Installation, { holds, purged, perhapsPurged }: DesiredState) {
   const named = new Set([...[...holds.values()].map(({ tenantId }) => tenantId), ...purged, ...perhapsPurged])
   const present = new Set<string>()
   const certified = new Set<string>()
@@ -136,12 +136,12 @@ async function presentTenants(installation: Installation, { holds, purged, perha
 /** A workspace with a purge certificate was purged, whichever host's ledger says so. */
 async function holdSteps(
   installation: Installation,
-  wanted: Wanted,
+  desired: DesiredState,
   present: ReadonlySet<string>,
   certified: ReadonlySet<string>,
 ): Promise<Step[]> {
   const steps: Step[] = []
-  for await (const holds of batches(wanted.holds.values())) {
+  for await (const holds of batches(desired.holds.values())) {
     const rows = await read(
       installation,
       ({ tx }) =>
@@ -149,7 +149,7 @@ async function holdSteps(
     )
     const there = new Set(rows.map(({ id }) => id))
     for (const { id, tenantId, isCertain } of holds) {
-      const isGoneForGood = !present.has(tenantId) && (wanted.purged.has(tenantId) || certified.has(tenantId))
+      const isGoneForGood = !present.has(tenantId) && (desired.purged.has(tenantId) || certified.has(tenantId))
       if (there.has(id) || isGoneForGood) continue
       steps.push({
         what: 'hold.place',
@@ -168,7 +168,7 @@ interface RegisterRow {
   readonly added_at: string
 }
 
-async function operatorSteps(installation: Installation, { operators, purged }: Wanted): Promise<Step[]> {
+async function operatorSteps(installation: Installation, { operators, purged }: DesiredState): Promise<Step[]> {
   const register = await read(installation, ({ tx }) => tx<RegisterRow[]>`select account_id, added_at from operator`)
   const addedAt = new Map(register.map(({ account_id, added_at }) => [account_id, added_at]))
   const toAdd: Step[] = []
@@ -212,7 +212,7 @@ async function hindranceToAdding(
 }
 
 /** Its credentials ended with its last role, in one transaction: where the role is back, so are they. */
-async function departureSteps(installation: Installation, { left }: Wanted): Promise<Step[]> {
+async function departureSteps(installation: Installation, { left }: DesiredState): Promise<Step[]> {
   const steps: Step[] = []
   for await (const departures of batches(left)) {
     const ids = departures.map(([id]) => id)
@@ -233,7 +233,7 @@ async function departureSteps(installation: Installation, { left }: Wanted): Pro
   return steps
 }
 
-async function tokenSteps(installation: Installation, { revoked }: Wanted): Promise<Step[]> {
+async function tokenSteps(installation: Installation, { revoked }: DesiredState): Promise<Step[]> {
   const steps: Step[] = []
   for await (const tokens of batches(revoked)) {
     const tenantIds = [...new Set(tokens.map(([, { tenantId }]) => tenantId))]
@@ -258,7 +258,7 @@ async function tokenSteps(installation: Installation, { revoked }: Wanted): Prom
 
 async function purgeSteps(
   installation: Installation,
-  { purged, perhapsPurged }: Wanted,
+  { purged, perhapsPurged }: DesiredState,
   present: ReadonlySet<string>,
   toBeHeld: ReadonlySet<string>,
 ): Promise<Step[]> {

@@ -48,7 +48,7 @@ export interface Watch {
 }
 
 const system = { kind: 'SYSTEM', job: 'witness' } as const
-const beatMs = 1_000
+const heartbeatMs = 1_000
 
 const folderOf = ({ dataDir }: Config) => join(dataDir, 'witness')
 
@@ -133,8 +133,8 @@ async function rewindByWitnesses(
 async function rewindByLedger(installation: Installation): Promise<Rewind | undefined> {
   // What an earlier recovery had to leave was accepted then.
   const { admitted_at } = await lookAtGate(installation)
-  const { wanted } = await readLedgers(installation, { since: admitted_at })
-  const steps = await planReconciliation(installation, wanted)
+  const { desired } = await readLedgers(installation, { since: admitted_at })
+  const steps = await planReconciliation(installation, desired)
   // A purge that a hold stops was repeated by an earlier recovery.
   const lacking = steps.filter(
     ({ is_uncertain, what, hindered_by }) => !is_uncertain && !(what === 'purge.repeat' && hindered_by === 'held'),
@@ -143,13 +143,13 @@ async function rewindByLedger(installation: Installation): Promise<Rewind | unde
 }
 
 /** Witnesses the writes of this process from now on. */
-export async function watchWrites(installation: Installation, onError: (error: unknown) => void): Promise<Watch> {
+export async function recordHeartbeats(installation: Installation, onError: (error: unknown) => void): Promise<Watch> {
   const id = newId()
   const path = join(folderOf(installation.config), `${id}.json`)
   let beat = 0
   let witnessed = -1
 
-  const beatOnce = async () => {
+  const heartbeat = async () => {
     const { writes } = installation
     if (writes.count === witnessed && (await isThere(path))) return
     const count = writes.count
@@ -166,16 +166,16 @@ export async function watchWrites(installation: Installation, onError: (error: u
     if (state) await replace(path, { installation_id: installation.identity.id, ...state, beat })
   }
 
-  let beating = beatOnce()
-  await beating
+  let running = heartbeat()
+  await running
   const timer = setInterval(() => {
-    beating = beating.then(beatOnce).catch(onError)
-  }, beatMs).unref()
+    running = running.then(heartbeat).catch(onError)
+  }, heartbeatMs).unref()
   return {
     async close() {
       clearInterval(timer)
-      await beating
-      await beatOnce().catch(onError)
+      await running
+      await heartbeat().catch(onError)
     },
   }
 }

@@ -85,7 +85,7 @@ export async function placeHold(ctx: Ctx, { body }: Received<typeof ops.placeHol
     return placed
   })
   await ctx.journal('hold.placed', tenant, { subject: { kind: 'hold', id }, params: { scope: body.scope.kind } })
-  ctx.oblige(placementOf(tenantId, hold))
+  ctx.recordObligation(placementOf(tenantId, hold))
 
   return hold
 }
@@ -109,7 +109,7 @@ export async function releaseHold(ctx: Ctx, { holdId }: Received<typeof ops.rele
       subject: { kind: 'hold', id: holdId },
       params: { scope: hold.scope.kind },
     })
-  if (isChanged) ctx.oblige({ act: 'hold.released', tenant_id: tenantId, id: holdId })
+  if (isChanged) ctx.recordObligation({ act: 'hold.released', tenant_id: tenantId, id: holdId })
 
   return hold
 }

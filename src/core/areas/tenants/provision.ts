@@ -15,14 +15,14 @@ import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { tenantOperations as ops } from '../../contract/tenants/operations.ts'
 import type { NewEvent } from '../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { fold } from '../../kernel/values/fold.ts'
+import { caseFold } from '../../kernel/values/case-fold.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { knownLocale, knownTimeZone } from '../../kernel/values/locale.ts'
 import { type MintedToken, mintToken } from '../../kernel/values/token.ts'
 import { endInvitation } from '../auth/sign-in/jobs.ts'
 import type { Settings } from '../settings/settings.ts'
 import { readTenant } from './list.ts'
-import { labelColors, starterFor } from './starter-content.ts'
+import { labelColors, starterContentFor } from './starter-content.ts'
 
 /** Hosts an installation needs for itself. */
 const reservedSlugs = new Set(['www', 'api', 'admin', 'app', 'mail', 'static'])
@@ -159,7 +159,7 @@ async function writeOwner(ctx: Ctx, tenant: NewTenant, owner: NewOwner, invitati
   await Promise.all([
     tx`
       insert into account (tenant_id, id, kind, state, email, email_fold, display_name, password_hash)
-      values (${tenant.id}, ${owner.accountId}, 'PERSON', ${stateOf(owner)}, ${owner.email}, ${fold(owner.email)}, ${owner.displayName}, ${owner.passwordHash})`,
+      values (${tenant.id}, ${owner.accountId}, 'PERSON', ${stateOf(owner)}, ${owner.email}, ${caseFold(owner.email)}, ${owner.displayName}, ${owner.passwordHash})`,
     tx`insert into membership (tenant_id, id, account_id, role) values (${tenant.id}, ${newId()}, ${owner.accountId}, 'OWNER')`,
     invitation &&
       tx`
@@ -174,7 +174,7 @@ const firstRanks = ['a0', 'a1', 'a2', 'a3'] as const
 /** A hub with an example collection, its buckets and labels, in the workspace's language. */
 function boardFor(tenant: NewTenant) {
   const [hubId, collectionId] = [newId(), newId()]
-  const starter = starterFor(tenant.locale)
+  const starterContent = starterContentFor(tenant.locale)
   const [rank] = firstRanks
   const inWorkspace = { tenant_id: tenant.id }
   const inCollection = { ...inWorkspace, container_id: collectionId }
@@ -182,29 +182,29 @@ function boardFor(tenant: NewTenant) {
     hubId,
     collectionId,
     containers: [
-      { ...inWorkspace, id: hubId, kind: 'HUB' as const, parent_id: null, name: starter.hub, rank },
+      { ...inWorkspace, id: hubId, kind: 'HUB' as const, parent_id: null, name: starterContent.hub, rank },
       {
         ...inWorkspace,
         id: collectionId,
         kind: 'COLLECTION' as const,
         parent_id: hubId,
-        name: starter.collection,
+        name: starterContent.collection,
         rank,
       },
     ],
-    buckets: starter.buckets.map((name, index) => ({
+    buckets: starterContent.buckets.map((name, index) => ({
       ...inCollection,
       id: newId(),
       name,
-      name_fold: fold(name),
+      name_fold: caseFold(name),
       rank: firstRanks[index] ?? 'a9',
-      is_done_bucket: index === starter.buckets.length - 1,
+      is_done_bucket: index === starterContent.buckets.length - 1,
     })),
-    labels: starter.labels.map((name, index) => ({
+    labels: starterContent.labels.map((name, index) => ({
       ...inCollection,
       id: newId(),
       name,
-      name_fold: fold(name),
+      name_fold: caseFold(name),
       color_token: labelColors[index] ?? 'gray',
     })),
   }

@@ -66,7 +66,7 @@ export async function setUpInstallation(
   await ctx.journal('tenant.provisioned', tenant)
   await ctx.journal('operator.added', tenant, { subject: { kind: 'account', id: accountId } })
   await ctx.journal('installation.set_up', tenant)
-  ctx.oblige({ act: 'operator.added', tenant_id: tenant.id, account_id: accountId })
+  ctx.recordObligation({ act: 'operator.added', tenant_id: tenant.id, account_id: accountId })
   const session = await ctx.inWorkspace(tenant.id, () => startSession(ctx, tenant.id, accountId))
 
   return {

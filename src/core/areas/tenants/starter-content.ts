@@ -91,4 +91,4 @@ const starters: Readonly<Record<string, Starter>> = {
 const english = starters['en'] as Starter
 
 /** The starter in the locale's language, e.g. `de` for `de-AT`. */
-export const starterFor = (locale: string): Starter => starters[new Intl.Locale(locale).language] ?? english
+export const starterContentFor = (locale: string): Starter => starters[new Intl.Locale(locale).language] ?? english

@@ -20,7 +20,7 @@ import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { webhookEvents } from '../../contract/webhooks/events.ts'
 import type { webhookOperations as ops, Webhook } from '../../contract/webhooks/operations.ts'
 import { lockClasses } from '../../kernel/database/lock-classes.ts'
-import { ring } from '../../kernel/outbox/fan-out.ts'
+import { notifyDue } from '../../kernel/outbox/fan-out.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { readCeiling } from '../settings/quotas.ts'
@@ -95,7 +95,7 @@ export async function changeWebhook(
         updated_at = now(), version = version + 1
     where tenant_id = ${tenantId} and id = ${webhookId}`
   const withheld = changesHands ? await withholdUnseen(ctx, { webhookId, actsFor: accountId }) : 0
-  if (state === 'ACTIVE') await ring(ctx.tx, tenantId, webhookId)
+  if (state === 'ACTIVE') await notifyDue(ctx.tx, tenantId, webhookId)
   const webhook = answered(await readWebhook(ctx, tenantId, webhookId))
   const evidence = {
     ...{ changed, state_before: before.state, state },

@@ -72,7 +72,7 @@ export interface Connection {
   /** Calls back once when the connection dies; `undefined` takes the listener away. */
   whenClosed(listener: ((reason: DatabaseUnavailable) => void) | undefined): void
   /** Counts one beat; hangs up once more than `patience` of them, or than `allowed` where that is less, have passed in silence. */
-  beat(allowed: number): void
+  heartbeat(allowed: number): void
   /** Says goodbye, or hangs up on what is under way. Never rejects. */
   end(): Promise<void>
 }
@@ -115,7 +115,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
   }
 
   function send(statement: Statement, failed = same): Promise<Result> {
-    if (death) return unheard(Promise.reject(failed(death)))
+    if (death) return ignoreRejection(Promise.reject(failed(death)))
     const query = queryOf(client, statement)
     silence.due += 1
     // The driver sends at `then`: at once, where `await` would come to it a moment later.
@@ -129,7 +129,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
         throw failed(translated(error))
       },
     )
-    return unheard(answer)
+    return ignoreRejection(answer)
   }
 
   const connection: Connection = {
@@ -146,8 +146,8 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
         silence.due -= 1
       })
     },
-    beat: (allowed) => {
-      if (silence.beat(socket.bytesRead) > Math.min(connection.patience, allowed))
+    heartbeat: (allowed) => {
+      if (silence.heartbeat(socket.bytesRead) > Math.min(connection.patience, allowed))
         die('the database has fallen silent', 0)
     },
     whenClosed: (next) => {
@@ -291,7 +291,7 @@ function lastOf(result: Result): Result {
 const same = (error: unknown) => error
 
 /** A promise whose rejection may be left unhandled. */
-export function unheard<T>(promise: Promise<T>): Promise<T> {
+export function ignoreRejection<T>(promise: Promise<T>): Promise<T> {
   promise.catch(ignored)
   return promise
 }

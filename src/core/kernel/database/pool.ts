@@ -17,7 +17,7 @@
 import { Pool as Tarn } from 'tarn'
 import type { DatabaseAddress } from './address.ts'
 import { type Connection, connect, type SessionLimits } from './connection.ts'
-import { beatMs, beatsOf } from './silence.ts'
+import { heartbeatMs, heartbeatsOf } from './silence.ts'
 import { checkedOpening } from './statement.ts'
 import { runTransaction, type TransactionOptions, type Tx } from './transaction.ts'
 import { TurnedAway } from './turned-away.ts'
@@ -88,7 +88,7 @@ const idleMs = 10 * 60_000
 /** How long a connection that is given back waits for its next user before the package hears of it. */
 const restMs = 1_000
 /** Silence that a transaction of that age may still meet: an answer on its way is no silence. */
-const lastBeats = 2
+const lastHeartbeats = 2
 /** More than an attempt to connect can take; the driver gives up after two seconds. */
 const createMs = 5_000
 
@@ -149,7 +149,7 @@ class Connections {
   private readonly callerBeats: number
   private readonly loans = new Map<Connection, Loan>()
   private beats = 0
-  private beating: NodeJS.Timeout | undefined
+  private heartbeats: NodeJS.Timeout | undefined
   /** Connections that are lent, at rest, or asked of the package; never more than `size`, and all of them lent or asked for while anybody waits, unless the house is crowded. */
   private held = 0
   /** Given back a moment ago; the one that was used last is used next. */
@@ -167,8 +167,8 @@ class Connections {
   constructor(address: DatabaseAddress, options: PoolOptions) {
     this.options = options
     this.turns = new Turns(options.size, options.maxWaiting ?? 200)
-    this.patience = beatsOf(options.silenceMs ?? options.statementMs ?? 5_000)
-    this.callerBeats = (options.callerMs ?? 7_000) / beatMs
+    this.patience = heartbeatsOf(options.silenceMs ?? options.statementMs ?? 5_000)
+    this.callerBeats = (options.callerMs ?? 7_000) / heartbeatMs
     const limits: SessionLimits = {
       applicationName: options.applicationName,
       statementMs: options.statementMs ?? 5_000,
@@ -202,7 +202,7 @@ class Connections {
     if (this.closing) throw new DatabaseUnavailable('the connection pool is closed')
     const lane = this.turns.lane(options.lane ?? '')
     const loan = { lane, askedAt: options.answersCaller ? this.beats : undefined }
-    this.beating ??= setInterval(() => this.beat(), beatMs).unref()
+    this.heartbeats ??= setInterval(() => this.heartbeat(), heartbeatMs).unref()
     this.running += 1
     try {
       const connection = await this.acquire(lane, options.answersCaller ?? false)
@@ -238,16 +238,16 @@ class Connections {
   }
 
   /** Only while anything is lent or waited for. */
-  private beat(): void {
+  private heartbeat(): void {
     this.beats += 1
     for (const [connection, { askedAt }] of this.loans) {
       const isOld = askedAt !== undefined && this.beats - askedAt > this.callerBeats
-      connection.beat(isOld ? lastBeats : Number.POSITIVE_INFINITY)
+      connection.heartbeat(isOld ? lastHeartbeats : Number.POSITIVE_INFINITY)
     }
     this.serveWaiting()
     if (this.running > 0) return
-    clearInterval(this.beating)
-    this.beating = undefined
+    clearInterval(this.heartbeats)
+    this.heartbeats = undefined
   }
 
   private acquire(lane: Lane<Waiter>, answersCaller: boolean): Connection | Promise<Connection> {

@@ -4,7 +4,7 @@
  * A failure is remembered even when the rule swallows it, because PostgreSQL will answer
  * the commit with ROLLBACK and somebody has to be told why. Only a savepoint forgets.
  */
-import { type Connection, type Result, unheard } from './connection.ts'
+import { type Connection, ignoreRejection, type Result } from './connection.ts'
 import { isAftermath, type Statement } from './statement.ts'
 
 /** A statement came after the transaction it belonged to had ended. */
@@ -33,13 +33,13 @@ export class Session {
   }
 
   send(build: () => Statement): Promise<Result> {
-    if (this.over) return unheard(Promise.reject(new TransactionOver('the transaction is over')))
+    if (this.over) return ignoreRejection(Promise.reject(new TransactionOver('the transaction is over')))
     try {
       return this.connection.send(build(), this.failed)
     } catch (error) {
       this.refused = true
       this.failure ??= error
-      return unheard(Promise.reject(error))
+      return ignoreRejection(Promise.reject(error))
     }
   }
 

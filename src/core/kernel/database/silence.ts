@@ -9,12 +9,12 @@
  */
 
 /** Between two beats, in ms. */
-export const beatMs = 250
+export const heartbeatMs = 250
 /** By so much the server's word that a statement took too long may come later. */
 const graceMs = 250
 
 /** The patience with a server that ends each statement after `statementMs` by itself. */
-export const beatsOf = (statementMs: number) => Math.ceil((statementMs + graceMs) / beatMs)
+export const heartbeatsOf = (statementMs: number) => Math.ceil((statementMs + graceMs) / heartbeatMs)
 
 export class Silence {
   /** Answers that the server owes. */
@@ -23,7 +23,7 @@ export class Silence {
   private beats = 0
 
   /** Counts one beat; answers how many have passed in silence. */
-  beat(bytesRead: number): number {
+  heartbeat(bytesRead: number): number {
     this.beats = this.due > 0 && bytesRead === this.bytesHeard ? this.beats + 1 : 0
     this.bytesHeard = bytesRead
     return this.beats

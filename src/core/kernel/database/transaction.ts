@@ -24,7 +24,7 @@
  */
 import type { Connection, Result, TakeRow } from './connection.ts'
 import { refuse, Session, TransactionOver } from './session.ts'
-import { beatsOf } from './silence.ts'
+import { heartbeatsOf } from './silence.ts'
 import {
   checkedOpening,
   jsonPart,
@@ -173,7 +173,7 @@ function handle(session: Session): Tx {
 function patience(session: Session, seconds: number): Promise<Result> {
   return session.send(() => {
     if (!Number.isInteger(seconds) || seconds < 1) refuse('patience() takes whole seconds from 1')
-    session.connection.patience = beatsOf((seconds + 1) * 1_000)
+    session.connection.patience = heartbeatsOf((seconds + 1) * 1_000)
     const text = `set local lock_timeout = '${seconds}s'; set local statement_timeout = '${seconds + 1}s'`
     return { text, values: [], mode: 'simple' }
   })

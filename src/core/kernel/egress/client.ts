@@ -22,7 +22,7 @@ import {
   fetch as undiciFetch,
 } from 'undici'
 import { EgressRefused, type Guard, type GuardOptions, openGuard, portOf } from './guard.ts'
-import { type Bounds, type Courier, openCourier } from './post.ts'
+import { type Bounds, openWebhookClient, type WebhookClient } from './post.ts'
 
 export { EgressRefused } from './guard.ts'
 
@@ -34,7 +34,7 @@ export interface Egress {
   /** A request to a vetted address; a redirect rejects. `deadlineMs` (15,000) bounds all of it, the body included. */
   fetch(url: string | URL, init?: RequestInit & { readonly deadlineMs?: number }): Promise<Response>
   /** One POST with its flight recorded; whatever goes wrong is the answer (post.ts). */
-  readonly post: Courier['post']
+  readonly post: WebhookClient['post']
   /** A raw connection to a vetted address, for protocols that are not HTTP. */
   connect(host: string, port: number): Promise<Socket>
   close(): Promise<void>
@@ -47,9 +47,9 @@ export function openEgress(options: GuardOptions & { readonly bounds?: Bounds })
   const guard = openGuard(options)
   const agent = agentOf(guard)
   const dispatcher = agent.compose(plainAnswersOnly)
-  const courier = openCourier(guard, options.bounds)
+  const webhookClient = openWebhookClient(guard, options.bounds)
   return {
-    post: courier.post,
+    post: webhookClient.post,
     readUrl: (text) => guard.readUrl(text),
     vet: (host, port) => guard.vet(host, port),
 
@@ -72,7 +72,7 @@ export function openEgress(options: GuardOptions & { readonly bounds?: Bounds })
     },
 
     async close() {
-      await Promise.all([agent.destroy(), courier.close()])
+      await Promise.all([agent.destroy(), webhookClient.close()])
     },
   }
 }

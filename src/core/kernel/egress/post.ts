@@ -11,7 +11,13 @@
  */
 import type { Dispatcher } from 'undici'
 import { EgressRefused, type Guard, type Inspection, portOf } from './guard.ts'
-import { type Approach, type ConnectFailure, type Line, NotConnected, openLine } from './line.ts'
+import {
+  type Approach,
+  type ConnectFailure,
+  NotConnected,
+  openConnection,
+  type TargetConnection,
+} from './target-connection.ts'
 
 export type PostFailure =
   | ConnectFailure
@@ -22,7 +28,7 @@ export type PostFailure =
   | 'response.status'
   | 'interrupted'
 
-export interface Flight {
+export interface Trace {
   readonly host: string
   readonly dns_answers: readonly string[]
   readonly address: string | null
@@ -48,7 +54,7 @@ export interface Posted {
   /** The answer was read to its end, and was no longer than is read. */
   readonly isWhole: boolean
   readonly durationMs: number
-  readonly flight: Flight
+  readonly trace: Trace
 }
 
 export interface Post {
@@ -59,7 +65,7 @@ export interface Post {
   readonly signal?: AbortSignal
 }
 
-export interface Courier {
+export interface WebhookClient {
   /** Never rejects: whatever goes wrong is the answer. */
   post(wanted: Post): Promise<Posted>
   close(): Promise<void>
@@ -78,12 +84,12 @@ const readBytes = 65_536
 /** Idle lines to one origin, which many webhooks may share, and to all; how long one may serve before its name is asked anew. */
 const idlePerOrigin = 256
 const idleAtMost = 512
-const lineLifeMs = 5 * 60_000
+const connectionLifeMs = 5 * 60_000
 /** URLs whose form was read already: the same few targets are called over and over. */
 const readUrls = 1_000
 
-export function openCourier(guard: Guard, { connectMs, deadlineMs }: Bounds = productBounds): Courier {
-  const open = (url: URL) => openLine(guard, url, connectMs)
+export function openWebhookClient(guard: Guard, { connectMs, deadlineMs }: Bounds = productBounds): WebhookClient {
+  const open = (url: URL) => openConnection(guard, url, connectMs)
   const lines = new IdleLines()
   const known = new Map<string, URL>()
   const read = (text: string): URL => {
@@ -105,7 +111,7 @@ export function openCourier(guard: Guard, { connectMs, deadlineMs }: Bounds = pr
       }
       const left = () => deadlineMs - (performance.now() - begun)
       const first = await carry(() => lines.take(url.origin) ?? open(url), lines, url, wanted, left())
-      const isStale = first.failure === 'connection.closed' && first.flight.reused && first.status === null
+      const isStale = first.failure === 'connection.closed' && first.trace.reused && first.status === null
       const last = isStale && left() > 0 ? await carry(() => open(url), lines, url, wanted, left()) : first
       return { ...last, durationMs: performance.now() - begun }
     },
@@ -115,23 +121,23 @@ export function openCourier(guard: Guard, { connectMs, deadlineMs }: Bounds = pr
 
 /** Sends over a line, which is kept for the next if the target leaves it open. */
 async function carry(
-  lineFor: () => Line,
+  connectionFor: () => TargetConnection,
   idle: IdleLines,
   url: URL,
   wanted: Post,
   withinMs: number,
 ): Promise<Omit<Posted, 'durationMs'>> {
-  const line = lineFor()
-  const dialled = line.dials()
-  const exchange = new Exchange(line, wanted.signal)
+  const connection = connectionFor()
+  const dialled = connection.dials()
+  const exchange = new Exchange(connection, wanted.signal)
   const result = await exchange.run(url, wanted, withinMs)
-  const reused = line.dials() === dialled
-  if (result.isWhole) idle.put(url.origin, line)
-  else void line.client.destroy().catch(() => {})
-  return { ...result, flight: flightOf(url, line.approach(), reused, exchange) }
+  const reused = connection.dials() === dialled
+  if (result.isWhole) idle.put(url.origin, connection)
+  else void connection.client.destroy().catch(() => {})
+  return { ...result, trace: traceOf(url, connection.approach(), reused, exchange) }
 }
 
-function flightOf(url: URL, approach: Approach, reused: boolean, { waitMs, readMs }: Exchange): Flight {
+function traceOf(url: URL, approach: Approach, reused: boolean, { waitMs, readMs }: Exchange): Trace {
   const once = (ms: number | null) => (reused || ms === null ? null : rounded(ms))
   return {
     host: `${url.hostname}:${portOf(url)}`,
@@ -163,7 +169,7 @@ function refusedByForm(text: string, durationMs: number): Posted {
     retryAfter: undefined,
     isWhole: false,
     durationMs,
-    flight: {
+    trace: {
       host: url ? `${url.hostname}:${portOf(url)}` : '',
       dns_answers: [],
       address: null,
@@ -188,11 +194,11 @@ class Exchange {
   private sentAt = 0
   private answeredAt = 0
   private readonly done = Promise.withResolvers<PostFailure | null>()
-  private readonly line: Line
+  private readonly connection: TargetConnection
   private readonly signal: AbortSignal | undefined
 
-  constructor(line: Line, signal: AbortSignal | undefined) {
-    this.line = line
+  constructor(connection: TargetConnection, signal: AbortSignal | undefined) {
+    this.connection = connection
     this.signal = signal
   }
 
@@ -203,7 +209,7 @@ class Exchange {
     if (this.signal?.aborted) interrupted()
     this.signal?.addEventListener('abort', interrupted, { once: true })
     try {
-      this.line.client.dispatch(
+      this.connection.client.dispatch(
         {
           method: 'POST',
           path: `${url.pathname}${url.search}`,
@@ -298,28 +304,28 @@ function failureOf(error: unknown): PostFailure {
 
 /** Lines that nobody uses at the moment, by origin; the one used last is taken first. */
 class IdleLines {
-  private readonly byOrigin = new Map<string, Line[]>()
+  private readonly byOrigin = new Map<string, TargetConnection[]>()
   private count = 0
 
-  take(origin: string): Line | undefined {
+  take(origin: string): TargetConnection | undefined {
     const idle = this.byOrigin.get(origin)
     while (idle?.length) {
-      const line = idle.pop()
+      const connection = idle.pop()
       this.count -= 1
       if (idle.length === 0) this.byOrigin.delete(origin)
-      if (line?.isOpen() && performance.now() - line.openedAt < lineLifeMs) return line
-      void line?.client.destroy().catch(() => {})
+      if (connection?.isOpen() && performance.now() - connection.openedAt < connectionLifeMs) return connection
+      void connection?.client.destroy().catch(() => {})
     }
     return undefined
   }
 
-  put(origin: string, line: Line): void {
+  put(origin: string, connection: TargetConnection): void {
     const idle = this.byOrigin.get(origin) ?? []
-    if (!line.isOpen() || idle.length >= idlePerOrigin || this.count >= idleAtMost) {
-      void line.client.destroy().catch(() => {})
+    if (!connection.isOpen() || idle.length >= idlePerOrigin || this.count >= idleAtMost) {
+      void connection.client.destroy().catch(() => {})
       return
     }
-    idle.push(line)
+    idle.push(connection)
     this.count += 1
     this.byOrigin.set(origin, idle)
   }
@@ -328,6 +334,6 @@ class IdleLines {
     const all = [...this.byOrigin.values()].flat()
     this.byOrigin.clear()
     this.count = 0
-    await Promise.all(all.map((line) => line.client.destroy().catch(() => {})))
+    await Promise.all(all.map((connection) => connection.client.destroy().catch(() => {})))
   }
 }

@@ -81,13 +81,13 @@ const reasonPurpose = 'svc/ledger-reason/v1'
 export const ledgerPurposes = [purpose, reasonPurpose]
 
 /** A ledger at a path; the file is made with its first line. `installationId` is asked for then. */
-export function openLedger(file: string, ring: Keyring, installationId: () => string): Ledger {
+export function openLedger(file: string, keyring: Keyring, installationId: () => string): Ledger {
   const write = async (acts: readonly (Obligation | Note)[], isDurable: boolean): Promise<number[]> => {
     makeFolder(dirname(file), 0o700)
     await makeLockFile(`${file}.turn`)
     const turn = await takeTurn(`${file}.turn`, () => {})
     try {
-      return await appendTo(file, ring, installationId, acts, isDurable)
+      return await appendTo(file, keyring, installationId, acts, isDurable)
     } finally {
       turn.release()
     }
@@ -111,7 +111,7 @@ export function openLedger(file: string, ring: Keyring, installationId: () => st
 
 async function appendTo(
   file: string,
-  ring: Keyring,
+  keyring: Keyring,
   installationId: () => string,
   acts: readonly (Obligation | Note)[],
   isDurable: boolean,
@@ -135,7 +135,7 @@ async function appendTo(
     let text = ''
     for (const act of [...opening, ...acts]) {
       seq += 1
-      const line = lineOf(ring, seq, act, mac)
+      const line = lineOf(keyring, seq, act, mac)
       mac = line.mac
       text += `${line.text}\n`
       if (!opening.includes(act as Note)) numbers.push(seq)
@@ -160,28 +160,28 @@ async function writeWhole(handle: FileHandle, bytes: Buffer, position: number): 
     at += (await handle.write(bytes, at, bytes.length - at, position + at)).bytesWritten
 }
 
-function lineOf(ring: Keyring, seq: number, act: Obligation | Note, before: string) {
-  const key = ring.current
-  const sealed = act.act === 'hold.placed' ? { ...act, reason: sealReason(ring, key, act.id, act.reason) } : act
+function lineOf(keyring: Keyring, seq: number, act: Obligation | Note, before: string) {
+  const key = keyring.current
+  const sealed = act.act === 'hold.placed' ? { ...act, reason: sealReason(keyring, key, act.id, act.reason) } : act
   const body = JSON.stringify({ v: 1, seq, at: new Date().toISOString(), ...sealed, key })
-  const mac = macOf(ring, key, before, body)
+  const mac = macOf(keyring, key, before, body)
   return { mac, text: `${body.slice(0, -1)},"mac":"${mac}"}` }
 }
 
-const macOf = (ring: Keyring, key: string, before: string, body: string) =>
-  createHmac('sha256', ring.derive(key, purpose)).update(before).update(body).digest('hex')
+const macOf = (keyring: Keyring, key: string, before: string, body: string) =>
+  createHmac('sha256', keyring.derive(key, purpose)).update(before).update(body).digest('hex')
 
 const reasonContext = (id: string) => lengthPrefixed('svc.ledger.reason.v1', id)
-const reasonKey = (ring: Keyring, key: string) => ring.derive(key, reasonPurpose)
+const reasonKey = (keyring: Keyring, key: string) => keyring.derive(key, reasonPurpose)
 
-const sealReason = (ring: Keyring, key: string, id: string, reason: string) =>
-  encrypt(reasonKey(ring, key), Buffer.from(reason, 'utf8'), reasonContext(id)).toString('base64url')
+const sealReason = (keyring: Keyring, key: string, id: string, reason: string) =>
+  encrypt(reasonKey(keyring, key), Buffer.from(reason, 'utf8'), reasonContext(id)).toString('base64url')
 
-const openReason = (ring: Keyring, key: string, id: string, sealed: string) =>
-  decrypt(reasonKey(ring, key), Buffer.from(sealed, 'base64url'), reasonContext(id)).toString('utf8')
+const openReason = (keyring: Keyring, key: string, id: string, sealed: string) =>
+  decrypt(reasonKey(keyring, key), Buffer.from(sealed, 'base64url'), reasonContext(id)).toString('utf8')
 
 /** Reads and verifies a ledger; a file that is not there is an empty one. What follows a fault is not believed. */
-export async function readLedger(file: string, ring: Keyring): Promise<LedgerContents> {
+export async function readLedger(file: string, keyring: Keyring): Promise<LedgerContents> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''
     throw error
@@ -201,7 +201,7 @@ export async function readLedger(file: string, ring: Keyring): Promise<LedgerCon
     last: before.seq,
   })
   for (const [index, line] of lines.entries()) {
-    const entry = readLine(ring, before, line)
+    const entry = readLine(keyring, before, line)
     if (typeof entry === 'string') return contents(`line ${index + 1}: ${entry}`)
     before = entry
     lineage ??= entry.mac
@@ -242,20 +242,20 @@ function readBody(text: string): z.output<typeof Body> | undefined {
 }
 
 /** The entry of a line, or what is wrong with it. */
-export function readLine(ring: Keyring, before: ChainEnd, text: string): Entry | string {
+export function readLine(keyring: Keyring, before: ChainEnd, text: string): Entry | string {
   const [, start, mac] = /^(\{.*),"mac":"([0-9a-f]{64})"\}$/.exec(text) ?? []
   if (start === undefined || mac === undefined) return 'is not whole'
   const body = `${start}}`
   const said = readBody(body)
   if (!said) return 'is not whole'
   const { v: _, seq, at, key, ...rest } = said
-  if (!ledgerPurposes.every((one) => ring.serves(key, one))) return `names the key "${key}", which the ring lacks`
-  if (!timingSafeEqual(Buffer.from(macOf(ring, key, before.mac, body)), Buffer.from(mac)))
+  if (!ledgerPurposes.every((one) => keyring.serves(key, one))) return `names the key "${key}", which the ring lacks`
+  if (!timingSafeEqual(Buffer.from(macOf(keyring, key, before.mac, body)), Buffer.from(mac)))
     return 'was changed, or lines before it are missing'
   if (seq !== before.seq + 1) return 'is out of order'
   const parsed = z.union([Obligation, Note]).safeParse(rest)
   if (!parsed.success) return 'names an act that this release does not know'
   const act = parsed.data
-  const opened = act.act === 'hold.placed' ? { ...act, reason: openReason(ring, key, act.id, act.reason) } : act
+  const opened = act.act === 'hold.placed' ? { ...act, reason: openReason(keyring, key, act.id, act.reason) } : act
   return { seq, at, act: opened, mac }
 }

@@ -26,8 +26,8 @@ export class WriteAhead {
   }
 
   /** Writes the obligations of this attempt; they are on the disk when it resolves. Throws LedgerUnavailable. */
-  async append(owed: readonly Obligation[]): Promise<void> {
-    this.lines = await this.ledger.append(owed)
+  async append(obligations: readonly Obligation[]): Promise<void> {
+    this.lines = await this.ledger.append(obligations)
   }
 
   /** Says what became of this attempt's lines, where it has any. */

@@ -16,7 +16,7 @@ import { isLetIn, isOpen, joinContainer } from './container-sight.ts'
 import type { EventRow } from './event-row.ts'
 
 /** The channel that says where something has become due: `<workspace> <webhook> <webhook> …`. */
-export const bell = 'svc_deliveries'
+export const dueChannel = 'svc_deliveries'
 /** Webhooks that one notification names: 8,000 bytes are the most it can carry. One that is full is followed by another. */
 export const perNotification = 200
 
@@ -37,9 +37,9 @@ export function writeEvents(tx: Tx, rows: readonly EventRow[], waitSeconds: numb
     told as (
       select tenant_id, webhook_id, (row_number() over () - 1) / ${perNotification}::int as nth
       from (select distinct tenant_id, webhook_id from fanned) d)
-    select pg_notify(${bell}, tenant_id || ' ' || string_agg(webhook_id::text, ' ')) from told group by tenant_id, nth order by nth`
+    select pg_notify(${dueChannel}, tenant_id || ' ' || string_agg(webhook_id::text, ' ')) from told group by tenant_id, nth order by nth`
 }
 
 /** Says, with the commit, that a webhook has something due. */
-export const ring = (tx: Tx, tenantId: string, webhookId: string): Promise<unknown> =>
-  tx`select pg_notify(${bell}, ${`${tenantId} ${webhookId}`})`
+export const notifyDue = (tx: Tx, tenantId: string, webhookId: string): Promise<unknown> =>
+  tx`select pg_notify(${dueChannel}, ${`${tenantId} ${webhookId}`})`

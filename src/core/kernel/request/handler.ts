@@ -29,7 +29,7 @@ interface Prepared<O> {
 /** A rule with a question that depends on nothing: it travels in the transaction's first packet, beside the key's. */
 interface Asking<O> {
   readonly ask: (ctx: Ctx) => Promise<unknown>
-  readonly rule: (ctx: Ctx, received: Received<O>, told: never) => Answered<O>
+  readonly rule: (ctx: Ctx, received: Received<O>, asked: never) => Answered<O>
 }
 export type Handler<O> = Rule<O> | Prepared<O> | Asking<O>
 

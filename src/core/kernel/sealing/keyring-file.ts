@@ -10,16 +10,16 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigurationError } from '../values/configuration-error.ts'
-import { type Keyring, type RingContent, readKeyring } from './keyring.ts'
+import { type Keyring, type KeyringContent, readKeyring } from './keyring.ts'
 
 /** Adds a new key, which opens and seals nothing until it is made current. Throws ConfigurationError where the id is taken. */
-export function addKey(path: string, id = newKeyId()): { readonly ring: Keyring; readonly id: string } {
-  const ring = change(path, (content) => {
+export function addKey(path: string, id = newKeyId()): { readonly keyring: Keyring; readonly id: string } {
+  const keyring = change(path, (content) => {
     if (id in content.keys || id in (content.retired ?? {}))
       throw new ConfigurationError(`The keyring file ${path} has a key "${id}" already.`)
     return { ...content, keys: { ...content.keys, [id]: randomBytes(32).toString('base64url') } }
   })
-  return { ring, id }
+  return { keyring, id }
 }
 
 /** Not the day alone: an id is never used again, not even by another host on the same day. */
@@ -31,9 +31,9 @@ export const makeCurrent = (path: string, id: string): Keyring =>
 
 /** Takes a key out of the file; what is derived from it for these purposes stays, so that what nobody writes anew can still be verified. */
 export function retireKey(path: string, id: string, purposes: readonly string[]): Keyring {
-  const ring = readKeyring(path)
+  const keyring = readKeyring(path)
   const kept = Object.fromEntries(
-    purposes.map((purpose) => [purpose, ring.derive(id, purpose).export().toString('base64url')]),
+    purposes.map((purpose) => [purpose, keyring.derive(id, purpose).export().toString('base64url')]),
   )
   return change(path, ({ keys: { [id]: _, ...keys }, ...content }) => ({
     ...content,
@@ -42,9 +42,9 @@ export function retireKey(path: string, id: string, purposes: readonly string[])
   }))
 }
 
-function change(path: string, make: (content: RingContent) => RingContent): Keyring {
+function change(path: string, make: (content: KeyringContent) => KeyringContent): Keyring {
   readKeyring(path) // a file that is damaged is not made whole by adding to it
-  const content = make(JSON.parse(readFileSync(path, 'utf8')) as RingContent)
+  const content = make(JSON.parse(readFileSync(path, 'utf8')) as KeyringContent)
   const aside = `${path}.changed`
   const file = openAside(aside)
   try {

@@ -55,23 +55,23 @@ export interface LiveKeyring extends Keyring {
 
 /** Sealing reads the current key and derives from it in one turn, so a switch never falls between the two. */
 export function liveKeyring(first: Keyring): LiveKeyring {
-  let ring = first
+  let keyring = first
   return {
     get path() {
-      return ring.path
+      return keyring.path
     },
     get current() {
-      return ring.current
+      return keyring.current
     },
     get ids() {
-      return ring.ids
+      return keyring.ids
     },
-    has: (id) => ring.has(id),
-    serves: (id, purpose) => ring.serves(id, purpose),
-    derive: (id, purpose) => ring.derive(id, purpose),
-    checkValue: (id) => ring.checkValue(id),
+    has: (id) => keyring.has(id),
+    serves: (id, purpose) => keyring.serves(id, purpose),
+    derive: (id, purpose) => keyring.derive(id, purpose),
+    checkValue: (id) => keyring.checkValue(id),
     adopt(next) {
-      ring = next
+      keyring = next
     },
   }
 }
@@ -128,7 +128,7 @@ function writeWhole(path: string, text: string): void {
 }
 
 /** What the file holds, checked. */
-export interface RingContent {
+export interface KeyringContent {
   readonly current: string
   readonly keys: Readonly<Record<string, string>>
   /** Derived keys of retired ones, by id and purpose. */
@@ -208,9 +208,9 @@ function bytesOf(encoded: unknown): Buffer | undefined {
 }
 
 function parse(content: string, fault: Fault) {
-  let ring: unknown
+  let keyring: unknown
   try {
-    ring = JSON.parse(content)
+    keyring = JSON.parse(content)
   } catch {
     throw fault('is not whole JSON')
   }
@@ -220,7 +220,7 @@ function parse(content: string, fault: Fault) {
     // JSON.parse takes the last of two members of one name: a key would be lost without a word.
     throw fault('names a member twice')
   }
-  const { current, keys, retired = {} } = (ring ?? {}) as { current?: unknown; keys?: unknown; retired?: unknown }
+  const { current, keys, retired = {} } = (keyring ?? {}) as { current?: unknown; keys?: unknown; retired?: unknown }
   const areObjects = [keys, retired].every((member) => typeof member === 'object' && member !== null)
   if (typeof current !== 'string' || !areObjects) throw fault('lacks "current" or "keys"')
   return { current, keys: keys as Record<string, unknown>, retired: retired as Record<string, unknown> }

@@ -36,34 +36,36 @@ export interface Sealed {
   readonly ciphertext: Buffer
 }
 
-export function seal(ring: Keyring, place: Place, plaintext: string): Sealed {
+export function seal(keyring: Keyring, place: Place, plaintext: string): Sealed {
   const dataKey = randomBytes(32)
   return {
-    key_id: ring.current,
-    wrap: wrapUnder(ring, ring.current, place, dataKey),
+    key_id: keyring.current,
+    wrap: wrapUnder(keyring, keyring.current, place, dataKey),
     ciphertext: encrypt(createSecretKey(dataKey), Buffer.from(plaintext, 'utf8'), valueContext(place)),
   }
 }
 
 /** Opens a value. Refuses secret.unavailable when the key is missing or anything was altered. */
-export function unseal(ring: Keyring, place: Place, sealed: Sealed): string {
-  return decrypt(createSecretKey(unwrap(ring, place, sealed)), sealed.ciphertext, valueContext(place)).toString('utf8')
+export function unseal(keyring: Keyring, place: Place, sealed: Sealed): string {
+  return decrypt(createSecretKey(unwrap(keyring, place, sealed)), sealed.ciphertext, valueContext(place)).toString(
+    'utf8',
+  )
 }
 
 /** The data key wrapped under another key of the ring; the value itself is not looked at. Refuses secret.unavailable. */
-export function rewrap(ring: Keyring, place: Place, sealed: Omit<Sealed, 'ciphertext'>, target: string): Buffer {
-  return wrapUnder(ring, target, place, unwrap(ring, place, sealed))
+export function rewrap(keyring: Keyring, place: Place, sealed: Omit<Sealed, 'ciphertext'>, target: string): Buffer {
+  return wrapUnder(keyring, target, place, unwrap(keyring, place, sealed))
 }
 
 /** The data key of a value. Refuses secret.unavailable when the master key is missing or the wrap was altered. */
-function unwrap(ring: Keyring, place: Place, { key_id, wrap }: Omit<Sealed, 'ciphertext'>): Buffer {
-  if (!ring.has(key_id)) throw new Problem('secret.unavailable')
-  return decrypt(ring.derive(key_id, wrapping), wrap, wrapContext(key_id, place))
+function unwrap(keyring: Keyring, place: Place, { key_id, wrap }: Omit<Sealed, 'ciphertext'>): Buffer {
+  if (!keyring.has(key_id)) throw new Problem('secret.unavailable')
+  return decrypt(keyring.derive(key_id, wrapping), wrap, wrapContext(key_id, place))
 }
 
 const wrapping = 'svc/wrap/v1'
-const wrapUnder = (ring: Keyring, keyId: string, place: Place, dataKey: Buffer) =>
-  encrypt(ring.derive(keyId, wrapping), dataKey, wrapContext(keyId, place))
+const wrapUnder = (keyring: Keyring, keyId: string, place: Place, dataKey: Buffer) =>
+  encrypt(keyring.derive(keyId, wrapping), dataKey, wrapContext(keyId, place))
 
 const wrapContext = (keyId: string, place: Place) =>
   lengthPrefixed('svc.wrap.v1', keyId, place.tenantId, place.kind, place.ownerId)

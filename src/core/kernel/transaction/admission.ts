@@ -10,7 +10,7 @@
 import { refuse } from '../../contract/problem.ts'
 import { lockClasses } from '../database/lock-classes.ts'
 import type { Tx } from '../database/transaction.ts'
-import { type GateRow, holdGate, type Passage, refuseBehindGate } from './gate.ts'
+import { type GateAccess, type GateRow, lockGateShared, refuseBehindGate } from './gate.ts'
 
 /** Takes the workspace's lock exclusively: waits for the changes under way, and lets no new one in before the commit. */
 export const closeWorkspace = (tx: Tx, tenantId: string) =>
@@ -23,7 +23,7 @@ export const holdOpen = (tx: Tx, tenantId: string) =>
 /** Whose people's change it is, and how it passes the gate; each undefined where that asks nothing. */
 export interface Admission {
   readonly workspace?: string | undefined
-  readonly passage?: Passage | undefined
+  readonly gateAccess?: GateAccess | undefined
 }
 
 /**
@@ -32,9 +32,9 @@ export interface Admission {
  * travel with the work's first statement; the verdict is asked for before the commit, and
  * before any other refusal is believed. Refuses installation.recovering, tenant_suspended.
  */
-export async function admitted<T>(tx: Tx, { workspace, passage }: Admission, work: () => Promise<T>): Promise<T> {
-  if (workspace === undefined && passage === undefined) return work()
-  const gate = passage && holdGate(tx)
+export async function admitted<T>(tx: Tx, { workspace, gateAccess }: Admission, work: () => Promise<T>): Promise<T> {
+  if (workspace === undefined && gateAccess === undefined) return work()
+  const gate = gateAccess && lockGateShared(tx)
   const open = workspace === undefined ? undefined : holdOpen(tx, workspace)
   const look =
     workspace === undefined
@@ -43,7 +43,7 @@ export async function admitted<T>(tx: Tx, { workspace, passage }: Admission, wor
           select t.state, i.gated_at is not null as is_gated, i.epoch
           from installation i left join tenant t on t.id = ${workspace}`
   const [[outcome], [row]] = await Promise.all([Promise.allSettled([work()]), look, open, gate])
-  if (passage) refuseBehindGate(passage, row)
+  if (gateAccess) refuseBehindGate(gateAccess, row)
   if (workspace !== undefined && row?.state !== 'ACTIVE') refuse('tenant_suspended')
   if (outcome.status === 'rejected') throw outcome.reason
   return outcome.value

@@ -42,7 +42,7 @@ export interface Ctx {
   /** The account that acts. An operation that reads it is never performed by anybody else. */
   readonly account: AccountActor
   readonly config: Config
-  readonly ring: Keyring
+  readonly keyring: Keyring
   /** Runs work as one workspace, inside the same transaction. Not beside other branches: what they send meanwhile is sent as the workspace too. */
   inWorkspace<T>(tenantId: string, work: () => Promise<T>): Promise<T>
   /** The same for statements that are all sent before any is waited for: the role changes back right behind them, so others may follow at once. */
@@ -62,7 +62,7 @@ export interface Ctx {
   /** Writes events of the workspace in force, and their deliveries to its webhooks. */
   emit(...events: readonly NewEvent[]): Promise<void>
   /** Owes what a rewind of the database must not undo: the ledger has it before the commit. */
-  oblige(...obligations: readonly Obligation[]): void
+  recordObligation(...obligations: readonly Obligation[]): void
   /** Runs work that may fail without failing the transaction: a throw undoes its statements, forgets what it owed, and is thrown on. Not for branches that run at the same time. */
   savepoint<T>(work: () => Promise<T>): Promise<T>
   /** Queues a job; nothing is queued unless the transaction commits. */
@@ -80,14 +80,14 @@ export interface ContextParts {
   readonly tx: Tx
   readonly actor: Actor
   readonly config: Config
-  readonly ring: Keyring
+  readonly keyring: Keyring
   readonly queue: Queue
   readonly identity: Identity
   /** The workspace whose role the transaction opened with; undefined for the installation's. */
   readonly tenantId: string | undefined
   readonly ifMatch?: string | undefined
   /** What the transaction owes so far; written to the ledger before its commit (kernel/ledger/write-ahead.ts). */
-  readonly owed: Obligation[]
+  readonly obligations: Obligation[]
 }
 
 /** The context of a transaction. A class, because one is made for every request and most of it is not used by a read. */
@@ -97,7 +97,7 @@ class TransactionContext implements Ctx {
   readonly tx: Tx
   readonly actor: Actor
   readonly config: Config
-  readonly ring: Keyring
+  readonly keyring: Keyring
   private readonly parts: ContextParts
   /** Whose role the transaction acts in; it changes with the statements around it. */
   private tenantId: string | undefined
@@ -106,7 +106,7 @@ class TransactionContext implements Ctx {
     this.tx = parts.tx
     this.actor = parts.actor
     this.config = parts.config
-    this.ring = parts.ring
+    this.keyring = parts.keyring
     this.parts = parts
     this.tenantId = parts.tenantId
   }
@@ -171,17 +171,17 @@ class TransactionContext implements Ctx {
     await writeEvents(tx, rows, config.webhookRetrySeconds[0] ?? 0)
   }
 
-  oblige(...obligations: readonly Obligation[]): void {
-    this.parts.owed.push(...obligations)
+  recordObligation(...obligations: readonly Obligation[]): void {
+    this.parts.obligations.push(...obligations)
   }
 
   async savepoint<T>(work: () => Promise<T>): Promise<T> {
-    const { owed } = this.parts
-    const before = owed.length
+    const { obligations } = this.parts
+    const before = obligations.length
     try {
       return await this.tx.savepoint(work)
     } catch (error) {
-      owed.splice(before)
+      obligations.splice(before)
       throw error
     }
   }
@@ -199,12 +199,12 @@ class TransactionContext implements Ctx {
   }
 
   get cursor(): Ctx['cursor'] {
-    const { ring, identity, actor } = this.parts
+    const { keyring, identity, actor } = this.parts
     return {
       read: (operation, filters, cursor) =>
-        readCursor(ring, { operation, scope: scopeOf(actor), filters }, identity.epoch, cursor),
+        readCursor(keyring, { operation, scope: scopeOf(actor), filters }, identity.epoch, cursor),
       write: (operation, filters, position) =>
-        writeCursor(ring, { operation, scope: scopeOf(actor), filters }, identity.epoch, position),
+        writeCursor(keyring, { operation, scope: scopeOf(actor), filters }, identity.epoch, position),
     }
   }
 

@@ -25,10 +25,10 @@ export interface CursorScope {
   readonly filters: Readonly<Record<string, unknown>>
 }
 
-export function writeCursor(ring: Keyring, bound: CursorScope, epoch: string, position: readonly string[]): string {
-  const id = Buffer.from(ring.current, 'latin1')
+export function writeCursor(keyring: Keyring, bound: CursorScope, epoch: string, position: readonly string[]): string {
+  const id = Buffer.from(keyring.current, 'latin1')
   const sealed = encrypt(
-    ring.derive(ring.current, 'svc/cursor/v1'),
+    keyring.derive(keyring.current, 'svc/cursor/v1'),
     Buffer.from(JSON.stringify([epoch, ...position])),
     contextOf(bound),
   )
@@ -36,23 +36,23 @@ export function writeCursor(ring: Keyring, bound: CursorScope, epoch: string, po
 }
 
 /** The position, as many texts as were written. Refuses gone for a cursor of another epoch, cursor.invalid for anything else. */
-export function readCursor(ring: Keyring, bound: CursorScope, epoch: string, cursor: string): string[] {
-  const [written, ...position] = openCursor(ring, bound, cursor)
+export function readCursor(keyring: Keyring, bound: CursorScope, epoch: string, cursor: string): string[] {
+  const [written, ...position] = openCursor(keyring, bound, cursor)
   if (written !== epoch) throw new Problem('gone')
   return position
 }
 
-function openCursor(ring: Keyring, bound: CursorScope, cursor: string): string[] {
+function openCursor(keyring: Keyring, bound: CursorScope, cursor: string): string[] {
   if (cursor.length > longestCursor || !/^[A-Za-z0-9_-]{40,}$/.test(cursor)) throw new Problem('cursor.invalid')
   const bytes = Buffer.from(cursor, 'base64url')
   // The last character carries unused bits: two spellings of one cursor would be an oracle of nothing, but are still not ours.
   if (bytes.toString('base64url') !== cursor) throw new Problem('cursor.invalid')
   const idLength = bytes[0] ?? 0
   const keyId = bytes.subarray(1, 1 + idLength).toString('latin1')
-  if (!ring.has(keyId)) throw new Problem('cursor.invalid')
+  if (!keyring.has(keyId)) throw new Problem('cursor.invalid')
   try {
     return JSON.parse(
-      decrypt(ring.derive(keyId, 'svc/cursor/v1'), bytes.subarray(1 + idLength), contextOf(bound)).toString('utf8'),
+      decrypt(keyring.derive(keyId, 'svc/cursor/v1'), bytes.subarray(1 + idLength), contextOf(bound)).toString('utf8'),
     ) as string[]
   } catch {
     throw new Problem('cursor.invalid')

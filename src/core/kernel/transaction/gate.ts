@@ -24,19 +24,19 @@ export const refuseRecovering = (): never =>
   refuse('installation.recovering', undefined, { headers: { 'retry-after': String(retrySeconds) } })
 
 /** Keeps the gate as it is until the commit. To be the first lock of a transaction, so that two never wait for each other. */
-export const holdGate = (tx: Tx) => tx`select pg_advisory_xact_lock_shared(${lockClasses.gate}, 0)`
+export const lockGateShared = (tx: Tx) => tx`select pg_advisory_xact_lock_shared(${lockClasses.gate}, 0)`
 
 /** Longer than any change may take: 5 s for a statement, and as long for a copy of the ledger. */
 const moveGateSeconds = 15
 
 /** Waits for every change under way, and lets no other begin before the commit. */
-export async function takeGate(tx: Tx): Promise<void> {
+export async function lockGateExclusive(tx: Tx): Promise<void> {
   await tx.patience(moveGateSeconds)
   await tx`select pg_advisory_xact_lock(${lockClasses.gate}, 0)`
 }
 
 /** How a transaction passes the gate. */
-export interface Passage {
+export interface GateAccess {
   /** Whether it may while the gate is closed. */
   readonly isServed: boolean
   /** The epoch in which the caller was let in; undefined for one that no credential let in. */
@@ -50,7 +50,7 @@ export interface GateRow {
 }
 
 /** Refuses installation.recovering: the gate is closed, or a recovery has ended since the caller was let in. */
-export function refuseBehindGate({ isServed, epoch }: Passage, row: GateRow | undefined): void {
+export function refuseBehindGate({ isServed, epoch }: GateAccess, row: GateRow | undefined): void {
   if (!row || (row.is_gated && !isServed) || (epoch !== undefined && epoch !== row.epoch)) refuseRecovering()
 }
 
@@ -70,7 +70,7 @@ export function isServedWhileGated({ caller }: Needs, actor: Pick<AccountActor, 
 }
 
 /** How an actor's changes pass that say nothing else; undefined for the operator at the database, for jobs, and for those who ask in their rule. */
-export const passageOf = (actor: Actor): Passage | undefined =>
+export const gateAccessOf = (actor: Actor): GateAccess | undefined =>
   isAccount(actor) ? { isServed: actor.isOperator, epoch: actor.epoch } : undefined
 
 /** Refuses installation.recovering for an account that is no operator, while the gate is closed: for calls that come before a token. It stays as it is until the commit. */
@@ -80,7 +80,7 @@ export async function refuseWhileGated(tx: Tx, accountId: string): Promise<void>
 
 /** Whether the gate is closed to the account. It stays as it is until the commit. */
 export async function isGatedFor(tx: Tx, accountId: string): Promise<boolean> {
-  const held = holdGate(tx)
+  const held = lockGateShared(tx)
   const [gated] = await tx`
     select 1 from installation i where i.gated_at is not null and not exists (select from operator o where o.account_id = ${accountId})`
   await held

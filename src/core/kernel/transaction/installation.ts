@@ -28,7 +28,7 @@ import { type Actor, isAccount } from '../values/actor.ts'
 import { type Clock, systemClock } from '../values/clock.ts'
 import { admitted } from './admission.ts'
 import { type Ctx, contextOf } from './context.ts'
-import { type Passage, passageOf } from './gate.ts'
+import { type GateAccess, gateAccessOf } from './gate.ts'
 import type { Identity } from './installation-identity.ts'
 
 export interface TransactionOptions {
@@ -39,7 +39,7 @@ export interface TransactionOptions {
   /** Holds the workspace acted in, or the actor's own, open for changes: refuses tenant_suspended unless it is ACTIVE, and stays so until the commit. */
   readonly admits?: boolean
   /** How a change passes the installation's gate; absent: as its actor does. Refuses installation.recovering. */
-  readonly passage?: Passage
+  readonly gateAccess?: GateAccess
 }
 
 /** Runs work in a transaction such as the rule of the request gets, with its If-Match; may be asked for again and again. */
@@ -57,7 +57,7 @@ export interface LedgerCopies {
 
 export interface Installation {
   readonly config: Config
-  readonly ring: Keyring
+  readonly keyring: Keyring
   readonly pool: Pool
   readonly queue: Queue
   readonly address: DatabaseAddress
@@ -92,7 +92,7 @@ export interface OpenOptions {
 export function openInstallation(
   config: Config,
   address: DatabaseAddress,
-  ring: Keyring,
+  keyring: Keyring,
   options: OpenOptions,
 ): Installation {
   const pool = openPool(address, {
@@ -102,7 +102,7 @@ export function openInstallation(
   })
   const queue = openQueue(address, options.works, options.onQueueError ?? (() => {}))
   return installationOver({
-    ...{ config, ring, pool, queue, address, openCopies: options.copies },
+    ...{ config, keyring, pool, queue, address, openCopies: options.copies },
     ...(options.clock ? { clock: options.clock } : {}),
   })
 }
@@ -121,14 +121,14 @@ const snapshotPool = {
 
 /** An installation over parts that are open already. */
 export function installationOver(
-  parts: Pick<Installation, 'config' | 'ring' | 'pool' | 'queue' | 'address'> &
+  parts: Pick<Installation, 'config' | 'keyring' | 'pool' | 'queue' | 'address'> &
     Partial<Pick<Installation, 'clock' | 'identity' | 'ledger'>> & {
       readonly openCopies: (installation: Installation) => LedgerCopies
     },
 ): Installation {
   const { openCopies, ...open } = parts
-  const { config, ring, pool, queue, address, identity = { id: '', epoch: '' } } = open
-  const ledger = parts.ledger ?? openLedger(config.ledgerFile, ring, () => identity.id)
+  const { config, keyring, pool, queue, address, identity = { id: '', epoch: '' } } = open
+  const ledger = parts.ledger ?? openLedger(config.ledgerFile, keyring, () => identity.id)
   const writes = { count: 0 }
   let snapshots: Pool | undefined
   let egress: Promise<Egress> | undefined
@@ -182,12 +182,12 @@ async function transact<T>(
   options: TransactionOptions,
   work: (ctx: Ctx) => Promise<T>,
 ): Promise<T> {
-  const { config, ring, queue, identity, pool, ledger } = installation
-  const { tenantId, readOnly = false, ifMatch, admits = false, passage = passageOf(actor) } = options
+  const { config, keyring, queue, identity, pool, ledger } = installation
+  const { tenantId, readOnly = false, ifMatch, admits = false, gateAccess = gateAccessOf(actor) } = options
   const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)
   const borrowing = borrowingFor(actor, tenantId)
-  const contextIn = (tx: Tx, owed: Obligation[]) =>
-    contextOf({ tx, actor, config, ring, queue, identity, tenantId, ifMatch, owed })
+  const contextIn = (tx: Tx, obligations: Obligation[]) =>
+    contextOf({ tx, actor, config, keyring, queue, identity, tenantId, ifMatch, obligations })
   // What only reads owes nothing, and passes no gate a second time.
   if (readOnly) return pool.transaction(opening, (tx) => work(contextIn(tx, [])), { readOnly, ...borrowing })
   // An operator is one of its workspace's people, although it does not act in it.
@@ -197,11 +197,11 @@ async function transact<T>(
   const attempt = async (tx: Tx) => {
     // Awaited only after an attempt that collided: `begin` waits for the first statement.
     if (writeAhead.isPending) await writeAhead.settle('void')
-    const owed: Obligation[] = []
-    const ctx = contextIn(tx, owed)
-    const result = await admitted(tx, { workspace, passage }, () => work(ctx))
-    if (owed.length > 0) {
-      await writeAhead.append(owed)
+    const obligations: Obligation[] = []
+    const ctx = contextIn(tx, obligations)
+    const result = await admitted(tx, { workspace, gateAccess }, () => work(ctx))
+    if (obligations.length > 0) {
+      await writeAhead.append(obligations)
       await installation.copies.ahead(ctx)
     }
     return result

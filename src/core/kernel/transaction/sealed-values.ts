@@ -8,7 +8,7 @@ import type { Ctx } from './context.ts'
 
 /** Seals and stores a value at its place, replacing what was there. Need not be waited for: the commit fails if it does. */
 export function storeSealed(ctx: Ctx, place: Place, plaintext: string): Promise<unknown> {
-  const sealed = seal(ctx.ring, place, plaintext)
+  const sealed = seal(ctx.keyring, place, plaintext)
   return ctx.tx`
     insert into sealed_value (tenant_id, kind, owner_id, key_id, wrap, ciphertext)
     values (${place.tenantId}, ${place.kind}, ${place.ownerId}, ${sealed.key_id}, ${sealed.wrap}, ${sealed.ciphertext})
@@ -21,7 +21,7 @@ export async function openSealed(ctx: Ctx, place: Place): Promise<string> {
   const [row] = await ctx.tx<Sealed[]>`
     select key_id, wrap, ciphertext from sealed_value
     where tenant_id = ${place.tenantId} and kind = ${place.kind} and owner_id = ${place.ownerId}`
-  return unseal(ctx.ring, place, row ?? { key_id: '', wrap: Buffer.alloc(0), ciphertext: Buffer.alloc(0) })
+  return unseal(ctx.keyring, place, row ?? { key_id: '', wrap: Buffer.alloc(0), ciphertext: Buffer.alloc(0) })
 }
 
 /** Removes the value at its place, if there is one. Need not be waited for. */

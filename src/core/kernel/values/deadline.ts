@@ -1,8 +1,8 @@
-/** Patience with an end. */
+/** Waiting for a bounded time. */
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Rejects when the time is over; what was waited for goes on, and its failure is nobody's any more. */
-export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+/** Rejects if the promise does not settle within `ms`. The work goes on; a later failure of it is ignored. */
+export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
   const timer = new AbortController()
   const over = pause(ms, undefined, { signal: timer.signal }).then(() => {
     throw new Error(`not within ${ms} ms`)

@@ -21,7 +21,7 @@ import { refuse } from '../../../contract/problem.ts'
 import { installationScope } from '../../../contract/vocabulary.ts'
 import { vouchedAddress } from '../../../kernel/egress/oidc-presets.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { fold } from '../../../kernel/values/fold.ts'
+import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { type Arrival, connect, nameIn, tellJoined, textOf } from './joining.ts'
 import { createNewcomer, isBroughtIn } from './newcomer.ts'
 import type { ProviderRow } from './provider-row.ts'
@@ -114,7 +114,7 @@ async function admitByAddress(ctx: Ctx, arrival: Arrival): Promise<Admission> {
 
 async function findByAddress(ctx: Ctx, tenantId: string, address: string): Promise<AccountRow | undefined> {
   const [row] = await ctx.tx<AccountRow[]>`
-    select id, state, email from account where tenant_id = ${tenantId} and email_fold = ${fold(address)} for update`
+    select id, state, email from account where tenant_id = ${tenantId} and email_fold = ${caseFold(address)} for update`
   return row
 }
 

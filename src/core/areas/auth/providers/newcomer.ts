@@ -13,7 +13,7 @@ import type { Role } from '../../../contract/vocabulary.ts'
 import type { Claims } from '../../../kernel/egress/oidc.ts'
 import { directoryOf, type Preset } from '../../../kernel/egress/oidc-presets.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { fold } from '../../../kernel/values/fold.ts'
+import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { type Arrival, nameIn, tellJoined } from './joining.ts'
 import type { ProviderRow } from './provider-row.ts'
@@ -55,7 +55,7 @@ export async function createNewcomer(
   const accountId = newId()
   const created = await ctx.tx`
     insert into account (tenant_id, id, kind, state, email, email_fold, display_name)
-    values (${tenantId}, ${accountId}, 'PERSON', 'ACTIVE', ${address}, ${fold(address)}, ${nameIn(claims)})
+    values (${tenantId}, ${accountId}, 'PERSON', 'ACTIVE', ${address}, ${caseFold(address)}, ${nameIn(claims)})
     on conflict on constraint account_address_taken do nothing`
   if (created.count === 0) return undefined
 

@@ -13,7 +13,7 @@ import type { secondFactorOperations as ops } from '../../../contract/second-fac
 import { rankOf } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { type AccountActor, isAccount } from '../../../kernel/values/actor.ts'
-import { fold } from '../../../kernel/values/fold.ts'
+import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { tellAccount } from '../../mail/jobs.ts'
 import { voidStepUps } from '../sign-in/session.ts'
 import { demandCeiling } from '../token/ceiling.ts'
@@ -106,7 +106,7 @@ async function findTarget(
     where (${tenantId ?? null}::uuid is null or a.tenant_id = ${tenantId ?? null}::uuid)
       and (${account_id ?? null}::uuid is null or a.id = ${account_id ?? null}::uuid)
       and (${workspace ?? null}::text is null or t.slug = ${workspace ?? null})
-      and (${email === undefined ? null : fold(email)}::text is null or a.email_fold = ${email === undefined ? null : fold(email)})
+      and (${email === undefined ? null : caseFold(email)}::text is null or a.email_fold = ${email === undefined ? null : caseFold(email)})
     limit 1`
   return found
 }

@@ -17,7 +17,7 @@ import { Problem, refuse } from '../../../contract/problem.ts'
 import type { SignInValues } from '../../../contract/settings/defaults.ts'
 import { admitted } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { holdGate, refuseWhileGated } from '../../../kernel/transaction/gate.ts'
+import { lockGateShared, refuseWhileGated } from '../../../kernel/transaction/gate.ts'
 import { lastId, pageOfRows, pageStart } from '../../../kernel/transaction/page.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { hashToken, isTokenShaped, mintToken } from '../../../kernel/values/token.ts'
@@ -121,7 +121,7 @@ export async function refreshSession(
   const { signIn: bounds } = await readSettings(ctx)
   const { session_idle_minutes: idle, session_absolute_hours: absolute } = bounds
   const hash = hashToken(body.refresh_token)
-  void holdGate(ctx.tx) // before the rows: an admission takes them in this order too
+  void lockGateShared(ctx.tx) // before the rows: an admission takes them in this order too
   holdSessionOf(ctx, hash)
   const [found] = await ctx.tx<RefreshRow[]>`
     select c.tenant_id, c.id, c.account_id, c.session_id, c.used_at is not null as is_used, s.created_at,

@@ -16,7 +16,7 @@
 import { hash } from 'node:crypto'
 import { lockClasses } from '../../../kernel/database/lock-classes.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { fold } from '../../../kernel/values/fold.ts'
+import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
 
 const windowMinutes = 15
@@ -24,7 +24,7 @@ const lockMinutes = 15
 
 /** What failures are counted under. */
 export const subjectOf = (tenantId: string, email: string): Buffer =>
-  hash('sha256', `svc sign-in ${tenantId} ${fold(email)}`, 'buffer').subarray(0, 16)
+  hash('sha256', `svc sign-in ${tenantId} ${caseFold(email)}`, 'buffer').subarray(0, 16)
 
 /** Waits for whoever is hearing a verdict about the same address; until the transaction ends. */
 export const takeTurn = (ctx: Ctx, tenantId: string, subject: Buffer) =>

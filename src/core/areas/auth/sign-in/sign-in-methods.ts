@@ -15,7 +15,7 @@ import type { SwitchName } from '../../../contract/settings/defaults.ts'
 import type { TenantState } from '../../../contract/tenants/operations.ts'
 import type { Role } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { fold } from '../../../kernel/values/fold.ts'
+import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { hasRole } from '../../access/held-role.ts'
 import {
@@ -105,7 +105,7 @@ export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise
              m.role, ${hasRole(ctx.tx)} as has_role, r.account_id is not null as is_operator, now() as now
       from tenant t
       left join password_opening o on o.tenant_id = t.id and o.opened_at <= now() and now() < o.until
-      left join account a on a.tenant_id = t.id and a.email_fold = ${fold(email)}
+      left join account a on a.tenant_id = t.id and a.email_fold = ${caseFold(email)}
       left join membership m on m.tenant_id = t.id and m.account_id = a.id and m.container_id is null
       left join operator r on r.account_id = a.id
       where t.slug = ${slug}`,

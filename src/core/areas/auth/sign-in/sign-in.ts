@@ -84,22 +84,26 @@ export async function signIn(
   { body }: Received<typeof ops.signIn>,
   proved: Proved,
 ): Promise<Session | Problem> {
-  const heard = await hearVerdict(ctx, proved)
-  if (heard instanceof Problem) return heard
-  if (heard.needsNewPassword) refuse('auth.password_expired')
-  return enter(ctx, heard, body, () => startSession(ctx, heard.facts.tenantId, heard.accountId))
+  const verdict = await askVerdict(ctx, proved)
+  if (verdict instanceof Problem) return verdict
+  if (verdict.needsNewPassword) refuse('auth.password_expired')
+  return enter(ctx, verdict, body, () => startSession(ctx, verdict.facts.tenantId, verdict.accountId))
 }
 
 /** What every way in with a password passes last: the workspace is open, the account is still what was proved, the second factor was shown. */
-const enter = <T>(ctx: Ctx, heard: Right, given: Given, work: () => Promise<T>): Promise<T | Problem> =>
-  ctx.inWorkspace(heard.facts.tenantId, () =>
-    admitted(ctx.tx, { workspace: heard.facts.tenantId }, async () => (await stillProved(ctx, heard, given)) ?? work()),
+const enter = <T>(ctx: Ctx, verdict: Right, given: Given, work: () => Promise<T>): Promise<T | Problem> =>
+  ctx.inWorkspace(verdict.facts.tenantId, () =>
+    admitted(
+      ctx.tx,
+      { workspace: verdict.facts.tenantId },
+      async () => (await stillProved(ctx, verdict, given)) ?? work(),
+    ),
   )
 
 type Right = Extract<Proved, { is: 'right' }>
 
 /** Hears what was found out, in the address's turn; a wrong password is counted, and its refusal answered, so that the count stays. */
-async function hearVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
+async function askVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
   if (proved.is === 'refused') throw proved.problem
   const { tenantId, subject, switches } = proved.facts
   const attempts = switches.password_lockout_attempts.value
@@ -182,12 +186,12 @@ export async function signInWithNewPassword(
   { body }: Received<typeof ops.signInWithNewPassword>,
   { proved, newHash }: ProvedWithNew,
 ): Promise<Session | Problem> {
-  const heard = await hearVerdict(ctx, proved)
-  if (heard instanceof Problem) return heard
+  const verdict = await askVerdict(ctx, proved)
+  if (verdict instanceof Problem) return verdict
   if (newHash === null) throw new Error('a right password without a new hash')
-  const { accountId } = heard
-  const { tenantId } = heard.facts
-  return enter(ctx, heard, body, async () => {
+  const { accountId } = verdict
+  const { tenantId } = verdict.facts
+  return enter(ctx, verdict, body, async () => {
     await writePassword(ctx, tenantId, accountId, newHash)
     await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
     await ctx.audit('account.password_changed', { subject: { kind: 'account', id: accountId } })

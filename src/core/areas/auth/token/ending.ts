@@ -53,7 +53,7 @@ export async function endToken(ctx: Ctx, holder: Holder, tokenId: string): Promi
   const ended = await endLine(ctx, holder, ctx.tx.part`c.id = ${tokenId}`)
   if (!ended.some(({ id }) => id === tokenId)) return false
   await tellTokens(ctx, tenantId, ended)
-  ctx.oblige({ act: 'token.revoked', tenant_id: tenantId, id: tokenId })
+  ctx.recordObligation({ act: 'token.revoked', tenant_id: tenantId, id: tokenId })
   return true
 }
 

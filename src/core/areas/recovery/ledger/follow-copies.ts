@@ -5,7 +5,7 @@
  */
 import { stat } from 'node:fs/promises'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
-import { within } from '../../../kernel/values/deadline.ts'
+import { withTimeout } from '../../../kernel/values/deadline.ts'
 
 export interface Following {
   /** Brings what is new, and ends. */
@@ -53,7 +53,7 @@ export function followWithCopies(
         await looking
         await look()
       })()
-      await within(closeMs, last).catch(() => {})
+      await withTimeout(closeMs, last).catch(() => {})
     },
   }
 }

@@ -17,7 +17,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { LedgerUnavailable } from '../../../kernel/ledger/ledger.ts'
 import type { Installation, LedgerCopies } from '../../../kernel/transaction/installation.ts'
-import { within } from '../../../kernel/values/deadline.ts'
+import { withTimeout } from '../../../kernel/values/deadline.ts'
 import { withStore } from '../../backup/open-store.ts'
 import { type FailureReason, type Store, storeFailure } from '../../backup/store.ts'
 import { fileName, folderOf, holds, isFull, ledgersFolder, type Page, readPagePath, readPages } from './ledger-pages.ts'
@@ -71,7 +71,7 @@ export function openLedgerCopies(installation: Installation): LedgerCopies {
       const awaited = used.filter((target) => ledgerCopy === 'require' || !holderOf(target).isResting())
       if (awaited.length === 0) return
       try {
-        await within(aheadMs, Promise.any(awaited.map((target) => holderOf(target).bring(target))))
+        await withTimeout(aheadMs, Promise.any(awaited.map((target) => holderOf(target).bring(target))))
       } catch (cause) {
         if (ledgerCopy === 'report') return
         throw new LedgerUnavailable('no backup target has taken the copy of the obligation', { cause })
@@ -79,7 +79,7 @@ export function openLedgerCopies(installation: Installation): LedgerCopies {
     },
 
     async close() {
-      if (used.length > 0) await within(aheadMs, bringTo(used)).catch(() => {})
+      if (used.length > 0) await withTimeout(aheadMs, bringTo(used)).catch(() => {})
     },
   }
 }

@@ -48,7 +48,7 @@ export async function pulledFiles(config: Config): Promise<string[]> {
 
 /** Takes every ledger of this installation from a target. Throws StoreFailure. */
 export async function pullLedgers(installation: Installation, target: OpenedTarget): Promise<readonly PulledLedger[]> {
-  const { identity, ring, config } = installation
+  const { identity, keyring, config } = installation
   const root = ledgersFolder(identity.id)
   return withStore(installation, target, async (store) => {
     const names: PageName[] = []
@@ -63,8 +63,8 @@ export async function pullLedgers(installation: Installation, target: OpenedTarg
         root,
         names.filter((name) => name.lineage === lineage),
       )
-      for (const [index, lines] of branches(ring, pages).entries())
-        pulled.push(await keep(config, ring, lineage, index, lines))
+      for (const [index, lines] of branches(keyring, pages).entries())
+        pulled.push(await keep(config, keyring, lineage, index, lines))
     }
     return pulled
   })
@@ -105,13 +105,13 @@ interface Branch {
 }
 
 /** Puts the pages together along the chain; what fits nowhere goes behind the longest, where its fault is seen. */
-function branches(ring: Keyring, pages: readonly PageCopy[]): (readonly string[])[] {
+function branches(keyring: Keyring, pages: readonly PageCopy[]): (readonly string[])[] {
   let found: readonly Branch[] = [{ lines: [], end: noLine }]
   for (const first of new Set(pages.map((page) => page.first))) {
     const candidates = pages.filter((page) => page.first === first)
     const grown = found.map((branch) => ({
       branch,
-      longer: candidates.flatMap((page) => extended(ring, branch, page)),
+      longer: candidates.flatMap((page) => extended(keyring, branch, page)),
     }))
     const isChained = grown.some(({ longer }) => longer.length > 0)
     found = isChained
@@ -127,10 +127,10 @@ function withMisfit(found: readonly Branch[], lines: readonly string[]): readonl
 }
 
 /** The branch with the page behind it, if the page's first line is chained to its end. */
-function extended(ring: Keyring, branch: Branch, page: PageCopy): Branch[] {
+function extended(keyring: Keyring, branch: Branch, page: PageCopy): Branch[] {
   let { end } = branch
   for (const [index, line] of page.lines.entries()) {
-    const read = readLine(ring, end, line)
+    const read = readLine(keyring, end, line)
     if (typeof read !== 'string') end = read
     else if (index === 0) return []
     else break
@@ -140,7 +140,7 @@ function extended(ring: Keyring, branch: Branch, page: PageCopy): Branch[] {
 
 async function keep(
   config: Config,
-  ring: Keyring,
+  keyring: Keyring,
   lineage: string,
   index: number,
   lines: readonly string[],
@@ -150,7 +150,7 @@ async function keep(
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await writeFile(`${file}.draft`, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })
   await rename(`${file}.draft`, file)
-  const { obligations, fault } = await readLedger(file, ring)
+  const { obligations, fault } = await readLedger(file, keyring)
   return {
     ...{ lineage, file, lines: lines.length, obligations: obligations.length },
     newest_at: obligations.at(-1)?.at ?? null,

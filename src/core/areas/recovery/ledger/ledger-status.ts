@@ -15,7 +15,7 @@ export interface LedgerStatus {
 
 /** Looks only; asks every target. */
 export async function lookAtLedger(installation: Installation): Promise<LedgerStatus> {
-  const { ledger, ring, config } = installation
-  const [{ last, fault }, copies] = await Promise.all([readLedger(ledger.file, ring), lookAtCopies(installation)])
+  const { ledger, keyring, config } = installation
+  const [{ last, fault }, copies] = await Promise.all([readLedger(ledger.file, keyring), lookAtCopies(installation)])
   return { file: ledger.file, lines: last, fault: fault ?? null, copy: config.ledgerCopy, copies }
 }

@@ -4,7 +4,7 @@ import type { Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
 import { type Bucket, mostOfAKind, type bucketOperations as ops } from '../../../contract/structure/operations.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { fold } from '../../../kernel/values/fold.ts'
+import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { writableContainer } from '../../access/access.ts'
 import { changedMembers } from '../changed-members.ts'
@@ -25,7 +25,7 @@ export async function createBucket(
 
   await ctx.tx`
     insert into bucket (tenant_id, id, container_id, name, name_fold, rank, wip_limit, is_done_bucket, color_token)
-    values (${ctx.account.tenantId}, ${id}, ${containerId}, ${body.name}, ${fold(body.name)}, ${rank},
+    values (${ctx.account.tenantId}, ${id}, ${containerId}, ${body.name}, ${caseFold(body.name)}, ${rank},
             ${body.wip_limit || null}, ${body.is_done_bucket}, ${body.color_token ?? null})`
 
   return recorded(ctx, containerId, id, 'work.bucket.created')
@@ -43,7 +43,7 @@ export async function updateBucket(
   if (members.length === 0) return readBucket(ctx, containerId, bucketId)
 
   await ctx.tx`
-    update bucket set name = ${next.name}, name_fold = ${fold(next.name)}, wip_limit = ${next.wip_limit},
+    update bucket set name = ${next.name}, name_fold = ${caseFold(next.name)}, wip_limit = ${next.wip_limit},
            is_done_bucket = ${next.is_done_bucket}, color_token = ${next.color_token},
            updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${bucketId}`

@@ -16,7 +16,7 @@ import { type Label, mostOfAKind, type labelOperations as ops } from '../../../c
 import { lockClasses } from '../../../kernel/database/lock-classes.ts'
 import type { EventName } from '../../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { fold } from '../../../kernel/values/fold.ts'
+import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { writableContainer } from '../../access/access.ts'
 import { changedMembers } from '../changed-members.ts'
@@ -31,7 +31,7 @@ export async function createLabel(ctx: Ctx, { containerId, body }: Received<type
 
   const [label] = await ctx.tx<[Label]>`
     insert into label (tenant_id, id, container_id, name, name_fold, color_token, description)
-    values (${tenantId}, ${newId()}, ${containerId}, ${body.name}, ${fold(body.name)}, ${body.color_token}, ${body.description ?? null})
+    values (${tenantId}, ${newId()}, ${containerId}, ${body.name}, ${caseFold(body.name)}, ${body.color_token}, ${body.description ?? null})
     returning id, container_id, name, color_token, description, created_at, updated_at, version`
 
   return recorded(ctx, label, 'work.label.created')
@@ -54,7 +54,7 @@ export async function updateLabel(
   if (members.length === 0) return row
 
   const [label] = await ctx.tx<[Label]>`
-    update label set name = ${next.name}, name_fold = ${fold(next.name)}, color_token = ${next.color_token},
+    update label set name = ${next.name}, name_fold = ${caseFold(next.name)}, color_token = ${next.color_token},
            description = ${next.description}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${labelId}
     returning id, container_id, name, color_token, description, created_at, updated_at, version`

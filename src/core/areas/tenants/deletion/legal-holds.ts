@@ -72,7 +72,7 @@ export async function replaceLegalHolds(
         had_been_released: placed.flatMap(({ id, released_at }) => (released_at ? [{ id, released_at }] : [])),
       },
     })
-  ctx.oblige(
+  ctx.recordObligation(
     ...placed.map((hold) => placementOf(tenantId, { ...hold, scope: { kind: hold.scope.kind, id: hold.scopeId } })),
   )
 

@@ -51,11 +51,11 @@ export async function certify(ctx: Ctx, facts: PurgedFacts): Promise<Readonly<Re
     holds: { checks: facts.hold_checks, in_force: 0 },
     removed,
   })
-  const { current } = ctx.ring
-  const signature = sign(null, Buffer.from(document), signingKey(ctx.ring, current))
+  const { current } = ctx.keyring
+  const signature = sign(null, Buffer.from(document), signingKey(ctx.keyring, current))
   await ctx.tx`
     insert into purge_certificate (workspace_id, workspace_slug, purged_at, document, key_id, public_key, signature)
-    values (${facts.id}, ${facts.slug}, now(), ${document}, ${current}, ${publicKeyOf(ctx.ring, current)}, ${signature})`
+    values (${facts.id}, ${facts.slug}, now(), ${document}, ${current}, ${publicKeyOf(ctx.keyring, current)}, ${signature})`
   return Object.fromEntries(removed.filter(({ count }) => count > 0).map(({ place, count }) => [place, count]))
 }
 
@@ -116,13 +116,13 @@ const certificateOf = (row: CertificateRow): PurgeCertificate => ({
 
 /** What is wrong with the signature; undefined when the document is as this installation signed it. */
 export function signatureFault(
-  ring: Keyring,
+  keyring: Keyring,
   { document, key_id, public_key, signature }: CertificateRow,
 ): string | undefined {
   const isGenuine = verify(null, Buffer.from(document), publicKeyFrom(public_key), signature)
   if (!isGenuine) return 'signature.invalid'
-  if (!ring.serves(key_id, certificatePurpose)) return 'signature.key_unknown'
-  return publicKeyOf(ring, key_id).equals(public_key) ? undefined : 'signature.key_differs'
+  if (!keyring.serves(key_id, certificatePurpose)) return 'signature.key_unknown'
+  return publicKeyOf(keyring, key_id).equals(public_key) ? undefined : 'signature.key_differs'
 }
 
 /** A certificate is never signed anew: what verifies it outlives the key it was signed with. */
@@ -132,14 +132,14 @@ export const certificatePurpose = 'svc/purge-certificate/v1'
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 const spki = Buffer.from('302a300506032b6570032100', 'hex')
 
-const signingKey = (ring: Keyring, keyId: string) =>
+const signingKey = (keyring: Keyring, keyId: string) =>
   createPrivateKey({
-    key: Buffer.concat([pkcs8, ring.derive(keyId, certificatePurpose).export()]),
+    key: Buffer.concat([pkcs8, keyring.derive(keyId, certificatePurpose).export()]),
     format: 'der',
     type: 'pkcs8',
   })
 
 const publicKeyFrom = (raw: Buffer) => createPublicKey({ key: Buffer.concat([spki, raw]), format: 'der', type: 'spki' })
 
-const publicKeyOf = (ring: Keyring, keyId: string) =>
-  createPublicKey(signingKey(ring, keyId)).export({ format: 'der', type: 'spki' }).subarray(spki.length)
+const publicKeyOf = (keyring: Keyring, keyId: string) =>
+  createPublicKey(signingKey(keyring, keyId)).export({ format: 'der', type: 'spki' }).subarray(spki.length)

@@ -25,7 +25,7 @@ export async function verifyPurgeCertificate(
   { tenantId }: Received<typeof ops.verifyPurgeCertificate>,
 ): Promise<Answer<typeof ops.verifyPurgeCertificate>> {
   const certificate = await readCertificate(ctx, tenantId)
-  const fault = signatureFault(ctx.ring, certificate)
+  const fault = signatureFault(ctx.keyring, certificate)
   const scanned = await scan(ctx, tenantId)
   const entries = await ctx.tx<{ count: number }[]>`
     select count(*)::int as count from journal where workspace_id = ${tenantId} and action = 'tenant.purged'`

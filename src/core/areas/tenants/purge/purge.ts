@@ -323,7 +323,7 @@ function finish(installation: Installation, tenantId: string): Promise<PurgeOutc
     const counts = await certify(ctx, { ...locked, hold_checks: locked.hold_checks + 1, slugBlockedUntil })
     failpoint('purge.certified')
     await ctx.journal('tenant.purged', locked, { params: { counts } })
-    ctx.oblige({ act: 'workspace.purged', tenant_id: tenantId })
+    ctx.recordObligation({ act: 'workspace.purged', tenant_id: tenantId })
     // A proof that an operator spent on this workspace names it as its target.
     await ctx.tx`delete from step_up where target_id = ${tenantId}`
     await ctx.tx`delete from purge_progress where workspace_id = ${tenantId}`

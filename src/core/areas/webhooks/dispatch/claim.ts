@@ -167,7 +167,7 @@ const takeBack = ({ tx }: Ctx, tenantId: string, rows: readonly BegunRow[]): Pro
     where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${tx.json(rows.map(({ id }) => id))})::uuid))`
 
 /** Where the wanted webhooks go and what they sign with, as far as they are ACTIVE. */
-async function readTargets({ tx, ring }: Ctx, tenantId: string, wanted: readonly Wanted[]) {
+async function readTargets({ tx, keyring }: Ctx, tenantId: string, wanted: readonly Wanted[]) {
   // By key from one to the next: `offset 0` keeps the planner, which may know nothing of these tables yet, from any other order.
   const rows = await tx<TargetRow[]>`
     select w.id, w.target_url, w.consecutive_failures > 0 as is_failing, s.id as secret_id, s.ends_at is null as is_in_force,
@@ -190,7 +190,7 @@ async function readTargets({ tx, ring }: Ctx, tenantId: string, wanted: readonly
   for (const [id, [first, ...rest]] of Map.groupBy(newestFirst, (row) => row.id)) {
     if (!first) continue
     const open = (row: TargetRow) =>
-      keyOf(unseal(ring, { tenantId, kind: 'webhook.secret', ownerId: row.secret_id }, row))
+      keyOf(unseal(keyring, { tenantId, kind: 'webhook.secret', ownerId: row.secret_id }, row))
     try {
       targets.set(id, { url: first.target_url, isFailing: first.is_failing, keys: [first, ...rest].map(open) })
     } catch {

@@ -24,8 +24,8 @@
 import { setMaxListeners } from 'node:events'
 import { Problem } from '../../../contract/problem.ts'
 import { listen } from '../../../kernel/database/notifications.ts'
-import type { Courier } from '../../../kernel/egress/post.ts'
-import { bell, perNotification } from '../../../kernel/outbox/fan-out.ts'
+import type { WebhookClient } from '../../../kernel/egress/post.ts'
+import { dueChannel, perNotification } from '../../../kernel/outbox/fan-out.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { signed } from '../signature.ts'
 import type { Begun } from './claim.ts'
@@ -68,13 +68,13 @@ const recordMs = 1_500
 
 export const startDispatcher = (
   installation: Installation,
-  courier: Pick<Courier, 'post'>,
+  webhookClient: Pick<WebhookClient, 'post'>,
   options: DispatcherOptions,
-): Dispatcher => new RunningDispatcher(installation, courier, options)
+): Dispatcher => new RunningDispatcher(installation, webhookClient, options)
 
 class RunningDispatcher implements Dispatcher {
   private readonly installation: Installation
-  private readonly courier: Pick<Courier, 'post'>
+  private readonly webhookClient: Pick<WebhookClient, 'post'>
   private readonly options: DispatcherOptions
   private readonly lanes: Lanes
   private readonly listening: { close(): Promise<void> }
@@ -105,15 +105,15 @@ class RunningDispatcher implements Dispatcher {
   private closing: Promise<void> | undefined
   private isClosing = false
 
-  constructor(installation: Installation, courier: Pick<Courier, 'post'>, options: DispatcherOptions) {
+  constructor(installation: Installation, webhookClient: Pick<WebhookClient, 'post'>, options: DispatcherOptions) {
     this.installation = installation
-    this.courier = courier
+    this.webhookClient = webhookClient
     this.options = options
     this.lanes = new Lanes(options.limits ?? productLimits)
     setMaxListeners(0, this.interrupt.signal) // every attempt under way is one
     // The rest of the pool is for requests.
     this.turnsAtMost = Math.max(1, Math.floor(installation.config.poolSize / 3))
-    this.listening = listen(installation.address, bell, {
+    this.listening = listen(installation.address, dueChannel, {
       heard: (payload) => this.heard(payload),
       listens: () => void this.look(),
     })
@@ -278,7 +278,7 @@ class RunningDispatcher implements Dispatcher {
       const begun = begunAt.get(one.webhookId) ?? []
       for (const [at, place] of this.lanes.claimed(one, begun.length, turn.drained.has(one.webhookId)).entries()) {
         const attempt = begun[at]
-        if (attempt) this.fly(tenantId, attempt, place)
+        if (attempt) this.startAttempt(tenantId, attempt, place)
       }
     }
     // Every place was filled and more is due: nothing can begin until something is over.
@@ -310,7 +310,7 @@ class RunningDispatcher implements Dispatcher {
     this.options.onFailure('deliveries: a turn', error)
   }
 
-  private fly(tenantId: string, begun: Begun, place: Place): void {
+  private startAttempt(tenantId: string, begun: Begun, place: Place): void {
     const slow = setTimeout(() => {
       place.slow()
       this.pump()
@@ -332,13 +332,13 @@ class RunningDispatcher implements Dispatcher {
       .finally(() => {
         clearTimeout(slow)
         this.attempts.delete(attempt)
-        this.landed(tenantId)
+        this.attemptEnded(tenantId)
         this.pump()
       })
     this.attempts.add(attempt)
   }
 
-  private landed(tenantId: string): void {
+  private attemptEnded(tenantId: string): void {
     const left = (this.underWay.get(tenantId) ?? 1) - 1
     if (left > 0) this.underWay.set(tenantId, left)
     else this.underWay.delete(tenantId)
@@ -348,7 +348,7 @@ class RunningDispatcher implements Dispatcher {
     if (begun.body === undefined) return withoutEvent(begun)
     const { targetUrl: url, eventId, body, keys } = begun
     const { headers, sha256 } = signed(eventId, Math.floor(Date.now() / 1000), body, keys)
-    const posted = await this.courier.post({ url, headers, body, signal: this.interrupt.signal })
+    const posted = await this.webhookClient.post({ url, headers, body, signal: this.interrupt.signal })
     return outcomeOf(begun, posted, sha256, this.installation.config.webhookRetrySeconds)
   }
 

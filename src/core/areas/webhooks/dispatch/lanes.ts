@@ -29,7 +29,7 @@ export type Limits = {
   /** Attempts that one turn begins at targets that keep up. */
   readonly atOnce: number
   /** Attempts that one turn begins beside targets that keep up: at those that answer well but are slow or have a queue, and at the rest. */
-  readonly besides: { readonly behind: number; readonly doubtful: number }
+  readonly backgroundLimit: { readonly behind: number; readonly doubtful: number }
 }
 
 export const productLimits: Limits = {
@@ -37,7 +37,7 @@ export const productLimits: Limits = {
   fresh: { daemon: 64, workspace: 16, target: 1 },
   slow: { daemon: 384, workspace: 96, target: 8 },
   atOnce: 64,
-  besides: { behind: 8, doubtful: 1 },
+  backgroundLimit: { behind: 8, doubtful: 1 },
 }
 
 export const slowMs = 500
@@ -48,7 +48,7 @@ const patienceMs = 1_000
 /** How long others stand back after a target that keeps up was served. */
 const quietMs = 50
 /** How long a turn begins few attempts at others after a target that keeps up was served. */
-const standBackMs = 1_000
+const yieldMs = 1_000
 /** What is known of a target that nothing happens to is forgotten after this. */
 const rememberedMs = 10 * 60_000
 
@@ -62,7 +62,7 @@ interface Target {
   /** Rises with each call, so that a claim knows whether it was called meanwhile. */
   calls: number
   /** How many attempts to ask for at once: twice as many as the last claim filled, so that a place asked for in vain is kept from nobody. */
-  appetite: number
+  batchHint: number
   /** More was due than the last claim began. */
   isBehind: boolean
   /** When an attempt was last begun at it as one that keeps up. */
@@ -192,20 +192,20 @@ export class Lanes {
     let { atOnce } = this.limits
     const due = this.inOrder(workspace, now)
     const isAsked = [...workspace.targets.values()].some((target) => target.isAsked && keepsUp(target))
-    const standBack = isAsked || due.some(keepsUp) || now < workspace.servedAt + standBackMs
-    const besides = standBack ? { ...this.limits.besides } : { behind: Infinity, doubtful: Infinity }
+    const isYielding = isAsked || due.some(keepsUp) || now < workspace.servedAt + yieldMs
+    const backgroundLimit = isYielding ? { ...this.limits.backgroundLimit } : { behind: Infinity, doubtful: Infinity }
     for (const target of due) {
       const isFirst = keepsUp(target)
       if (who !== 'all' && isFirst !== (who === 'keep up')) continue
       const lane = laneOf(target)
       // Who kept up a moment ago is no burden for having two events at once.
-      const isCounted = !isFirst && (lane !== 'quick' || now >= target.servedAt + standBackMs)
+      const isCounted = !isFirst && (lane !== 'quick' || now >= target.servedAt + yieldMs)
       const rest = target.isProven ? 'behind' : 'doubtful'
-      const left = isFirst ? atOnce : isCounted ? besides[rest] : Infinity
+      const left = isFirst ? atOnce : isCounted ? backgroundLimit[rest] : Infinity
       const slots = Math.min(this.slotsOf(target, now), left)
       if (slots === 0) continue
       if (isFirst) atOnce -= slots
-      else if (isCounted) besides[rest] -= slots
+      else if (isCounted) backgroundLimit[rest] -= slots
       this.hold(target, lane, slots)
       target.isAsked = true
       const { webhookId, hasExpired, calls } = target
@@ -240,7 +240,7 @@ export class Lanes {
       // One that has a queue from now on protects nobody from the others.
       if (!isBehind) target.workspace.servedAt = this.now()
     }
-    target.appetite = isBehind ? Math.min(target.appetite * 2, this.limits.quick.target) : Math.max(1, begun)
+    target.batchHint = isBehind ? Math.min(target.batchHint * 2, this.limits.quick.target) : Math.max(1, begun)
     return Array.from({ length: begun }, () => this.place(target, lane))
   }
 
@@ -308,7 +308,7 @@ export class Lanes {
     const own = (target.isProven ? this.limits[lane].target : 1) - heldBy(target)
     const left = [
       own,
-      target.appetite,
+      target.batchHint,
       this.limits[lane].workspace - workspace.held[lane],
       this.limits[lane].daemon - this.held[lane],
     ]
@@ -343,7 +343,7 @@ export class Lanes {
         isDue: false,
         isAsked: false,
         calls: 0,
-        appetite: 1,
+        batchHint: 1,
         isBehind: false,
         servedAt: Number.NEGATIVE_INFINITY,
         dueAt: Number.POSITIVE_INFINITY,

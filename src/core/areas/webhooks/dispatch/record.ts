@@ -34,7 +34,7 @@ export interface Outcome {
 
 /** Reads an outcome out of what the courier brought back. */
 export function outcomeOf(begun: Begun, posted: Posted, signedSha256: string, ladder: readonly number[]): Outcome {
-  const { status, failure, durationMs, flight } = posted
+  const { status, failure, durationMs, trace } = posted
   const ended: Ended = {
     n: begun.n,
     cause: begun.cause,
@@ -50,8 +50,8 @@ export function outcomeOf(begun: Begun, posted: Posted, signedSha256: string, la
     body: posted.body === null ? null : readable(posted.body),
     isWhole: posted.isWhole,
     durationMs: Math.round(durationMs),
-    trace: { ...flight, dns_answers: [...flight.dns_answers], signed_sha256: signedSha256 },
-    host: flight.host,
+    trace: { ...trace, dns_answers: [...trace.dns_answers], signed_sha256: signedSha256 },
+    host: trace.host,
     ended,
     verdict: verdictOn(ended, ladder),
   }

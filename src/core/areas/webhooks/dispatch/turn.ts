@@ -59,7 +59,7 @@ export async function takeTurn(
     return { tenantId, ...claimed, isServed: true }
   }
   try {
-    return await installation.transaction(dispatcher, { tenantId, admits: true, passage: behindGate }, work)
+    return await installation.transaction(dispatcher, { tenantId, admits: true, gateAccess: behindGate }, work)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'tenant_suspended') throw error
     if (outcomes.length > 0) await recordInto(installation, tenantId, outcomes, webhookIds, aheadSeconds)
@@ -75,7 +75,7 @@ const recordInto = (
   webhookIds: readonly string[],
   aheadSeconds: number,
 ): Promise<void> =>
-  installation.transaction(dispatcher, { tenantId, passage: behindGate }, async (ctx) => {
+  installation.transaction(dispatcher, { tenantId, gateAccess: behindGate }, async (ctx) => {
     await holdOpen(ctx.tx, tenantId)
     const [tenant] = await ctx.tx<{ is_purged: boolean }[]>`
       select purge_started_at is not null as is_purged from tenant where id = ${tenantId}`

@@ -16,9 +16,9 @@ export function watch(isUp: () => Promise<boolean>, bringUp: () => Promise<void>
   let stopped = false
   let lastSaid: string | undefined
   let timer: NodeJS.Timeout
-  let beating: Promise<void> = Promise.resolve()
+  let heartbeats: Promise<void> = Promise.resolve()
 
-  async function beat(): Promise<void> {
+  async function heartbeat(): Promise<void> {
     try {
       if (!(await isUp()) && !stopped) await bringUp()
       lastSaid = undefined
@@ -32,7 +32,7 @@ export function watch(isUp: () => Promise<boolean>, bringUp: () => Promise<void>
 
   function schedule(): void {
     timer = setTimeout(() => {
-      beating = beat()
+      heartbeats = heartbeat()
     }, beatMilliseconds).unref() // watching is no reason for a process to go on living
   }
 
@@ -41,7 +41,7 @@ export function watch(isUp: () => Promise<boolean>, bringUp: () => Promise<void>
     async stop() {
       stopped = true
       clearTimeout(timer)
-      await beating
+      await heartbeats
     },
   }
 }

@@ -1,7 +1,7 @@
 /** The one fold that names and addresses are compared by. Spec: decisions 3; threats T-30. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fold } from '../../../src/core/kernel/values/fold.ts'
+import { caseFold } from '../../../src/core/kernel/values/case-fold.ts'
 
 describe('equal under the fold', () => {
   test.each([
@@ -18,7 +18,7 @@ describe('equal under the fold', () => {
     ['full width', 'ＡＢＣ', 'abc'],
     ['ring, letter and sign', 'Å', 'Å'],
     ['iota below', 'ᾳ', 'α'],
-  ])('%s', (_, one, other) => expect(fold(one)).toBe(fold(other)))
+  ])('%s', (_, one, other) => expect(caseFold(one)).toBe(caseFold(other)))
 })
 
 test.each([
@@ -27,14 +27,14 @@ test.each([
   ['ø', 'o'], // a letter of its own, not an accent
   ['a b', 'ab'],
   ['日', '月'],
-])('%j and %j stay apart', (one, other) => expect(fold(one)).not.toBe(fold(other)))
+])('%j and %j stay apart', (one, other) => expect(caseFold(one)).not.toBe(caseFold(other)))
 
 test('folding what is folded changes nothing, for every character there is', () => {
   const unstable: string[] = []
   for (let point = 0; point <= 0x10ffff; point += 1) {
     if (point >= 0xd800 && point <= 0xdfff) continue
-    const once = fold(String.fromCodePoint(point))
-    if (fold(once) !== once) unstable.push(point.toString(16))
+    const once = caseFold(String.fromCodePoint(point))
+    if (caseFold(once) !== once) unstable.push(point.toString(16))
   }
   expect(unstable).toEqual([])
 })
@@ -48,7 +48,7 @@ test('case never counts, for every character there is but those with an iota bel
     if (point >= 0xd800 && point <= 0xdfff) continue
     const letter = String.fromCodePoint(point)
     if (hasIotaBelow(letter)) continue
-    if (fold(letter.toUpperCase()) !== fold(letter) || fold(letter.toLowerCase()) !== fold(letter))
+    if (caseFold(letter.toUpperCase()) !== caseFold(letter) || caseFold(letter.toLowerCase()) !== caseFold(letter))
       unequal.push(point.toString(16))
   }
   expect(unequal).toEqual([])
@@ -57,8 +57,8 @@ test('case never counts, for every character there is but those with an iota bel
 test('any text: stable, and alike in every normalization form', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      expect(fold(fold(text))).toBe(fold(text))
-      for (const form of ['NFC', 'NFD', 'NFKC', 'NFKD']) expect(fold(text.normalize(form))).toBe(fold(text))
+      expect(caseFold(caseFold(text))).toBe(caseFold(text))
+      for (const form of ['NFC', 'NFD', 'NFKC', 'NFKD']) expect(caseFold(text.normalize(form))).toBe(caseFold(text))
     }),
     { numRuns: 2_000 },
   )

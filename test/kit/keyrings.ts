@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 
-export interface RingFile {
+export interface KeyringFile {
   current: string
   keys: Record<string, string>
   retired?: Record<string, Record<string, string>>
@@ -10,11 +10,11 @@ export interface RingFile {
 
 export const newKey = () => randomBytes(32).toString('base64url')
 
-export const ringIn = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as RingFile
+export const keyringIn = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as KeyringFile
 
 /** Rewrites the file in place, so that its mode stays. */
-export function changeRing(path: string, change: (ring: RingFile) => void): void {
-  const ring = ringIn(path)
-  change(ring)
-  writeFileSync(path, JSON.stringify(ring))
+export function changeKeyring(path: string, change: (keyring: KeyringFile) => void): void {
+  const keyring = keyringIn(path)
+  change(keyring)
+  writeFileSync(path, JSON.stringify(keyring))
 }

@@ -8,6 +8,6 @@
  *
  * Spec: Resources, Bucket and Label; decisions 3.
  */
-export const fold = (name: string) => strip(strip(name).toLowerCase().toUpperCase().toLowerCase())
+export const caseFold = (name: string) => strip(strip(name).toLowerCase().toUpperCase().toLowerCase())
 
 const strip = (value: string) => value.normalize('NFKD').replace(/\p{M}+/gu, '')

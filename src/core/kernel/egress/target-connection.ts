@@ -36,7 +36,7 @@ export interface Approach {
   tlsMs: number | null
 }
 
-export interface Line {
+export interface TargetConnection {
   readonly client: Client
   readonly openedAt: number
   /** Of the connection in use; a new one when the target had closed it. */
@@ -60,7 +60,7 @@ const unknown = (): Approach => ({
   tlsMs: null,
 })
 
-export function openLine(guard: Guard, url: URL, connectMs: number): Line {
+export function openConnection(guard: Guard, url: URL, connectMs: number): TargetConnection {
   let approach = unknown()
   let dials = 0
   let socket: Socket | undefined
