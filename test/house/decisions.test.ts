@@ -1,5 +1,6 @@
 /**
- * Decision records have one shape, and the index lists each of them once. Each rule is tried on an offender first.
+ * Decision records have one shape, and the index lists each of them once. Each rule is tried on an
+ * offender first.
  *
  *    # NNNN Title ─▶ Status ─▶ Decision ─▶ Why ─▶ Alternatives ─▶ Cost ─▶ Measurements (optional)
  */
@@ -45,18 +46,19 @@ function statusOf(page: Page): string | undefined {
   return successor && `superseded by ${successor}`
 }
 
-const hasSectionsInOrder = (page: Page) => {
-  const names = sectionsOf(page).map(({ name }) => name)
-  return [required, [...required, last]].some((order) => order.join() === names.join())
-}
+const inOrder = [...required, last]
+const namesOf = (page: Page) => sectionsOf(page).map(({ name }) => name)
 
 const linksOf = ({ text }: Page) => [...text.matchAll(/\]\((\d{4}-[^)#]+)\)/g)].map(([, to = '']) => to)
 
 const wellFormed: Page = {
   name: '0001-example.md',
-  text: ['# 0001 Example', '## Status', 'Accepted.', ...required.slice(1).flatMap((name) => [`## ${name}`, 'Text.'])].join(
-    '\n\n',
-  ),
+  text: [
+    '# 0001 Example',
+    '## Status',
+    'Accepted.',
+    ...required.slice(1).flatMap((name) => [`## ${name}`, 'Text.']),
+  ].join('\n\n'),
 }
 const offending = (from: string | RegExp, to: string): Page => ({
   ...wellFormed,
@@ -82,16 +84,22 @@ const rules: readonly {
     offence: offending('# 0001', '# 0002'),
   },
   {
-    name: 'the sections stand in order',
-    why: `exactly ${required.join(', ')}, and ${last} last where there are figures`,
-    breaks: (page) => !hasSectionsInOrder(page),
-    offence: offending('## Why\n\nText.\n\n## Alternatives', '## Alternatives\n\nText.\n\n## Why'),
+    name: 'every section is there, and no other',
+    why: `${required.join(', ')}, and ${last} where there are figures`,
+    breaks: (page) => {
+      const names = namesOf(page)
+      return required.some((name) => !names.includes(name)) || names.some((name) => !inOrder.includes(name))
+    },
+    offence: offending('\n\n## Cost\n\nText.', ''),
   },
   {
-    name: 'measurements are the only section that may be missing',
-    why: `exactly ${required.join(', ')}, and ${last} last where there are figures`,
-    breaks: (page) => !hasSectionsInOrder(page),
-    offence: offending('\n\n## Cost\n\nText.', ''),
+    name: 'the sections stand in order, each once',
+    why: inOrder.join(', '),
+    breaks: (page) => {
+      const places = namesOf(page).map((name) => inOrder.indexOf(name))
+      return places.some((place, at) => place <= (places[at - 1] ?? -1))
+    },
+    offence: offending('## Why\n\nText.\n\n## Alternatives', '## Alternatives\n\nText.\n\n## Why'),
   },
   {
     name: 'no section is empty',
@@ -130,7 +138,10 @@ describe('decision records', () => {
   test.each(rules)('$name', ({ why, breaks, offence }) => {
     expect(breaks(wellFormed), 'the rule refuses a record that is as it should be').toBe(false)
     expect(breaks(offence), 'the rule does not catch its own example').toBe(true)
-    expect(records.filter(breaks).map(({ name }) => name), why).toEqual([])
+    expect(
+      records.filter(breaks).map((record) => record.name),
+      why,
+    ).toEqual([])
   })
 })
 
@@ -161,7 +172,7 @@ describe('the index of decisions', () => {
   test('lists every record once, with its title and status', () => expect(faultsOf(index, records)).toEqual([]))
 
   test('lists the records of a group in the order of their numbers', () => {
-    const groups = index.split(/^## /m).map((group) => [...group.matchAll(/^- \[(\d{4}) /gm)].map(([, number]) => number))
+    const groups = index.split(/^## /m).map((group) => [...group.matchAll(/^- \[(\d{4}) /gm)].map(([, at]) => at))
     expect(groups.filter((numbers) => numbers.join() !== [...numbers].sort().join())).toEqual([])
   })
 })
