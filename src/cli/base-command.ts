@@ -1,7 +1,7 @@
 /**
- * What every command has: how it speaks, how it ends, and how it reaches the installation.
+ * The base of every command: its output, how it ends, and its connection to the installation.
  *
- * stdout is the answer, stderr everything else. `run()` returns the API's representation,
+ * stdout carries the answer, stderr everything else. `run()` returns the API's representation,
  * which is what --json prints, unchanged.
  */
 import { Command, Flags } from '@oclif/core'
@@ -19,7 +19,7 @@ import { printableLines } from './render/printable.ts'
 export abstract class BaseCommand extends Command {
   static override enableJsonFlag = true
   static override baseFlags = {
-    'no-color': Flags.boolean({ summary: 'No colours, as with NO_COLOR.', helpGroup: 'GLOBAL' }),
+    'no-color': Flags.boolean({ summary: 'Print without colours, as with NO_COLOR.', helpGroup: 'GLOBAL' }),
   }
 
   override async init(): Promise<void> {
@@ -27,7 +27,7 @@ export abstract class BaseCommand extends Command {
     if (this.argv.includes('--no-color')) process.env['NO_COLOR'] = '1'
   }
 
-  /** Everything thrown is told in one place (report.ts), also with --json. */
+  /** report.ts prints every error, also with --json. */
   override async catch(error: Error): Promise<never> {
     throw error
   }
@@ -36,15 +36,15 @@ export abstract class BaseCommand extends Command {
     process.stdout.write(`${printableLines(writeJson(value, 2) ?? '')}\n`)
   }
 
-  /** Prints the answer for people; nothing is drawn where it is wanted as JSON. */
+  /** Prints the answer for people; with --json it prints nothing. */
   protected async show(draw: () => string | Promise<string>): Promise<void> {
     if (!this.jsonEnabled()) this.log(await draw())
   }
 
-  /** Tells people on stderr; says nothing where only JSON is wanted. */
+  /** A message for people, on stderr; oclif drops it with --json. */
   protected readonly tell = (line: string): void => this.logToStderr(printableLines(line))
 
-  /** What matters also to whoever reads JSON, such as a retry or which database is touched. */
+  /** A message on stderr also with --json, such as a retry, or which database is used. */
   protected readonly note = (line: string): void => void process.stderr.write(`${printableLines(line)}\n`)
 }
 
@@ -55,7 +55,7 @@ export interface CallerFlags {
   readonly 'while-serving'?: boolean
 }
 
-/** Which installation is called, and as whom. */
+/** Which installation a command calls, and with which profile. */
 export const targetFlags = {
   profile: Flags.string({
     summary: "The profile to use instead of this folder's.",
@@ -63,7 +63,7 @@ export const targetFlags = {
     helpValue: 'NAME',
   }),
   'api-url': Flags.string({
-    summary: 'The installation to call; overrides SVC_API_URL.',
+    summary: 'The URL of the installation; overrides SVC_API_URL.',
     helpGroup: 'GLOBAL',
     helpValue: 'URL',
   }),
@@ -75,19 +75,19 @@ export abstract class CallerCommand extends BaseCommand {
     ...BaseCommand.baseFlags,
     ...targetFlags,
     recovery: Flags.boolean({
-      summary: 'Work directly on the database, with the daemon down.',
+      summary: 'Work directly on the database, while no daemon runs.',
       helpGroup: 'GLOBAL',
       exclusive: ['profile', 'api-url'],
     }),
     'while-serving': Flags.boolean({
-      summary: 'Work on the database although a daemon serves it.',
+      summary: 'Work on the database even while a daemon serves it.',
       helpGroup: 'GLOBAL',
     }),
   }
 
   #caller: Caller | undefined
 
-  /** Opens the way to the installation; it is closed when the command ends. `makes`: the embedded one may be made for it. */
+  /** Connects to the installation until the command ends. `makes`: the command may create the embedded installation. */
   protected async open(flags: CallerFlags, { makes = false }: { makes?: boolean } = {}): Promise<Caller> {
     this.#caller ??= await openCaller(
       {
@@ -102,7 +102,7 @@ export abstract class CallerCommand extends BaseCommand {
     return this.#caller
   }
 
-  /** A command to type next, on the same installation: with the flags that this one was given for that. */
+  /** The next command to type, with the flags that chose the installation for this one. */
   protected following(command: string, flags: CallerFlags): string {
     const same = [
       flags.recovery ? ' --recovery' : '',
@@ -119,9 +119,9 @@ export abstract class CallerCommand extends BaseCommand {
   }
 
   /**
-   * Carries out an operation that may want a step-up, or takes one that is sent: proves who is calling with the
-   * password and the second factor, bound to this operation and its target, and sends the proof along. At the
-   * database nothing is proven: the operating system has let the caller in.
+   * Calls an operation that needs or accepts a step-up. It asks for the password and the second factor, exchanges
+   * them for a proof that is bound to this operation and its target, and sends the proof with the call. At the
+   * database no proof is needed: the operating system has authenticated the caller.
    */
   protected async callProven<O extends Operation>(
     caller: Caller,
@@ -134,7 +134,7 @@ export abstract class CallerCommand extends BaseCommand {
     const password = await secretOrAsk(
       { stdin: source['password-stdin'], file: source['password-file'] },
       'password',
-      'This needs your password once more:',
+      'Your password again, to confirm this:',
       'notAllowed',
     )
     const [targetId] = Object.values((params ?? {}) as Record<string, string>)

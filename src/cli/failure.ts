@@ -7,18 +7,18 @@ export const exitCodes = {
   notFound: 3,
   /** Not allowed, or a step-up is needed. */
   notAllowed: 4,
-  /** A conflict, or a precondition that does not hold. */
+  /** A conflict, or a failed precondition. */
   conflict: 5,
   rateLimited: 6,
-  /** Server or database not reached. */
+  /** The server or the database was not reached. */
   unreached: 7,
-  /** Finished, and found something that needs attention. */
+  /** The command finished and found something that needs attention. */
   findings: 8,
 } as const
 
 export type Ending = keyof typeof exitCodes
 
-/** The command line's own refusal: what happened and what to do about it, one line each, no secret in either. */
+/** A refusal by the command line: what happened, and what to do about it. Each is one line without secrets. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly ending: Ending
@@ -31,7 +31,7 @@ export class Failure extends Error {
   }
 }
 
-/** The ending a problem's status stands for. */
+/** The ending for the HTTP status of a problem. */
 export function endingOf(status: number): Ending {
   if (status === 404 || status === 410) return 'notFound'
   if (status === 401 || status === 403) return 'notAllowed'

@@ -1,10 +1,10 @@
 /**
- * Ctrl-C and SIGTERM while something is held: it is let go first, so that an embedded
- * database which this command started does not stay behind. A second signal ends at once.
+ * On Ctrl-C and SIGTERM a command first releases what it holds, so that an embedded database
+ * that it started does not keep running. A second signal ends the process at once.
  */
 const codes = { SIGINT: 130, SIGTERM: 143 } as const
 
-/** Runs `release` on a signal, then ends; answers how to stop listening. */
+/** Runs `release` on a signal, then ends the process; returns a function that stops listening. */
 export function onInterruption(release: () => Promise<void>): () => void {
   const listeners = (['SIGINT', 'SIGTERM'] as const).map((signal) => {
     const listener = () => void release().finally(() => process.exit(codes[signal]))

@@ -1,11 +1,11 @@
 /**
- * The command line's entry: oclif finds the command, this file says how it ended.
+ * The entry of the command line: oclif finds the command, this file reports how it ended.
  *
- * Whatever is thrown becomes one clear line on stderr and an exit code (report.ts); a
- * stack trace is shown only to whoever asks with SVC_LOG_LEVEL=trace or DEBUG.
+ * Every error becomes one clear line on stderr and an exit code (report.ts). A stack trace
+ * is shown only with SVC_LOG_LEVEL=trace or DEBUG.
  *
- * Before oclif is loaded: `--version` (30 ms instead of 100), and the daemon as service
- * managers run it, which starts sooner and stays some 25 MB smaller without a command line.
+ * Two cases run without oclif: `--version` (30 ms instead of 100), and the daemon as service
+ * managers start it, which starts faster and needs about 25 MB less memory.
  */
 import { readFileSync } from 'node:fs'
 import type { DaemonRole } from '../daemon/main.ts'
@@ -24,7 +24,7 @@ export function main(): void {
   else void runCommand(argv)
 }
 
-/** The role of `svc daemon [--role ROLE]`; undefined for every other command line, which is oclif's to read. */
+/** The role of `svc daemon [--role ROLE]`; undefined for every other command line, which oclif reads. */
 function daemonRole([command, ...rest]: readonly string[]): DaemonRole | undefined {
   if (command !== 'daemon') return undefined
   const [, named] = /^--role[= ](.*)$/.exec(rest.join(' ')) ?? []
@@ -42,7 +42,7 @@ async function runCommand(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Whether the answer was asked for as JSON; after `--` nothing is a flag any more. */
+/** Whether --json was given; words after `--` are not flags. */
 const wantsJson = (argv: readonly string[]) => {
   const end = argv.indexOf('--')
   return argv.slice(0, end === -1 ? undefined : end).includes('--json')

@@ -1,9 +1,9 @@
 /**
- * Whatever a command threw, as one clear line on stderr and an exit code.
+ * Turns every error of a command into one clear line on stderr and an exit code.
  *
- * With --json the line is a problem document instead: the API's own where the API
- * refused, else one of ours with a code below `cli.`. Errors of modules that are loaded
- * only sometimes (configuration, database, prompts) are told by their name.
+ * With --json the line is a problem document: the API's own if the API refused, else one
+ * with a code below `cli.`. Errors of modules that are not always loaded (configuration,
+ * database, prompts) are recognised by their name.
  */
 import { randomUUID } from 'node:crypto'
 import { type Problem, problemBody, problemOf } from '../core/contract/problem.ts'
@@ -19,7 +19,7 @@ interface Told {
   readonly document: unknown
 }
 
-/** Writes what happened to stderr and answers the exit code. Nothing is written where the command has said it all itself. */
+/** Writes the error to stderr and returns the exit code. Writes nothing if the command ended itself with a code. */
 export function report(error: unknown, asJson: boolean): number {
   const exit = exitOf(error)
   if (exit !== undefined) return exit
@@ -75,13 +75,17 @@ function failureOf(error: unknown): Failure {
   if ('oclif' in error) return usageFailure(error)
   const known = unreachedDatabase(error) ?? unwritable(error)
   if (known) return known
-  return new Failure('failed', `Failed: ${oneLine(error.message)}.`, 'With SVC_LOG_LEVEL=trace it says where.')
+  return new Failure(
+    'failed',
+    `Failed: ${oneLine(error.message)}.`,
+    'Run it again with SVC_LOG_LEVEL=trace to see where.',
+  )
 }
 
 const unreachedCodes =
   /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08...|28...|3D000|53300|57P0.)$/
 
-/** A database that a driver did not get to; several addresses that were tried come as one error of errors. */
+/** A database that was not reached. If several addresses were tried, the driver throws an AggregateError. */
 function unreachedDatabase(error: Error): Failure | undefined {
   const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error
   const { code, message } = cause as NodeJS.ErrnoException
@@ -94,17 +98,17 @@ function unreachedDatabase(error: Error): Failure | undefined {
   )
 }
 
-/** What the operating system refuses; its own message repeats the call, which helps nobody. */
+/** A refusal of the operating system, without its own message, which only repeats the system call. */
 function unwritable(error: Error): Failure | undefined {
   const { code, path } = error as NodeJS.ErrnoException
   const where = path === undefined ? '' : ` (${path})`
   if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG')
-    return new Failure('failed', `There is no space left on the disk${where}.`, 'Free some, then repeat the command.')
+    return new Failure('failed', `There is no space left on the disk${where}.`, 'Free space, then repeat the command.')
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
     return new Failure(
       'failed',
       `${path ?? 'A file'} cannot be opened or written (${code}).`,
-      'Check who owns it, and its mode.',
+      'Check its owner and its mode.',
     )
   return undefined
 }
@@ -121,7 +125,7 @@ function usageFailure(error: Error): Failure {
       `There is no command "${unknown[1]?.replaceAll(':', ' ')}".`,
       '`svc help` lists the commands.',
     )
-  return new Failure('usage', /[.!?]$/.test(said) ? said : `${said}.`, '`--help` shows how it is used.')
+  return new Failure('usage', /[.!?]$/.test(said) ? said : `${said}.`, '`--help` shows the usage.')
 }
 
 const colours = /\u001b\[[0-9;]*m/g

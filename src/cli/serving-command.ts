@@ -1,6 +1,6 @@
 /**
- * A command that stays and serves: with --json it prints its answer as soon as it is
- * ready, on one line, because whoever started it reads on until then and not to the end.
+ * A command that keeps running and serves. With --json it prints its answer on one line as
+ * soon as it is ready, because the program that started it waits for that line.
  */
 import { writeJson } from '../core/kernel/values/json.ts'
 import type { Daemon, DaemonRole } from '../daemon/main.ts'
@@ -13,7 +13,7 @@ export abstract class ServingCommand extends BaseCommand {
     process.stdout.write(`${printable(writeJson(value) ?? '')}\n`)
   }
 
-  /** Starts the daemon of this process. Fails as `svc daemon` ends where it cannot be started. */
+  /** Starts the daemon in this process. A failed start fails with the exit code of `svc daemon`. */
   protected async serve(role: DaemonRole): Promise<Daemon> {
     const { serveUntilSignal, startFailure } = await import('../daemon/main.ts')
     return serveUntilSignal(role).catch((error: unknown) => {

@@ -68,7 +68,7 @@ describe.each(['api', 'database'] as const)('by the %s', (way) => {
     const failed = await run(['ai-providers', 'test', name])
     model.misbehave = undefined
     expect(failed).toMatchObject({ code: 8 })
-    expect(failed.stdout).toContain('credentials: the key is not taken')
+    expect(failed.stdout).toContain('credentials: the API refuses the key')
   })
 
   test('update changes what is named, and nothing else', async () => {
@@ -84,7 +84,7 @@ describe.each(['api', 'database'] as const)('by the %s', (way) => {
     expect(changed).toMatchObject({ code: 0 })
     expect(changed.stdout).toMatch(/processor +Other Ltd\n[\s\S]*completion +small\nembedding +vectors\nkey +sealed/)
     const again = await run(['ai-providers', 'update', name, '--processor', 'Other Ltd'])
-    expect(again.stderr).toContain('It was so already.')
+    expect(again.stderr).toContain('Nothing changed')
     expect((await run(['ai-providers', 'update', name, '--api-key-stdin'], 'key-from-stdin\n')).code).toBe(0)
     await run(['ai-providers', 'test', name])
     expect(model.requests.at(-1)?.headers.authorization).toBe('Bearer key-from-stdin')

@@ -42,7 +42,7 @@ function expectClear(ran: Ran, code: number, says: RegExp | string): void {
 
 test('a flag that is missing is said in one sentence', async () => {
   const ran = await home.svc(['tokens', 'create', '--scope', 'workspace:read'])
-  expect(ran).toEqual({ code: 2, stdout: '', stderr: 'Missing required flag name. `--help` shows how it is used.\n' })
+  expect(ran).toEqual({ code: 2, stdout: '', stderr: 'Missing required flag name. `--help` shows the usage.\n' })
 })
 
 describe('values', () => {
@@ -114,8 +114,8 @@ describe('values', () => {
   })
 
   test.each([
-    ['items', 'is not of the form QUOTA=VALUE'],
-    ['items=', 'is not of the form QUOTA=VALUE'],
+    ['items', 'does not have the form QUOTA=VALUE'],
+    ['items=', 'does not have the form QUOTA=VALUE'],
     ['items=-1', 'must be a whole number'],
     ['items=1.5', 'must be a whole number'],
     ['items=many', 'must be a whole number'],
@@ -176,7 +176,7 @@ describe('the keyring', () => {
     home.svc(['tenants', 'list', '--recovery'], { env: { ...env, ...more } })
 
   test('that is not named', async () =>
-    expectClear(await list({ SVC_KEYRING_FILE: '' }), 2, 'SVC_KEYRING_FILE is not set.'))
+    expectClear(await list({ SVC_KEYRING_FILE: '' }), 2, 'SVC_KEYRING_FILE is not set'))
   test('that does not exist is not made beside a database of the operator’s own', async () => {
     expectClear(await list(), 2, /does not exist\. Restore it from its backup/)
     expect(readdirSync(home.folder)).toEqual([])
@@ -272,7 +272,7 @@ describe('the database', () => {
       const at = { ...env, SVC_DATABASE_URL: urlOf(older.daemon), SVC_DATABASE_OWNER_URL: urlOf(older.owner) }
       expect(await home.svc(['db', 'migrate'], { env: at })).toMatchObject({
         code: 0,
-        stdout: 'The database is up to date; nothing was run.\n',
+        stdout: 'The database is up to date; no migration ran.\n',
       })
       const [last] = await older.sql<
         { name: string }[]
@@ -291,8 +291,8 @@ describe('the database', () => {
 
 describe('places', () => {
   test('a command in the wrong folder makes nothing there', async () => {
-    expectClear(await home.svc(['tenants', 'list']), 2, /Nothing is configured here/)
-    expectClear(await home.svc(['tenants', 'list', '--recovery']), 2, /Nothing is configured here/)
+    expectClear(await home.svc(['tenants', 'list']), 2, /No installation is configured for this folder/)
+    expectClear(await home.svc(['tenants', 'list', '--recovery']), 2, /No installation is configured for this folder/)
     expectClear(await home.svc(['db', 'migrate']), 2, /There is no database in /)
     expect(readdirSync(home.folder)).toEqual([])
     expect(existsSync(home.config)).toBe(false)
@@ -315,7 +315,7 @@ describe('places', () => {
       '--password-stdin',
     ]
     const ran = await home.svc(args, { env: { SVC_PORT: String(port) }, input: 'correct horse battery' })
-    expectClear(ran, 1, `The port ${port} on 127.0.0.1 is in use. Stop what listens there, or set SVC_PORT.`)
+    expectClear(ran, 1, `The port ${port} on 127.0.0.1 is in use. Stop the program that uses it, or set SVC_PORT.`)
     expect(readdirSync(home.folder)).toEqual([])
     await new Promise((done) => server.close(done))
   })
@@ -362,7 +362,7 @@ describe('places', () => {
     expectClear(
       await home.svc(['tenants', 'list'], { env: { SVC_API_URL: 'http://127.0.0.1:1', SVC_TOKEN: 'a\nb' } }),
       2,
-      /characters that no token has/,
+      /characters that a token cannot have/,
     )
   })
 

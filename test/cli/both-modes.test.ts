@@ -53,14 +53,14 @@ describe.each(['api', 'database'] as const)('by the %s', (way) => {
     expect(stderr).toContain(`Will provision ${slug} (Acme Ltd), owned by ada@acme.example, on `)
     // The owner is at another machine, where no profile names this installation.
     const join = way === 'api' ? `svc invitations redeem --api-url ${daemon.address}` : 'svc invitations redeem'
-    expect(stderr).toContain(`give the token to ada@acme.example, who joins with \`${join}\``)
+    expect(stderr).toContain(`give the token to ada@acme.example. They join with \`${join}\``)
   })
 
   test('a slug that is taken is a conflict, told in one line, and with --json as the problem', async () => {
     const words = await provision()
     expect(words).toMatchObject({ code: 5, stdout: '' })
     expect(words.stderr.trim().split('\n').at(-1)).toBe(
-      'That slug is taken, or was until recently. Choose another one.',
+      'That slug is taken, or was until recently. Choose another slug.',
     )
     const json = await provision('--json')
     expect(json).toMatchObject({ code: 5, stdout: '' })
@@ -232,7 +232,7 @@ describe('only one of the two', () => {
       env: databaseEnv(daemon.config),
     })
     expect(answer).toMatchObject({ code: 4, stdout: '' })
-    expect(answer.stderr).toContain('This cannot be done directly on the database')
+    expect(answer.stderr).toContain('This command cannot work directly on the database')
   })
 
   test('the database is left alone while a daemon serves it, unless that is meant', async () => {
@@ -240,7 +240,7 @@ describe('only one of the two', () => {
     const refused = await home.svc(['tenants', 'suspend', 'acme-api', '--recovery'], { env })
     expect(refused).toMatchObject({ code: 5, stdout: '' })
     expect(refused.stderr).toBe(
-      'A daemon is serving this installation. `svc login` works through it; --while-serving works beside it.\n',
+      'A daemon is serving this installation. Sign in to it with `svc login`, or add --while-serving to work on the database at the same time.\n',
     )
     expect(await daemon.db.sql`select state from tenant where slug = 'acme-api'`).toEqual([{ state: 'ACTIVE' }])
   })
@@ -248,7 +248,7 @@ describe('only one of the two', () => {
   test('a database without a profile needs --recovery, said aloud', async () => {
     const answer = await home.svc(['tenants', 'list'], { env: databaseEnv(daemon.config) })
     expect(answer).toMatchObject({ code: 2, stdout: '' })
-    expect(answer.stderr).toContain('--recovery works directly on the database.')
+    expect(answer.stderr).toContain('work directly on the database with --recovery.')
   })
 
   test("suspending one's own workspace asks for its name first", async () => {

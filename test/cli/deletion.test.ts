@@ -83,7 +83,7 @@ describe.each(everyWay)('by %s', (way: Way) => {
       acme.displayName,
       ...proof(),
     )
-    expect([applied.code, applied.stderr]).toEqual([5, expect.stringContaining('does not hold any more')])
+    expect([applied.code, applied.stderr]).toEqual([5, expect.stringContaining('is outdated')])
     expect(await stateOf(acme)).toBe('ACTIVE')
   })
 
@@ -125,8 +125,8 @@ describe.each(everyWay)('by %s', (way: Way) => {
       reason: 'their provider is down',
     })
     expect((await run('tenants', 'show', acme.slug)).stdout).toMatch(/passwords until .*\n.*Ada/)
-    expect((await run('tenants', 'close-password', acme.slug)).stderr).toContain('is closed')
-    expect((await run('tenants', 'close-password', acme.slug)).stderr).toContain('had no opening')
+    expect((await run('tenants', 'close-password', acme.slug)).stderr).toContain('has ended')
+    expect((await run('tenants', 'close-password', acme.slug)).stderr).toContain('had no password opening')
     expect(
       (
         await run(
@@ -197,9 +197,9 @@ describe.each(everyWay)('by %s', (way: Way) => {
     expect([first.code, first.stdout, first.stderr]).toEqual([
       0,
       expect.stringContaining('MISSING'),
-      expect.stringContaining('1 placed, 0 there already'),
+      expect.stringContaining('1 placed, 0 present already'),
     ])
-    expect((await replace(file)).stderr).toContain('0 placed, 1 there already')
+    expect((await replace(file)).stderr).toContain('0 placed, 1 present already')
     expect((await replace('{"holds": [')).code).toBe(2)
     expect((await replace('{"holds": []}')).stderr).toContain('recovery_point')
   })
@@ -215,12 +215,12 @@ describe.each(everyWay)('by %s', (way: Way) => {
     const shown = await run('tenants', 'purge-certificate', 'show', acme.slug)
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringMatching(/Ed25519[\s\S]*label/)])
     const verified = await run('tenants', 'purge-certificate', 'verify', acme.slug)
-    expect([verified.code, verified.stderr]).toEqual([0, expect.stringContaining('nothing is left')])
+    expect([verified.code, verified.stderr]).toEqual([0, expect.stringContaining('no data is left')])
     await ways.sql`insert into request_rate (tenant_id, paid_until) values (${acme.id}, now())`
     const found = await run('tenants', 'purge-certificate', 'verify', acme.id)
     expect([found.code, found.stdout]).toEqual([
       8,
-      expect.stringContaining('Something is left: {"place":"request_rate","left":1}.'),
+      expect.stringContaining('Data is left: {"place":"request_rate","left":1}.'),
     ])
     expect((await run('tenants', 'purge-certificate', 'show', 'nobody')).code).toBe(3)
   })
@@ -249,7 +249,9 @@ test("the deletion of one's own workspace says that it locks out, and that only 
   const deleted = await run('--confirm', name)
   expect([deleted.code, deleted.stderr]).toEqual([
     0,
-    expect.stringContaining('To take that back: svc tenants cancel-deletion home --recovery, or another operator\n'),
+    expect.stringContaining(
+      'To cancel the deletion: svc tenants cancel-deletion home --recovery, or another operator\n',
+    ),
   ])
   expect((await home.svc(['tenants', 'cancel-deletion', 'home'], { env: env() })).code).toBe(4)
   const atDatabase = reach('recovery')

@@ -113,7 +113,7 @@ test('values that do not open are a finding, and keep the watch from nothing', a
   await switchKey()
   await ways.sql`update sealed_value set wrap = set_byte(wrap, 20, 255 - get_byte(wrap, 20)) where owner_id = (select owner_id from sealed_value limit 1)`
   const done = await inMode('recovery', 'encryption', 'reseal', '--watch')
-  expect([done.code, done.stderr]).toEqual([8, expect.stringContaining('1 value(s) do not open')])
+  expect([done.code, done.stderr]).toEqual([8, expect.stringContaining('1 value(s) cannot be decrypted')])
 })
 
 describe('retire', () => {
@@ -125,7 +125,7 @@ describe('retire', () => {
     expect((await retire(current)).stderr).toContain(`"${current}" is the current key`)
     const key = await switchKey()
     const early = await retire(current)
-    expect([early.code, early.stderr]).toEqual([5, expect.stringContaining('2 stored value(s) still name it')])
+    expect([early.code, early.stderr]).toEqual([5, expect.stringContaining('2 stored value(s) are still under it')])
     expect((await retire('nobody')).code).toBe(3)
     expect(Object.keys(keyringIn(keyringFile()).keys)).toEqual(expect.arrayContaining([current, key]))
   })
@@ -180,7 +180,7 @@ describe('retire', () => {
     const { current, keys } = keyringIn(keyringFile())
     await switchKey()
     const done = await retire(current)
-    expect([done.code, done.stderr]).toEqual([0, expect.stringContaining('is retired')])
+    expect([done.code, done.stderr]).toEqual([0, expect.stringContaining('is removed')])
     await ways.rereadKeyrings()
 
     const verified = await ways.call('api', purgeOperations.verifyPurgeCertificate, { tenantId: leaving.id })

@@ -50,7 +50,7 @@ beforeAll(async () => {
   ])
   clearInterval(watching)
   address = /^listening on (.+)$/m.exec(listening)![1]!
-  expect(told).toContain('Set up: workspace acme, owned by ada@acme.example, who is its first operator.')
+  expect(told).toContain('Set up: workspace acme. Its owner ada@acme.example is the first operator.')
   expect(told).toContain('Next, in another terminal: svc tenants list')
 }, 60_000)
 afterAll(async () => {
@@ -172,7 +172,7 @@ describe('after Ctrl-C', () => {
     const { checks } = JSON.parse(stdout)
     expect(checks.find(({ check }: { check: string }) => check === 'daemon')).toMatchObject({
       state: 'warn',
-      remedy: 'Run: svc up, or svc daemon',
+      remedy: 'Run: svc up or svc daemon',
     })
   })
 

@@ -84,7 +84,7 @@ describe.each(everyWay)('by %s', (way: Way) => {
 
   test('add, list, show, change: the secret is never shown', async () => {
     const added = await add('--domain', 'acme.example', '--domain', 'acme.test', '--newcomer-role', 'MEMBER')
-    expect([added.code, added.stderr]).toEqual([0, expect.stringContaining('Each workspace switches it on')])
+    expect([added.code, added.stderr]).toEqual([0, expect.stringContaining('Each workspace can now switch it on')])
     expect(added.stdout).toMatch(/secret +sealed/)
     expect(added.stdout + added.stderr).not.toContain('shared secret')
     expect((await run('list')).stdout).toContain(name)
@@ -133,7 +133,7 @@ describe.each(everyWay)('by %s', (way: Way) => {
 
     await switchOn(id)
     const stale = await run('withdraw', name, '--now', '--apply', json.hash, '--confirm', '1', ...proof())
-    expect([stale.code, stale.stderr]).toEqual([5, expect.stringContaining('does not hold any more')])
+    expect([stale.code, stale.stderr]).toEqual([5, expect.stringContaining('is outdated')])
     const wrong = await run('withdraw', name, '--now', '--confirm', '1', ...proof())
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('Nothing was done')])
     expect(await ways.sql`select withdraw_at from identity_provider where id = ${id}`).toEqual([{ withdraw_at: null }])

@@ -56,7 +56,7 @@ describe('installation set-up through a daemon', () => {
     const { code, stderr } = await setUp(home.secretFile('right', daemon.setUpToken))
     expect(code).toBe(0)
     expect(stderr).toBe(
-      `Set up ${daemon.address}: workspace acme, owned by ada@acme.example, who is its first operator.\n` +
+      `Set up ${daemon.address}: workspace acme. Its owner ada@acme.example is the first operator.\n` +
         `Next: svc login --workspace acme --email ada@acme.example --api-url ${daemon.address}\n`,
     )
     const [tenant] = await daemon.db.sql<{ id: string; slug: string; display_name: string }[]>`select * from tenant`
@@ -87,7 +87,7 @@ test('doctor does not promise what commands refuse: with a database of your own 
   const { checks } = JSON.parse(stdout) as { checks: { check: string; state: string; says: string }[] }
   expect(checks.find(({ check }) => check === 'access')).toMatchObject({
     state: 'warn',
-    says: 'no profile and no SVC_API_URL: commands work with --recovery only',
+    says: 'no profile, and SVC_API_URL is not set: commands need --recovery',
   })
   expect(await home.svc(['tenants', 'list'], { env })).toMatchObject({ code: 2 })
 })
@@ -126,7 +126,7 @@ describe('an invited owner', () => {
     const short = await redeem('bo', 'short')
     expect(short).toMatchObject({ code: 2, stdout: '' })
     expect(short.stderr).toContain('/password  must have at least 12 characters')
-    expect(short.stderr).toContain('/password  is one of those that everybody tries first')
+    expect(short.stderr).toContain('/password  is a common password')
 
     expect(await redeem('bo', password)).toMatchObject({ code: 0 })
     const file = join(home.config, 'svc', 'profiles', 'bo.json')

@@ -81,8 +81,8 @@ describe('login', () => {
     const answer = await signIn('--admin')
     await daemon.db.sql`insert into operator (account_id, workspace_id) values (${owner.accountId}, ${owner.tenantId})`
     expect(answer).toMatchObject({ code: 4, stdout: '' })
-    expect(answer.stderr).toContain(`${owner.email} is no operator`)
-    expect(answer.stderr).toContain('The session was ended again.')
+    expect(answer.stderr).toContain(`${owner.email} is not an operator`)
+    expect(answer.stderr).toContain('The session was ended.')
     expect(await sessions()).toEqual(open)
     expect(readFileSync(profileFile(), 'utf8')).toBe(before)
     expect(await home.svc(['api', 'GET', '/accounts/me'])).toMatchObject({ code: 0 })
@@ -140,13 +140,13 @@ describe('a profile', () => {
     expect(await home.svc(['tenants', 'list'], { cwd: below })).toMatchObject({ code: 0 })
     expect(await home.svc(['tenants', 'list'], { cwd: home.config })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('Nothing is configured here'),
+      stderr: expect.stringContaining('No installation is configured for this folder'),
     })
     expect(await home.svc(['tenants', 'list', '--profile', 'work'], { cwd: home.config })).toMatchObject({ code: 0 })
     const minted = await home.svc(['tokens', 'create', '--name=r', '--scope=workspace:read', '--profile', 'work'], {
       cwd: home.config,
     })
-    expect(minted.stderr).toMatch(/To end it: svc tokens revoke \S+ --profile work\n/)
+    expect(minted.stderr).toMatch(/To revoke it: svc tokens revoke \S+ --profile work\n/)
     expect(await home.svc(['profiles', 'use', 'work', '--directory', '.'], { cwd: home.config })).toMatchObject({
       code: 0,
     })
@@ -160,7 +160,7 @@ describe('a profile', () => {
     expect(answer).toEqual({
       code: 2,
       stdout: '',
-      stderr: `${profileFile()} can be read by others (mode ${mode.toString(8)}). Run: chmod 600 ${profileFile()}\n`,
+      stderr: `Other users can read ${profileFile()} (mode ${mode.toString(8)}). Run: chmod 600 ${profileFile()}\n`,
     })
   })
 
@@ -168,7 +168,7 @@ describe('a profile', () => {
     writeFileSync(profileFile(), '{"api_url": "http')
     expect(await home.svc(['tenants', 'list'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('is not whole'),
+      stderr: expect.stringContaining('is damaged'),
     })
     expect(await home.svc(['profiles', 'remove', 'work'])).toMatchObject({ code: 0 })
     expect(await home.svc(['profiles', 'list'])).toMatchObject({
@@ -288,7 +288,7 @@ describe('step-up', () => {
     chmodSync(file, 0o644)
     expect(await mint(['--password-file', file])).toMatchObject({
       code: 2,
-      stderr: `${file} can be read by others (mode 644). Run: chmod 600 ${file}\n`,
+      stderr: `Other users can read ${file} (mode 644). Run: chmod 600 ${file}\n`,
     })
   })
 

@@ -52,7 +52,7 @@ test('the run-book, command by command', async () => {
 
   const early = await recovery('recovery', 'reconcile', '--apply')
   expect(early).toMatchObject({ code: 5, stdout: '' })
-  expect(early.stderr.trim()).toBe('The gate is open. Begin with: svc recovery begin --recovery-point MOMENT')
+  expect(early.stderr.trim()).toBe('The gate is open. Run: svc recovery begin --recovery-point MOMENT')
   expect(await recovery('recovery', 'admit')).toMatchObject({ code: 5 })
 
   const served = await recovery('recovery', 'begin', '--recovery-point', point)
@@ -73,7 +73,7 @@ test('the run-book, command by command', async () => {
   )
   const refused = await recovery('recovery', 'admit')
   expect(refused.code).toBe(8)
-  expect(refused.stderr).toContain('The gate stays closed: holds.')
+  expect(refused.stderr).toContain('The gate stays closed because of: holds.')
   expect(await containers()).toBe(503)
 
   const plan = await recovery('recovery', 'reconcile')
@@ -83,7 +83,7 @@ test('the run-book, command by command', async () => {
   expect(await recovery('recovery', 'reconcile', '--apply')).toMatchObject({ code: 0 })
   const again = await recovery('recovery', 'reconcile', '--apply')
   expect(again).toMatchObject({ code: 0 })
-  expect(again.stdout).toContain('Nothing is to be done again.')
+  expect(again.stdout).toContain('Nothing needs to be repeated.')
 
   expect(await recovery('recovery', 'check')).toMatchObject({ code: 0 })
   const admitted = await recovery('recovery', 'admit')
@@ -100,7 +100,9 @@ describe('T-44', () => {
     const command = ['recovery', 'begin', '--recovery-point', moment]
     const declined = await home.onTerminal(command, [['Go on?', 'n\r']], env)
     expect(declined.code).toBe(1)
-    expect(declined.screen).toContain('A daemon is serving this installation. It refuses every workspace from now on.')
+    expect(declined.screen).toContain(
+      'A daemon is serving this installation. If you go on, it refuses every workspace from now on.',
+    )
     expect(await containers()).toBe(200)
     const agreed = await home.onTerminal(command, [['Go on?', 'y\r']], env)
     expect(agreed.code).toBe(0)
@@ -164,7 +166,7 @@ test('a ledger that is lost is a finding, and is admitted in spite of only by na
   await recovery('recovery', 'begin', '--recovery-point', new Date().toISOString(), '--while-serving')
   const refused = await recovery('recovery', 'admit')
   expect(refused.code).toBe(8)
-  expect(refused.stderr).toContain('The gate stays closed: ledger.')
+  expect(refused.stderr).toContain('The gate stays closed because of: ledger.')
   expect(await recovery('recovery', 'admit', '--accept', 'nothing')).toMatchObject({ code: 2 })
   expect(await recovery('recovery', 'admit', '--accept', 'ledger')).toMatchObject({ code: 0 })
   const [entry] = await daemon.db

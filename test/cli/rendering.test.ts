@@ -106,7 +106,7 @@ describe('problems', () => {
 
   test('of a newer server are told as they are', () => {
     expect(problemLines(new Problem('later.code' as ProblemCode, {}, { status: 409 }))).toEqual([
-      'The server refuses: later.code.',
+      'The server refused the request: later.code.',
     ])
   })
 
@@ -123,7 +123,7 @@ describe('problems', () => {
     ].map(([, code]) => code!)
     const rules = [...new Set(codes)].filter((code) => !(code in problems) && !findings.includes(code))
     expect(rules.length).toBeGreaterThan(10)
-    expect(rules.filter((code) => ruleInWords(code).startsWith('breaks the rule'))).toEqual([])
+    expect(rules.filter((code) => ruleInWords(code).startsWith('violates the rule'))).toEqual([])
   })
 
   test.each([

@@ -77,7 +77,7 @@ describe('from scripts', () => {
     const code = codeAt(secret)
     const once = home.secretFile('once', `${code}\n`)
     const few = await login('--admin', '--code-file', once)
-    expect([few.code, few.stderr]).toEqual([4, expect.stringContaining('holds too few codes')])
+    expect([few.code, few.stderr]).toEqual([4, expect.stringContaining('has too few codes')])
     const used = await login('--no-admin', '--code-file', once)
     expect([used.code, used.stderr]).toEqual([4, expect.stringContaining('each serves once')])
     expect(`${few.stderr}${used.stderr}`).not.toContain(code)
@@ -113,8 +113,8 @@ describe('from scripts', () => {
     const env = databaseEnv(daemon.config)
     const named = ['--workspace', 'home', '--email', owner.email, '--confirm', owner.email]
     const at = await home.svc(['mfa', 'remove', '--recovery', '--while-serving', ...named], { env })
-    expect([at.code, at.stderr]).toEqual([0, expect.stringContaining('has no second factor any more')])
-    expect(at.stderr, 'and where its mail goes').toContain(`told by mail: into ${join(daemon.config.dataDir, 'mail')}`)
+    expect([at.code, at.stderr]).toEqual([0, expect.stringContaining('The second factor of')])
+    expect(at.stderr, 'and where its mail goes').toContain(`writes it to ${join(daemon.config.dataDir, 'mail')}`)
   })
 
   test('svc api --step-up takes a code as well', async () => {
@@ -136,10 +136,10 @@ describe('on a terminal', () => {
     const { code, screen } = await home.onTerminal(
       ['mfa', 'enroll'],
       [
-        ['password once more', `${owner.password}${enter}`],
-        ['The code it shows', `12345${enter}`],
+        ['password again', `${owner.password}${enter}`],
+        ['Code that the app shows', `12345${enter}`],
         [
-          'That was not right',
+          'That code was wrong',
           (shown) => {
             secret = secretOn(shown)
             return `${codeAt(secret)}${enter}`
@@ -155,7 +155,7 @@ describe('on a terminal', () => {
       [
         ['Password:', `${owner.password}${enter}`],
         ['Code of your authenticator app', () => `000000${enter}`],
-        ['That was not right', () => `${codeAt(secret)}${enter}`],
+        ['That code was wrong', () => `${codeAt(secret)}${enter}`],
       ],
     )
     expect(again.code).toBe(0)
@@ -190,7 +190,7 @@ describe('svc signin explain', () => {
     expect(code).toBe(0)
     expect(stdout).toContain(`${owner.email} can sign in to home.`)
     expect(stdout).toMatch(/password +open/)
-    expect(stdout).toContain("password_enabled is true (the product's own, nobody decided)")
+    expect(stdout).toContain("password_enabled is true (the product's default)")
     const missing = await home.svc(['signin', 'explain', 'nobody', owner.email])
     expect([missing.code, missing.stdout]).toEqual([3, ''])
   })
@@ -202,7 +202,7 @@ describe('svc signin explain', () => {
     try {
       const { stdout } = await home.svc(['signin', 'explain', 'home', owner.email])
       expect(stdout).toContain('cannot sign in to home')
-      expect(stdout).toContain('locked: no workspace may say otherwise')
+      expect(stdout).toContain('locked: a workspace cannot change it')
       expect(stdout).toContain(`decided by account ${owner.accountId}`)
       expect(stdout).toContain('reason: single sign-on')
       expect(stdout).not.toContain('\u001b')

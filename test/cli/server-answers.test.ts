@@ -173,7 +173,7 @@ describe('a server that is not svc', () => {
     answer = send(status, body)
     const ran = await run('tenants', 'list')
     expect(ran).toMatchObject({ code, stdout: '' })
-    expect(ran.stderr).toContain('but not as svc does.')
+    expect(ran.stderr).toContain('but not in the format of svc.')
     expect(ran.stderr.trim().split('\n')).toHaveLength(1)
   })
 
@@ -191,7 +191,10 @@ describe('a server that is not svc', () => {
 describe('refusals', () => {
   test('of a kind this release does not know are told as they are', async () => {
     answer = send(409, problem(409, 'later.code'))
-    expect(await run('tenants', 'list')).toMatchObject({ code: 5, stderr: 'The server refuses: later.code.\n' })
+    expect(await run('tenants', 'list')).toMatchObject({
+      code: 5,
+      stderr: 'The server refused the request: later.code.\n',
+    })
   })
 
   test('name each member and its rule, and never a value', async () => {
@@ -201,7 +204,7 @@ describe('refusals', () => {
     )
     const { code, stderr } = await run('tenants', 'list')
     expect(code).toBe(2)
-    expect(stderr.split('\n')[1]).toBe('  /slug  is reserved by the product; choose another one')
+    expect(stderr.split('\n')[1]).toBe('  /slug  is reserved; choose another one')
   })
 
   test('with --json are the document of the server, unchanged', async () => {

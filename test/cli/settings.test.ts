@@ -43,14 +43,14 @@ describe.each(['api', 'database'] as const)('by the %s', (way) => {
 
   test('shows, compares and applies; --json is the representation of the API, unchanged', async () => {
     const nothing = await run('settings', 'show')
-    expect(nothing).toMatchObject({ code: 0, stdout: 'Nothing is decided: the product’s own values count.\n' })
+    expect(nothing).toMatchObject({ code: 0, stdout: 'No setting is decided; every setting has its default.\n' })
     const path = file(
       'a.yaml',
       'sign_in: { password_min_length: { value: 14, locked: true, reason: policy 7 } }\nquotas: { items: 9223372036854775807 }\n',
     )
     const compared = await run('settings', 'diff', path)
     expect(compared).toMatchObject({ code: 8 })
-    expect(compared.stderr).toContain('2 would move.')
+    expect(compared.stderr).toContain('2 would change.')
     expect(compared.stdout).toMatch(/sign_in\.password_min_length +- +\{"value":14,"locked":true,"reason":"policy 7"\}/)
     expect(await run('settings', 'apply', path)).toMatchObject({ code: 0 })
     const shown = await run('settings', 'show')
@@ -74,7 +74,7 @@ describe.each(['api', 'database'] as const)('by the %s', (way) => {
     const server = await run('settings', 'apply', file('c.yaml', 'localisation: { time_zone: Mars/Olympus }\n'))
     expect(server).toMatchObject({ code: 2 })
     expect(server.stderr).toContain('/localisation/time_zone')
-    expect((await run('settings', 'show')).stdout).toContain('Nothing is decided')
+    expect((await run('settings', 'show')).stdout).toContain('No setting is decided')
   })
 })
 

@@ -40,7 +40,7 @@ const words = (command: string) =>
 const enter = '\r'
 const forget = () => daemon.db.sql`update second_factor set last_step = 0 where confirmed_at is not null`
 const typedPassword = `correct horse battery${enter}`
-const password = ['password once more', typedPassword] as const
+const password = ['password again', typedPassword] as const
 
 /** Runs the line itself, redirections and all. */
 const inShell = (line: string) =>
@@ -65,14 +65,14 @@ test('its commands, one after the other', async () => {
   expect(signedIn.code).toBe(0)
 
   const opened = await home.onTerminal(words(written('svc tenants open-password acme')), [password])
-  expect([opened.code, opened.screen]).toEqual([0, expect.stringContaining('told by mail')])
+  expect([opened.code, opened.screen]).toEqual([0, expect.stringContaining('Mail ')])
   expect((await home.svc(words(written('svc tenants close-password acme')))).code).toBe(0)
 
   let secret = ''
   const enrolled = await home.onTerminal(words(written('svc mfa enroll')), [
     password,
     [
-      'The code it shows',
+      'Code that the app shows',
       (screen) => {
         secret = /secret=([A-Z2-7]{32})/.exec(screen.replace(/\s/g, ''))?.[1] ?? ''
         return `${codeAt(secret)}${enter}`
@@ -83,7 +83,7 @@ test('its commands, one after the other', async () => {
   expect((await home.svc(words(written('svc mfa status')))).code).toBe(0)
   await forget()
   const removed = await home.onTerminal(words(written('svc mfa remove')), [
-    [`Type ${owner.email} to go on`, `${owner.email}${enter}`],
+    [`Type ${owner.email} to confirm`, `${owner.email}${enter}`],
     password,
     ['Code of your authenticator app', () => `${codeAt(secret)}${enter}`],
   ])
@@ -102,5 +102,5 @@ test('its commands, one after the other', async () => {
   const lost = words(written('svc mfa remove --recovery'))
   const env = databaseEnv(daemon.config)
   const helped = await home.svc([...lost, '--while-serving', '--confirm', owner.email], { env })
-  expect([helped.code, helped.stderr]).toEqual([0, expect.stringContaining('told by mail')])
+  expect([helped.code, helped.stderr]).toEqual([0, expect.stringContaining('Mail ')])
 }, 180_000)

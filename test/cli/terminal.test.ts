@@ -81,7 +81,7 @@ describe('what locks oneself out', () => {
   test('wants the name typed; anything else does nothing', async () => {
     const { code, screen } = await home.onTerminal(
       ['tenants', 'suspend', 'home'],
-      [['Type home to go on', `hom${enter}`]],
+      [['Type home to confirm', `hom${enter}`]],
       env,
     )
     expect(code).toBe(1)
@@ -93,8 +93,8 @@ describe('what locks oneself out', () => {
 describe('a deletion', () => {
   const answers = (typed: string) =>
     [
-      ['Type Leaving Ltd to go on', `${typed}${enter}`],
-      ['password once more', `${owner.password}${enter}`],
+      ['Type Leaving Ltd to confirm', `${typed}${enter}`],
+      ['password again', `${owner.password}${enter}`],
     ] as const
   const stateOf = async () => (await daemon.db.sql`select state from tenant where slug = 'leaving'`)[0]?.['state']
 
@@ -115,7 +115,7 @@ describe('a deletion', () => {
     }
     const interrupted = await home.onTerminal(
       ['tenants', 'delete', 'leaving'],
-      [['Type Leaving Ltd to go on', interrupt]],
+      [['Type Leaving Ltd to confirm', interrupt]],
       env,
     )
     expect([interrupted.code, await stateOf()]).toEqual([1, 'ACTIVE'])
@@ -148,7 +148,7 @@ describe('passwords', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ token: expect.stringMatching(/^svcp_/) })
     const minted = await home.onTerminal(
       ['tokens', 'create', '--name', 'ops', '--scope', 'admin:tenants'],
-      [['password once more', `${owner.password}${enter}`]],
+      [['password again', `${owner.password}${enter}`]],
     )
     expect(minted.code).toBe(0)
     expect(minted.screen).not.toContain(owner.password)
@@ -169,12 +169,12 @@ describe('svc up', () => {
   test('wants the same password twice', async () => {
     const answers = [
       ['Slug of the first workspace', `acme${enter}`],
-      ['Its name', enter],
+      ['Name of the workspace', enter],
       ['Your name', `Ada${enter}`],
       ['Your e-mail', `ada@acme.example${enter}`],
-      ['A password', `short${enter}`],
+      ['New password', `short${enter}`],
       ['It must have at least 12 characters', `\u0015correct horse battery${enter}`],
-      ['The same again', `another horse battery${enter}`],
+      ['Repeat the password', `another horse battery${enter}`],
       ['It differs from the first', interrupt],
     ] as const
     const { code, screen } = await home.onTerminal(['up'], answers, { SVC_PORT: '0' })

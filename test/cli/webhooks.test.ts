@@ -127,12 +127,12 @@ describe('deliveries', () => {
     expect(shown).toContain('no \\u001b[31mthanks')
     expect(shown).not.toContain('\u001b')
     const why = (await svc('deliveries', 'why', delivery.id)).stdout
-    expect(why).toMatch(/Why: The target answered, but not 2xx/)
+    expect(why).toMatch(/Why: The target answered with a status other than 2xx/)
     expect(why).toMatch(/Next: Attempt 2 of 8 is due at /)
     expect(await json('deliveries', 'why', delivery.id)).toMatchObject({ id: delivery.id, event_id: event })
     await json('webhooks', 'pause', webhook)
     expect((await svc('deliveries', 'why', delivery.id)).stdout).toContain(
-      `Next: Nothing while the webhook is PAUSED: svc webhooks resume ${webhook}`,
+      `Next: Nothing while the webhook is PAUSED. To resume it: svc webhooks resume ${webhook}`,
     )
     await svc('webhooks', 'delete', webhook, '--confirm', `${url}/failing`)
     status = 204

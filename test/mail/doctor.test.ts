@@ -7,7 +7,7 @@ import { smtpRelay } from '../kit/smtp-relay.ts'
 test('without a relay it names the folder', async () => {
   expect(await checkMail(readConfig({ SVC_DATA_DIR: '/srv/svc' }))).toMatchObject({
     state: 'ok',
-    says: 'no SVC_SMTP_URL: written to /srv/svc/mail',
+    says: 'SVC_SMTP_URL is not set; mail is written to /srv/svc/mail',
   })
 })
 

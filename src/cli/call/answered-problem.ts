@@ -1,4 +1,4 @@
-/** A problem that a server answered, with its document as it came. */
+/** A problem that a server returned, with its original document. */
 import { Problem, type ProblemCode, type Violation } from '../../core/contract/problem.ts'
 
 interface ProblemDocument {
@@ -10,11 +10,11 @@ interface ProblemDocument {
 
 export class AnsweredProblem extends Problem {
   readonly document: unknown
-  /** What the server's log has the cause under. */
+  /** The id under which the server's log has the cause. */
   readonly requestId: string | undefined
 
   constructor(status: number, document: ProblemDocument, headers: Readonly<Record<string, string>>) {
-    // A newer server may know codes that we do not; they pass through and are told as they are.
+    // A newer server may have codes that this release does not know; they are printed as they are.
     super(document.code as ProblemCode, document.params ?? {}, {
       status,
       headers,

@@ -1,11 +1,11 @@
 /**
- * Calls over HTTP, made from the operation's data.
+ * Calls over HTTP, built from the operation's data.
  *
  *    sign → send → (429, 503: wait and send again) → (401: renew the session once) → read
  *
- * Sent again is only what may be: GETs, and calls under an Idempotency-Key. Answers keep
- * their int64s exactly. Which token signs is the credentials' business, by what the
- * operation needs: operators act with an access token, people with their session.
+ * Only requests that are safe to repeat are sent again: GETs, and calls with an
+ * Idempotency-Key. Answers keep int64 values exact. The credentials choose the token by
+ * what the operation needs: an access token for operators, the session for people.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Answer, Operation, Sent } from '../../core/contract/operation.ts'
@@ -21,16 +21,16 @@ export type CallerKind = Operation['needs']['caller']
 export interface Credentials {
   /** For people: `ada@example.org`, `the token in SVC_TOKEN`. */
   readonly who: string
-  /** The token for such a call; undefined where none is known. */
+  /** The token for a call of this kind; undefined if none is known. */
   bearerFor(kind: CallerKind): Promise<string | undefined>
-  /** Another token, after the server did not take this one; undefined where there is none. */
+  /** A new token, after the server refused this one; undefined if there is none. */
   renewed(bearer: string): Promise<string | undefined>
 }
 
 export interface ApiTarget {
   readonly apiUrl: string
   readonly credentials: Credentials
-  /** Is told what takes time. */
+  /** Prints a message while the user waits. */
   readonly tell: (line: string) => void
 }
 
@@ -62,7 +62,7 @@ export function apiCaller(target: ApiTarget): Caller {
     call,
     async stepUp(operation, targetId, shown) {
       const { passwordOperations } = await import('../../core/contract/auth/operations.ts')
-      // Proven with the token that will make the call: the proof is bound to it.
+      // Requested with the token that will make the call, because the proof is bound to that token.
       const stepUp = { ...passwordOperations.stepUp, needs: operation.needs }
       const proof = await call(stepUp, {
         body: { ...shown, operation: operation.id, ...(targetId ? { target_id: targetId } : {}) },
@@ -76,7 +76,7 @@ export function apiCaller(target: ApiTarget): Caller {
 const json = 'application/json'
 const mergePatch = 'application/merge-patch+json'
 
-/** Path and query below the API's root. */
+/** Path and query, relative to the API's root. */
 function addressOf(
   operation: Operation,
   request: { params?: unknown; query?: unknown },
@@ -91,14 +91,14 @@ function addressOf(
 
 export interface Outgoing {
   readonly method: string
-  /** Below `/api/v1`, with its query. */
+  /** Relative to `/api/v1`, with its query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Buffer | undefined
   readonly mediaType?: string
 }
 
-/** Sends with the token of such a call; a session that is not taken is renewed once. */
+/** Sends with the token for this kind of call; a refused session is renewed once. */
 export async function sendSigned(
   { apiUrl, credentials, tell }: ApiTarget,
   kind: CallerKind,
@@ -130,10 +130,10 @@ function requestWith(apiUrl: string, outgoing: Outgoing, bearer: string | undefi
 }
 
 const repeats = 2
-/** A server that asks for more patience than this gets none: people want to know now. */
+/** A server that asks for a longer wait is not asked again: the user gets its answer at once. */
 const longestPauseSeconds = 10
 
-/** Sends again, at most twice, where the server asks to wait or the answer got lost, and a second time does no harm. */
+/** Sends a repeatable request again, at most twice, if the server asks to wait or the answer was lost. */
 async function repeated(request: Exchange, mayRepeat: boolean, tell: (line: string) => void): Promise<HttpAnswer> {
   for (let repeat = 1; ; repeat += 1) {
     const isLast = !mayRepeat || repeat > repeats
@@ -149,14 +149,14 @@ async function repeated(request: Exchange, mayRepeat: boolean, tell: (line: stri
   }
 }
 
-/** Seconds the server asks to wait; undefined where it does not, or asks for too many. */
+/** The seconds that the server asks to wait; undefined if it does not, or asks for too many. */
 function pauseOf({ status, headers }: HttpAnswer): number | undefined {
   if (status !== 429 && status !== 503) return undefined
   const seconds = Number(headers['retry-after'] ?? Number.NaN)
   return seconds >= 0 && seconds <= longestPauseSeconds ? Math.ceil(seconds) : undefined
 }
 
-/** The representation, or the refusal thrown. */
+/** The representation. Throws the refusal. */
 export function answerOf({ status, headers, text }: HttpAnswer, apiUrl: string): unknown {
   const isDone = status >= 200 && status < 300
   if (isDone && text === '') return undefined
@@ -165,8 +165,8 @@ export function answerOf({ status, headers, text }: HttpAnswer, apiUrl: string):
   if (!isDone && isProblemDocument(document)) throw new AnsweredProblem(status, document, headers)
   throw new Failure(
     isDone ? 'failed' : status < 400 ? 'unreached' : endingOf(status),
-    `${apiUrl} answered ${status}, but not as svc does.`,
-    'Check the API URL, and the proxy in between.',
+    `${apiUrl} answered ${status}, but not in the format of svc.`,
+    'Check the API URL, and any proxy on the way.',
   )
 }
 

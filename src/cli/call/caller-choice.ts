@@ -1,13 +1,13 @@
 /**
- * Which way a command takes: the API, or the database directly.
+ * Chooses how a command reaches the installation: over the API, or directly on the database.
  *
  *    --recovery                          the database
  *    SVC_API_URL and SVC_TOKEN           the API, with that token
  *    --profile, or this folder's         the API, as that profile says
  *    nothing, and no SVC_DATABASE_URL    the embedded installation, directly
  *
- * A token is sent only to the installation it was given for: --api-url may name another
- * one only together with SVC_TOKEN. Spec: decisions 6.
+ * A token is sent only to the installation that it belongs to: --api-url may name another
+ * installation only together with SVC_TOKEN. Spec: decisions 6.
  */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -23,11 +23,11 @@ export interface Choice {
   readonly whileServing?: boolean | undefined
   readonly profile?: string | undefined
   readonly apiUrl?: string | undefined
-  /** A command that begins an installation may make the embedded one. */
+  /** Whether the command may create the embedded installation. */
   readonly makes?: boolean
 }
 
-/** The caller of this command. Fails (usage) where it is not clear which installation is meant. */
+/** The caller of this command. Fails (usage) if it is unclear which installation is meant. */
 export async function openCaller(choice: Choice, tell: Tell): Promise<Caller> {
   const env = loadEnvironment()
   if (choice.recovery) return openDatabase(choice, env, tell)
@@ -36,8 +36,8 @@ export async function openCaller(choice: Choice, tell: Tell): Promise<Caller> {
   if (env['SVC_DATABASE_URL']) {
     throw new Failure(
       'usage',
-      'SVC_DATABASE_URL is set, but there is no profile and no SVC_API_URL with SVC_TOKEN.',
-      '`svc login` signs in to the daemon; --recovery works directly on the database.',
+      'SVC_DATABASE_URL is set, but this folder has no profile, and SVC_API_URL and SVC_TOKEN are not set.',
+      'Sign in to the daemon with `svc login`, or work directly on the database with --recovery.',
     )
   }
   const dataDir = requireInstallation(choice, env)
@@ -51,18 +51,18 @@ async function openDatabase(choice: Choice, env: NodeJS.ProcessEnv, tell: Tell):
   return openRecoveryCaller(choice.whileServing === true, tell)
 }
 
-/** A command in the wrong folder must not make a new, empty database there, unless it is one that begins an installation. */
+/** A command in the wrong folder must not create an empty database there; only `makes` allows that. */
 function requireInstallation(choice: Choice, env: NodeJS.ProcessEnv): string {
   const dataDir = resolve(env['SVC_DATA_DIR'] || '.svc')
   if (choice.makes || existsSync(join(dataDir, 'postgres.json'))) return dataDir
   throw new Failure(
     'usage',
-    `Nothing is configured here: no profile, no SVC_API_URL, and no installation in ${dataDir}.`,
-    '`svc up` makes one here; `svc login --api-url URL` signs in to another.',
+    `No installation is configured for this folder: it has no profile, SVC_API_URL is not set, and ${dataDir} holds no installation.`,
+    '`svc up` makes an installation here; `svc login --api-url URL` signs in to another one.',
   )
 }
 
-/** The API and what signs the calls; undefined where nothing names one. */
+/** The API and its credentials; undefined if nothing names an API. */
 export function apiTargetOf(choice: Choice, env: NodeJS.ProcessEnv, tell: Tell): ApiTarget | undefined {
   const named = choice.apiUrl ?? (choice.profile === undefined ? env['SVC_API_URL'] : undefined)
   const apiUrl = named ? checkApiUrl(named) : undefined
@@ -74,7 +74,7 @@ export function apiTargetOf(choice: Choice, env: NodeJS.ProcessEnv, tell: Tell):
   const profile = chosenProfile(choice)
   if (!profile) {
     if (apiUrl)
-      throw new Failure('usage', `There is no token for ${apiUrl}.`, 'Set SVC_TOKEN, or sign in with `svc login`.')
+      throw new Failure('usage', `No token is known for ${apiUrl}.`, 'Set SVC_TOKEN, or sign in with `svc login`.')
     return undefined
   }
   if (apiUrl && checkApiUrl(profile.api_url) !== apiUrl) {
@@ -87,20 +87,24 @@ export function apiTargetOf(choice: Choice, env: NodeJS.ProcessEnv, tell: Tell):
   return { apiUrl: checkApiUrl(profile.api_url), credentials: profileCredentials(profile), tell }
 }
 
-/** The profile that was named, which must exist, or the one of this folder. */
+/** The named profile, which must exist, else the profile of this folder. */
 export function chosenProfile(choice: Pick<Choice, 'profile'>): Profile | undefined {
   if (choice.profile === undefined) return profileOf(process.cwd())
   const profile = findProfile(checkProfileName(choice.profile))
   if (!profile)
-    throw new Failure('usage', `There is no profile "${choice.profile}".`, '`svc profiles list` shows them.')
+    throw new Failure('usage', `There is no profile "${choice.profile}".`, '`svc profiles list` shows all profiles.')
   return profile
 }
 
-/** A token is printable ASCII; anything else would end up in a header line. */
+/** A token is printable ASCII. Other characters must not get into a header line. */
 export function checkToken(token: string): string {
   if (/^[!-~]{1,4096}$/.test(token)) return token
-  throw new Failure('usage', 'The token holds characters that no token has.', 'Copy it again, without line breaks.')
+  throw new Failure(
+    'usage',
+    'The token contains characters that a token cannot have.',
+    'Copy it again, without line breaks.',
+  )
 }
 
-/** What signs an anonymous call, such as signing in. */
+/** The target of an anonymous call, such as signing in. */
 export const anonymousTarget = (apiUrl: string, tell: Tell): ApiTarget => ({ apiUrl, credentials: noCredentials, tell })

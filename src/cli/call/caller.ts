@@ -1,32 +1,32 @@
 /**
  * How a command reaches an installation: over HTTP with a token, or directly on the
- * database. A command passes the operation itself and does not know which of the two
- * it has; paths, methods and types come from the operation's data.
+ * database. A command passes the operation and need not know which of the two it has:
+ * paths, methods and types come from the operation's data.
  */
 import type { Answer, Operation, Sent } from '../../core/contract/operation.ts'
 import type { Shown } from '../input/second-factor-input.ts'
 
-/** What shows that the account's own person is at the keyboard. */
+/** The secrets that prove that the account's owner makes the call. */
 export type Proof = { readonly password: string } & Shown
 
 export interface Caller {
   /** For people: `http://… as ada@…`, or `the embedded installation in …`. */
   readonly where: string
-  /** What another person calls to get here; undefined at the database. */
+  /** The URL for others to reach the installation; undefined at the database. */
   readonly apiUrl?: string
-  /** Known at the database alone. */
+  /** Known only at the database. */
   readonly mode?: 'multi' | 'single'
-  /** The account's id is known only where a token is sent; at the database nobody has one. */
+  /** Over the API a token stands for an account; at the database there is no account. */
   readonly way: 'api' | 'database'
-  /** Carries the operation out. Throws a Problem where it is refused, a Failure where nothing is reached. */
+  /** Carries the operation out. Throws a Problem if it is refused, a Failure if the installation is not reached. */
   call<O extends Operation>(operation: O, sent: Sent<O>): Promise<Answer<O>>
-  /** Proves once more who is calling, for one call; answers the proof to send with it. Only over HTTP. */
+  /** Exchanges the secrets for a proof, which is valid for one call. Only over HTTP. */
   stepUp?(operation: Operation, targetId: string | undefined, proof: Proof): Promise<string>
-  /** Works an export off in this process; only at the database, where no daemon may be running that would. */
+  /** Runs an export in this process. Only at the database, where there may be no daemon to run it. */
   work?(tenantId: string, jobId: string): Promise<void>
-  /** Works off what is queued to be resealed in this process, and answers when nothing is; only at the database. */
+  /** Runs all queued reseal jobs in this process. Only at the database. */
   reseal?(): Promise<void>
-  /** Where mails end up, for people; known only at the database. */
+  /** What a daemon does with queued mail, for people; known only at the database. */
   readonly mailGoes?: string
   close(): Promise<void>
 }
@@ -35,7 +35,7 @@ interface Page {
   readonly next_cursor: string | null
 }
 
-/** The pages of a list, one after the other. */
+/** Yields the pages of a list in order. */
 export async function* pagesOf<O extends Operation>(
   caller: Caller,
   operation: O,
@@ -49,5 +49,5 @@ export async function* pagesOf<O extends Operation>(
   } while (cursor !== null)
 }
 
-/** Says a line to people, on stderr. */
+/** Prints a line for people, on stderr. */
 export type Tell = (line: string) => void

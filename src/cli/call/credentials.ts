@@ -1,4 +1,4 @@
-/** What signs a call: a token given by the environment, or the session and token of a profile. */
+/** The credentials of a call: a token from the environment, or the session and token of a profile. */
 
 import { Failure } from '../failure.ts'
 import { isFresh, renewSession } from '../profile/profile-session.ts'
@@ -17,7 +17,7 @@ export const tokenCredentials = (token: string, who: string): Credentials => ({
   renewed: async () => undefined,
 })
 
-/** Operators act with the profile's token, where it has one; people with its session. */
+/** Operator calls use the profile's token if it has one; all other calls use its session. */
 export function profileCredentials(profile: Profile): Credentials {
   let session = profile.session
   const renew = async (stale: string) => {

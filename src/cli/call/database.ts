@@ -1,4 +1,4 @@
-/** The database of this configuration, for commands that look after it rather than call operations. */
+/** The database of this configuration, for commands that maintain it and call no operation. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../core/kernel/config/config.ts'
@@ -9,15 +9,15 @@ import { onInterruption } from '../interruption.ts'
 export interface HeldDatabase {
   readonly owner: DatabaseAddress
   readonly daemon: DatabaseAddress
-  /** Folder of the embedded cluster; undefined on a database of the operator's own. */
+  /** Folder of the embedded cluster; undefined for an external database. */
   readonly embedded: string | undefined
   release(): Promise<void>
 }
 
-/** Whether the embedded database of this configuration has been made. */
+/** Whether the embedded database of this configuration exists. */
 export const hasEmbedded = (config: Config) => existsSync(join(config.dataDir, 'postgres.json'))
 
-/** Where the database is; the embedded one is started. Fails (usage) where it has not been made: looking must not make one. */
+/** The addresses of the database; starts the embedded one. Fails (usage) if it does not exist, because inspecting must not create one. */
 async function holdDatabase(config: Config, note: (line: string) => void): Promise<HeldDatabase> {
   if (config.database) return { ...config.database, embedded: undefined, release: async () => undefined }
   if (!hasEmbedded(config))
@@ -31,7 +31,7 @@ async function holdDatabase(config: Config, note: (line: string) => void): Promi
   return { owner, daemon, embedded: where, release }
 }
 
-/** Runs work with the database held, and lets go of it whatever happens. */
+/** Runs work while it holds the database, and always releases it. */
 export async function withDatabase<T>(
   config: Config,
   note: (line: string) => void,
@@ -52,7 +52,7 @@ export interface KeyCount {
   readonly values: number
 }
 
-/** How many values are sealed under each key; counts only, in the role that may see no more. */
+/** The number of values that are sealed under each key, read in a role that cannot read the values. */
 export async function countSealed(daemon: DatabaseAddress): Promise<KeyCount[]> {
   const { withClient } = await import('../../core/kernel/database/client.ts')
   return withClient(daemon, async (client) => {

@@ -1,8 +1,9 @@
 /**
- * Events as they happen, for commands that stay: polled, type by type, each exactly once.
+ * Events as they happen, for commands that keep running. Each type is polled, and each
+ * event is yielded exactly once.
  *
- * A round asks for every type at the same time; the rounds are so far apart that they take
- * half of the calls that a workspace has by default.
+ * A round polls every type at the same time. The pause between rounds is so long that
+ * polling takes half of the calls that a workspace may make by default.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Flags } from '@oclif/core'
@@ -19,21 +20,21 @@ const someTypes = {
   multiple: true,
   multipleNonGreedy: true,
 } as const
-const whatTypes = 'A type, or a pattern such as work.item.*; may be given several times.'
+const whatTypes = 'An event type, or a pattern such as work.item.*; may be given several times.'
 
-export const typeFlag = Flags.string({ ...someTypes, summary: `${whatTypes} Absent: every type.` })
-export const changedTypesFlag = Flags.string({ ...someTypes, summary: `${whatTypes} Absent: they stay.` })
-/** For what receives nothing unless it is named. */
+export const typeFlag = Flags.string({ ...someTypes, summary: `${whatTypes} Default: every type.` })
+export const changedTypesFlag = Flags.string({ ...someTypes, summary: `${whatTypes} Default: no change.` })
+/** For a webhook that receives only the given types. */
 export const requiredTypeFlag = Flags.string({ ...someTypes, summary: whatTypes, required: true })
 
-/** The full types that are meant: `work.item.created` needs neither namespace nor version, `*` stands for any part. Fails (usage). */
+/** The full names of the given types: `work.item.created` needs neither namespace nor version, `*` matches any text. Fails (usage). */
 export async function typesNamed(caller: Caller, named: readonly string[] | undefined): Promise<string[]> {
   const { data } = await caller.call(eventTypeOperations.listEventTypes, {})
   const all = data.map(({ type }) => type)
   const chosen = (named ?? ['*']).map((one) => {
     const found = all.filter((type) => matches(one, type))
     if (found.length > 0) return found
-    throw new Failure('usage', `No event type is "${one}".`, '`svc events catalog` lists them.')
+    throw new Failure('usage', `No event type matches "${one}".`, '`svc events catalog` lists them.')
   })
   return [...new Set(chosen.flat())]
 }
@@ -45,14 +46,14 @@ function matches(pattern: string, type: string): boolean {
 
 export interface StreamOptions {
   readonly types: readonly string[]
-  /** From the oldest event kept, instead of from now on. */
+  /** Start with the oldest stored event instead of with new events. */
   readonly fromOldest: boolean
   readonly note: (line: string) => void
-  /** Is told once the place to begin at is known for every type. */
+  /** Called when the position to start from is known for every type. */
   readonly onReady?: () => void
 }
 
-/** Yields until its reader stops. After a recovery it goes on with what happens from then on, and says so. */
+/** Yields until its reader stops. After a recovery it continues with new events, and prints a note. */
 export async function* eventsOf(caller: Caller, options: StreamOptions): AsyncGenerator<CloudEvent> {
   const { types, fromOldest } = options
   const places = new Map<string, string | undefined>()
@@ -85,7 +86,7 @@ async function pageOf(caller: Caller, type: string, since: string | undefined, n
     return { type, ...(await pull(since)) }
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'gone') throw error
-    note(`Events of ${type} may have been missed: the place to go on from is gone. Going on with what happens now.`)
+    note(`Events of ${type} may be missing: the last position no longer exists. Continuing with new events.`)
     return { type, ...(await pull('now')) }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One exchange over HTTP. node:http rather than fetch: nothing is followed elsewhere with
- * our token, and a refused connection is told apart from an answer that got lost.
+ * One exchange over HTTP. It uses node:http and not fetch, so that no redirect carries our
+ * token elsewhere, and a refused connection differs from an answer that got lost.
  */
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import { Failure } from '../failure.ts'
@@ -18,7 +18,7 @@ export interface HttpAnswer {
   readonly text: string
 }
 
-/** No answer. `maybeDone` where the request may have reached the server all the same. */
+/** No answer came. `maybeDone`: the request may have reached the server. */
 export class NotReached extends Failure {
   readonly maybeDone: boolean
 
@@ -32,7 +32,7 @@ const connectSeconds = 5
 const silenceSeconds = 60
 const maximumBytes = 512 * 1024 * 1024
 
-/** Sends, and reads the whole answer. Throws NotReached. */
+/** Sends the request and reads the whole answer. Throws NotReached. */
 export async function exchange({ method, url, headers, body }: Exchange): Promise<HttpAnswer> {
   const { request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
@@ -50,7 +50,7 @@ export async function exchange({ method, url, headers, body }: Exchange): Promis
       if (socket.connecting) socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', ready)
       else ready()
     })
-    outgoing.setTimeout(silenceSeconds * 1000, () => outgoing.destroy(new Error(`silent for ${silenceSeconds} s`)))
+    outgoing.setTimeout(silenceSeconds * 1000, () => outgoing.destroy(new Error(`no data for ${silenceSeconds} s`)))
     outgoing.on('error', (error) => {
       clearTimeout(giveUp)
       fail(error)
@@ -64,7 +64,7 @@ async function readWhole(incoming: IncomingMessage): Promise<HttpAnswer> {
   let length = 0
   for await (const piece of incoming as AsyncIterable<Buffer>) {
     length += piece.length
-    if (length > maximumBytes) throw new Error(`an answer of more than ${maximumBytes} bytes`)
+    if (length > maximumBytes) throw new Error(`the answer is longer than ${maximumBytes} bytes`)
     pieces.push(piece)
   }
   const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]))
@@ -74,7 +74,7 @@ async function readWhole(incoming: IncomingMessage): Promise<HttpAnswer> {
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'no such host',
-  EAI_AGAIN: 'the name could not be looked up',
+  EAI_AGAIN: 'the name could not be resolved',
   ECONNRESET: 'the connection was cut',
   EPIPE: 'the connection was cut',
   ETIMEDOUT: 'no connection in time',

@@ -1,4 +1,4 @@
-/** What `svc api` sends, from its flags. */
+/** The request that `svc api` sends, built from its flags. */
 import { readFileSync } from 'node:fs'
 import { readJson, writeJson } from '../../core/kernel/values/json.ts'
 import { Failure } from '../failure.ts'
@@ -12,12 +12,12 @@ export interface RawFlags {
   readonly header?: string[] | undefined
 }
 
-/** The path below /api/v1; one that begins with it is taken as well. Fails (usage) for whole URLs and for paths that climb. */
+/** The path relative to /api/v1, with or without that prefix. Fails (usage) for whole URLs and for paths with dot segments. */
 export function rawPath(path: string): string {
   const below = path.replace(/^\/?api\/v1(?=\/)/, '')
   const climbs = below.split(/[/?]/).some((segment) => segment === '..' || segment === '.')
   if (/^[a-z]+:/i.test(below) || below.startsWith('//') || climbs || !/^[!-~]+$/.test(below)) {
-    throw new Failure('usage', 'The path must be one below /api/v1.', 'For example: svc api GET /accounts/me')
+    throw new Failure('usage', 'The path must be relative to /api/v1.', 'For example: svc api GET /accounts/me')
   }
   return below.startsWith('/') ? below : `/${below}`
 }
@@ -40,7 +40,7 @@ export async function outgoingOf(method: string, path: string, flags: RawFlags):
   return { method, path, headers: rest, body, mediaType }
 }
 
-/** The path with these members in its query; those of the same name give way. */
+/** The path with these members in its query; they replace members of the same name. */
 export function withQuery(path: string, members: Readonly<Record<string, unknown>>): string {
   const [pathname, search = ''] = path.split('?')
   const query = new URLSearchParams(search)
@@ -59,7 +59,7 @@ async function fieldsOf(flags: RawFlags): Promise<Record<string, unknown>> {
   return Object.fromEntries([...raw, ...typed])
 }
 
-/** JSON where it is JSON, a file's text after @, else the text itself. */
+/** The value as JSON if it is JSON, the text of a file after @, else the text itself. */
 async function typedValue(value: string): Promise<unknown> {
   if (value.startsWith('@')) return readInput(value.slice(1))
   try {
@@ -72,11 +72,11 @@ async function typedValue(value: string): Promise<unknown> {
 function readHeader(header: string): [string, string] {
   const [name, value] = split(header, ':')
   if (!/^[A-Za-z0-9-]+$/.test(name) || !/^[\t -~]*$/.test(value))
-    throw new Failure('usage', 'A header is of the form "Name: value".')
+    throw new Failure('usage', 'A header must have the form "Name: value".')
   if (name.toLowerCase() === 'authorization')
     throw new Failure(
       'usage',
-      'A token must not be an argument: everybody on this machine can read it.',
+      'A token must not be an argument, because every user of this machine can read it.',
       'Set SVC_TOKEN, or use a profile.',
     )
   return [name.toLowerCase(), value.trim()]
@@ -84,7 +84,7 @@ function readHeader(header: string): [string, string] {
 
 function split(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator)
-  if (at < 1) throw new Failure('usage', `"${text}" is not of the form NAME${separator}VALUE.`)
+  if (at < 1) throw new Failure('usage', `"${text}" does not have the form NAME${separator}VALUE.`)
   return [text.slice(0, at), text.slice(at + 1)]
 }
 

@@ -1,10 +1,10 @@
 /**
- * Calls straight on the database: the same rules as the daemon's, as the operating
- * system's user, who is what the journal then names. Works with the daemon down.
+ * Calls directly on the database, by the same rules as the daemon. The actor is the user of
+ * the operating system, and the journal names that user. It works while no daemon runs.
  *
- * While a daemon admits traffic it asks, or fails where nobody can be asked, because two ways
- * to change one thing at the same time surprise people; --while-serving says that it is meant. It logs in as the
- * daemon does, so it can do no more than the daemon's rules. Spec: decisions 6; T-44.
+ * While a daemon admits traffic it asks for confirmation, and without a terminal it fails,
+ * because changes from two sides at the same time surprise people; --while-serving confirms.
+ * It uses the daemon's database login, so it has the daemon's rights and no more. Spec: decisions 6; T-44.
  */
 
 import { type Booted, bootInstallation } from '../../core/app/boot.ts'
@@ -18,15 +18,15 @@ import { onInterruption } from '../interruption.ts'
 import type { Caller, Tell } from './caller.ts'
 import { agreeWhileServing } from './while-serving.ts'
 
-/** Boots the installation of this configuration. Fails (conflict) while a daemon serves it, unless `whileServing`. */
+/** Opens the installation of this configuration. Fails (conflict) while a daemon serves it, unless `whileServing`. */
 export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Promise<Caller> {
   const config = readConfig()
   const booted = await bootInstallation(config, { works: false, applicationName: 'svc recovery', note: tell })
   try {
     await agreeWhileServing(booted.installation, {
       isMeant: whileServing,
-      effect: 'What is done here is done beside it.',
-      remedy: '`svc login` works through it; --while-serving works beside it.',
+      effect: 'This command would work on the database at the same time.',
+      remedy: 'Sign in to it with `svc login`, or add --while-serving to work on the database at the same time.',
       note: tell,
     })
   } catch (error) {
@@ -62,14 +62,12 @@ export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Pro
 const refusedHere = (reason: string) =>
   new Failure(
     'notAllowed',
-    `This cannot be done directly on the database: ${reason}.`,
+    `This command cannot work directly on the database: ${reason}.`,
     '`svc login` signs in to the daemon.',
   )
 
-/** Queued mails go when a daemon works the queue; this process only says where to. */
+/** What a daemon will do with queued mail; this process sends none. */
 const mailGoes = ({ mail }: Config) =>
-  mail.relay
-    ? `through ${placeOf(mail)}, by a daemon that works the queue`
-    : `into ${mail.folder}, by a daemon that works the queue`
+  mail.relay ? `sends it through ${placeOf(mail)}` : `writes it to ${mail.folder}`
 
 const nameOf = ({ installation: { address } }: Booted) => `${address.database} on ${address.host}`

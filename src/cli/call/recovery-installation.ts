@@ -1,8 +1,8 @@
 /**
- * The installation, opened directly on its database for `svc recovery …`, as the operating
- * system's user, who is what the journal then names. A daemon may serve meanwhile: beginning
- * a recovery is what stops it from admitting workspaces, and everything that changes more
- * wants the gate closed. Spec: decisions 6; T-44.
+ * The installation, opened directly on its database for `svc recovery …`. The actor is the
+ * user of the operating system, and the journal names that user. A daemon may serve at the
+ * same time: `recovery begin` makes it refuse workspaces, and every later step that changes
+ * data needs the closed gate. Spec: decisions 6; T-44.
  */
 import { Flags } from '@oclif/core'
 import { readConfig } from '../../core/kernel/config/config.ts'
@@ -14,13 +14,13 @@ import { hasEmbedded } from './database.ts'
 
 export const ledgerFlag = {
   ledger: Flags.string({
-    summary: "Another host's ledger, or a copy; may be given several times.",
+    summary: 'The ledger of another host, or a copy of it; may be given several times.',
     multiple: true,
     helpValue: 'FILE',
   }),
 }
 
-/** Runs work on the installation of this configuration, and closes it whatever happens. Fails (usage) where there is none. */
+/** Runs work on the installation of this configuration, and always closes it. Fails (usage) if there is no installation. */
 export async function withInstallation<T>(
   note: (line: string) => void,
   work: (installation: Installation, actor: RecoveryActor) => Promise<T>,
@@ -30,7 +30,7 @@ export async function withInstallation<T>(
     throw new Failure(
       'usage',
       `There is no database in ${config.dataDir}, and SVC_DATABASE_URL is not set.`,
-      'Set what the daemon is started with.',
+      'Run the command with the same environment as the daemon.',
     )
   const { bootInstallation } = await import('../../core/app/boot.ts')
   const booted = await bootInstallation(config, { works: false, applicationName: 'svc recovery', note })
@@ -43,14 +43,14 @@ export async function withInstallation<T>(
   }
 }
 
-/** Fails (conflict) unless the gate is closed and the recovery point known; answers that point. */
+/** The recovery point. Fails (conflict) unless the gate is closed and the recovery point is known. */
 export async function demandBegun(installation: Installation): Promise<string> {
   const { lookAtGate } = await import('../../core/areas/recovery/gate.ts')
   const { gated_at, recovery_point } = await lookAtGate(installation)
   if (gated_at !== null && recovery_point !== null) return recovery_point
   throw new Failure(
     'conflict',
-    gated_at === null ? 'The gate is open.' : 'Nobody has said to which moment was recovered.',
-    'Begin with: svc recovery begin --recovery-point MOMENT',
+    gated_at === null ? 'The gate is open.' : 'The recovery point is not known yet.',
+    'Run: svc recovery begin --recovery-point MOMENT',
   )
 }

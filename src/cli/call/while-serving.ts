@@ -1,19 +1,19 @@
-/** Beside a daemon that admits traffic nothing is done on the database by surprise: it warns and asks, or wants --while-serving. Spec: decisions 6; T-44. */
+/** Before a command works on the database of a serving daemon it asks for confirmation, or needs --while-serving. Spec: decisions 6; T-44. */
 import type { Installation } from '../../core/kernel/transaction/installation.ts'
 import { Failure } from '../failure.ts'
 import { askYesNo, declined, isInteractive } from '../input/prompts.ts'
 
 export interface Serving {
-  /** The flag was given. */
+  /** Whether --while-serving was given. */
   readonly isMeant: boolean
-  /** What happens if one goes on. */
+  /** The consequence of going on, as a sentence. */
   readonly effect: string
-  /** What else one can do; off a terminal it is how the refusal ends. */
+  /** The alternatives; without a terminal they end the refusal. */
   readonly remedy: string
   readonly note: (line: string) => void
 }
 
-/** Returns where no daemon admits traffic (none runs, or the gate is closed), or where it is meant. Fails (conflict), or (failed) for whoever declines. */
+/** Returns if no daemon admits traffic (none runs, or the gate is closed) or the user confirms. Fails (conflict) without a terminal, (failed) if the user declines. */
 export async function agreeWhileServing(installation: Installation, serving: Serving): Promise<void> {
   const { isServed } = await import('../../core/kernel/database/serving.ts')
   if (!(await isServed(installation.address))) return

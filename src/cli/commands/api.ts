@@ -15,10 +15,10 @@ import { printableLines } from '../render/printable.ts'
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export default class Api extends BaseCommand {
-  static override summary = 'Call the API as it is, signed with the token or profile in use'
+  static override summary = 'Send any request to the API, with the token or the profile in use'
   static override description =
-    'The path is one below /api/v1. Fields go into the query of a GET and the JSON body of anything else; a PATCH is sent as a merge-patch. ' +
-    'Paths below /admin are signed with the admin token.'
+    'The path is relative to /api/v1. A GET sends the fields in its query, every other method in a JSON body; a PATCH is sent as a merge-patch. ' +
+    'Paths below /admin use the admin token.'
   static override examples = [
     '<%= config.bin %> api GET /admin/tenants -f state=ACTIVE --paginate',
     '<%= config.bin %> api PATCH /admin/tenants/0190c9d2-7a3b-7cde-8f01-23456789abcd/quotas -F items=5000',
@@ -33,25 +33,25 @@ export default class Api extends BaseCommand {
       parse: async (value) => value.toUpperCase(),
       options: [...methods, ...methods.map((method) => method.toLowerCase())],
     }),
-    path: Args.string({ ignoreStdin: true, required: true, description: 'below /api/v1, e.g. /accounts/me' }),
+    path: Args.string({ ignoreStdin: true, required: true, description: 'relative to /api/v1, e.g. /accounts/me' }),
   }
   static override flags = {
     'raw-field': Flags.string({
       char: 'f',
-      summary: 'A field that is text: NAME=TEXT.',
+      summary: 'A field whose value is text: NAME=TEXT.',
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'NAME=TEXT',
     }),
     field: Flags.string({
       char: 'F',
-      summary: 'A field that is JSON where it can be (true, null, 5), @FILE for a file; else text.',
+      summary: 'A field whose value is read as JSON if possible (true, null, 5), else as text; @FILE reads a file.',
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'NAME=VALUE',
     }),
     input: Flags.string({
-      summary: 'The body, from a file; - for standard input.',
+      summary: 'Read the body from a file; - reads standard input.',
       helpValue: 'FILE',
       exclusive: ['field', 'raw-field'],
     }),
@@ -63,11 +63,11 @@ export default class Api extends BaseCommand {
       helpValue: 'HEADER',
     }),
     'step-up': Flags.boolean({
-      summary: 'Ask for the password (and the second factor), and send a fresh step-up along.',
+      summary: 'Ask for the password (and the second factor), and send a new step-up proof with the request.',
     }),
     ...proofFlags,
-    include: Flags.boolean({ char: 'i', summary: 'Print the status and the headers, too.' }),
-    paginate: Flags.boolean({ summary: 'Follow next_cursor and print one list.' }),
+    include: Flags.boolean({ char: 'i', summary: 'Also print the status and the headers.' }),
+    paginate: Flags.boolean({ summary: 'Follow next_cursor and print all pages as one list.' }),
     ...targetFlags,
   }
 
@@ -77,12 +77,12 @@ export default class Api extends BaseCommand {
     if (!target)
       throw new Failure(
         'usage',
-        'There is no profile here and no SVC_API_URL with SVC_TOKEN.',
+        'This folder has no profile, and SVC_API_URL and SVC_TOKEN are not set.',
         '`svc login` makes a profile.',
       )
     const path = rawPath(args.path)
     const outgoing = await outgoingOf(args.method, path, flags)
-    if (flags.paginate && args.method !== 'GET') throw new Failure('usage', '--paginate is for GET.')
+    if (flags.paginate && args.method !== 'GET') throw new Failure('usage', '--paginate works only with GET.')
     const kind = path.startsWith('/admin') ? 'operator' : 'account'
     const proof = flags['step-up'] ? await proofFor(target, kind, flags) : {}
     const mayRepeat = args.method === 'GET' || 'idempotency-key' in outgoing.headers
@@ -102,12 +102,12 @@ export default class Api extends BaseCommand {
   }
 }
 
-/** The step-up header, from the password; it is asked for under the token that the call will bring. */
+/** The step-up header. The proof is requested with the token that the call will send, because it is bound to that token. */
 async function proofFor(target: ApiTarget, kind: CallerKind, source: ProofFlags): Promise<Record<string, string>> {
   const password = await secretOrAsk(
     { stdin: source['password-stdin'], file: source['password-file'] },
     'password',
-    'This needs your password once more:',
+    'Your password again, to confirm this:',
     'notAllowed',
   )
   const { path } = passwordOperations.stepUp
@@ -124,7 +124,7 @@ const head = ({ status, headers }: HttpAnswer) =>
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n')}\n`
 
-/** One list of all pages. */
+/** Reads every page, and returns the first page with the rows of all of them. */
 async function followed(first: unknown, next: (cursor: string) => Promise<unknown>): Promise<unknown> {
   const data: unknown[] = []
   for (let page = first; ; ) {

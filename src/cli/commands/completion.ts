@@ -5,7 +5,7 @@ import { completionScript, type Shell, shells } from '../completion-script.ts'
 export default class Completion extends BaseCommand {
   static override summary = 'Print a completion script for a shell'
   static override description =
-    'The script knows the commands and flags of this release. `autocomplete` installs one that renews itself.'
+    'The script lists the commands and flags of this release. `autocomplete` installs a script that updates itself.'
   static override examples = [
     '<%= config.bin %> completion bash > /etc/bash_completion.d/svc',
     'source <(<%= config.bin %> completion zsh)',
@@ -16,7 +16,7 @@ export default class Completion extends BaseCommand {
 
   async run(): Promise<unknown> {
     const { args } = await this.parse(Completion)
-    // Plugins are loaded at the same time, and in another order each time.
+    // oclif loads plugins concurrently, so their order differs from run to run.
     const commands = this.config.commands
       .filter(({ hidden }) => !hidden)
       .toSorted((one, other) => (one.id < other.id ? -1 : 1))

@@ -4,11 +4,11 @@ import { ServingCommand } from '../serving-command.ts'
 export default class Daemon extends ServingCommand {
   static override summary = 'Run the daemon in the foreground'
   static override description =
-    'Logs JSON to stderr and prints `listening on …` once it is ready; SIGTERM drains within 10 s. With --json that is one object on one line, with the set-up token while there is one. Configuration comes from the environment and .env.'
+    'Logs JSON to stderr and prints `listening on …` when it is ready. With --json it prints one object on one line instead, with the set-up token until the installation is set up. SIGTERM finishes the requests under way, within 10 s, and ends it. Configuration comes from the environment and .env.'
   static override examples = ['<%= config.bin %> daemon', '<%= config.bin %> daemon --role worker']
   static override flags = {
     role: Flags.string({
-      summary: 'Serve the API, work jobs off, or both.',
+      summary: 'api serves requests, worker runs jobs, all does both.',
       options: ['api', 'worker', 'all'] as const,
       default: 'all',
     }),

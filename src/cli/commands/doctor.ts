@@ -19,21 +19,24 @@ const columns: readonly Column<Finding>[] = [
 export default class Doctor extends BaseCommand {
   static override summary = 'Check this installation: host, configuration, keyring, database, daemon, access'
   static override description =
-    'Changes nothing. Exits 8 where something needs attention, each with what to do about it.'
+    'Changes nothing. Exits 8 if something needs attention, and says for each finding what to do.'
   static override examples = ['<%= config.bin %> doctor', '<%= config.bin %> doctor --json']
   static override flags = {
-    profile: Flags.string({ summary: "The profile to try instead of this folder's.", helpValue: 'NAME' }),
-    'api-url': Flags.string({ summary: 'The installation to try; overrides SVC_API_URL.', helpValue: 'URL' }),
+    profile: Flags.string({ summary: "The profile to check instead of this folder's.", helpValue: 'NAME' }),
+    'api-url': Flags.string({
+      summary: 'The URL of the installation to check; overrides SVC_API_URL.',
+      helpValue: 'URL',
+    }),
   }
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(Doctor)
-    const checks = await withProgress('Looking', () => this.look({ profile: flags.profile, apiUrl: flags['api-url'] }))
+    const checks = await withProgress('Checking', () => this.look({ profile: flags.profile, apiUrl: flags['api-url'] }))
     await this.show(() => table(checks, columns, ''))
     const findings = checks.filter(({ state }) => state !== 'ok')
     for (const { check, remedy } of findings) this.log(`\n${check}: ${remedy}`)
     if (findings.length > 0) process.exitCode = exitCodes.findings
-    else this.tell('\nEverything is in order.')
+    else this.tell('\nEvery check passed.')
     return { checks }
   }
 
@@ -45,7 +48,7 @@ export default class Doctor extends BaseCommand {
 
   private async installation(config: Config): Promise<Finding[]> {
     if (!config.database && !hasEmbedded(config))
-      return [ok('installation', `none in ${config.dataDir}; \`svc up\` would make one`)]
+      return [ok('installation', `none in ${config.dataDir}; \`svc up\` makes one`)]
     const { finding, keyring } = checkKeyringFile(config)
     const folder = config.database ? [] : [checkFolder(config), checkSpace(config.dataDir)]
     const database = await this.database(config, keyring)
@@ -59,6 +62,6 @@ export default class Doctor extends BaseCommand {
       const findings = await checkDatabase(database, keyring, config.mode)
       const isUsable = keyring !== undefined && findings.every(({ state }) => state !== 'fail')
       return [...findings, ...(isUsable ? await checkLedger(config, keyring, database) : [])]
-    }).catch((error: unknown) => [fail('database', lineOf(error), 'The log in the data folder says more.')])
+    }).catch((error: unknown) => [fail('database', lineOf(error), 'See the log in the data folder.')])
   }
 }

@@ -7,23 +7,23 @@ import { type Caller, pagesOf } from '../call/caller.ts'
 import { journalLine } from '../render/journal.ts'
 import { printableLines } from '../render/printable.ts'
 
-/** Seconds between two looks; each costs one request of two milliseconds. */
+/** Seconds between two polls; each poll is one request of two milliseconds. */
 const followSeconds = 2
 const rememberedEntries = 1000
 
 export default class Journal extends CallerCommand {
-  static override summary = "Read the installation's record, newest first"
+  static override summary = "Read the installation's journal, newest entry first"
   static override description =
-    'With --follow the newest come last, and new ones are printed as they happen until Ctrl-C; with --json each is one line.'
+    'With --follow, the newest entry comes last, and new entries are printed as they happen until Ctrl-C. With --follow --json, each entry is one line.'
   static override examples = [
     '<%= config.bin %> journal',
     '<%= config.bin %> journal --size 200 --json',
     '<%= config.bin %> journal --follow',
   ]
   static override flags = {
-    size: Flags.integer({ summary: 'How many of the newest.', min: 1, max: 200, default: 50 }),
-    all: Flags.boolean({ summary: 'All of it.', exclusive: ['size', 'follow'] }),
-    follow: Flags.boolean({ char: 'f', summary: 'Go on and print what happens.' }),
+    size: Flags.integer({ summary: 'The number of entries.', min: 1, max: 200, default: 50 }),
+    all: Flags.boolean({ summary: 'Print every entry.', exclusive: ['size', 'follow'] }),
+    follow: Flags.boolean({ char: 'f', summary: 'Keep running and print new entries.' }),
   }
 
   async run(): Promise<unknown> {
@@ -32,7 +32,7 @@ export default class Journal extends CallerCommand {
     if (flags.follow) return this.follow(caller, flags.size)
     if (flags.all) return this.all(caller)
     const page = await caller.call(journalOperations.listJournal, { size: flags.size })
-    this.log(page.data.length === 0 ? 'Nothing has been recorded yet.' : page.data.map(journalLine).join('\n'))
+    this.log(page.data.length === 0 ? 'The journal is empty.' : page.data.map(journalLine).join('\n'))
     return page
   }
 
@@ -45,10 +45,10 @@ export default class Journal extends CallerCommand {
     return { data: entries, next_cursor: null }
   }
 
-  /** Looks again and again, until a signal. */
+  /** Polls until a signal ends the process. */
   private async follow(caller: Caller, size: number): Promise<undefined> {
     const first = await caller.call(journalOperations.listJournal, { size })
-    // An entry may be committed after a younger one, so what was seen is known by its id, and the list is read back to where it began.
+    // An entry can be committed after a younger one. So entries are remembered by id, and each poll reads back to the first one.
     const beginsAt = first.data.at(-1)?.id ?? ''
     let seen: ReadonlySet<string> = new Set()
     for (let fresh = first.data; ; fresh = await unseen(caller, seen, beginsAt)) {
@@ -60,7 +60,7 @@ export default class Journal extends CallerCommand {
   }
 }
 
-/** Entries not seen before, newest first, and none older than where the following began; ids are made in order of time. */
+/** Entries that are neither in `seen` nor older than `beginsAt`, newest first; ids are ordered by time. */
 async function unseen(caller: Caller, seen: ReadonlySet<string>, beginsAt: string): Promise<JournalEntry[]> {
   const fresh: JournalEntry[] = []
   for await (const { data } of pagesOf(caller, journalOperations.listJournal, { size: 50 })) {

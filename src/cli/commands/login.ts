@@ -22,10 +22,10 @@ import { checkApiUrl, checkProfileName, findProfile, type Profile, saveProfile }
 type OwnAccount = Answer<typeof identityOperations.getOwnAccount>
 
 export default class Login extends BaseCommand {
-  static override summary = 'Sign in, and let the commands of this folder act as you'
+  static override summary = 'Sign in, and use the session for the commands of this folder'
   static override description =
-    'Makes a profile with a session. For operators it also mints an access token for admin commands, ' +
-    `valid ${adminTokenDays} days. Where the account has a second factor, each of the two takes a code. A service account gives its token instead of a password (--token-stdin).`
+    'Makes a profile with a session. For operators it can also create an access token for admin commands, ' +
+    `valid for ${adminTokenDays} days. With a second factor, the session and the token each need a code. A service account gives its token instead of a password (--token-stdin).`
   static override examples = [
     '<%= config.bin %> login --api-url https://svc.example.org',
     '<%= config.bin %> login --workspace acme --email ada@acme.example --password-file ada.password --admin',
@@ -33,28 +33,31 @@ export default class Login extends BaseCommand {
   ]
   static override flags = {
     'api-url': Flags.string({
-      summary: 'The installation; SVC_API_URL, then http://127.0.0.1:8080 where absent.',
+      summary: 'The URL of the installation; default: SVC_API_URL, else http://127.0.0.1:8080.',
       helpValue: 'URL',
     }),
     workspace: Flags.string({ summary: "The workspace's slug." }),
-    email: Flags.string({ summary: 'The address you sign in with.' }),
+    email: Flags.string({ summary: 'Your e-mail address.' }),
     ...proofFlags,
     'token-stdin': Flags.boolean({
-      summary: 'Keep the access token on standard input instead of signing in.',
+      summary: 'Read an access token from standard input and store it, instead of signing in.',
       exclusive: ['token-file', 'password-stdin', 'password-file'],
     }),
     'token-file': Flags.string({
-      summary: 'Keep the access token in this file of mode 0600 instead of signing in.',
+      summary: 'Read an access token from a file of mode 0600 and store it, instead of signing in.',
       helpValue: 'FILE',
       exclusive: ['password-stdin', 'password-file'],
     }),
     admin: Flags.boolean({
-      summary: 'Mint an access token for admin commands as well; on a terminal operators are asked.',
+      summary: 'Also create an access token for admin commands; default: on a terminal, operators are asked.',
       allowNo: true,
     }),
-    profile: Flags.string({ summary: "The profile's name; made from the folder's where absent.", helpValue: 'NAME' }),
+    profile: Flags.string({
+      summary: "The profile's name; default: derived from the folder's name.",
+      helpValue: 'NAME',
+    }),
     directory: Flags.directory({
-      summary: 'The folder whose commands use it, with all below; the working folder where absent.',
+      summary: 'The folder whose commands use the profile, with its subfolders; default: the working folder.',
       exists: true,
       helpValue: 'FOLDER',
     }),
@@ -70,8 +73,8 @@ export default class Login extends BaseCommand {
     if (known && checkApiUrl(known.api_url) !== apiUrl) {
       throw new Failure(
         'conflict',
-        `There is a profile ${name} already, for ${known.api_url}.`,
-        `Choose another --profile, or \`svc logout --profile ${name}\` first.`,
+        `A profile named ${name} exists already, for ${known.api_url}.`,
+        `Choose another --profile, or run \`svc logout --profile ${name}\` first.`,
       )
     }
     const given = await readSecret({ stdin: flags['token-stdin'], file: flags['token-file'] }, 'token')
@@ -100,7 +103,7 @@ export default class Login extends BaseCommand {
       anonymous.call(sessionOperations.signIn, { body: { workspace, email, password, ...shown } }),
     )
     const known = findProfile(begun.name)
-    // Signing in again keeps the admin token of the same account; a new one takes its place below.
+    // Signing in again as the same account keeps its admin token; a new token replaces it below.
     const isSame = known?.workspace === workspace && known.email === email
     const profile: Profile = {
       ...begun,
@@ -120,7 +123,7 @@ export default class Login extends BaseCommand {
           profile.token === undefined &&
           isInteractive() &&
           (await askYesNo(
-            `You are an operator. Also keep a token for admin commands, for ${adminTokenDays} days?`,
+            `You are an operator. Also create a token for admin commands, valid for ${adminTokenDays} days?`,
             true,
           ))))
     if (!wantsToken) return this.told(profile, account)
@@ -133,14 +136,14 @@ export default class Login extends BaseCommand {
     return this.told(withToken, account)
   }
 
-  /** What was asked for cannot be had: the session that was begun for it is ended, and nothing is kept. */
+  /** --admin cannot be met: ends the session that was begun for it, and stores nothing. */
   private async refuseAdmin(profile: Profile): Promise<never> {
     const caller = apiCaller({ apiUrl: profile.api_url, credentials: profileCredentials(profile), tell: this.note })
     await caller.call(sessionOperations.signOut, {})
     throw new Failure(
       'notAllowed',
-      `${profile.email} is no operator, so there is no admin token to keep. The session was ended again.`,
-      'Sign in without --admin, or have an operator run `svc operators add`.',
+      `${profile.email} is not an operator and cannot have an admin token. The session was ended.`,
+      'Sign in without --admin, or ask an operator to run `svc operators add`.',
     )
   }
 
@@ -156,7 +159,7 @@ export default class Login extends BaseCommand {
     if (account.is_operator && !token && (account.second_factor || !account.second_factor_demanded))
       this.tell('Admin commands need a token: svc login --admin')
     if (account.second_factor_demanded && account.second_factor === null) {
-      this.tell('The installation demands a second factor of you; until then you are served nothing else.')
+      this.tell('The installation requires a second factor. Set one up before you do anything else.')
       this.tell('Next: svc mfa enroll')
     } else this.tell(`Next: ${token ? 'svc tenants list' : 'svc api GET /accounts/me'}`)
     return {
@@ -172,7 +175,7 @@ export default class Login extends BaseCommand {
   }
 }
 
-/** A token that has ended already needs no revoking. */
+/** A token that has ended already needs no revocation. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof Problem) || error.status !== 404) throw error
 }
@@ -203,9 +206,9 @@ async function signInAnswers(flags: SignInFlags): Promise<{ workspace: string; e
 
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-/** A password over plain HTTP is read by everybody in between. */
+/** Every host on the way can read a password that is sent over plain HTTP. */
 function warnWhenPlain(apiUrl: string, note: (line: string) => void): void {
   const { protocol, hostname } = new URL(apiUrl)
   if (protocol === 'http:' && !loopback.test(hostname))
-    note(`Warning: ${apiUrl} is not encrypted; passwords and tokens can be read on the way. Use https.`)
+    note(`Warning: ${apiUrl} is not encrypted; others can read passwords and tokens on the way. Use https.`)
 }

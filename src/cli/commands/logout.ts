@@ -13,19 +13,20 @@ import { removeProfile } from '../profile/profiles.ts'
 export default class Logout extends BaseCommand {
   static override summary = "End the session, revoke the profile's own token, and remove the profile"
   static override description =
-    'Where the server is not reached nothing is removed: `profiles remove` forgets a profile without telling the server.'
+    'If the server cannot be reached, nothing is removed; `profiles remove` removes a profile without calling the server.'
   static override examples = ['<%= config.bin %> logout', '<%= config.bin %> logout --profile production']
   static override flags = {
-    profile: Flags.string({ summary: "The profile; this folder's where absent.", helpValue: 'NAME' }),
+    profile: Flags.string({ summary: "The profile; default: this folder's.", helpValue: 'NAME' }),
   }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Logout)
     const profile = chosenProfile(flags)
-    if (!profile) throw new Failure('notFound', 'This folder has no profile.', '`svc profiles list` shows all.')
+    if (!profile)
+      throw new Failure('notFound', 'This folder has no profile.', '`svc profiles list` shows all profiles.')
     const caller = apiCaller({ apiUrl: profile.api_url, credentials: profileCredentials(profile), tell: this.note })
     const { session, token_id: tokenId } = profile
-    // The token first: revoking it is done with the session.
+    // The token goes first, because the session revokes it.
     if (tokenId !== undefined) await ended(caller.call(tokenOperations.revokeToken, { tokenId }))
     if (session) await ended(endSession(caller))
     removeProfile(profile.name)
@@ -35,7 +36,7 @@ export default class Logout extends BaseCommand {
 
 const endSession = (caller: Caller) => caller.call(sessionOperations.signOut, {})
 
-/** What has ended already need not be ended again. */
+/** Ignores the refusal of a session or token that has ended already. */
 async function ended(call: Promise<unknown>): Promise<void> {
   await call.catch((error: unknown) => {
     const gone =

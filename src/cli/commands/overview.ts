@@ -3,7 +3,7 @@ import { CallerCommand } from '../base-command.ts'
 import { details } from '../render/details.ts'
 
 export default class Overview extends CallerCommand {
-  static override summary = 'Count the workspaces by state, and their accounts'
+  static override summary = 'Show the number of workspaces in each state, and of accounts'
   static override examples = ['<%= config.bin %> overview']
 
   async run(): Promise<unknown> {

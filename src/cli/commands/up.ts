@@ -20,10 +20,10 @@ import { type Profile, profileOf } from '../profile/profiles.ts'
 import { ServingCommand } from '../serving-command.ts'
 
 export default class Up extends ServingCommand {
-  static override summary = 'Make an installation in this folder, set it up, and serve it until Ctrl-C'
+  static override summary = 'Make an installation in this folder, set it up, and run it until Ctrl-C'
   static override description =
-    'The first time it makes an embedded PostgreSQL and a keyring below .svc, asks for the first workspace and its owner, ' +
-    `and keeps a profile for this folder with a session and an admin token (${adminTokenDays} days). Afterwards it just serves. With --json it prints one object, on one line, once it is ready.`
+    'The first run makes an embedded PostgreSQL and a keyring below .svc, asks for the first workspace and its owner, ' +
+    `and stores a profile for this folder with a session and an admin token (valid for ${adminTokenDays} days). Every later run only starts the daemon. With --json it prints one object on one line when it is ready.`
   static override examples = [
     '<%= config.bin %> up',
     '<%= config.bin %> up --workspace acme --workspace-name "Acme Ltd" --owner-name Ada --owner-email ada@acme.example --password-file ada.password',
@@ -32,12 +32,12 @@ export default class Up extends ServingCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(Up)
-    process.env['SVC_LOG_LEVEL'] ||= 'warn' // whoever sits in front of it wants to read what is said here
+    process.env['SVC_LOG_LEVEL'] ||= 'warn' // so that the log does not hide the messages for the user
     const config = readConfig()
     const port = await choosePort(config)
     process.env['SVC_PORT'] = String(port)
 
-    // Asked before anything is made, so that a Ctrl-C leaves nothing behind.
+    // The questions come before anything is made, so that Ctrl-C leaves nothing behind.
     const isNew = !config.database && !hasEmbedded(config)
     const answers = isNew ? await setUpAnswers(flags) : undefined
     if (answers) checkAnswers(answers)
@@ -53,22 +53,22 @@ export default class Up extends ServingCommand {
       if (ownerless !== undefined) this.note(wayToOperator(ownerless, 'ADDRESS'))
       return await this.tellNext(urlOf(config.host, port), config, done)
     } finally {
-      // The database is held until the daemon holds it too, so that it is not stopped in between.
+      // Released only after the daemon holds the database, so that it is not stopped in between.
       stopHeeding()
       await booted.close()
     }
   }
 
   private async tellNext(apiUrl: string, { mail }: Config, done: DoneSetUp | undefined): Promise<unknown> {
-    if (done) this.tell(`Set up: workspace ${done.workspace}, owned by ${done.email}, who is its first operator.`)
+    if (done) this.tell(`Set up: workspace ${done.workspace}. Its owner ${done.email} is the first operator.`)
     const profile = done ? await this.kept(apiUrl, done) : profileOf(process.cwd())
     const isHere = profile?.api_url === apiUrl
     if (profile && isHere)
       this.tell(`Commands in ${profile.directory} and below act as ${profile.email} (profile ${profile.name}).`)
     if (profile && !isHere)
-      this.tell(`This folder's profile ${profile.name} is for another installation, ${profile.api_url}.`)
+      this.tell(`This folder's profile ${profile.name} is for another installation: ${profile.api_url}.`)
     this.tell(
-      mail.relay ? `Mail goes to ${placeOf(mail)}.` : `Mail is written to ${mail.folder} (SVC_SMTP_URL sends it).`,
+      mail.relay ? `Mail goes to ${placeOf(mail)}.` : `Mail is written to ${mail.folder}. Set SVC_SMTP_URL to send it.`,
     )
     this.tell(`API reference: ${apiUrl}/docs`)
     this.tell(`Next, in another terminal: ${isHere ? 'svc tenants list' : `svc login --api-url ${apiUrl}`}`)
@@ -80,21 +80,25 @@ export default class Up extends ServingCommand {
     }
   }
 
-  /** The daemon serves already: a profile that cannot be kept is a remark, and signing in makes one later. */
+  /** The daemon serves already, so a profile that cannot be stored is only a warning; `svc login` makes one later. */
   private kept(apiUrl: string, done: DoneSetUp): Promise<Profile | undefined> {
     return keepProfile(apiUrl, done, this.note).catch((error: unknown) => {
-      this.note(`The profile for this folder could not be kept: ${lineOf(error)}`)
+      this.note(`The profile for this folder could not be stored: ${lineOf(error)}`)
       return undefined
     })
   }
 }
 
-/** The configured port, or a free one for 0. Fails where it cannot be listened on, before anything is made. */
+/** The configured port, or a free one for 0. Fails before anything is made if the port cannot be used. */
 async function choosePort({ host, port }: Config): Promise<number> {
   if (port === 0) return freePort(host)
   const fault = await listenFault(host, port)
   if (fault === 'EADDRINUSE')
-    throw new Failure('failed', `The port ${port} on ${host} is in use.`, 'Stop what listens there, or set SVC_PORT.')
+    throw new Failure(
+      'failed',
+      `The port ${port} on ${host} is in use.`,
+      'Stop the program that uses it, or set SVC_PORT.',
+    )
   if (fault)
     throw new Failure('usage', `Cannot listen on ${host} port ${port} (${fault}).`, 'Check SVC_HOST and SVC_PORT.')
   return port

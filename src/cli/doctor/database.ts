@@ -1,4 +1,4 @@
-/** Checks of the database: reached, new enough, migrated, its login harmless, its clock right, the ring fitting. */
+/** Checks of the database: it is reached, recent enough and migrated; its login has no excess rights; its clock is right; the keyring fits. */
 import type { Client } from 'pg'
 import type { Config } from '../../core/kernel/config/config.ts'
 import { withClient } from '../../core/kernel/database/client.ts'
@@ -9,15 +9,15 @@ import type { HeldDatabase } from '../call/database.ts'
 import { wayToOperator } from '../first-run/single-mode.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 
-/** All of them; after one that cannot be reached the rest would only say the same again. */
+/** Runs all checks. If the database cannot be reached, one finding says so and the rest is skipped. */
 export async function checkDatabase(
   database: HeldDatabase,
   keyring: Keyring | undefined,
   mode: Config['mode'],
 ): Promise<Finding[]> {
   const remedy = database.embedded
-    ? `Its log is beside ${database.embedded}.`
-    : 'Check SVC_DATABASE_URL, and whether PostgreSQL runs and lets this host in.'
+    ? `See its log, beside ${database.embedded}.`
+    : 'Check SVC_DATABASE_URL, and that PostgreSQL runs and accepts connections from this host.'
   try {
     return await withClient(database.daemon, async (client) => {
       const reached = [
@@ -57,7 +57,7 @@ async function checkServer(client: Client): Promise<Finding> {
     : fail('database', `PostgreSQL ${text} is too old`, 'svc needs 15 or newer.')
 }
 
-/** Deadlines go by the database's clock and by ours, so the two must agree. */
+/** Deadlines use both the database's clock and the clock of this host, so the two must agree. */
 const clockToleranceMs = 2000
 
 async function checkClock(client: Client): Promise<Finding> {
@@ -65,8 +65,10 @@ async function checkClock(client: Client): Promise<Finding> {
   const { now } = await one<{ now: Date }>(client, 'select clock_timestamp() as now')
   const middle = (before + Date.now()) / 2
   const apartMs = Math.round(Math.abs(now.getTime() - middle))
-  const says = `${apartMs} ms apart from the database's`
-  return apartMs <= clockToleranceMs ? ok('clock', says) : warn('clock', says, 'Let both hosts keep their time by NTP.')
+  const says = `differs from the database's clock by ${apartMs} ms`
+  return apartMs <= clockToleranceMs
+    ? ok('clock', says)
+    : warn('clock', says, 'Synchronise the clocks of both hosts with NTP.')
 }
 
 async function checkLogin(client: Client, { owner, daemon, embedded }: HeldDatabase): Promise<Finding> {
@@ -77,8 +79,7 @@ async function checkLogin(client: Client, { owner, daemon, embedded }: HeldDatab
              where c.relowner = r.oid and n.nspname in ('public', 'pgboss') and c.relkind in ('r', 'p')) as owned
      from pg_roles r where rolname = current_user`,
   )
-  const remedy =
-    'Give the daemon a login of its own, and the owner another in SVC_DATABASE_OWNER_URL (docs/deploying.md).'
+  const remedy = 'Use separate logins: one for the daemon, and the owner in SVC_DATABASE_OWNER_URL (docs/deploying.md).'
   if (login.is_super || login.bypasses) return fail('login', `${daemon.user} bypasses row-level security`, remedy)
   if (login.owned > 0) return warn('login', `${daemon.user} owns ${login.owned} tables`, remedy)
   return !embedded && owner.user === daemon.user
@@ -86,36 +87,36 @@ async function checkLogin(client: Client, { owner, daemon, embedded }: HeldDatab
     : ok('login', `${daemon.user} owns nothing and bypasses nothing`)
 }
 
-/** What the login may do and need not. One that also migrates owns everything, and was told so. */
+/** The rights of the login beyond those that the daemon needs. A login that also migrates owns everything; checkLogin reports that. */
 async function checkRights(client: Client, { owner, daemon, embedded }: HeldDatabase): Promise<Finding> {
   const { functions, places, powers, settings } = await readExcessRights(client, daemon.user)
   const quoted = `"${daemon.user.replaceAll('"', '""')}"`
-  if (!embedded && owner.user === daemon.user) return ok('rights', `those of ${daemon.user}, the owner`)
+  if (!embedded && owner.user === daemon.user) return ok('rights', `${daemon.user} is the owner and has all rights`)
   if (settings.length > 0)
     return warn(
       'rights',
-      `settings were stored for ${daemon.user}: ${settings.join(', ')}`,
-      `Nobody can revoke that a role stores settings for itself. If they are not yours: alter role ${quoted} reset all, change its password, and look who had it.`,
+      `${daemon.user} has stored settings: ${settings.join(', ')}`,
+      `PostgreSQL lets every role store settings for itself. If you did not store these: run alter role ${quoted} reset all, change the password of the role, and find out who had it.`,
     )
   if (powers.length > 0)
     return warn(
       'rights',
       `${daemon.user} has ${powers.join(', ')}`,
-      'Take it away; the daemon needs its four roles alone.',
+      'Revoke that; the daemon needs only its four roles.',
     )
   if (places.length > 0)
     return warn(
       'rights',
-      `${daemon.user} may make objects (${places.join(', ')})`,
+      `${daemon.user} may create objects (${places.join(', ')})`,
       'As the owner: revoke all on database … from public; revoke create on schema public from public.',
     )
   return functions.length > 0
     ? warn(
         'rights',
-        `everybody may make large objects and write messages to the log (${functions.length} functions)`,
+        `every login may create large objects and write messages to the log (${functions.length} functions)`,
         `As a superuser, in this database: revoke execute on function ${functions.join(', ')} from public`,
       )
-    : ok('rights', `${daemon.user} has none beside its four roles`)
+    : ok('rights', `${daemon.user} has only its four roles`)
 }
 
 async function checkMigrations({ owner }: HeldDatabase): Promise<Finding> {
@@ -123,7 +124,7 @@ async function checkMigrations({ owner }: HeldDatabase): Promise<Finding> {
   if (unknown.length > 0)
     return fail(
       'migrations',
-      `migrated by a newer svc: ${unknown.join(', ')}`,
+      `migrated by a newer release: ${unknown.join(', ')}`,
       'Run the newer release (docs/runbooks/upgrade.md).',
     )
   return pending.length > 0
@@ -150,8 +151,8 @@ async function checkSetUp(client: Client, mode: Config['mode']): Promise<Finding
     .finally(() => client.query('rollback'))
   const { is_set_up, has_operator, first } = rows[0] ?? {}
   if (is_set_up || (mode === 'single' && first && has_operator)) return ok('set-up', 'done')
-  if (mode === 'single' && first) return warn('set-up', 'nobody administers it', wayToOperator(first, 'ADDRESS'))
-  return warn('set-up', 'not done: nobody can sign in yet', 'Run: svc installation set-up')
+  if (mode === 'single' && first) return warn('set-up', 'there is no operator yet', wayToOperator(first, 'ADDRESS'))
+  return warn('set-up', 'not done, so nobody can sign in yet', 'Run: svc installation set-up')
 }
 
 interface KnownKey {
@@ -160,7 +161,7 @@ interface KnownKey {
   readonly values: number
 }
 
-/** The ring against the keys that this database was used with. */
+/** Compares the keyring with the keys that this database was used with. */
 async function checkKeys(client: Client, keyring: Keyring): Promise<Finding> {
   await client.query('begin read only; set local role svc_installation')
   const { rows } = await client
@@ -171,12 +172,21 @@ async function checkKeys(client: Client, keyring: Keyring): Promise<Finding> {
   const remedy = 'Restore the keyring from its backup (docs/runbooks/keyring.md).'
   const lost = rows.find(({ key_id, values }) => values > 0 && !keyring.has(key_id))
   if (lost)
-    return fail('keys', `${lost.values} stored value(s) need the key "${lost.key_id}", which the ring lacks`, remedy)
+    return fail(
+      'keys',
+      `${lost.values} stored value(s) need the key "${lost.key_id}", which is not in the keyring`,
+      remedy,
+    )
   const other = rows.find(
     ({ key_id, check_value }) => keyring.has(key_id) && !keyring.checkValue(key_id).equals(check_value),
   )
-  if (other) return fail('keys', `the key "${other.key_id}" is not the one this database was used with`, remedy)
-  return ok('keys', `the ring opens all ${rows.reduce((sum, { values }) => sum + values, 0)} stored values`)
+  if (other)
+    return fail(
+      'keys',
+      `the key "${other.key_id}" differs from the key of that name that this database was used with`,
+      remedy,
+    )
+  return ok('keys', `the keyring can decrypt all ${rows.reduce((sum, { values }) => sum + values, 0)} stored values`)
 }
 
 async function one<Row extends object>(client: Client, text: string): Promise<Row> {

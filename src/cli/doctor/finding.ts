@@ -1,9 +1,9 @@
-/** What a check of `svc doctor` says. */
+/** The result of one check of `svc doctor`. */
 export interface Finding {
   readonly check: string
   readonly state: 'ok' | 'warn' | 'fail'
   readonly says: string
-  /** What to do; null where there is nothing to do. */
+  /** What to do; null if nothing needs to be done. */
   readonly remedy: string | null
 }
 
@@ -11,7 +11,7 @@ export const ok = (check: string, says: string): Finding => ({ check, state: 'ok
 export const warn = (check: string, says: string, remedy: string): Finding => ({ check, state: 'warn', says, remedy })
 export const fail = (check: string, says: string, remedy: string): Finding => ({ check, state: 'fail', says, remedy })
 
-/** What was thrown, in one line. */
+/** A thrown error as one line. */
 export function lineOf(error: unknown): string {
   const { message, code, errors } = error as { message?: string; code?: string; errors?: readonly unknown[] }
   if (message) return message.split('\n')[0] ?? message

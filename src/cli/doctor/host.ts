@@ -15,11 +15,11 @@ export function checkNode(): Finding {
     : fail(
         'node',
         `Node ${process.versions.node} is too old`,
-        `Use Node ${oldestNode} or newer; npm ci brings one, and bin/svc uses it.`,
+        `Use Node ${oldestNode} or newer. npm ci installs one, and bin/svc uses it.`,
       )
 }
 
-/** The configuration, or what is wrong with it. */
+/** The configuration, or its first fault. */
 export function checkConfiguration(): { readonly finding: Finding; readonly config: Config | undefined } {
   try {
     const config = readConfig()
@@ -28,7 +28,10 @@ export function checkConfiguration(): { readonly finding: Finding; readonly conf
       : `embedded PostgreSQL in ${config.dataDir}`
     return { finding: ok('configuration', `${config.mode} mode, ${database}`), config }
   } catch (error) {
-    return { finding: fail('configuration', lineOf(error), 'Correct the environment or .env.'), config: undefined }
+    return {
+      finding: fail('configuration', lineOf(error), 'Correct it in the environment or in .env.'),
+      config: undefined,
+    }
   }
 }
 
@@ -39,8 +42,8 @@ export function checkFolder({ dataDir }: Config): Finding {
   } catch (error) {
     return fail(
       'data folder',
-      `${dataDir} cannot be written (${(error as NodeJS.ErrnoException).code})`,
-      'Give it to the user that runs svc, or set SVC_DATA_DIR.',
+      `${dataDir} is not writable (${(error as NodeJS.ErrnoException).code})`,
+      'Make the user that runs svc its owner, or set SVC_DATA_DIR to another folder.',
     )
   }
 }
@@ -49,31 +52,31 @@ const mebibyte = 1024 * 1024
 const scarceMebibytes = 1024
 const fullMebibytes = 256
 
-/** A full disk makes PostgreSQL stop until it has space and is started again. */
+/** PostgreSQL stops on a full disk, and must be started again after space was freed. */
 export function checkSpace(folder: string): Finding {
   const { bavail, bsize } = statfsSync(existsSync(folder) ? folder : dirname(folder))
   const free = Math.floor((bavail * bsize) / mebibyte)
   const says = `${free} MiB free for ${folder}`
-  if (free < fullMebibytes) return fail('disk space', says, 'Free some now: PostgreSQL stops on a full disk.')
+  if (free < fullMebibytes) return fail('disk space', says, 'Free space now: PostgreSQL stops on a full disk.')
   return free < scarceMebibytes
-    ? warn('disk space', says, 'Free some soon: PostgreSQL stops on a full disk.')
+    ? warn('disk space', says, 'Free space soon: PostgreSQL stops on a full disk.')
     : ok('disk space', says)
 }
 
-/** Where mail goes, and whether the relay takes it; nothing is sent. */
+/** Where mail goes, and whether the relay accepts the sign-in; sends no mail. */
 export async function checkMail({ mail }: Config): Promise<Finding> {
-  if (!mail.relay) return ok('mail', `no SVC_SMTP_URL: written to ${mail.folder}`)
+  if (!mail.relay) return ok('mail', `SVC_SMTP_URL is not set; mail is written to ${mail.folder}`)
   const place = placeOf(mail)
   try {
     const { tryRelay } = await import('../../core/areas/mail/transport.ts')
     await tryRelay(mail.relay)
-    return ok('mail', `the relay ${place} answers; from ${mail.from.address}`)
+    return ok('mail', `the relay ${place} answers; mail is sent from ${mail.from.address}`)
   } catch (error) {
     return fail('mail', `${place}: ${lineOf(error)}`, 'docs/runbooks/mail.md')
   }
 }
 
-/** The ring, or what is wrong with its file. */
+/** The keyring, or the fault of its file. */
 export function checkKeyringFile({ keyringFile }: Config): {
   readonly finding: Finding
   readonly keyring: Keyring | undefined

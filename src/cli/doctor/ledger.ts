@@ -1,4 +1,4 @@
-/** Checks of the obligation ledger: whole, and copied elsewhere. */
+/** Checks of the obligation ledger: it is intact, and copies of it exist. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { openLedgerCopies } from '../../core/areas/recovery/ledger/ledger-copies.ts'
@@ -12,7 +12,7 @@ import type { HeldDatabase } from '../call/database.ts'
 import { copySays, noCopies } from '../render/ledger.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 
-/** Asks every target of the installation; for a database that was found in order. */
+/** Asks every target of the installation. Call it only for a database whose checks passed. */
 export async function checkLedger(config: Config, keyring: Keyring, { daemon }: HeldDatabase): Promise<Finding[]> {
   const installation = openInstallation(config, daemon, keyring, {
     works: false,
@@ -39,7 +39,7 @@ export async function checkLedger(config: Config, keyring: Keyring, { daemon }: 
 function checkFile({ file, lines, fault }: LedgerStatus): Finding {
   return fault === null
     ? ok('ledger', `${lines} line(s) in ${file}`)
-    : fail('ledger', `${file}: ${fault}`, 'Restore it from its copy: svc recovery ledger pull --from TARGET')
+    : fail('ledger', `${file}: ${fault}`, 'Restore it from a copy: svc recovery ledger pull --from TARGET')
 }
 
 function checkCopies(config: Config, { file, copy, copies }: LedgerStatus): Finding {
@@ -52,12 +52,12 @@ function checkCopies(config: Config, { file, copy, copies }: LedgerStatus): Find
       'ledger copies',
       says,
       copy === 'require'
-        ? `Holds, revocations, purges and changes of operators are refused meanwhile. ${remedy}`
-        : `What is owed now is on this disk only. ${remedy}`,
+        ? `Until a target is reached, holds, revocations, purges and changes of operators are refused. ${remedy}`
+        : `New obligations are only on this disk. ${remedy}`,
     )
   if (copies.some(({ lines_missing }) => lines_missing !== 0)) return warn('ledger copies', says, remedy)
   return copies.every(({ kind }) => kind === 'LOCAL') && isSameDisk(file, config.backupDir)
-    ? warn('ledger copies', `${says}, on the file system of the ledger itself`, 'Add a target elsewhere.')
+    ? warn('ledger copies', `${says}, on the same file system as the ledger`, 'Add a target on another disk or host.')
     : ok('ledger copies', says)
 }
 

@@ -1,4 +1,4 @@
-/** Checks of the daemon and of what this folder's commands would speak to. */
+/** Checks of the daemon, and of the profile or token that this folder's commands use. */
 import { createServer } from 'node:net'
 import { identityOperations } from '../../core/contract/identity/operations.ts'
 import { Problem } from '../../core/contract/problem.ts'
@@ -10,7 +10,7 @@ import { exchange, type HttpAnswer } from '../call/http.ts'
 import { Failure } from '../failure.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 
-/** Whether a daemon answers where the configuration says, or else whether it could listen there. */
+/** Whether a daemon answers at the configured address, else whether one could listen there. */
 export async function checkDaemon({ host, port, healthPort }: Config): Promise<Finding> {
   const url = urlOf(host, port)
   const answer = await asked(new URL('/readyz', url))
@@ -20,39 +20,39 @@ export async function checkDaemon({ host, port, healthPort }: Config): Promise<F
   if (taken)
     return fail(
       'daemon',
-      `${host} port ${port} cannot be listened on (${taken})`,
-      'Stop what listens there, or set SVC_PORT.',
+      `cannot listen on ${host} port ${port} (${taken})`,
+      'Stop the program that uses the port, or set SVC_PORT.',
     )
-  return warn('daemon', `not running; port ${port} is free`, 'Run: svc up, or svc daemon')
+  return warn('daemon', `not running; port ${port} is free`, 'Run: svc up or svc daemon')
 }
 
 const asked = (url: URL) => exchange({ method: 'GET', url, headers: {} }).catch(() => undefined)
 
-/** The finding where nothing answers on the listener for health and metrics. */
+/** The finding if nothing answers on the listener for health and metrics. */
 async function unheardHealth(url: string): Promise<Finding | undefined> {
   const answer = await asked(new URL('/healthz', url))
   if (answer?.status === 200) return undefined
   return fail(
     'daemon',
-    `running, but its health does not answer on ${url}`,
-    'Restart it with this SVC_HEALTH_PORT, or unset that.',
+    `running, but its health check does not answer on ${url}`,
+    'Restart the daemon with this SVC_HEALTH_PORT, or unset the variable.',
   )
 }
 
 function readiness(url: string, { status, text }: HttpAnswer): Finding {
   if (status === 200) return ok('daemon', `ready on ${url}`)
   if (status === 503)
-    return fail('daemon', `running on ${url}, but not ready: ${text.slice(0, 200)}`, 'The other lines say why.')
-  return fail('daemon', `something else answers on ${url} (status ${status})`, 'Stop it, or set SVC_PORT.')
+    return fail('daemon', `running on ${url}, but not ready: ${text.slice(0, 200)}`, 'See the other checks.')
+  return fail('daemon', `another program answers on ${url} (status ${status})`, 'Stop that program, or set SVC_PORT.')
 }
 
-/** The URL for a caller on this host: an address that means "all" is reached by the loopback. */
+/** The URL for a caller on this host; an address that means "all interfaces" is replaced by the loopback address. */
 export function urlOf(host: string, port: number): string {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
 }
 
-/** Why the port cannot be listened on; undefined where it can. */
+/** The error code of listening on the port; undefined if it works. */
 export function listenFault(host: string, port: number): Promise<string | undefined> {
   return new Promise((done) => {
     const server = createServer()
@@ -61,14 +61,14 @@ export function listenFault(host: string, port: number): Promise<string | undefi
   })
 }
 
-/** The profile or token in use, tried on the server it belongs to. */
+/** Tries the profile or token in use on its server. */
 export async function checkAccess(choice: Choice): Promise<Finding> {
   try {
     const env = loadEnvironment()
     const target = apiTargetOf(choice, env, () => undefined)
     if (!target && env['SVC_DATABASE_URL'])
-      return warn('access', 'no profile and no SVC_API_URL: commands work with --recovery only', 'Run: svc login')
-    if (!target) return ok('access', 'no profile and no SVC_API_URL: commands work on the database directly')
+      return warn('access', 'no profile, and SVC_API_URL is not set: commands need --recovery', 'Run: svc login')
+    if (!target) return ok('access', 'no profile, and SVC_API_URL is not set: commands work directly on the database')
     const account = await apiCaller(target).call(identityOperations.getOwnAccount, {})
     return ok(
       'access',

@@ -21,33 +21,34 @@ function missing(): never {
   throw new Problem('not_found')
 }
 
-/** What describes a model; a new one needs most of it. */
+/** The flags that describe a model; a new model needs most of them. */
 export const modelFlags = (required: boolean) => ({
   kind: Flags.string({
-    summary: 'Which API it speaks; noop calls nobody.',
+    summary: 'The API of the model; noop makes no calls.',
     options: ['noop', 'vendor-compatible', 'local-runtime'],
     required,
   }),
   'base-url': Flags.string({
-    summary: 'vendor-compatible: up to /v1. local-runtime: the server. A private one needs SVC_EGRESS_ALLOW.',
+    summary:
+      'The address of the API. vendor-compatible: the URL up to /v1. local-runtime: the URL of the server. A private address needs SVC_EGRESS_ALLOW.',
     helpValue: 'URL',
     required,
   }),
   processor: Flags.string({
-    summary: 'Who processes what is sent; workspaces see it.',
+    summary: 'The company that processes the data; workspaces see it.',
     helpValue: 'NAME',
     required,
   }),
   jurisdiction: Flags.string({
-    summary: 'Where that is; workspaces see it.',
+    summary: 'The jurisdiction of the processor; workspaces see it.',
     options: ['self-hosted', 'eea', 'adequacy', 'third-country'],
     required,
   }),
-  'completion-model': Flags.string({ summary: 'The name that it answers questions by.', helpValue: 'MODEL' }),
-  'embedding-model': Flags.string({ summary: 'The name that it makes vectors by.', helpValue: 'MODEL' }),
-  'api-key-file': Flags.string({ summary: 'Read its key from a file of mode 0600.', helpValue: 'FILE' }),
-  'api-key-stdin': Flags.boolean({ summary: 'Read its key from standard input.', exclusive: ['api-key-file'] }),
-  'no-api-key': Flags.boolean({ summary: 'It has no key.', exclusive: ['api-key-file', 'api-key-stdin'] }),
+  'completion-model': Flags.string({ summary: 'The name of the model for completions.', helpValue: 'MODEL' }),
+  'embedding-model': Flags.string({ summary: 'The name of the model for embeddings.', helpValue: 'MODEL' }),
+  'api-key-file': Flags.string({ summary: 'Read the API key from a file of mode 0600.', helpValue: 'FILE' }),
+  'api-key-stdin': Flags.boolean({ summary: 'Read the API key from standard input.', exclusive: ['api-key-file'] }),
+  'no-api-key': Flags.boolean({ summary: 'The model has no API key.', exclusive: ['api-key-file', 'api-key-stdin'] }),
 })
 
 interface ModelFlags {
@@ -59,7 +60,7 @@ interface ModelFlags {
   readonly 'embedding-model'?: string | undefined
 }
 
-/** What the flags say of a model; a name that is given empty says that there is no such model. */
+/** The configuration that the flags give. An empty model name removes that model. */
 export function givenBy(flags: ModelFlags): Partial<OfferedAiModelConfiguration> {
   const given = {
     kind: spelled(flags.kind),

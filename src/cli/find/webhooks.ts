@@ -8,7 +8,7 @@ import { Failure } from '../failure.ts'
 export const webhookArgument = Args.string({
   ignoreStdin: true,
   required: true,
-  description: 'its id, the beginning of it, or its target',
+  description: "the webhook's id, the start of its id, or its target",
 })
 
 /** The webhook of that id, of an id that begins so, or of that target. Fails (notFound, conflict) where none or several are meant. */
@@ -17,9 +17,9 @@ export async function findWebhook(caller: Caller, named: string): Promise<Webhoo
   const found = data.filter(({ id, target_url }) => target_url === named || (named.length >= 4 && id.startsWith(named)))
   const exact = found.find(({ id }) => id === named)
   const [only, ...others] = exact ? [exact] : found
-  if (!only) throw new Failure('notFound', `There is no webhook "${named}".`, '`svc webhooks list` shows them.')
+  if (!only) throw new Failure('notFound', `There is no webhook "${named}".`, '`svc webhooks list` shows all webhooks.')
   if (others.length > 0)
-    throw new Failure('conflict', `"${named}" could be ${found.length} webhooks.`, 'Give the whole id.')
+    throw new Failure('conflict', `"${named}" matches ${found.length} webhooks.`, 'Give the whole id.')
   return only
 }
 
@@ -51,6 +51,6 @@ export async function findDelivery(
   throw new Failure(
     'notFound',
     `No webhook of this workspace has a delivery "${deliveryId}".`,
-    '`svc deliveries list WEBHOOK` shows them; they are kept as long as events.',
+    '`svc deliveries list WEBHOOK` lists deliveries; they are stored as long as events.',
   )
 }

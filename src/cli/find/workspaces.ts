@@ -19,7 +19,7 @@ async function findBySlug(caller: Caller, slug: string): Promise<AdminTenant | u
   return data.find((tenant) => tenant.slug === slug)
 }
 
-/** No operation reads one workspace by its id, so the list is read: in pages, as far as the one that holds it. */
+/** No operation reads one workspace by its id, so this reads the list page by page until it finds the id. */
 async function findById(caller: Caller, id: string): Promise<AdminTenant | undefined> {
   for await (const { data } of pagesOf(caller, tenantOperations.listTenants, { size: 1000 })) {
     const found = data.find((tenant) => tenant.id === id)
@@ -28,7 +28,7 @@ async function findById(caller: Caller, id: string): Promise<AdminTenant | undef
   return undefined
 }
 
-/** The id of the workspace that the caller's own account is in; nobody has one at the database. */
+/** The id of the workspace of the caller's own account; undefined at the database. */
 export async function ownWorkspaceId(caller: Caller): Promise<string | undefined> {
   if (caller.way === 'database') return undefined
   const { workspace } = await caller.call(identityOperations.getOwnAccount, {})

@@ -1,4 +1,4 @@
-/** The first run of an installation that this process has booted. */
+/** The first run of an installation that this process has opened. */
 import { createServer } from 'node:net'
 import type { Booted } from '../../core/app/boot.ts'
 import { setUpOperations } from '../../core/contract/auth/operations.ts'
@@ -21,7 +21,7 @@ export interface DoneSetUp {
   readonly session: ProfileSession
 }
 
-/** The body is checked before a database is made for it. Refuses request.invalid. */
+/** Checks the answers before a database is made. Refuses request.invalid. */
 export function checkAnswers(answers: SetUpAnswers): void {
   const errors = [
     ...faultsOfBody(answers),
@@ -40,12 +40,12 @@ function faultsOfBody(answers: SetUpAnswers): readonly Violation[] {
   }
 }
 
-/** At the database no set-up token is asked for. */
+/** At the database no set-up token is needed. */
 const unused = 'unused'
 
 /**
- * Sets the installation up unless that has been done; undefined where it had been, and in
- * single mode where the one workspace is there already.
+ * Sets the installation up. Undefined if that was done before, and in single mode if the
+ * one workspace exists already.
  */
 export async function setUpOnce(
   { installation }: Booted,
@@ -69,8 +69,8 @@ export async function setUpOnce(
 }
 
 /**
- * In single mode a workspace that was provisioned before the set-up is the installation's
- * one: its slug, until somebody in it is an operator; undefined everywhere else.
+ * In single mode, a workspace that was provisioned before the set-up is the installation's
+ * only one. Returns its slug until there is an operator; undefined in all other cases.
  */
 export async function workspaceWithoutOperator({ installation }: Booted): Promise<string | undefined> {
   if (installation.config.mode !== 'single') return undefined
@@ -85,7 +85,7 @@ export async function workspaceWithoutOperator({ installation }: Booted): Promis
   return row?.slug
 }
 
-/** A profile for this folder: the session, and a token for admin commands from another terminal. */
+/** Stores a profile for this folder: the session, and a token for admin commands from another terminal. */
 export async function keepProfile(
   apiUrl: string,
   { workspace, email, password, session }: DoneSetUp,
@@ -101,7 +101,7 @@ export async function keepProfile(
   return complete
 }
 
-/** A port that nobody listens on at this moment. */
+/** A port that is free at this moment. */
 export function freePort(host: string): Promise<number> {
   return new Promise((done, failed) => {
     const server = createServer()

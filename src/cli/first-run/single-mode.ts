@@ -1,7 +1,7 @@
 /**
- * Single mode: the one workspace is the installation. One that was provisioned before the
- * set-up takes its place, so that its owner becomes an operator by the register alone.
+ * In single mode the installation has one workspace. If it is provisioned, that replaces the
+ * set-up, which would have made the first operator; so its owner must be added as one.
  */
 export const wayToOperator = (slug: string, address: string) =>
-  `In single mode ${slug} is the installation's one workspace, and nobody administers it yet. ` +
-  `Once its owner has joined: svc operators add ${slug} ${address} --recovery --while-serving`
+  `In single mode ${slug} is the only workspace, and the installation has no operator yet. ` +
+  `After its owner has joined, run: svc operators add ${slug} ${address} --recovery --while-serving`

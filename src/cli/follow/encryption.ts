@@ -1,4 +1,4 @@
-/** A reseal followed to its end. */
+/** Follows a reseal to its end. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { encryptionOperations, type KeyringUse } from '../../core/contract/keyring/operations.ts'
 import type { Caller } from '../call/caller.ts'
@@ -7,11 +7,11 @@ import { bar, withToldProgress } from '../render/progress.ts'
 
 const pollMs = 1000
 
-/** Values that name another key than the active one. */
+/** The number of values that are not under the active key. */
 const staleOf = ({ keys }: KeyringUse) =>
   keys.filter(({ active }) => !active).reduce((sum, { total }) => sum + total, 0)
 
-/** Waits until no job is left, and answers how it stands then. `works`: at the database, where nobody else may be there to do it, it does the work itself. */
+/** Waits until no job is left, and returns the final state. `works`: at the database, where there may be no daemon, it runs the jobs itself. */
 export async function followReseal(caller: Caller, { works }: { works: boolean }): Promise<KeyringUse> {
   const first = await caller.call(encryptionOperations.getEncryption, {})
   const atFirst = staleOf(first)
@@ -46,10 +46,11 @@ function progressLine(keyring: KeyringUse, atFirst: number): string {
   return `${word}${share}`
 }
 
-/** Says what is left to do; a value under another key, with no job that would take it, is a finding. */
+/** Prints what is left to do. A value under another key that no job will reseal is a finding. */
 export function endOfReseal(keyring: KeyringUse, tell: (line: string) => void): void {
   const lost = keyring.keys.filter(({ in_ring, total }) => !in_ring && total > 0).map(({ key_id }) => key_id)
-  if (lost.length > 0) tell(`The ring lacks ${lost.join(', ')}. Restore it from its backup: docs/runbooks/keyring.md`)
+  if (lost.length > 0)
+    tell(`The keyring lacks ${lost.join(', ')}. Restore it from its backup: docs/runbooks/keyring.md`)
   const stale = staleOf(keyring)
   if (stale > 0 && !isUnderWay(keyring)) tell(remedyOf(keyring, stale))
   if (lost.length > 0 || (stale > 0 && !isUnderWay(keyring))) process.exitCode = exitCodes.findings
@@ -57,5 +58,5 @@ export function endOfReseal(keyring: KeyringUse, tell: (line: string) => void): 
 
 const remedyOf = ({ reseal: { failed } }: KeyringUse, stale: number) =>
   failed > 0
-    ? `${failed} value(s) do not open and stay under their key: docs/runbooks/keyring.md`
-    : `${stale} value(s) name another key than the current one. To bring them under it: svc encryption reseal --watch`
+    ? `${failed} value(s) cannot be decrypted and stay under their key: docs/runbooks/keyring.md`
+    : `${stale} value(s) are not under the current key. To move them to it: svc encryption reseal --watch`

@@ -1,6 +1,6 @@
 /**
- * Events forwarded to a receiver of the developer's own, signed as the daemon would sign
- * them, with a secret that lives as long as the command.
+ * Forwards events to a developer's receiver, signed in the same way as by the daemon, with
+ * a secret that is valid for one run of the command.
  */
 
 import { keyOf, signed } from '../../core/areas/webhooks/signature.ts'
@@ -12,21 +12,25 @@ import { Failure } from '../failure.ts'
 export interface Forwarded {
   readonly event_id: string
   readonly type: string
-  /** Null where the receiver gave no answer. */
+  /** Null if the receiver did not answer. */
   readonly status: number | null
   readonly duration_ms: number
   readonly error: string | null
 }
 
-/** Fails (usage) for what is no URL to post to. */
+/** The URL of a receiver. Fails (usage) for other texts. */
 export function receiverUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '')
     return url
-  throw new Failure('usage', `"${text}" is no URL to post to.`, 'Write http://localhost:3000/hooks.')
+  throw new Failure(
+    'usage',
+    `"${text}" is not the URL of a receiver.`,
+    'Write, for example, http://localhost:3000/hooks.',
+  )
 }
 
-/** Posts one event once. Redirects are not followed, and what is not 2xx is not sent again. */
+/** Posts one event once. Follows no redirect, and sends nothing again after an answer other than 2xx. */
 export async function forward(url: URL, secret: string, event: CloudEvent): Promise<Forwarded> {
   const body = Buffer.from(writeJson(event))
   const { headers } = signed(event.id, Math.floor(Date.now() / 1000), body, [keyOf(secret)])
@@ -50,4 +54,4 @@ const isTaken = ({ status }: Forwarded) => status !== null && status >= 200 && s
 
 /** `svc.work.label.created.v1  0199…  → 200 in 12 ms`. */
 export const forwardedLine = (one: Forwarded) =>
-  `${one.type}  ${one.event_id}  -> ${one.status ?? `no answer: ${one.error}`} in ${one.duration_ms} ms${isTaken(one) ? '' : '  (svc would try again)'}`
+  `${one.type}  ${one.event_id}  -> ${one.status ?? `no answer: ${one.error}`} in ${one.duration_ms} ms${isTaken(one) ? '' : '  (the daemon would try again)'}`

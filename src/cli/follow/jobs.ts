@@ -1,4 +1,4 @@
-/** A job followed to its end. */
+/** Follows a job to its end. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type JobProgress, type JobRef, jobOperations } from '../../core/contract/jobs/operations.ts'
 import type { Caller } from '../call/caller.ts'
@@ -7,12 +7,12 @@ import { bar, withToldProgress } from '../render/progress.ts'
 
 const pollMs = 1000
 
-/** Waits for the job and answers it as it ended. Fails where the job did. */
+/** Waits for the end of the job and returns it. Fails if the job failed. */
 export async function followJob(caller: Caller, tenantId: string, queued: JobRef): Promise<JobRef> {
   const { job_id: jobId } = queued
   const ended = await withToldProgress(progressLine(queued.progress), async (tell) => {
     let job = queued
-    // At the database nobody else may be there to do it. What it cannot do, the row says.
+    // At the database there may be no daemon to run the job. The row says if it failed.
     let isWorking = caller.work !== undefined
     const worked = caller.work?.(tenantId, jobId).catch(() => {})
     void worked?.then(() => {
@@ -41,7 +41,7 @@ export function progressLine({ phase, done, total }: JobProgress): string {
 
 const remedyOf = (failure: string) =>
   failure.startsWith('target.')
-    ? '`svc backup-targets test` shows what fails; docs/runbooks/backup-targets.md says what to do.'
+    ? '`svc backup-targets test` shows the step that fails; docs/runbooks/backup-targets.md says what to do.'
     : failure === 'spool.full'
-      ? 'The disk of the data folder is full; an export needs room for one compressed archive there.'
-      : "The daemon's log has the cause."
+      ? 'The disk of the data folder is full. An export needs space for one compressed archive there.'
+      : "See the daemon's log for the cause."

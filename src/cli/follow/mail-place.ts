@@ -1,6 +1,6 @@
-/** Says, behind a command that sends mail, that it does and where it ends up. */
+/** The line with which a command says that it sends mail, and where the mail goes. */
 import type { Caller } from '../call/caller.ts'
 
-/** E.g. `Its administrators are told by mail: into /var/lib/svc/mail, by a daemon that works the queue.` */
-export const toldByMail = ({ mailGoes }: Caller, who: string) =>
-  mailGoes === undefined ? `${who} told by mail.` : `${who} told by mail: ${mailGoes}.`
+/** E.g. `Mail to its administrators is queued. A daemon with workers writes it to /var/lib/svc/mail.` */
+export const mailNotice = ({ mailGoes }: Caller, whom: string) =>
+  mailGoes === undefined ? `Mail is sent to ${whom}.` : `Mail to ${whom} is queued. A daemon with workers ${mailGoes}.`

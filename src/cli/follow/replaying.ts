@@ -1,8 +1,8 @@
 /**
- * Deliveries sent again, one after the other, within a budget.
+ * Sends deliveries again, one after the other, at a limited rate.
  *
- * A dead letter is replayed: the same delivery gets one more attempt. One that the target
- * took is sent anew, for a receiver that lost what it had.
+ * A dead letter is replayed: the same delivery gets one more attempt. For a delivery that
+ * succeeded, the event is sent in a new delivery, for a receiver that lost its data.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Delivery, webhookOperations } from '../../core/contract/webhooks/operations.ts'
@@ -13,7 +13,7 @@ import { bar, withToldProgress } from '../render/progress.ts'
 export const repeatable = ['DEAD_LETTER', 'SUCCEEDED'] as const
 export type Repeatable = (typeof repeatable)[number]
 
-/** The deliveries of that status in the span, oldest first; `over` is how many more there are than the budget. */
+/** The deliveries of that status in the span, oldest first; `over` counts those beyond `max`. */
 export async function chosenDeliveries(
   caller: Caller,
   webhookId: string,
@@ -33,7 +33,7 @@ export interface Refused {
   readonly code: string
 }
 
-/** Repeats each at most `perSecond`; what is refused because of itself is told at the end, what concerns all stops at once. */
+/** Sends at most `perSecond` deliveries each second. Refusals of single deliveries are collected; any other error ends it at once. */
 export async function repeatAll(
   caller: Caller,
   deliveries: readonly Delivery[],

@@ -1,23 +1,23 @@
-/** Whether a delivery was signed with a secret (Standard Webhooks 1.0.0), and if not, what is wrong with it. */
+/** Checks whether a delivery was signed with a secret (Standard Webhooks 1.0.0), and if not, finds the reason. */
 import { createSecretKey, timingSafeEqual } from 'node:crypto'
 import { signed } from '../../core/areas/webhooks/signature.ts'
 import { Failure } from '../failure.ts'
 
 export interface ReceivedDelivery {
   readonly id: string
-  /** Seconds since 1970, as the header gave them. */
+  /** Seconds since 1970, as in the header. */
   readonly timestamp: string
-  /** One or more signatures, as the header gave them. */
+  /** One or more signatures, as in the header. */
   readonly signature: string
   readonly body: Buffer
 }
 
-/** The key behind `whsec_…`. Fails (usage) for what is no secret of ours. */
+/** The key in `whsec_…`. Fails (usage) for any other text. */
 export function keyIn(secret: string): Buffer {
   const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret.trim()) ?? []
   const key = Buffer.from(base64, 'base64')
   if (key.length < 24)
-    throw new Failure('usage', 'That is no signing secret.', 'It begins with whsec_; copy all of it.')
+    throw new Failure('usage', 'This is not a signing secret.', 'A signing secret begins with whsec_; copy all of it.')
   return key
 }
 
@@ -33,7 +33,7 @@ export type Verdict =
         | 'signature.differs'
     }
 
-/** `toleranceSeconds` to either side of now; undefined takes any age. */
+/** The timestamp may differ from now by `toleranceSeconds`; undefined accepts any age. */
 export function verdictOn(
   delivery: ReceivedDelivery,
   key: Buffer,

@@ -1,4 +1,4 @@
-/** What an identity provider's configuration is given as on the command line. */
+/** The flags for the configuration of an identity provider. */
 import { Flags } from '@oclif/core'
 import type { Configuration } from '../../core/contract/providers/operations.ts'
 import { readSecret } from './secret-input.ts'
@@ -6,18 +6,18 @@ import { readSecret } from './secret-input.ts'
 const list = (summary: string, helpValue: string) => Flags.string({ summary, helpValue, multiple: true })
 
 export const configurationFlags = {
-  name: Flags.string({ summary: 'The name on the button.' }),
+  name: Flags.string({ summary: 'The name on the sign-in button.' }),
   provisioning: Flags.option({
-    summary: 'Whom it brings in: nobody new, who is of its domains or directories, or anybody.',
+    summary: 'Who may create an account: only invited people, people of its domains or directories, or anybody.',
     options: ['INVITED_ONLY', 'DOMAINS', 'ANY'] as const,
   })(),
-  domain: list('A domain whose addresses are admitted; may be repeated.', 'DOMAIN'),
-  directory: list("An organisation that is admitted, in the provider's own identifiers; may be repeated.", 'ID'),
+  domain: list('A domain whose addresses are admitted; may be given several times.', 'DOMAIN'),
+  directory: list('An admitted organisation, by its id at the provider; may be given several times.', 'ID'),
   'newcomer-role': Flags.option({
-    summary: 'What newcomers are.',
+    summary: 'The role of new accounts.',
     options: ['VIEWER', 'COMMENTER', 'MEMBER', 'ADMIN'] as const,
   })(),
-  position: Flags.integer({ summary: 'Its place among the buttons.', min: 0, max: 99 }),
+  position: Flags.integer({ summary: 'The position of the sign-in button.', min: 0, max: 99 }),
   'client-secret-file': Flags.string({
     summary: 'Read the client secret from a file of mode 0600.',
     helpValue: 'FILE',
@@ -39,7 +39,7 @@ interface Given {
   readonly 'client-secret-stdin'?: boolean | undefined
 }
 
-/** The members that were given; those that were not are left out. */
+/** Only the members that were given. */
 export async function givenConfiguration(flags: Given): Promise<Partial<Configuration>> {
   const secret = await readSecret(
     { file: flags['client-secret-file'], stdin: flags['client-secret-stdin'] },

@@ -1,6 +1,6 @@
 /**
- * What a new password is held against before anything is done with it: the product's own
- * switches. Those of a settings file are the daemon's to apply, and may be milder.
+ * Checks a new password against the product's default rules before it is sent. A settings
+ * file may have other rules, which the daemon applies; then nothing is checked here.
  */
 
 import { isCommonPassword } from '../../core/areas/auth/password/common-password.ts'

@@ -1,13 +1,13 @@
 /**
- * Questions on a terminal. They are asked on stderr, because stdout is the answer.
- * Where there is no terminal nothing is asked: the command fails and names the flag.
+ * Questions on a terminal. They go to stderr, because stdout carries the answer. Without
+ * a terminal nothing is asked: the command fails and names the flag.
  */
 import { Failure } from '../failure.ts'
 import { printable } from '../render/printable.ts'
 
 export const isInteractive = () => Boolean(process.stdin.isTTY && process.stderr.isTTY)
 
-/** Answers what is wrong with a value in words, or true. */
+/** Returns true, or the fault of a value in words. */
 export type Check = (value: string) => true | string
 
 async function prompt(question: Record<string, unknown>): Promise<unknown> {
@@ -30,7 +30,7 @@ export async function askText(message: string, check: Check, suggested?: string)
 
 export async function askPassword(
   message: string,
-  check: Check = (value) => value !== '' || 'must not be empty',
+  check: Check = (value) => value !== '' || 'It must not be empty.',
 ): Promise<string> {
   return String(await prompt({ type: 'password', message, mask: '*', validate: check }))
 }
@@ -39,19 +39,18 @@ export async function askYesNo(message: string, suggested: boolean): Promise<boo
   return Boolean(await prompt({ type: 'confirm', message, default: suggested }))
 }
 
-/** The failure of whoever declines. */
+/** The failure of a user that declines. */
 export const declined = () => new Failure('failed', 'Nothing was done.')
 
 /**
- * Lets a name be typed before something that cannot simply be taken back; `confirmed`
- * (from --confirm) answers it. Fails where the name differs, and off a terminal without it.
+ * Asks the user to type a name before a change that is hard to undo; `confirmed` (from
+ * --confirm) replaces the question. Fails if the name differs, or without it if there is no terminal.
  */
 export async function confirmByName(name: string, what: string, confirmed: string | undefined): Promise<void> {
   if (confirmed === name) return
-  if (confirmed !== undefined)
-    throw new Failure('usage', `--confirm says something else than ${name}. Nothing was done.`)
-  if (!isInteractive()) throw new Failure('usage', `${what} Nothing was done.`, `To go on, add: --confirm ${name}`)
+  if (confirmed !== undefined) throw new Failure('usage', `--confirm differs from ${name}. Nothing was done.`)
+  if (!isInteractive()) throw new Failure('usage', `${what} Nothing was done.`, `To confirm, add: --confirm ${name}`)
   process.stderr.write(`${printable(what)}\n`)
-  const typed = await askText(`Type ${name} to go on:`, () => true)
+  const typed = await askText(`Type ${name} to confirm:`, () => true)
   if (typed !== name) throw declined()
 }

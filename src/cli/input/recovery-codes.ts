@@ -1,4 +1,4 @@
-/** Recovery codes on a terminal, or in a file of their own: they are shown this one time only. */
+/** Prints recovery codes, or writes them to a file: they are shown only once. */
 import { Flags } from '@oclif/core'
 import { keepingToken } from './token-file.ts'
 
@@ -13,7 +13,7 @@ interface MadeCodes {
   readonly recovery_codes: string[]
 }
 
-/** Makes the call; its codes go to the file where one is named, and are then not in what is answered. */
+/** Makes the call. If a file is named, the codes go there and the answer holds null instead. */
 export async function keepingCodes(
   file: string | undefined,
   call: () => Promise<MadeCodes>,
@@ -27,8 +27,8 @@ export function drawnCodes(
   file: string | undefined,
 ) {
   const listed = codes === null ? `  written to ${file}` : codes.map((code) => `  ${code}`).join('\n')
-  return `Recovery codes, each for one use without your app:\n\n${listed}\n`
+  return `Recovery codes. Each replaces a code of your app once:\n\n${listed}\n`
 }
 
 export const keepThem =
-  'Keep them apart from your password. They are shown this one time only; `svc mfa recovery-codes` makes new ones.'
+  'Keep them apart from your password. They are shown only this once. `svc mfa recovery-codes` makes new ones.'

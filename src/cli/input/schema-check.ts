@@ -1,4 +1,4 @@
-/** What a prompt checks: the same schema as the API, and the same words as its problems. */
+/** The check of a prompt, by the API's own schema and in the words of its problems. */
 import type { z } from 'zod'
 import type { Violation } from '../../core/contract/problem.ts'
 import { violationsOf } from '../../core/kernel/request/violations.ts'

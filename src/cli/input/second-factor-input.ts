@@ -1,9 +1,9 @@
 /**
  * Codes of a second factor: asked for on a terminal, or read from a file, never an argument.
  *
- * Whether one is needed is the server's to say: a call is made without, and again with a
- * code once it has been refused for want of one. Each code serves once, so a file holds
- * one a line for commands that need several (signing in, then a step-up).
+ * The server decides whether a code is needed: a call is made without one, and again with a
+ * code if it was refused. Each code works once, so a file holds one code on each line, for
+ * commands that need several (signing in, then a step-up).
  */
 import { Flags } from '@oclif/core'
 import { Problem } from '../../core/contract/problem.ts'
@@ -13,12 +13,13 @@ import { passwordFlags, readSecret } from './secret-input.ts'
 
 const codeFlags = {
   'code-file': Flags.string({
-    summary: 'Read codes of your second factor, or recovery codes, from a file of mode 0600: one a line, in order.',
+    summary:
+      'Read codes of your second factor, or recovery codes, from a file of mode 0600, one on each line, in order.',
     helpValue: 'FILE',
   }),
 }
 
-/** What a command takes that may have to prove who is calling. */
+/** The flags of a command that may need a step-up. */
 export const proofFlags = { ...passwordFlags, ...codeFlags }
 
 export interface ProofFlags {
@@ -34,9 +35,9 @@ export type Shown =
   | { readonly totp?: undefined; readonly recovery_code?: undefined }
 
 export interface Codes {
-  /** The next code: from the file, else asked for. */
+  /** The next code, from the file or from a prompt. */
   next(question: string): Promise<string>
-  /** Whether somebody can be asked again after a mistake. */
+  /** Whether the user can be asked again after a mistake. */
   readonly isAsked: boolean
 }
 
@@ -49,7 +50,7 @@ export function codesFrom(file: string | undefined): Codes {
         if (!isInteractive())
           throw new Failure(
             'notAllowed',
-            'A code of your second factor is needed, and there is no terminal to ask on.',
+            'A code of your second factor is needed, and there is no terminal to ask for it.',
             'Give it with --code-file FILE.',
           )
         return askPassword(question)
@@ -57,19 +58,23 @@ export function codesFrom(file: string | undefined): Codes {
       lines ??= ((await readSecret({ file }, 'code')) ?? '').split(/\r?\n/).filter((line) => line.trim() !== '')
       const code = lines.shift()
       if (code === undefined)
-        throw new Failure('notAllowed', `${file} holds too few codes.`, 'Each serves once; put one more on a line.')
+        throw new Failure(
+          'notAllowed',
+          `${file} has too few codes.`,
+          'Each code works once; add another one on a new line.',
+        )
       return code.trim()
     },
   }
 }
 
-/** Six digits are the app's; anything else can only be a recovery code. */
+/** Six digits are a code of the app; anything else can only be a recovery code. */
 const shownBy = (code: string): Shown =>
   /^[0-9]{6}$/.test(code.replaceAll(' ', '')) ? { totp: code.replaceAll(' ', '') } : { recovery_code: code }
 
 const attempts = 3
 
-/** Makes the call, and again with a code where it is refused for want of one; a mistyped code is asked for again. */
+/** Makes the call, and repeats it with a code if the server needs one. After a wrong code it asks again. */
 export async function withSecondFactor<T>(codes: Codes, call: (shown: Shown) => Promise<T>): Promise<T> {
   try {
     return await call({})
@@ -78,7 +83,7 @@ export async function withSecondFactor<T>(codes: Codes, call: (shown: Shown) => 
   }
   for (let attempt = 1; ; attempt += 1) {
     const question =
-      attempt === 1 ? 'Code of your authenticator app, or a recovery code:' : 'That was not right. The next code:'
+      attempt === 1 ? 'Code of your authenticator app, or a recovery code:' : 'That code was wrong. The next code:'
     try {
       return await call(shownBy(await codes.next(question)))
     } catch (error) {

@@ -1,4 +1,4 @@
-/** Secrets come from a prompt, standard input or a file, never from an argument, which every user of the machine can read. */
+/** Secrets come from a prompt, standard input or a file. They are never arguments, because every user of the machine can read those. */
 import { readFileSync, statSync } from 'node:fs'
 import { Flags } from '@oclif/core'
 import { Failure } from '../failure.ts'
@@ -11,14 +11,14 @@ export const passwordFlags = {
 }
 
 export interface SecretSource {
-  /** Absent where the command has no such flag. */
+  /** Absent if the command has no such flag. */
   readonly stdin?: boolean | undefined
   readonly file?: string | undefined
 }
 
 const maximumBytes = 65_536
 
-/** The secret from stdin or the file, without the newline at its end; undefined where neither was named. Fails (usage) on a file that others can read. */
+/** The secret from stdin or the file, without the final newline; undefined if neither is named. Fails (usage) for a file that others can read. */
 export async function readSecret({ stdin, file }: SecretSource, what: string): Promise<string | undefined> {
   if (!stdin && file === undefined) return undefined
   const text = stdin ? await readStdin() : readSecretFile(file ?? '', what)
@@ -28,7 +28,7 @@ export async function readSecret({ stdin, file }: SecretSource, what: string): P
   return secret
 }
 
-/** As a stream: a pipe may be set to answer `again` to whoever reads it at once. */
+/** Read as a stream, because a non-blocking pipe answers EAGAIN to a synchronous read. */
 export async function readStdin(): Promise<string> {
   const pieces: Buffer[] = []
   for await (const piece of process.stdin as AsyncIterable<Buffer>) pieces.push(piece)
@@ -37,7 +37,7 @@ export async function readStdin(): Promise<string> {
 
 function readSecretFile(file: string, what: string): string {
   try {
-    // A pipe (<(pass show svc)) is nobody else's to read, whatever its mode says.
+    // No other user can read a pipe such as <(pass show svc), whatever its mode is.
     if (statSync(file).isFile()) refuseReadableByOthers(file)
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -46,7 +46,7 @@ function readSecretFile(file: string, what: string): string {
   }
 }
 
-/** The secret from where it was named, else asked for. Off a terminal it fails with `ending` and names the flags. */
+/** The secret from the named source, else from a prompt. Without a terminal it fails with `ending` and names the flags. */
 export async function secretOrAsk(
   source: SecretSource,
   what: string,
@@ -62,7 +62,11 @@ export async function secretOrAsk(
   }
   if (!isInteractive()) {
     const flags = [...('stdin' in source ? [`--${what}-stdin`] : []), `--${what}-file FILE`].join(' or ')
-    throw new Failure(ending, `The ${what} is needed, and there is no terminal to ask on.`, `Give it with ${flags}.`)
+    throw new Failure(
+      ending,
+      `The ${what} is needed, and there is no terminal to ask for it.`,
+      `Give it with ${flags}.`,
+    )
   }
   return askPassword(question, check)
 }

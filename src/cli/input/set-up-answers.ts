@@ -1,4 +1,4 @@
-/** What the first run needs to know: from flags, or asked for on a terminal with the schema's own rules. */
+/** The answers for the first run, from flags or from prompts that check them by the schema. */
 import { Flags } from '@oclif/core'
 import { setUpOperations } from '../../core/contract/auth/operations.ts'
 import { Failure } from '../failure.ts'
@@ -12,9 +12,9 @@ export const setUpFlags = {
     summary: 'The slug of the first workspace: 3 to 40 lower-case letters, digits and dashes.',
     helpValue: 'SLUG',
   }),
-  'workspace-name': Flags.string({ summary: 'What people read.', helpValue: 'NAME' }),
+  'workspace-name': Flags.string({ summary: 'The name that people see.', helpValue: 'NAME' }),
   'owner-name': Flags.string({ summary: "The owner's name.", helpValue: 'NAME' }),
-  'owner-email': Flags.string({ summary: 'The address the owner signs in with.', helpValue: 'EMAIL' }),
+  'owner-email': Flags.string({ summary: "The owner's e-mail address.", helpValue: 'EMAIL' }),
   ...passwordFlags,
 }
 
@@ -34,12 +34,13 @@ export interface SetUpAnswers {
 
 const { workspace: workspaceSchema, owner: ownerSchema } = setUpOperations.setUpInstallation.body.shape
 
-/** Off a terminal every flag is needed; the failure names those that are missing. */
+/** Without a terminal every flag is needed; the failure names the missing ones. */
 export async function setUpAnswers(flags: SetUpFlags): Promise<SetUpAnswers> {
   const given = await readSecret({ stdin: flags['password-stdin'], file: flags['password-file'] }, 'password')
   if (!isInteractive()) refuseMissing(flags, given)
   const slug = flags.workspace ?? (await askText('Slug of the first workspace:', checkOf(workspaceSchema, 'slug')))
-  const name = flags['workspace-name'] ?? (await askText('Its name:', checkOf(workspaceSchema, 'display_name'), slug))
+  const name =
+    flags['workspace-name'] ?? (await askText('Name of the workspace:', checkOf(workspaceSchema, 'display_name'), slug))
   const ownerName = flags['owner-name'] ?? (await askText('Your name:', checkOf(ownerSchema, 'display_name')))
   const email = flags['owner-email'] ?? (await askText('Your e-mail address:', checkOf(ownerSchema, 'email')))
   const password = given ?? (await askNewPassword())
@@ -51,11 +52,15 @@ function refuseMissing(flags: SetUpFlags, password: string | undefined): void {
   const missing = names.filter((name) => flags[name] === undefined).map((name) => `--${name}`)
   if (password === undefined) missing.push('--password-stdin (or --password-file FILE)')
   if (missing.length > 0)
-    throw new Failure('usage', `The first run needs ${missing.join(', ')}.`, 'On a terminal it asks for them.')
+    throw new Failure(
+      'usage',
+      `The first run needs ${missing.join(', ')}.`,
+      'On a terminal, the command asks for them.',
+    )
 }
 
 async function askNewPassword(): Promise<string> {
-  const password = await askPassword('A password (at least 12 characters):', checkNewPassword)
-  await askPassword('The same again:', (again) => again === password || 'It differs from the first.')
+  const password = await askPassword('New password (at least 12 characters):', checkNewPassword)
+  await askPassword('Repeat the password:', (again) => again === password || 'It differs from the first one.')
   return password
 }

@@ -1,4 +1,4 @@
-/** A settings document as a file of the operator's, and what it would move. Spec: decisions 4, InstanceSettings. */
+/** A settings file, and the changes that it would make. Spec: decisions 4, InstanceSettings. */
 import { readFileSync } from 'node:fs'
 import type { InstanceSettings } from '../../core/contract/settings/operations.ts'
 import { writeJson } from '../../core/kernel/values/json.ts'
@@ -9,21 +9,21 @@ export type SettingsBody = Omit<InstanceSettings, 'source' | 'is_enforced_from_f
 
 export interface Change {
   readonly name: string
-  /** As JSON; null where it was, or would be, undecided. */
+  /** As JSON; null if the switch was not, or would not be, decided. */
   readonly from: string | null
   readonly to: string | null
 }
 
-/** Reads and validates; `-` is standard input. Fails (usage) with every fault, before anybody is called. */
+/** Reads and validates the file; `-` is standard input. Fails (usage) with every fault, before any call. */
 export async function readDocument(file: string): Promise<SettingsBody> {
   const text = file === '-' ? await readStdin() : readText(file)
-  // Loaded here: the other commands need neither YAML nor these schemas.
+  // Loaded only here, because the other commands need neither YAML nor these schemas.
   const { parseSettings } = await import('../../core/areas/settings/document.ts')
   const parsed = parseSettings(text)
   if ('faults' in parsed)
     throw new Failure(
       'usage',
-      `The settings in ${file === '-' ? 'standard input' : file} are refused.`,
+      `The settings in ${file === '-' ? 'standard input' : file} are not valid.`,
       parsed.faults.join('\n'),
     )
   return parsed.document
@@ -37,7 +37,7 @@ function readText(file: string): string {
   }
 }
 
-/** What each document decides, by name; `reason` and `locked` count as they are stored. */
+/** The decided switches by name, with `reason` and `locked` as they would be stored. */
 function decided({ sign_in, blocklist_file, legal, localisation, quotas, ai }: SettingsBody): Map<string, string> {
   const switches = Object.entries(sign_in ?? {}).map(([name, given]) => {
     const { value, locked = false, reason = null } = given ?? {}
@@ -50,7 +50,7 @@ function decided({ sign_in, blocklist_file, legal, localisation, quotas, ai }: S
   return new Map([...switches, ...plain, ...list])
 }
 
-/** The switches that a replacement would move, in the alphabet's order. */
+/** The switches that a replacement would change, in alphabetical order. */
 export function changesBetween(before: SettingsBody, after: SettingsBody): readonly Change[] {
   const [from, to] = [decided(before), decided(after)]
   return [...new Set([...from.keys(), ...to.keys()])]

@@ -1,4 +1,4 @@
-/** Where a backup target lies, as flags; its secrets are asked for, or read from a file or standard input. */
+/** The flags for the place of a backup target. Its secrets come from a prompt, a file or standard input. */
 import { Flags } from '@oclif/core'
 import type { NewTargetConfig, TargetKind } from '../../core/contract/backup/operations.ts'
 import { Failure } from '../failure.ts'
@@ -6,27 +6,30 @@ import { readSecret, secretOrAsk } from './secret-input.ts'
 
 const kinds = ['local', 's3', 'sftp'] as const
 
-export const kindFlag = Flags.custom<(typeof kinds)[number]>({ summary: 'What it is.', options: [...kinds] })
+export const kindFlag = Flags.custom<(typeof kinds)[number]>({ summary: 'The kind of target.', options: [...kinds] })
 
 export const storeFlags = {
-  path: Flags.string({ summary: 'local, sftp: the folder.' }),
-  endpoint: Flags.string({ summary: 's3: https://host, or https://host:port.', helpValue: 'URL' }),
-  region: Flags.string({ summary: 's3: the region that requests are signed for.' }),
-  bucket: Flags.string({ summary: 's3: the bucket, which must exist.' }),
-  prefix: Flags.string({ summary: 's3: put before every key.' }),
-  'access-key-id': Flags.string({ summary: 's3: who signs.', helpValue: 'ID' }),
+  path: Flags.string({ summary: 'local: the folder, below SVC_BACKUP_DIR. sftp: the folder on the server.' }),
+  endpoint: Flags.string({ summary: 's3: the endpoint, as https://host or https://host:port.', helpValue: 'URL' }),
+  region: Flags.string({ summary: 's3: the region for request signatures.' }),
+  bucket: Flags.string({ summary: 's3: the bucket; it must exist.' }),
+  prefix: Flags.string({ summary: 's3: a prefix for every object key.' }),
+  'access-key-id': Flags.string({ summary: 's3: the id of the access key.', helpValue: 'ID' }),
   host: Flags.string({ summary: 'sftp: the server.' }),
-  port: Flags.integer({ summary: 'sftp: its port; 22 where absent.', min: 1, max: 65_535 }),
-  username: Flags.string({ summary: 'sftp: who signs in.' }),
+  port: Flags.integer({ summary: 'sftp: the port of the server; default: 22.', min: 1, max: 65_535 }),
+  username: Flags.string({ summary: 'sftp: the user name.' }),
   'host-key': Flags.string({ summary: "sftp: the server's public key.", helpValue: 'KEY' }),
-  'private-key-file': Flags.string({ summary: 'sftp: sign in with this key, of mode 0600.', helpValue: 'FILE' }),
+  'private-key-file': Flags.string({
+    summary: 'sftp: the private key for signing in, a file of mode 0600.',
+    helpValue: 'FILE',
+  }),
   'secret-file': Flags.string({
     summary: 'Read the secret access key or the password from a file of mode 0600.',
     helpValue: 'FILE',
     exclusive: ['private-key-file'],
   }),
   'secret-stdin': Flags.boolean({
-    summary: 'Read it from standard input.',
+    summary: 'Read the secret access key or the password from standard input.',
     exclusive: ['secret-file', 'private-key-file'],
   }),
 }
@@ -44,7 +47,7 @@ interface StoreFlags extends SecretFlags {
   readonly 'host-key'?: string | undefined
 }
 
-/** The kind and whole config that the flags name. Fails (usage) where the secret is missing or not the kind's. */
+/** The kind and the whole config from the flags. Fails (usage) if the secret is missing, or does not belong to the kind. */
 export async function readStore(
   named: string,
   flags: StoreFlags,
@@ -79,7 +82,7 @@ async function secretOf(kind: TargetKind, flags: SecretFlags): Promise<Partial<N
   }
   if (kind === 'S3') return { secret_access_key: await secretOrAsk(source, 'secret', 'Secret access key:') }
   const key = await readSecret({ file: flags['private-key-file'] }, 'private key')
-  // OpenSSH's own files end with a line feed, which reading a secret takes off.
+  // OpenSSH key files end with a line feed, which readSecret has removed.
   if (key !== undefined) return { private_key: `${key}\n` }
   return { password: await secretOrAsk(source, 'secret', 'Password:') }
 }

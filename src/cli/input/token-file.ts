@@ -1,7 +1,6 @@
 /**
- * A file for something that is shown once: new, mode 0600, and made before the call that
- * there is something to lose by. Its space is taken first, so that a full disk is found
- * before the call, not after it.
+ * A new file of mode 0600 for a secret that is shown only once. It is made before the call,
+ * with its space reserved, so that a full disk fails before the call and not after it.
  */
 import { closeSync, fsyncSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -11,21 +10,21 @@ import { Failure } from '../failure.ts'
 /** The flag of every command whose answer holds a secret that is shown once. */
 export const tokenFileFlag = (what: string) =>
   Flags.string({
-    summary: `Write ${what} to this new file of mode 0600 instead of showing it; --json then has null, and the path as token_file.`,
+    summary: `Write ${what} to this new file of mode 0600 instead of printing it. --json then has null in its place, and the path as token_file.`,
     helpValue: 'FILE',
   })
 
-/** The answer as --json prints it: the secret is in the file and nowhere else, so its place stands there. */
+/** The answer for --json. The secret is only in the file, so the answer has null and the path instead. */
 export const withTokenFile = <T extends object>(answer: T, member: keyof T, path: string | undefined) =>
   path === undefined ? answer : { ...answer, [member]: null, token_file: resolve(path) }
 
-/** More than any token has. */
+/** More bytes than any token has. */
 const reservedBytes = 256
 
 /**
  * Makes the call and writes the token of its answer to the file; without a path it only
- * makes the call. A call that fails leaves no file. Fails (usage) where the file exists
- * already or cannot be written: then nothing has been called.
+ * makes the call. A failed call leaves no file. Fails (usage) before the call if the file
+ * exists already or cannot be written.
  */
 export async function keepingToken<T>(
   path: string | undefined,

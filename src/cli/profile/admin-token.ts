@@ -1,14 +1,14 @@
-/** The token of a profile that operator commands are made with: a session never reaches the installation. */
+/** The access token of a profile for operator commands: a session has no access to the installation. */
 import { hostname } from 'node:os'
 import { tokenOperations } from '../../core/contract/auth/tokens.ts'
 import type { Answer } from '../../core/contract/operation.ts'
 import type { Caller } from '../call/caller.ts'
 import { type Codes, withSecondFactor } from '../input/second-factor-input.ts'
 
-/** Short, because it lies on a disk; `svc login` makes the next one. */
+/** Short, because the token is stored on disk; `svc login` makes the next one. */
 export const adminTokenDays = 30
 
-/** Mints a personal access token with `admin:tenants` alone, by step-up: a code that signed in does not serve again. Only for operators. */
+/** Creates a personal access token with only `admin:tenants`. The step-up needs a code of its own: each code works once. Only for operators. */
 export async function mintAdminToken(
   caller: Caller,
   password: string,

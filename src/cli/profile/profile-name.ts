@@ -1,8 +1,8 @@
-/** The name a new profile gets when none is given. */
+/** The default name of a new profile. */
 import { basename } from 'node:path'
 import { listProfiles, type Profile } from './profiles.ts'
 
-/** The name of the profile that has the folder already, else one made from the folder's name that no other has. */
+/** The name of the profile that the folder has already, else an unused name derived from the folder's name. */
 export function profileNameFor(directory: string, profiles: readonly Profile[] = listProfiles()): string {
   const present = profiles.find((profile) => profile.directory === directory)
   if (present) return present.name

@@ -1,19 +1,19 @@
 /**
- * The session of a profile: its access token lives for minutes and is renewed with the
- * refresh token, which changes at each use; using one twice ends the session. So only
- * one command at a time renews, and the new one is on disk before it is used.
+ * The session of a profile. Its access token is valid for minutes and is renewed with the
+ * refresh token, which changes at each use; a second use of one ends the session. So only
+ * one command at a time renews, and the new token is on disk before it is used.
  */
 import { findProfile, lockFile, type Profile, type ProfileSession, saveProfile } from './profiles.ts'
 
-/** An access token that ends within this many seconds is not sent any more. */
+/** An access token that expires within this many seconds is renewed first. */
 const marginSeconds = 20
 
 export const isFresh = ({ access_expires_at }: ProfileSession, now = Date.now()) =>
   new Date(access_expires_at).getTime() - now > marginSeconds * 1000
 
 /**
- * Answers a session with another access token than `stale`: one that a command beside us
- * has renewed meanwhile, or what `trade` gives for the refresh token, stored first.
+ * A session with another access token than `stale`: the stored one if another command has
+ * renewed it in the meantime, else the result of `trade`, which is stored first.
  */
 export async function renewSession(
   profile: Profile,
@@ -33,10 +33,10 @@ export async function renewSession(
   }
 }
 
-/** Waits for its turn with the profile; the kernel frees the lock of a process that dies. */
+/** Waits for the lock of the profile; the kernel releases the lock of a process that dies. */
 async function lockProfile(name: string): Promise<{ release(): void }> {
   const { makeLockFile, takeTurn } = await import('../../core/kernel/database/embedded/locks.ts')
   const file = lockFile(name)
   await makeLockFile(file)
-  return takeTurn(file, () => process.stderr.write('Waiting for another svc that is renewing this session.\n'))
+  return takeTurn(file, () => process.stderr.write('Waiting for another svc command that is renewing this session.\n'))
 }

@@ -1,12 +1,11 @@
 /**
- * Profiles: which installation the commands of a folder speak to, and with what.
+ * Profiles: the installation that the commands of a folder call, and the credentials for it.
  *
  *    $XDG_CONFIG_HOME/svc/profiles/<name>.json     0600, in folders of 0700
  *    {"api_url":"https://…","directory":"/srv/acme","email":…,"workspace":…,"session":{…},"token":"svcp_…"}
  *
- * A profile that names a folder is the one of that folder and of all below it; the
- * nearest wins. A file that others can read is refused, because what it holds may have
- * been read already.
+ * A profile with a folder applies to that folder and its subfolders; the nearest profile
+ * wins. A file that other users can read is refused, because its secrets may be known.
  *
  * Elsewhere: renewing the session (profile-session.ts). Spec: decisions 6; T-44.
  */
@@ -27,7 +26,7 @@ export interface ProfileSession {
 export interface Profile {
   readonly name: string
   readonly api_url: string
-  /** The folder whose commands use it; absent: only with --profile. */
+  /** The folder whose commands use the profile; absent: it is used only with --profile. */
   readonly directory?: string | undefined
   readonly workspace?: string | undefined
   readonly email?: string | undefined
@@ -39,7 +38,7 @@ export interface Profile {
 
 const nameShape = /^[a-z0-9][a-z0-9-]{0,39}$/
 
-/** Refuses a name that is none: names become file names, and are printed. */
+/** Refuses an invalid name, because names become file names and are printed. */
 export function checkProfileName(name: string): string {
   if (nameShape.test(name)) return name
   throw new Failure(
@@ -57,7 +56,7 @@ const profileFile = (name: string) => join(profilesFolder(), `${checkProfileName
 
 export const lockFile = (name: string) => profileFile(name).replace(/\.json$/, '.lock')
 
-/** All profiles, by name; none where there is no folder. */
+/** All profiles, ordered by name. */
 export function listProfiles(): Profile[] {
   return fileNames()
     .map((file) => file.slice(0, -'.json'.length))
@@ -75,7 +74,7 @@ function fileNames(): string[] {
   }
 }
 
-/** The profile of that name. Fails (usage) where others can read the file or it is not whole. */
+/** The profile of that name. Fails (usage) if others can read the file, or if it is damaged. */
 export function findProfile(name: string): Profile | undefined {
   const file = profileFile(name)
   let text: string
@@ -93,24 +92,24 @@ export function findProfile(name: string): Profile | undefined {
   } catch {
     throw new Failure(
       'usage',
-      `The profile file ${file} is not whole.`,
+      `The profile file ${file} is damaged.`,
       `Remove it with \`svc profiles remove ${name}\` and sign in again.`,
     )
   }
 }
 
-/** Fails (usage) with the remedy where a file of secrets can be read by others. */
+/** Fails (usage), with the remedy, if others can read a file of secrets. */
 export function refuseReadableByOthers(file: string): void {
   const { mode } = statSync(file)
   if ((mode & 0o077) === 0) return
   throw new Failure(
     'usage',
-    `${file} can be read by others (mode ${(mode & 0o777).toString(8)}).`,
+    `Other users can read ${file} (mode ${(mode & 0o777).toString(8)}).`,
     `Run: chmod 600 ${file}`,
   )
 }
 
-/** The profile of the folder: the one that names it or its nearest parent. */
+/** The profile of the folder, or of its nearest parent that has one. */
 export function profileOf(directory: string, profiles: readonly Profile[] = listProfiles()): Profile | undefined {
   for (let folder = resolve(directory); ; folder = dirname(folder)) {
     const found = profiles.find((profile) => profile.directory === folder)
@@ -158,11 +157,7 @@ export function checkApiUrl(text: string): string {
       'For example: --api-url https://svc.example.org',
     )
   if (url.username || url.password)
-    throw new Failure(
-      'usage',
-      'The API URL must not hold a user or a password.',
-      'Tokens are given by `svc login` or SVC_TOKEN.',
-    )
-  if (url.search || url.hash) throw new Failure('usage', 'The API URL must not hold a query or a fragment.')
+    throw new Failure('usage', 'The API URL must not contain a user or a password.', 'Use `svc login` or SVC_TOKEN.')
+  if (url.search || url.hash) throw new Failure('usage', 'The API URL must not contain a query or a fragment.')
   return `${url.origin}${url.pathname.replace(/\/(api\/v1\/?)?$/, '')}`
 }

@@ -1,4 +1,4 @@
-/** What a deletion would take with it, for people. */
+/** The plan of a deletion, for people. */
 import type { DeletionPlan } from '../../core/contract/retention/operations.ts'
 import { details } from './details.ts'
 import { moment } from './moment.ts'
@@ -17,11 +17,11 @@ export async function planned(plan: DeletionPlan): Promise<string> {
   const backups = await table(
     plan.backups,
     [
-      { head: 'ARCHIVE THAT STAYS', cell: ({ path }) => path, whole: true },
+      { head: 'REMAINING ARCHIVE', cell: ({ path }) => path, whole: true },
       { head: 'TARGET', cell: ({ target_id, target_name }) => target_name ?? target_id },
       { head: 'MADE', cell: ({ created_at }) => moment(created_at) },
     ],
-    'No archive of it is known. Backups of the database keep its data until they are removed.',
+    'No archive of the workspace is known. Backups of the database contain its data until they are removed.',
   )
   const facts = details([
     ['workspace', plan.slug],

@@ -1,4 +1,4 @@
-/** How deliveries fare, for operators: one line for each workspace and host, and how long attempts took. */
+/** Statistics of deliveries, for operators: one line for each workspace and host, and how long attempts took. */
 import type { DeliveryStats } from '../../core/contract/webhooks/operator-view.ts'
 import { moment } from './moment.ts'
 import { bar } from './progress.ts'
@@ -6,7 +6,7 @@ import { type Column, table } from './table.ts'
 
 type Class = DeliveryStats['duration_ms'][number]
 
-/** The bound of the class that a share of all attempts lies below; `-` where there was none. */
+/** The upper bound of the class that contains the quantile; `-` if there were no attempts. */
 function quantile(classes: readonly Class[], share: number): string {
   const all = classes.reduce((sum, one) => sum + Number(one.attempts), 0)
   let seen = 0
@@ -37,7 +37,7 @@ const columns: readonly Column<DeliveryStats>[] = [
 
 export const statsTable = (rows: readonly DeliveryStats[]) => table(rows, columns, 'No workspace has a webhook.')
 
-/** The attempts of all rows by how long they took, and their failures by what they were. */
+/** The attempts of all rows by duration, and the failures by kind. */
 export function histogram(rows: readonly DeliveryStats[]): string {
   const classes = new Map<number | null, number>()
   for (const { up_to_ms, attempts } of rows.flatMap(({ duration_ms }) => duration_ms))

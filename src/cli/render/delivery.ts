@@ -6,21 +6,26 @@ import { printable } from './printable.ts'
 
 const attemptsAtMost = 8
 
-/** What each failure means, and where to look. */
+/** The meaning of each failure, and what to check. */
 const meanings: Readonly<Record<AttemptError, string>> = {
-  'egress.refused': 'The target is no host on the internet, and no operator has released it (SVC_EGRESS_ALLOW).',
-  'dns.failed': "The target's name did not resolve. Check the name, and the DNS of the daemon's machine.",
-  'connect.failed': 'Nothing accepted the connection: is the receiver running, and its port open?',
-  'connect.timeout': 'The target did not accept the connection within 5 s: a firewall, or a host that is down.',
-  'tls.failed': 'No TLS connection came about: a certificate that is over, of another name, or of nobody known.',
-  timeout: 'The target did not answer within 15 s. Answer 2xx first, and work afterwards.',
+  'egress.refused': 'The target is not a public address, and no operator has allowed it (SVC_EGRESS_ALLOW).',
+  'dns.failed': "The target's name did not resolve. Check the name, and the DNS of the daemon's host.",
+  'connect.failed': 'The target refused the connection. Is the receiver running, and is its port open?',
+  'connect.timeout':
+    'The target did not accept the connection within 5 s. Check for a firewall, or a host that is down.',
+  'tls.failed':
+    'The TLS handshake failed. The certificate may be expired, for another name, or from an unknown issuer.',
+  timeout:
+    'The target did not answer within 15 s. A receiver should answer 2xx first and process the event afterwards.',
   'connection.closed': 'The target closed the connection before it answered.',
-  'response.malformed': 'What the target answered is no HTTP.',
-  'response.redirect': 'The target answered a redirect, and redirects are not followed. Give the webhook the new URL.',
+  'response.malformed': "The target's answer is not valid HTTP.",
+  'response.redirect':
+    'The target answered with a redirect, and redirects are not followed. Change the webhook to the new URL.',
   'response.status':
-    'The target answered, but not 2xx. Its own log says why; the body below is the start of its answer.',
-  'event.gone': 'The event is older than events are kept, so there is nothing left to send.',
-  interrupted: 'The daemon ended during the attempt; whether the target got it nobody knows. The event keeps its id.',
+    'The target answered with a status other than 2xx. Its own log has the cause; the body is the start of its answer.',
+  'event.gone': 'The event is no longer stored, so it cannot be sent.',
+  interrupted:
+    'The daemon ended during the attempt, and the target may have received the event. It is sent again under the same id.',
 }
 
 export const meaningOf = (error: AttemptError) => meanings[error]
@@ -43,14 +48,14 @@ type Told = Pick<
   'host' | 'address' | 'rule' | 'reused' | 'tls_version' | 'phases_ms' | 'signed_sha256' | 'dns_answers'
 >
 
-/** Where an attempt went and what took how long; nothing where nothing was recorded. */
+/** The host and address of an attempt, and the duration of each phase; empty if nothing was recorded. */
 export function traceLines(trace: Told | null): string[] {
   if (!trace) return []
   const phases = Object.entries(trace.phases_ms).filter(([, ms]) => ms !== null)
   const rows = [
     [
       'to',
-      [trace.host, trace.address && `at ${trace.address}`, trace.reused && '(connection was open)']
+      [trace.host, trace.address && `at ${trace.address}`, trace.reused && '(reused connection)']
         .filter(Boolean)
         .join(' '),
     ],
@@ -65,18 +70,18 @@ export function traceLines(trace: Told | null): string[] {
 
 type Standing = Pick<Delivery, 'status' | 'attempt' | 'cause' | 'next_attempt_at' | 'id' | 'webhook_id'>
 
-/** What happens next, and what can be done. `state` null: the webhook is gone. */
+/** What happens next, and what the user can do. `state` null: the webhook was deleted. */
 export function nextOf(delivery: Standing, state: string | null): string {
   const { status, attempt, next_attempt_at: next } = delivery
-  if (status === 'SUCCEEDED') return 'Nothing: the target took it.'
+  if (status === 'SUCCEEDED') return 'Nothing: the target accepted it.'
   if (status === 'DEAD_LETTER')
-    return `Nothing by itself. Once the receiver is mended: svc deliveries replay ${delivery.webhook_id} ${delivery.id}`
-  if (state === null) return 'Nothing: the webhook is gone.'
+    return `Nothing by itself. After the receiver is fixed: svc deliveries replay ${delivery.webhook_id} ${delivery.id}`
+  if (state === null) return 'Nothing: the webhook was deleted.'
   if (state !== 'ACTIVE')
-    return `Nothing while the webhook is ${state as WebhookState}: svc webhooks resume ${delivery.webhook_id}`
+    return `Nothing while the webhook is ${state as WebhookState}. To resume it: svc webhooks resume ${delivery.webhook_id}`
   if (next === null) return `Attempt ${attempt} is under way.`
   const ordinal =
-    delivery.cause === 'REPLAY' ? 'The one attempt of the replay' : `Attempt ${attempt + 1} of ${attemptsAtMost}`
+    delivery.cause === 'REPLAY' ? 'The single attempt of the replay' : `Attempt ${attempt + 1} of ${attemptsAtMost}`
   return `${ordinal} is due at ${moment(next)}.`
 }
 

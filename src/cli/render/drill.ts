@@ -1,4 +1,4 @@
-/** What a drill found, as tables for people: what it took, what was lost and what became of it, what was proved. */
+/** The report of a drill, as tables for people: durations, losses and their remedies, and proofs. */
 import type { DrillReport } from '../../core/drill/drill.ts'
 import { moment } from './moment.ts'
 import { type Column, table } from './table.ts'
@@ -14,7 +14,7 @@ type Lost = DrillReport['lost'][number] & { readonly became: string }
 const lostColumns: readonly Column<Lost>[] = [
   { head: 'LOST IN THE REWIND', cell: ({ what }) => what, whole: true },
   { head: 'COUNT', cell: ({ count }) => String(count), align: 'right' },
-  { head: 'WHAT BECAME OF IT', cell: ({ became }) => became, whole: true },
+  { head: 'AFTER THE RECOVERY', cell: ({ became }) => became, whole: true },
 ]
 
 const provedColumns: readonly Column<DrillReport['proved'][number]>[] = [
@@ -22,10 +22,10 @@ const provedColumns: readonly Column<DrillReport['proved'][number]>[] = [
   { head: 'PROVED', cell: ({ claim }) => claim, whole: true },
 ]
 
-/** What a recovery does about each kind of loss; a number is how often the reconciliation did it. */
+/** What a recovery does about each kind of loss; a number says how often the reconciliation did it. */
 const remedies: Readonly<Record<DrillReport['lost'][number]['what'], (replaced: DrillReport['replaced']) => string>> = {
   'holds placed': (replaced) => `${replaced['hold.place'] ?? 0} placed again`,
-  'holds released': () => 'in force again, until somebody releases them again',
+  'holds released': () => 'in force again, until they are released again',
   'tokens revoked': (replaced) => `${replaced['token.revoke'] ?? 0} revoked again`,
   'operators added': (replaced) => `${replaced['operator.add'] ?? 0} added again`,
   'workspaces purged': (replaced) => `${replaced['purge.repeat'] ?? 0} purged again`,
@@ -35,9 +35,9 @@ const remedies: Readonly<Record<DrillReport['lost'][number]['what'], (replaced: 
 
 export async function drillTables(report: DrillReport): Promise<string> {
   const { steps, took_ms, lost, replaced, second_run, proved, recovery_point } = report
-  const all = [...steps, { name: 'all of it, with starting and stopping', ms: took_ms }]
+  const all = [...steps, { name: 'total, with start and stop', ms: took_ms }]
   const losses = lost.map((one) => ({ ...one, became: remedies[one.what](replaced) }))
-  const again = second_run === 0 ? 'found nothing to do' : `still found ${second_run} to do`
+  const again = second_run === 0 ? 'found nothing to do' : `still found ${second_run} steps to do`
   return [
     `Recovered to ${moment(recovery_point)}.`,
     await table(all, stepColumns, ''),

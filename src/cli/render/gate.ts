@@ -5,7 +5,7 @@ import { moment } from './moment.ts'
 
 const reasons = {
   BEGUN: 'an operator began a recovery',
-  REWOUND: 'a daemon found the database behind what it had acknowledged',
+  REWOUND: 'a daemon found that the database lacks changes that it had acknowledged',
 }
 
 export const gateDetails = (state: GateState, more: readonly (readonly [string, string])[] = []) =>

@@ -4,8 +4,8 @@ import type { LedgerStatus } from '../../core/areas/recovery/ledger/ledger-statu
 import { printable } from './printable.ts'
 
 const waits = {
-  require: 'an act that owes a line is refused unless a target takes it (SVC_LEDGER_COPY=require)',
-  report: 'an act that owes a line goes on where no target takes it (SVC_LEDGER_COPY=report)',
+  require: 'an action with an obligation is refused unless a target stores the line (SVC_LEDGER_COPY=require)',
+  report: 'an action with an obligation continues even if no target stores the line (SVC_LEDGER_COPY=report)',
 }
 
 export const ledgerMembers = ({ file, lines, fault, copy, copies }: LedgerStatus): [string, string][] => [
@@ -14,10 +14,10 @@ export const ledgerMembers = ({ file, lines, fault, copy, copies }: LedgerStatus
   ...copies.map((state): [string, string] => [`at ${printable(state.name)}`, copySays(state)]),
 ]
 
-export const noCopies = 'none: the installation has no backup target of its own'
+export const noCopies = 'none: the installation has no backup target'
 
 export function copySays({ lines_missing, failed }: CopyState): string {
   if (failed !== null) return `not reached (${failed})`
-  if (lines_missing === null) return 'not known, because the ledger is not whole'
+  if (lines_missing === null) return 'not known, because the ledger is damaged'
   return lines_missing === 0 ? 'every line' : `${lines_missing} line(s) missing`
 }

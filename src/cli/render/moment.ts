@@ -1,4 +1,4 @@
-/** Moments as people read them: their own time zone, with its distance from UTC, so that a pasted line stays true. */
+/** Times for people: in the local time zone, with its UTC offset, so that a copied line stays correct. */
 
 const pad = (value: number) => String(value).padStart(2, '0')
 

@@ -1,14 +1,14 @@
-/** Problems in words: what happened, what to do, and each member that breaks its rule. */
+/** Problems in words: what happened, what to do, and each member that violates a rule. */
 import type { Problem, Violation } from '../../core/contract/problem.ts'
 import { problems } from '../../core/contract/problem.ts'
 import { printable } from './printable.ts'
 
 type Params = Readonly<Record<string, unknown>>
 
-/** The lines of a problem: one that says it, then one for each violation. A code of a newer server is told as it is. */
+/** The lines of a problem: one for the problem, then one for each violation. An unknown code of a newer server is printed as it is. */
 export function problemLines(problem: Problem): string[] {
   const row = (problems as Readonly<Record<string, { says: string; remedy?: string } | undefined>>)[problem.code]
-  const says = row ? filled(row.says, problem.params) : `The server refuses: ${problem.code}.`
+  const says = row ? filled(row.says, problem.params) : `The server refused the request: ${problem.code}.`
   const remedy = row?.remedy === undefined ? [] : [filled(row.remedy, problem.params)]
   const wait = problem.headers['retry-after']
   const pause = wait === undefined || problem.status !== 429 ? [] : [`Try again in ${wait} s.`]
@@ -19,18 +19,18 @@ export function problemLines(problem: Problem): string[] {
   ]
 }
 
-/** A violation as one line: where, and the rule in words. */
+/** A violation as one line: its place, and the rule in words. */
 function violationLine({ pointer, parameter, code, params }: Violation): string {
   const where = pointer ?? parameter ?? ''
   return `${where === '' ? 'the body' : where}  ${ruleInWords(code, params)}`
 }
 
-/** The rule that is broken, in words; never the value. */
+/** The violated rule in words, without the value. */
 export function ruleInWords(code: string, params: Params = {}): string {
   const words = rules[code]
   if (words) return words(params)
   const details = Object.entries(params).map(([name, value]) => `${name} ${shown(value)}`)
-  return `breaks the rule ${code}${details.length > 0 ? ` (${details.join(', ')})` : ''}`
+  return `violates the rule ${code}${details.length > 0 ? ` (${details.join(', ')})` : ''}`
 }
 
 const characters = (count: unknown) => `${shown(count)} ${Number(count) === 1 ? 'character' : 'characters'}`
@@ -39,28 +39,29 @@ const formats: Readonly<Record<string, string>> = {
   email: 'an e-mail address',
   uuid: 'an id (UUID)',
   uri: 'a URI, such as https://host.example.org/path',
-  'date-time': 'a moment like 2026-01-31T12:00:00Z',
+  'date-time': 'a time such as 2026-01-31T12:00:00Z',
   etag: 'an entity tag in quotes',
-  issuer: 'an address like https://sso.example.org, without query and fragment',
-  domain: 'a domain like example.org',
-  redirect: 'an https address without query and fragment, written as a browser writes it',
+  issuer: 'a URL such as https://sso.example.org, without query and fragment',
+  domain: 'a domain such as example.org',
+  redirect: 'an https URL without query and fragment, in the form in which a browser shows it',
 }
 
-/** Patterns of the contract that people meet. */
+/** The patterns of the contract that users see in messages. */
 const patterns: Readonly<Record<string, string>> = {
-  '^[a-z0-9][a-z0-9-]{2,39}$': 'must have 3 to 40 lower-case letters, digits and dashes, and not begin with a dash',
+  '^[a-z0-9][a-z0-9-]{2,39}$':
+    'must have 3 to 40 lower-case letters, digits and dashes, and must not begin with a dash',
 }
 
 const rules: Readonly<Record<string, (params: Params) => string>> = {
   'member.required': () => 'is missing',
-  'member.unknown': () => 'is not known here',
-  'body.not_taken': () => 'is not taken by this call',
+  'member.unknown': () => 'is not a known member',
+  'body.not_taken': () => 'must be absent: this call takes no body',
   'json.syntax': () => 'is not JSON',
   'json.depth': ({ maximum }) => `is nested deeper than ${shown(maximum)} levels`,
   'json.values': ({ maximum }) => `has more than ${shown(maximum)} members and elements`,
   'query.members': ({ maximum }) => `has more than ${shown(maximum)} members`,
-  'json.duplicate_member': () => 'names a member twice',
-  'text.nul': () => 'must not hold a NUL character',
+  'json.duplicate_member': () => 'has a member twice',
+  'text.nul': () => 'must not contain a NUL character',
   'text.surrogate': () => 'must be well-formed Unicode',
   'text.too_short': ({ minimum }) => `must have at least ${characters(minimum)}`,
   'text.too_long': ({ maximum }) => `must have at most ${characters(maximum)}`,
@@ -76,27 +77,27 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'value.one_of': ({ values }) =>
     `must be one of ${Array.isArray(values) ? values.map(shown).join(', ') : shown(values)}`,
   'value.invalid': () => 'is not valid',
-  'value.moment_range': ({ days_ahead }) => `must lie ahead, by at most ${shown(days_ahead)} days`,
-  'list.unique': () => 'must name each one once',
+  'value.moment_range': ({ days_ahead }) => `must be in the future, by at most ${shown(days_ahead)} days`,
+  'list.unique': () => 'must not contain a value twice',
   'member.conflicts': ({ with: others }) =>
     `cannot be given together with ${Array.isArray(others) ? others.map(shown).join(' and ') : shown(others)}`,
-  'reference.unknown': () => 'names nothing that is there',
-  'reference.itself': () => 'must not name the thing itself',
-  'container.is_hub': () => 'names a hub, and items stand in collections',
-  'value.not_taken': () => 'is not taken for a thing of this kind',
+  'reference.unknown': () => 'refers to something that does not exist',
+  'reference.itself': () => 'must not refer to itself',
+  'container.is_hub': () => 'refers to a hub, but items belong to collections',
+  'value.not_taken': () => 'is not allowed for this kind',
   'provider.public': () => 'must be INVITED_ONLY: anybody can have an account at that provider',
-  'provider.no_directories': () => 'is known of no directory at that provider; name domains',
-  'file.unusable': () => 'names a file that cannot be read',
+  'provider.no_directories': () => 'must be empty, because directories of this provider are not supported; use domains',
+  'file.unusable': () => 'refers to a file that cannot be read',
   'password.lowercase': () => 'must have a lower-case letter',
   'password.uppercase': () => 'must have an upper-case letter',
   'password.digit': () => 'must have a digit',
-  'password.symbol': () => 'must have a character that is no letter and no digit',
-  'password.used_before': () => 'must not be one that the account had before',
-  'password.common': () => 'is one of those that everybody tries first',
-  'password.context': () => 'is made of a name or an address of the account or the workspace',
-  'slug.reserved': () => 'is reserved by the product; choose another one',
-  'locale.unknown': () => 'is no known locale, such as en or de-CH',
-  'time_zone.unknown': () => 'is no known time zone, such as UTC or Europe/Zurich',
+  'password.symbol': () => 'must have a character that is neither a letter nor a digit',
+  'password.used_before': () => 'must differ from earlier passwords of the account',
+  'password.common': () => 'is a common password',
+  'password.context': () => 'consists largely of a name or an address of the account or the workspace',
+  'slug.reserved': () => 'is reserved; choose another one',
+  'locale.unknown': () => 'is not a known locale, such as en or de-CH',
+  'time_zone.unknown': () => 'is not a known time zone, such as UTC or Europe/Zurich',
 }
 
 const filled = (text: string, params: Params) =>

@@ -1,9 +1,9 @@
-/** A spinner on stderr while something takes time; nothing where stderr is no terminal. */
+/** A spinner on stderr during long work; nothing if stderr is not a terminal. */
 
-/** A terminal that does not say how wide it is would have the spinner clear lines for ever. */
+/** On a terminal of unknown width the spinner would clear lines without end. */
 const canSpin = () => process.stderr.isTTY && process.stderr.columns > 0
 
-/** A bar of twenty characters; `total` null where it is not known. */
+/** A bar of twenty characters; empty if `total` is null or 0. */
 export function bar(done: number, total: number | null): string {
   if (total === null || total <= 0) return ''
   const share = Math.min(1, done / total)
@@ -11,7 +11,7 @@ export function bar(done: number, total: number | null): string {
   return `[${'#'.repeat(filled)}${'-'.repeat(20 - filled)}] ${String(Math.floor(share * 100)).padStart(3)} %`
 }
 
-/** Runs work that tells how far it is; on a terminal the spinner says so, elsewhere it is quiet. */
+/** Runs work that reports its progress; a terminal shows it beside a spinner. */
 export async function withToldProgress<T>(
   text: string,
   work: (tell: (text: string) => void) => Promise<T>,
@@ -28,7 +28,7 @@ export async function withToldProgress<T>(
   }
 }
 
-/** Runs the work under the text; on a terminal it spins, elsewhere it is quiet. */
+/** Runs the work; a terminal shows the text beside a spinner. */
 export async function withProgress<T>(text: string, work: () => Promise<T>): Promise<T> {
   if (!canSpin()) return work()
   const { default: ora } = await import('ora')

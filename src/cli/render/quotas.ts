@@ -2,7 +2,7 @@
 import { type QuotaName, quotaNames, type ResolvedQuotas } from '../../core/contract/tenants/operations.ts'
 import { table } from './table.ts'
 
-/** A ceiling of 0 is none. */
+/** A quota of 0 means unlimited. */
 const ceiling = (value: number | bigint) => (BigInt(value) === 0n ? 'unlimited' : String(value))
 
 export const quotaTable = (quotas: ResolvedQuotas) =>
@@ -10,7 +10,7 @@ export const quotaTable = (quotas: ResolvedQuotas) =>
     quotaNames,
     [
       { head: 'QUOTA', cell: (name) => name, whole: true },
-      { head: 'CEILING', cell: (name) => ceiling(quotas[name].value), align: 'right', whole: true },
+      { head: 'LIMIT', cell: (name) => ceiling(quotas[name].value), align: 'right', whole: true },
       { head: 'USED', cell: (name) => String(quotas[name].used), align: 'right', whole: true },
       { head: 'FROM', cell: (name) => quotas[name].source },
     ],

@@ -25,10 +25,10 @@ const words: Readonly<Record<Step['what'], string>> = {
 }
 
 const stepColumns: readonly Column<Step>[] = [
-  { head: 'AGAIN', cell: ({ what }) => words[what], whole: true },
+  { head: 'STEP', cell: ({ what }) => words[what], whole: true },
   { head: 'ID', cell: ({ id }) => id, whole: true },
   { head: 'WORKSPACE', cell: ({ tenant_id }) => tenant_id, whole: true },
-  { head: 'IN THE WAY', cell: ({ hindered_by }) => hindered_by ?? '' },
+  { head: 'BLOCKED BY', cell: ({ hindered_by }) => hindered_by ?? '' },
   { head: 'CERTAIN', cell: ({ is_uncertain }) => (is_uncertain ? 'no' : 'yes') },
 ]
 

@@ -41,7 +41,7 @@ export const settingsTable = (settings: InstanceSettings) =>
       { head: 'LOCKED', cell: ({ locked }) => (locked ? 'yes' : 'no'), whole: true },
       { head: 'REASON', cell: ({ reason }) => reason ?? '' },
     ],
-    'Nothing is decided: the product’s own values count.',
+    'No setting is decided; every setting has its default.',
   )
 
 export const changeTable = (changes: readonly Change[]) =>

@@ -1,4 +1,4 @@
-/** Why somebody can sign in, or cannot, in sentences. */
+/** Explains in sentences why an address can or cannot sign in. */
 import type { SignInExplanation } from '../../core/contract/audit/operations.ts'
 import { moment } from './moment.ts'
 import { printable } from './printable.ts'
@@ -12,10 +12,10 @@ export function explainedSignIn(email: string, explanation: SignInExplanation): 
   const lines = [
     `${printable(email)} ${can} to ${workspace.slug}.`,
     '',
-    `  workspace      ${workspace.state}${workspace.state === 'ACTIVE' ? '' : ': its people are refused'}`,
-    `  account        ${account ? accountInWords(account) : 'nobody in this workspace signs in with that address'}`,
+    `  workspace      ${workspace.state}${workspace.state === 'ACTIVE' ? '' : ': it refuses its people'}`,
+    `  account        ${account ? accountInWords(account) : 'no account of this workspace has this address'}`,
     ...(explanation.is_gated
-      ? ['  recovery       the installation is being recovered and admits operators only (svc recovery status)']
+      ? ['  recovery       the installation is in recovery and admits only operators (svc recovery status)']
       : []),
     ...ways.flatMap((way) => block(nameOf(way), [wayInWords(way, explanation), ...decidedLines(way.decided_by)])),
     ...(account ? block('second factor', [factorInWords(factor), ...decidedLines(factor.decided_by)]) : []),
@@ -40,7 +40,7 @@ function accountInWords({ state, role, is_operator }: NonNullable<SignInExplanat
   return `${states[state]}, ${role ?? 'no role on the workspace'}${is_operator ? ', operator' : ''}`
 }
 
-/** A full record: a reason without its words does not compile. */
+/** The record is complete: a reason without words does not compile. */
 function wayInWords({ because, until, needs_new_password }: Way, { workspace }: SignInExplanation): string {
   const end = until === null ? '' : ` until ${moment(until)}`
   const words: Readonly<Record<Way['because'], string>> = {
@@ -49,33 +49,33 @@ function wayInWords({ because, until, needs_new_password }: Way, { workspace }: 
     workspace_not_active: `closed: the workspace is ${workspace.state}`,
     switched_off: 'closed: switched off',
     locked: `closed until ${moment(until)}: too many failed sign-ins with this address`,
-    account_unknown: 'closed: there is no such account',
+    account_unknown: 'closed: the account does not exist',
     account_not_active: 'closed: the account is not active',
-    no_role: 'closed: the account has no role in the workspace any more',
-    no_password: `closed: the account has no password; it may ask for a link to set one`,
-    provider_ended: 'open: no provider is left to the workspace, so accounts fall back to their passwords',
+    no_role: 'closed: the account no longer has a role in the workspace',
+    no_password: `closed: the account has no password; the user can request a link to set one`,
+    provider_ended: 'open: the workspace has no provider left, so accounts use their passwords',
     connected: `open${end}: connected`,
-    address_vouched: `open${end}, if the provider vouches for the address`,
-    brought_in: `open${end}, if the provider vouches for the address: it brings in newcomers like this one`,
-    directory_decides: `open${end} for members of a named organisation; only the provider can tell`,
+    address_vouched: `open${end}, if the provider confirms the address`,
+    brought_in: `open${end}, if the provider confirms the address: it may create an account for it`,
+    directory_decides: `open${end} for members of an admitted organisation, which only the provider knows`,
     offer_ended: `closed since ${moment(until)}: the offer has ended`,
-    not_invited: 'closed: nobody of that address is here, and the provider brings in no such newcomer',
+    not_invited: 'closed: no account has this address, and the provider may not create one for it',
     invitation_ended: 'closed: the invitation has ended',
-    operator: "closed: an operator comes in through the installation's own providers only",
+    operator: "closed: an operator can sign in only through the installation's own providers",
   }
   return needs_new_password
-    ? `${words[because]}, but the password is too old: it lets in only with a new one`
+    ? `${words[because]}, but the password has expired: signing in requires a new one`
     : words[because]
 }
 
 function decidedLines(decided: Deciding | null): string[] {
   if (!decided) return []
   const { name, value, source, locked, reason, set_by, set_at } = decided
-  const setter = set_by === null ? 'the settings file, or the operator at the database' : `account ${set_by}`
-  const who = source === 'PRODUCT' ? "the product's own, nobody decided" : `decided by ${setter}, ${moment(set_at)}`
+  const setter = set_by === null ? 'the settings file or an operator at the database' : `account ${set_by}`
+  const who = source === 'PRODUCT' ? "the product's default" : `decided by ${setter}, ${moment(set_at)}`
   return [
     `${name} is ${printable(Array.isArray(value) ? value.join(', ') : String(value))} (${who})`,
-    ...(locked ? ['locked: no workspace may say otherwise'] : []),
+    ...(locked ? ['locked: a workspace cannot change it'] : []),
     ...(reason === null ? [] : [`reason: ${printable(reason)}`]),
   ]
 }
@@ -86,9 +86,9 @@ function factorInWords({
   demand,
   locked_until,
 }: SignInExplanation['second_factor']): string {
-  if (locked_until) return `asked for, but locked until ${moment(locked_until)}: too many wrong codes`
-  if (enrolled_at) return `asked for since ${moment(enrolled_at)}; ${recovery_codes_left} recovery codes left`
+  if (locked_until) return `required, but locked until ${moment(locked_until)}: too many wrong codes`
+  if (enrolled_at) return `required, set up ${moment(enrolled_at)}; ${recovery_codes_left} recovery codes left`
   return demand === 'MUST_ENROL'
-    ? 'not set up, but demanded: after signing in it has to enrol (svc mfa enroll)'
+    ? 'not set up, but required: the user must set it up after signing in (svc mfa enroll)'
     : 'not set up'
 }

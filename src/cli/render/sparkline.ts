@@ -2,7 +2,7 @@
 
 const bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 
-/** A bar for each number, the tallest for the largest; what is more than nothing never looks like nothing. */
+/** A bar for each number, the tallest for the largest. A number above 0 never gets the bar of 0. */
 export function sparkline(values: readonly number[]): string {
   const largest = Math.max(...values, 0)
   return values
@@ -12,7 +12,7 @@ export function sparkline(values: readonly number[]): string {
 
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
-/** e.g. `1.5 MiB`: two digits and the unit, `0 B` for nothing. */
+/** e.g. `1.5 MiB`: two digits and the unit, `0 B` for zero. */
 export function sizeInWords(bytes: number | bigint): string {
   let size = Number(bytes)
   let unit = 0

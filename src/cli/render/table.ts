@@ -1,17 +1,17 @@
-/** Tables for people; machines use --json. No colour carries meaning, new columns come at the end. */
+/** Tables for people; programs use --json. Colour carries no meaning, and new columns come at the end. */
 import { printable } from './printable.ts'
 
 export interface Column<Row> {
   readonly head: string
   readonly cell: (row: Row) => string
   readonly align?: 'right'
-  /** Never cut short, because people copy it from here. */
+  /** Never cut short, because people copy its values. */
   readonly whole?: true
 }
 
 const gap = 2
 const narrowest = 6
-/** The layout takes time with the square of its rows: 10,000 at once take 14 s, in such pieces 1.6 s. */
+/** The time of the layout grows with the square of its rows: 10,000 rows at once take 14 s, in pieces of 100 they take 1.6 s. */
 const rowsAtOnce = 100
 
 const plainChars = Object.fromEntries(

@@ -4,12 +4,12 @@ import { details } from './details.ts'
 import { moment } from './moment.ts'
 
 const reasons = {
-  target_gone: 'its target answered 410',
-  unreachable: 'it failed too often for too long',
-  owner_left: 'the account that it acted for left',
+  target_gone: 'the target answered 410',
+  unreachable: 'too many failures for too long',
+  owner_left: 'the account that it acted for has left',
 }
 
-/** `DISABLED: its target answered 410`. */
+/** `DISABLED: the target answered 410`. */
 export const stateOf = ({ state, disabled_reason }: Webhook) =>
   disabled_reason === null ? state : `${state}: ${reasons[disabled_reason]}`
 

@@ -1,4 +1,4 @@
-/** Whom the end of a provider's offer would leave with no way in, for people. */
+/** The accounts that could not sign in after the end of a provider's offer, for people. */
 import type { PlannedWorkspace, WithdrawalPlan } from '../../core/contract/providers/offered.ts'
 import { details } from './details.ts'
 import { type Column, table } from './table.ts'
@@ -10,7 +10,7 @@ const workspaceColumns: readonly Column<PlannedWorkspace>[] = [
     head: 'FALLS BACK TO PASSWORD',
     cell: ({ falls_back_to_password }) => (falls_back_to_password ? 'yes' : 'no'),
   },
-  { head: 'NO WAY IN', cell: ({ stranded_count }) => String(stranded_count), align: 'right' },
+  { head: 'CANNOT SIGN IN', cell: ({ stranded_count }) => String(stranded_count), align: 'right' },
 ]
 
 interface Stranded {
@@ -30,7 +30,7 @@ export async function plannedWithdrawal(plan: WithdrawalPlan): Promise<string> {
     ['provider', plan.display_name ?? plan.issuer],
     ['issuer', plan.issuer],
     ['workspaces on', plan.workspaces_on],
-    ['people with no way in', plan.stranded_count],
+    ['cannot sign in', plan.stranded_count],
     ['plan', plan.hash],
   ])
   const stranded = plan.workspaces.flatMap(({ slug, stranded: people }) => people.map((one) => ({ slug, ...one })))
@@ -38,7 +38,7 @@ export async function plannedWithdrawal(plan: WithdrawalPlan): Promise<string> {
   return [
     facts,
     await table(plan.workspaces, workspaceColumns, 'No workspace has it on.'),
-    await table(stranded, strandedColumns, 'Nobody would be left with no way in.'),
+    await table(stranded, strandedColumns, 'Every account could still sign in.'),
     ...(unnamed > 0 ? [`And ${unnamed} more.`] : []),
   ].join('\n\n')
 }

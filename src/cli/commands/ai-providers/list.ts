@@ -14,7 +14,7 @@ const columns: readonly Column<OfferedAiModel>[] = [
 
 export default class AiProvidersList extends CallerCommand {
   static override summary = 'List the AI models offered to every workspace'
-  static override description = 'ON counts the workspaces that switched the model on.'
+  static override description = 'ON is the number of workspaces that have switched the model on.'
   static override examples = ['<%= config.bin %> ai-providers list']
 
   async run(): Promise<unknown> {

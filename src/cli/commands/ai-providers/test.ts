@@ -13,22 +13,22 @@ const columns: readonly Column<AiProbeStep>[] = [
 ]
 
 const meanings: Readonly<Record<string, string>> = {
-  unreachable: 'nothing answers there',
-  refused: 'the egress guard stands in the way; SVC_EGRESS_ALLOW releases a host',
-  redirected: 'it points elsewhere; name that place as the base URL',
-  credentials: 'the key is not taken',
-  missing: 'there is no such path, or no model of that name',
-  rate_limited: 'the key has used up what it may',
+  unreachable: 'nothing answers at this address',
+  refused: 'the egress guard refuses this address; SVC_EGRESS_ALLOW allows a host',
+  redirected: 'it redirects to another address; use that address as the base URL',
+  credentials: 'the API refuses the key',
+  missing: 'the path or the model does not exist there',
+  rate_limited: 'the key has used up its limit',
   timeout: 'no answer in time',
-  too_large: 'the answer is longer than any answer to this question',
-  malformed: 'it speaks another API',
-  unconfigured: 'no model is named',
-  failed: 'it failed without saying why',
+  too_large: 'the answer is longer than the test question can need',
+  malformed: 'the answer does not have the format of this API',
+  unconfigured: 'no model is configured',
+  failed: 'it failed and gave no reason',
 }
 
 export default class AiProvidersTest extends CallerCommand {
-  static override summary = 'Ask an offered AI model something small, and say what fails'
-  static override description = 'Exit code 8 when a step fails. The tokens count against no workspace.'
+  static override summary = 'Send a small question to an offered AI model, and report which step fails'
+  static override description = 'Exits 8 when a step fails. The tokens are counted for no workspace.'
   static override examples = ['<%= config.bin %> ai-providers test "Vendor, small"']
   static override args = {
     model: Args.string({ ignoreStdin: true, required: true, description: "the model's name or id" }),

@@ -6,7 +6,7 @@ import { readSecret } from '../../input/secret-input.ts'
 import { modelDetails } from '../../render/ai-model.ts'
 
 export default class AiProvidersUpdate extends CallerCommand {
-  static override summary = 'Change an offered AI model; what no flag names stays as it is, the key too'
+  static override summary = 'Change an offered AI model; without its flag a value stays as it is, the key too'
   static override examples = [
     '<%= config.bin %> ai-providers update "Vendor, small" --completion-model small-2',
     '<%= config.bin %> ai-providers update "Vendor, small" --api-key-file new.key',
@@ -16,7 +16,7 @@ export default class AiProvidersUpdate extends CallerCommand {
   }
   static override flags = {
     ...modelFlags(false),
-    name: Flags.string({ summary: 'Another name for workspaces to choose it by.' }),
+    name: Flags.string({ summary: 'The new name that workspaces see.' }),
   }
 
   async run(): Promise<OfferedAiModel> {
@@ -36,7 +36,7 @@ export default class AiProvidersUpdate extends CallerCommand {
       },
     })
     this.log(modelDetails(model))
-    if (model.version === found.version) this.tell('It was so already.')
+    if (model.version === found.version) this.tell('Nothing changed: the model already had these values.')
     return model
   }
 }

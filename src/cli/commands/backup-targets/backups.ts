@@ -25,10 +25,10 @@ export default class BackupTargetsBackups extends CallerCommand {
     const { args, flags } = await this.parse(BackupTargetsBackups)
     const caller = await this.open(flags)
     const target = await findTarget(caller, args.target)
-    const answer = await withProgress(`Looking at ${target.name}`, () =>
+    const answer = await withProgress(`Reading the list of archives at ${target.name}`, () =>
       caller.call(backupOperations.listBackups, { targetId: target.id }),
     )
-    this.log(await table(answer.data, columns, 'There is no archive. `svc tenants export` makes one.'))
+    this.log(await table(answer.data, columns, 'There is no archive at this target. `svc tenants export` makes one.'))
     return answer
   }
 }

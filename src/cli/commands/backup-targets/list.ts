@@ -15,7 +15,7 @@ const columns: readonly Column<BackupTarget>[] = [
 export default class BackupTargetsList extends CallerCommand {
   static override summary = 'List the backup targets'
   static override description =
-    "With an operator's token, or at the database: the installation's, which serve every workspace. With a session: your workspace's own."
+    "With an operator's token or at the database, lists the targets of the installation, which every workspace can use. With a session, lists the targets of your workspace."
   static override examples = ['<%= config.bin %> backup-targets list']
 
   async run(): Promise<unknown> {

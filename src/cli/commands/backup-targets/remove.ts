@@ -6,14 +6,14 @@ import { confirmByName } from '../../input/prompts.ts'
 import { proofFlags } from '../../input/second-factor-input.ts'
 
 export default class BackupTargetsRemove extends CallerCommand {
-  static override summary = 'Remove a backup target and its credentials; the archives at it stay'
-  static override description = 'Your password is asked for once more.'
+  static override summary = 'Remove a backup target and its credentials; its archives stay'
+  static override description = 'Asks for your password again.'
   static override examples = ['<%= config.bin %> backup-targets remove disk --confirm disk']
   static override args = {
     target: Args.string({ ignoreStdin: true, required: true, description: "the target's name or id" }),
   }
   static override flags = {
-    confirm: Flags.string({ summary: 'Answers the question whether to remove it.', helpValue: 'NAME' }),
+    confirm: Flags.string({ summary: 'Confirm without a prompt: the name of the target.', helpValue: 'NAME' }),
     ...proofFlags,
   }
 
@@ -23,11 +23,11 @@ export default class BackupTargetsRemove extends CallerCommand {
     const target = await findTarget(caller, args.target)
     await confirmByName(
       target.name,
-      `Its credentials are forgotten; ${target.name} can only be added again with them.`,
+      `The credentials of ${target.name} are deleted; you need them to add it again.`,
       flags.confirm,
     )
     const sent = { targetId: target.id, ifMatch: `"${target.version}"` }
     await this.callProven(caller, backupOperations.deleteBackupTarget, sent, flags)
-    this.tell(`Removed ${target.name}. The archives at it are still there.`)
+    this.tell(`Removed ${target.name}. Its archives are still there.`)
   }
 }

@@ -13,20 +13,20 @@ const columns: readonly Column<ProbeStep>[] = [
 ]
 
 const meanings: Readonly<Record<string, string>> = {
-  unreachable: 'nothing answers there',
-  refused: 'the egress guard, or a link in the folder, stands in the way',
-  credentials: 'the credentials are not taken',
-  host_key: 'the server shows another host key',
-  missing: 'the folder or bucket is not there',
-  read_only: 'writing is not allowed',
-  full: 'there is no room',
+  unreachable: 'nothing answers at this address',
+  refused: 'the egress guard refuses this address, or the folder contains a link',
+  credentials: 'the target refuses the credentials',
+  host_key: 'the server has a different host key',
+  missing: 'the folder or the bucket does not exist',
+  read_only: 'the target does not allow writing',
+  full: 'the target has no space left',
   timeout: 'no answer in time',
-  failed: 'it failed without saying why',
+  failed: 'it failed and gave no reason',
 }
 
 export default class BackupTargetsTest extends CallerCommand {
   static override summary = 'Write, read and remove a probe at a backup target'
-  static override description = 'Exit code 8 when a step fails; docs/runbooks/backup-targets.md says what to do.'
+  static override description = 'Exits 8 when a step fails; docs/runbooks/backup-targets.md says what to do.'
   static override examples = ['<%= config.bin %> backup-targets test disk']
   static override args = {
     target: Args.string({ ignoreStdin: true, required: true, description: "the target's name or id" }),

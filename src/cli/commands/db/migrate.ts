@@ -4,9 +4,9 @@ import { withDatabase } from '../../call/database.ts'
 import { withProgress } from '../../render/progress.ts'
 
 export default class DbMigrate extends BaseCommand {
-  static override summary = 'Bring the database up to this release'
+  static override summary = 'Migrate the database to this release'
   static override description =
-    'Runs as the owner (SVC_DATABASE_OWNER_URL) and grants the login of SVC_DATABASE_URL what the daemon needs. Running it twice, or twice at once, is safe.'
+    'Logs in as the owner (SVC_DATABASE_OWNER_URL), and grants the login of SVC_DATABASE_URL the rights that the daemon needs. It is safe to run it again, or twice at the same time.'
   static override examples = ['<%= config.bin %> db migrate']
 
   async run(): Promise<unknown> {
@@ -18,7 +18,7 @@ export default class DbMigrate extends BaseCommand {
       withProgress('Migrating the database', () => migrate(owner, daemon, queueNames)),
     )
     this.log(
-      ran.length === 0 ? 'The database is up to date; nothing was run.' : ran.map((name) => `ran ${name}`).join('\n'),
+      ran.length === 0 ? 'The database is up to date; no migration ran.' : ran.map((name) => `ran ${name}`).join('\n'),
     )
     return { ran }
   }

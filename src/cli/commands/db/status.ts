@@ -4,7 +4,7 @@ import { withDatabase } from '../../call/database.ts'
 import { exitCodes } from '../../failure.ts'
 
 export default class DbStatus extends BaseCommand {
-  static override summary = 'Compare the database with this release; exits 8 where they differ'
+  static override summary = 'Compare the database with this release; exits 8 if they differ'
   static override examples = ['<%= config.bin %> db status', '<%= config.bin %> db status --json']
 
   async run(): Promise<unknown> {
@@ -18,7 +18,7 @@ export default class DbStatus extends BaseCommand {
     )
     for (const name of pending) this.log(`pending  ${name}`)
     for (const name of unknown) this.log(`unknown  ${name}`)
-    if (unknown.length > 0) this.tell('The database was migrated by a newer svc. Next: run that release.')
+    if (unknown.length > 0) this.tell('A newer release of svc has migrated the database. Next: run that release.')
     else if (pending.length > 0) this.tell('Next: svc db migrate')
     if (pending.length + unknown.length > 0) process.exitCode = exitCodes.findings
     return status

@@ -27,9 +27,9 @@ export default class DeliveriesList extends CallerCommand {
   ]
   static override args = { webhook: webhookArgument }
   static override flags = {
-    status: Flags.string({ summary: 'Only those of this status.', options: deliveryStatuses }),
+    status: Flags.string({ summary: 'Only deliveries of this status.', options: deliveryStatuses }),
     ...spanFlags,
-    max: Flags.integer({ summary: 'How many at most.', min: 1, default: 50 }),
+    max: Flags.integer({ summary: 'The maximum number of deliveries.', min: 1, default: 50 }),
   }
 
   async run(): Promise<{ data: Delivery[] }> {
@@ -42,11 +42,11 @@ export default class DeliveriesList extends CallerCommand {
     const data: Delivery[] = []
     for await (const page of pagesOf(caller, webhookOperations.listDeliveries, asked)) {
       data.push(...page.data.filter(({ created_at }) => isWithin(span, created_at)))
-      // Newest first: behind one that is too old are only older ones.
+      // Newest first: every delivery after one that is too old is older still.
       if (data.length >= flags.max || page.data.some(({ created_at }) => Date.parse(created_at) < span.from)) break
     }
     const shown = data.slice(0, flags.max)
-    await this.show(() => table(shown, columns, 'There is no such delivery.'))
+    await this.show(() => table(shown, columns, 'No delivery matches.'))
     return { data: shown }
   }
 }

@@ -9,10 +9,10 @@ import { deliveryDetails } from '../../render/delivery.ts'
 import { moment } from '../../render/moment.ts'
 
 export default class DeliveriesReplay extends CallerCommand {
-  static override summary = 'Send deliveries again: one, or those of a stretch of time'
+  static override summary = 'Send deliveries again: one, or all of a period'
   static override description =
-    'A dead letter gets one more attempt, under the same event id. With --status SUCCEEDED what the target took is sent anew. ' +
-    'Oldest first, at most --max of them, no faster than --per-second. Ends with 8 where some were refused or are left over.'
+    'A dead letter gets one more attempt, under the same event id. --status SUCCEEDED sends events again that the target has accepted. ' +
+    'Sends the oldest first, at most --max deliveries, and at most --per-second each second. Exits 8 if some were refused, or if more than --max match.'
   static override examples = [
     '<%= config.bin %> deliveries replay https://hooks.example.com/svc 0199c0de-0000-7000-8000-000000000042',
     '<%= config.bin %> deliveries replay https://hooks.example.com/svc --since 6h --max 500 --per-second 20',
@@ -20,14 +20,26 @@ export default class DeliveriesReplay extends CallerCommand {
   ]
   static override args = {
     webhook: webhookArgument,
-    delivery: Args.string({ ignoreStdin: true, description: "one delivery's id; absent: those that the flags choose" }),
+    delivery: Args.string({
+      ignoreStdin: true,
+      description: "one delivery's id; default: all deliveries that match the flags",
+    }),
   }
   static override flags = {
-    status: Flags.string({ summary: 'Which ones.', options: repeatable, default: 'DEAD_LETTER' }),
+    status: Flags.string({
+      summary: 'The status of the deliveries to send again.',
+      options: repeatable,
+      default: 'DEAD_LETTER',
+    }),
     ...spanFlags,
-    max: Flags.integer({ summary: 'How many at most.', min: 1, max: 10_000, default: 100 }),
-    'per-second': Flags.integer({ summary: 'How fast at most.', min: 1, max: 50, default: 5 }),
-    'dry-run': Flags.boolean({ summary: 'Say what would be sent again, and send nothing.' }),
+    max: Flags.integer({ summary: 'The maximum number of deliveries.', min: 1, max: 10_000, default: 100 }),
+    'per-second': Flags.integer({
+      summary: 'The maximum number of deliveries each second.',
+      min: 1,
+      max: 50,
+      default: 5,
+    }),
+    'dry-run': Flags.boolean({ summary: 'Show what would be sent again, and send nothing.' }),
   }
 
   async run(): Promise<unknown> {
@@ -45,13 +57,13 @@ export default class DeliveriesReplay extends CallerCommand {
     const { deliveries, over } = await chosenDeliveries(caller, webhookId, { status, span, max: flags.max })
     const [first, last] = [deliveries.at(0), deliveries.at(-1)]
     const between = first && last ? `, from ${moment(first.created_at)} to ${moment(last.created_at)}` : ''
-    this.tell(`${deliveries.length} of status ${status}${between}${over > 0 ? `; ${over} more than --max` : ''}.`)
+    this.tell(`${deliveries.length} of status ${status}${between}${over > 0 ? `; ${over} more are above --max` : ''}.`)
     if (flags['dry-run']) return { repeated: [], refused: [], chosen: deliveries.map(({ id }) => id), over }
     if (deliveries.length > 0 && state !== 'ACTIVE')
       throw new Failure(
         'conflict',
-        `The webhook is ${state}: it sends nothing.`,
-        `${this.following(`webhooks resume ${webhookId}`, flags)} first.`,
+        `The webhook is ${state} and sends nothing.`,
+        `First run: ${this.following(`webhooks resume ${webhookId}`, flags)}`,
       )
 
     const { repeated, refused } = await repeatAll(caller, deliveries, flags['per-second'])

@@ -5,13 +5,16 @@ import { attemptLine, deliveryDetails, traceLines } from '../../render/delivery.
 import { printableLines } from '../../render/printable.ts'
 
 export default class DeliveriesShow extends CallerCommand {
-  static override summary = 'Show one delivery with every attempt and what the target answered'
+  static override summary = 'Show one delivery with every attempt and every answer of the target'
   static override examples = ['<%= config.bin %> deliveries show 0199c0de-0000-7000-8000-000000000042']
   static override args = {
     delivery: Args.string({ ignoreStdin: true, required: true, description: "the delivery's id" }),
   }
   static override flags = {
-    webhook: Flags.string({ summary: 'Where to look; absent: in every webhook.', helpValue: 'WEBHOOK' }),
+    webhook: Flags.string({
+      summary: 'The webhook of the delivery; default: search all webhooks.',
+      helpValue: 'WEBHOOK',
+    }),
   }
 
   async run(): Promise<unknown> {

@@ -5,17 +5,17 @@ import { findWorkspace } from '../../find/workspaces.ts'
 import { histogram, statsTable } from '../../render/delivery-stats.ts'
 
 export default class DeliveriesStats extends CallerCommand {
-  static override summary = 'How deliveries fare, by workspace and host'
+  static override summary = 'Show statistics of deliveries for each workspace and host'
   static override description =
-    'For operators: counts, states and durations, never content. WEBHOOKS counts active, paused and disabled ones; those with the most waiting come first.'
+    'For operators. Shows counts, states and durations, never content. WEBHOOKS counts active, paused and disabled webhooks. The hosts with the most waiting deliveries come first.'
   static override examples = [
     '<%= config.bin %> deliveries stats',
     '<%= config.bin %> deliveries stats --workspace acme --hours 1 --histogram',
   ]
   static override flags = {
-    hours: Flags.integer({ summary: 'How far back attempts are counted.', min: 1, max: 720, default: 24 }),
-    workspace: Flags.string({ summary: "Only this one's.", helpValue: 'SLUG' }),
-    histogram: Flags.boolean({ summary: 'Also how long attempts took, and what failures were.' }),
+    hours: Flags.integer({ summary: 'Count the attempts of this many past hours.', min: 1, max: 720, default: 24 }),
+    workspace: Flags.string({ summary: 'Only this workspace.', helpValue: 'SLUG' }),
+    histogram: Flags.boolean({ summary: 'Also show how long attempts took, and the kinds of failures.' }),
   }
 
   async run(): Promise<unknown> {

@@ -8,9 +8,9 @@ import { attemptLine, meaningOf, nextOf, traceLines } from '../../render/deliver
 import { printable } from '../../render/printable.ts'
 
 export default class DeliveriesWhy extends CallerCommand {
-  static override summary = 'Explain what became of a delivery, and what comes next'
+  static override summary = 'Explain what happened to a delivery, and what happens next'
   static override description =
-    'With --operator the flight recorder answers in full, internal addresses included, for a delivery of any workspace, and never its content.'
+    'With --operator, shows the full trace of a delivery of any workspace, with internal addresses, and never its content.'
   static override examples = [
     '<%= config.bin %> deliveries why 0199c0de-0000-7000-8000-000000000042',
     '<%= config.bin %> deliveries why 0199c0de-0000-7000-8000-000000000042 --operator',
@@ -20,11 +20,11 @@ export default class DeliveriesWhy extends CallerCommand {
   }
   static override flags = {
     webhook: Flags.string({
-      summary: 'Where to look; absent: in every webhook.',
+      summary: 'The webhook of the delivery; default: search all webhooks.',
       helpValue: 'WEBHOOK',
       exclusive: ['operator'],
     }),
-    operator: Flags.boolean({ summary: 'As an operator of the installation.' }),
+    operator: Flags.boolean({ summary: 'Act as an operator of the installation.' }),
   }
 
   async run(): Promise<unknown> {
@@ -45,7 +45,7 @@ async function own(caller: Caller, id: string, named: string | undefined) {
 
 async function recorded(caller: Caller, deliveryId: string) {
   const delivery = await caller.call(deliveryOperations.getRecordedDelivery, { deliveryId })
-  const target = `${delivery.host ?? 'a host that is gone'} (workspace ${delivery.slug})`
+  const target = `${delivery.host ?? 'a host that was removed'} (workspace ${delivery.slug})`
   return { answer: delivery, delivery, state: delivery.webhook_state, target }
 }
 
@@ -54,10 +54,14 @@ type Found = Awaited<ReturnType<typeof own>> | Awaited<ReturnType<typeof recorde
 function explanation({ delivery, state, target }: Found): string {
   const last = delivery.attempts.at(-1)
   const sent =
-    delivery.cause === 'SEND' ? 'Sent on demand' : delivery.cause === 'REPLAY' ? 'Replayed' : 'Sent because it happened'
+    delivery.cause === 'SEND'
+      ? 'Sent on demand'
+      : delivery.cause === 'REPLAY'
+        ? 'Replayed'
+        : 'Sent when the event happened'
   return [
     printable(`${delivery.event_type} ${delivery.event_id} to ${target}: ${delivery.status}.`),
-    `${sent}; ${delivery.attempt === 0 ? 'no attempt has begun' : `${delivery.attempt} attempt(s) begun`}.`,
+    `${sent}; ${delivery.attempt === 0 ? 'no attempt has started' : `${delivery.attempt} attempt(s) started`}.`,
     '',
     ...delivery.attempts.flatMap((attempt) => [attemptLine(attempt), ...traceLines(attempt.trace)]),
     ...(last?.error ? ['', `Why: ${meaningOf(last.error as AttemptError)}`] : []),

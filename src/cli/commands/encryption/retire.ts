@@ -5,17 +5,17 @@ import { Failure } from '../../failure.ts'
 import { confirmByName } from '../../input/prompts.ts'
 
 export default class EncryptionRetire extends BaseCommand {
-  static override summary = 'Take a key out of the keyring; refused while a stored value or an archive still needs it'
+  static override summary = 'Remove a key from the keyring; refused while a stored value or an archive still needs it'
   static override description =
-    'Works on the keyring file of this host. What verifies the obligation ledger and purge certificates stays in ' +
-    'the file and opens nothing. Backups of the database from before the reseal still need the key: keep a backup ' +
-    'of the keyring as long as those.'
+    'Changes the keyring file of this host. The part that verifies the obligation ledger and purge certificates stays ' +
+    'in the file; it cannot decrypt anything. Backups of the database from before the reseal still need the key: keep ' +
+    'a backup of the keyring as long as you keep those.'
   static override examples = ['<%= config.bin %> encryption retire k2026a --confirm k2026a']
   static override args = {
     key: Args.string({ ignoreStdin: true, required: true, description: 'the name of the key' }),
   }
   static override flags = {
-    confirm: Flags.string({ summary: 'Answers the question whether to retire it.', helpValue: 'KEY' }),
+    confirm: Flags.string({ summary: 'Confirm without a prompt: the name of the key.', helpValue: 'KEY' }),
   }
 
   async run(): Promise<unknown> {
@@ -30,7 +30,7 @@ export default class EncryptionRetire extends BaseCommand {
         )
       await confirmByName(
         args.key,
-        `${args.key} leaves ${keyring.path}: backups of the database that still need it cannot be opened with this file.`,
+        `${args.key} is removed from ${keyring.path}. This file can then no longer open backups of the database that need the key.`,
         flags.confirm,
       )
       const { retire } = await import('../../../core/areas/keyring/retirement.ts')
@@ -38,10 +38,10 @@ export default class EncryptionRetire extends BaseCommand {
       if (hindrances.length > 0)
         throw new Failure(
           'conflict',
-          `${args.key} was not retired: ${hindrances.map(({ says }) => says).join('; ')}.`,
-          '`svc encryption status` counts what names each key.',
+          `${args.key} was not removed: ${hindrances.map(({ says }) => says).join('; ')}.`,
+          '`svc encryption status` shows how many values each key protects.',
         )
-      this.tell(`${args.key} is retired. Next: copy ${keyring.path} to the other hosts, and send each daemon SIGHUP.`)
+      this.tell(`${args.key} is removed. Next: copy ${keyring.path} to the other hosts, and send each daemon SIGHUP.`)
       return { file: keyring.path, retired: args.key }
     })
   }

@@ -5,7 +5,7 @@ import { endOfReseal, followReseal } from '../../follow/encryption.ts'
 import { keyringTable } from '../../render/keyring.ts'
 
 export default class EncryptionStatus extends CallerCommand {
-  static override summary = 'Show the master keys, how many stored values name each, and how far a reseal is'
+  static override summary = 'Show the master keys, the number of stored values under each, and the progress of a reseal'
   static override examples = ['<%= config.bin %> encryption status', '<%= config.bin %> encryption status --watch']
   static override flags = {
     watch: Flags.boolean({ summary: 'Show the progress until every value is under the current key.' }),

@@ -8,14 +8,14 @@ const columns: readonly Column<EventType>[] = [
 ]
 
 export default class EventsCatalog extends CallerCommand {
-  static override summary = 'List the types of event there are'
-  static override description = 'With --json each has the JSON Schema of its data, and an example.'
+  static override summary = 'List all event types'
+  static override description = 'With --json, each type has the JSON Schema of its data and an example.'
   static override examples = ['<%= config.bin %> events catalog']
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(EventsCatalog)
     const answer = await (await this.open(flags)).call(eventTypeOperations.listEventTypes, {})
-    await this.show(() => table(answer.data, columns, 'There is none.'))
+    await this.show(() => table(answer.data, columns, 'There is no event type.'))
     return answer
   }
 }

@@ -9,22 +9,22 @@ import { printable, printableLines } from '../../render/printable.ts'
 export default class EventsTail extends CallerCommand {
   static override summary = "Print the workspace's events as they happen"
   static override description =
-    'Each exactly once, until Ctrl-C; with --json each is one line, the event as it is delivered.'
+    'Prints each event exactly once, until Ctrl-C. With --json, each event is one line, as webhooks deliver it.'
   static override examples = [
     '<%= config.bin %> events tail',
     "<%= config.bin %> events tail --type 'work.item.*' --from-oldest --json",
   ]
   static override flags = {
     type: typeFlag,
-    'from-oldest': Flags.boolean({ summary: 'Begin with the oldest event kept, not with what happens from now on.' }),
-    count: Flags.integer({ summary: 'End after so many events.', min: 1 }),
+    'from-oldest': Flags.boolean({ summary: 'Start with the oldest stored event instead of with new events.' }),
+    count: Flags.integer({ summary: 'Stop after this many events.', min: 1 }),
   }
 
   async run(): Promise<undefined> {
     const { flags } = await this.parse(EventsTail)
     const caller = await this.open(flags)
     const types = await typesNamed(caller, flags.type)
-    const onReady = () => this.tell(`Following ${types.length} type(s) of event.`)
+    const onReady = () => this.tell(`Following ${types.length} event type(s).`)
     let left = flags.count ?? Number.POSITIVE_INFINITY
     for await (const event of eventsOf(caller, { types, fromOldest: flags['from-oldest'], note: this.note, onReady })) {
       process.stdout.write(`${this.jsonEnabled() ? printableLines(writeJson(event)) : lineOf(event)}\n`)

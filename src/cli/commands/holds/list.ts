@@ -24,7 +24,7 @@ export default class HoldsList extends CallerCommand {
   static override args = {
     workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
   }
-  static override flags = { 'in-force': Flags.boolean({ summary: 'Only those in force.' }) }
+  static override flags = { 'in-force': Flags.boolean({ summary: 'Only holds in force.' }) }
 
   async run(): Promise<{ data: Hold[] }> {
     const { args, flags } = await this.parse(HoldsList)

@@ -8,9 +8,9 @@ import { holdDetails } from '../../render/hold.ts'
 const kinds = { container: 'CONTAINER', item: 'ITEM', account: 'ACCOUNT' } as const
 
 export default class HoldsPlace extends CallerCommand {
-  static override summary = 'Place a legal hold; while it is in force nothing under it is deleted'
+  static override summary = 'Place a legal hold; nothing under it is deleted while it is in force'
   static override description =
-    'On the whole workspace, or on one container, item or account of it. A workspace with any hold in force is not purged.'
+    'The hold covers the whole workspace, or one container, item or account in it. A workspace with any hold in force is not purged.'
   static override examples = [
     '<%= config.bin %> holds place acme --reason "case 4711"',
     '<%= config.bin %> holds place acme --account 0190c9d2-7a3b-7cde-8f01-23456789abcd --reason "case 4711"',
@@ -19,7 +19,7 @@ export default class HoldsPlace extends CallerCommand {
     workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
   }
   static override flags = {
-    reason: Flags.string({ summary: 'Why; at most 500 characters.', required: true, helpValue: 'TEXT' }),
+    reason: Flags.string({ summary: 'The reason; at most 500 characters.', required: true, helpValue: 'TEXT' }),
     container: Flags.string({ summary: 'Only this container.', helpValue: 'ID' }),
     item: Flags.string({ summary: 'Only this item.', helpValue: 'ID' }),
     account: Flags.string({ summary: 'Only this account.', helpValue: 'ID' }),

@@ -5,8 +5,8 @@ import { CallerCommand } from '../../base-command.ts'
 import { proofFlags } from '../../input/second-factor-input.ts'
 
 export default class HoldsRelease extends CallerCommand {
-  static override summary = 'Release a legal hold; releasing deletes nothing by itself'
-  static override description = 'Your password is asked for once more.'
+  static override summary = 'Release a legal hold; the release itself deletes nothing'
+  static override description = 'Asks for your password again.'
   static override examples = ['<%= config.bin %> holds release 0190c9d2-7a3b-7cde-8f01-23456789abcd']
   static override args = { hold: Args.string({ ignoreStdin: true, required: true, description: "the hold's id" }) }
   static override flags = { ...proofFlags }
@@ -20,7 +20,7 @@ export default class HoldsRelease extends CallerCommand {
     const leaving = data.find(({ id, hold_count }) => id === hold.tenant_id && hold_count === 0)
     if (leaving)
       this.tell(
-        `${leaving.slug} is pending deletion and nothing keeps it any more. To keep it: ${this.following(`tenants cancel-deletion ${leaving.slug}`, flags)}`,
+        `${leaving.slug} is pending deletion, and no hold keeps it any more. To cancel the deletion: ${this.following(`tenants cancel-deletion ${leaving.slug}`, flags)}`,
       )
     return hold
   }

@@ -14,11 +14,11 @@ const columns: readonly Column<Row>[] = [
 ]
 
 export default class IdentityProvidersAccountsWithout extends CallerCommand {
-  static override summary = 'List the people of your workspace whom no identity provider would let in'
+  static override summary = 'List the accounts of your workspace that no identity provider signs in'
   static override examples = ['<%= config.bin %> identity-providers accounts-without']
   static override flags = {
-    cursor: Flags.string({ summary: 'Go on where the page before ended.', helpValue: 'CURSOR' }),
-    size: Flags.integer({ summary: 'How many at once.', min: 1, max: 200, default: 50 }),
+    cursor: Flags.string({ summary: 'Continue after the previous page.', helpValue: 'CURSOR' }),
+    size: Flags.integer({ summary: 'The number of accounts on a page.', min: 1, max: 200, default: 50 }),
   }
 
   async run(): Promise<unknown> {
@@ -28,7 +28,7 @@ export default class IdentityProvidersAccountsWithout extends CallerCommand {
       size: flags.size,
       ...(flags.cursor === undefined ? {} : { cursor: flags.cursor }),
     })
-    await this.show(() => table(answer.data, columns, 'Everybody is connected with a provider that is on.'))
+    await this.show(() => table(answer.data, columns, 'Every account is connected with a provider that is on.'))
     if (answer.next_cursor !== null)
       this.tell(`More: svc identity-providers accounts-without --cursor ${answer.next_cursor}`)
     return answer

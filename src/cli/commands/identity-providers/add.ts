@@ -8,18 +8,26 @@ import { passwordFlags } from '../../input/secret-input.ts'
 export default class IdentityProvidersAdd extends CallerCommand {
   static override summary = 'Offer an identity provider to every workspace'
   static override description =
-    'The issuer is asked who it is before anything is stored. No workspace has it on until it switches it on. ' +
+    'The daemon reads the discovery document of the issuer before it stores anything. Each workspace switches the provider on itself. ' +
     'The client secret is read from a file or standard input, sealed, and never shown again. ' +
-    'Your password is asked for once more.'
+    'Asks for your password again.'
   static override examples = [
     '<%= config.bin %> identity-providers add https://sso.acme.example --client-id svc --client-secret-file svc.secret --name "Acme SSO" --domain acme.example --newcomer-role MEMBER',
     '<%= config.bin %> identity-providers add https://accounts.google.com --client-id 123.apps.example --client-secret-file google.secret --directory acme.example --provisioning DOMAINS',
   ]
   static override args = {
-    issuer: Args.string({ ignoreStdin: true, required: true, description: 'https://..., as the provider writes it' }),
+    issuer: Args.string({
+      ignoreStdin: true,
+      required: true,
+      description: 'https://..., exactly as the provider writes it',
+    }),
   }
   static override flags = {
-    'client-id': Flags.string({ summary: 'What the provider knows this service as.', helpValue: 'ID', required: true }),
+    'client-id': Flags.string({
+      summary: 'The client id of this service at the provider.',
+      helpValue: 'ID',
+      required: true,
+    }),
     ...configurationFlags,
     ...passwordFlags,
   }
@@ -35,7 +43,7 @@ export default class IdentityProvidersAdd extends CallerCommand {
       flags,
     )
     this.log(described(provider))
-    this.tell('Each workspace switches it on for itself.')
+    this.tell('Each workspace can now switch it on.')
     return provider
   }
 }

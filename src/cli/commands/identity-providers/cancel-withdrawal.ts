@@ -5,10 +5,10 @@ import { findProvider, shownAs } from '../../find/identity-providers.ts'
 import { passwordFlags } from '../../input/secret-input.ts'
 
 export default class IdentityProvidersCancelWithdrawal extends CallerCommand {
-  static override summary = 'Take the withdrawal of an identity provider back'
+  static override summary = 'Cancel the withdrawal of an identity provider'
   static override description =
-    'Also after the offer has ended: the workspaces that had it on sign in through it again. ' +
-    'Your password is asked for once more.'
+    'Works also after the offer has ended: the workspaces that had the provider on sign in through it again. ' +
+    'Asks for your password again.'
   static override examples = ['<%= config.bin %> identity-providers cancel-withdrawal "Acme SSO"']
   static override args = {
     provider: Args.string({ ignoreStdin: true, required: true, description: "the provider's name or id" }),

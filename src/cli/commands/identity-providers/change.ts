@@ -8,8 +8,8 @@ import { passwordFlags } from '../../input/secret-input.ts'
 export default class IdentityProvidersChange extends CallerCommand {
   static override summary = 'Change an offered identity provider'
   static override description =
-    'What is not given stays as it is; the secret stays sealed. A list that is given replaces the one there was. ' +
-    'Another issuer wants the client secret once more. Your password is asked for once more.'
+    'Values without a flag stay as they are; the secret stays sealed. A list replaces the whole previous list. ' +
+    'A new issuer needs the client secret again. Asks for your password again.'
   static override examples = [
     '<%= config.bin %> identity-providers change "Acme SSO" --domain acme.example --domain acme.test',
     '<%= config.bin %> identity-providers change "Acme SSO" --client-secret-file new.secret',
@@ -18,12 +18,12 @@ export default class IdentityProvidersChange extends CallerCommand {
     provider: Args.string({ ignoreStdin: true, required: true, description: "the provider's name or id" }),
   }
   static override flags = {
-    issuer: Flags.string({ summary: 'Its new issuer.', helpValue: 'URL', dependsOn: ['client-id'] }),
-    'client-id': Flags.string({ summary: 'What the provider knows this service as.', helpValue: 'ID' }),
-    'no-domains': Flags.boolean({ summary: 'Admit no domain.', exclusive: ['domain'] }),
-    'no-directories': Flags.boolean({ summary: 'Admit no organisation.', exclusive: ['directory'] }),
+    issuer: Flags.string({ summary: 'The new issuer.', helpValue: 'URL', dependsOn: ['client-id'] }),
+    'client-id': Flags.string({ summary: 'The client id of this service at the provider.', helpValue: 'ID' }),
+    'no-domains': Flags.boolean({ summary: 'Remove all admitted domains.', exclusive: ['domain'] }),
+    'no-directories': Flags.boolean({ summary: 'Remove all admitted organisations.', exclusive: ['directory'] }),
     'no-client-secret': Flags.boolean({
-      summary: 'The provider asks for no secret; forget the sealed one.',
+      summary: 'Delete the sealed secret; the provider needs none.',
       exclusive: ['client-secret-file', 'client-secret-stdin'],
     }),
     ...configurationFlags,

@@ -6,7 +6,7 @@ import { type Column, table } from '../../render/table.ts'
 const columns: readonly Column<OfferedProvider>[] = [
   { head: 'NAME', cell: shownAs },
   { head: 'KIND', cell: ({ kind }) => kind, whole: true },
-  { head: 'BRINGS IN', cell: ({ provisioning }) => provisioning, whole: true },
+  { head: 'PROVISIONING', cell: ({ provisioning }) => provisioning, whole: true },
   { head: 'OFFER', cell: stateOf },
   { head: 'ON', cell: ({ workspaces_on }) => String(workspaces_on), align: 'right' },
   { head: 'ID', cell: ({ id }) => id, whole: true },

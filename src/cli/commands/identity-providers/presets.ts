@@ -6,17 +6,17 @@ const columns: readonly Column<PresetAnswer>[] = [
   { head: 'KIND', cell: ({ kind }) => kind, whole: true },
   { head: 'NAME', cell: ({ display_name }) => display_name },
   { head: 'ISSUER', cell: ({ issuer }) => issuer, whole: true },
-  { head: 'DIRECTORIES ARE ITS', cell: ({ directory_claim }) => directory_claim ?? '' },
+  { head: 'DIRECTORY CLAIM', cell: ({ directory_claim }) => directory_claim ?? '' },
 ]
 
 export default class IdentityProvidersPresets extends CallerCommand {
-  static override summary = 'List the identity providers whose issuers are known'
+  static override summary = 'List the well-known identity providers and their issuers'
   static override examples = ['<%= config.bin %> identity-providers presets']
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(IdentityProvidersPresets)
     const answer = await (await this.open(flags)).call(providerOperations.listPresets, {})
-    await this.show(() => table(answer.data, columns, 'There are none.'))
+    await this.show(() => table(answer.data, columns, 'There is no preset.'))
     return answer
   }
 }

@@ -8,14 +8,14 @@ import { passwordFlags } from '../../input/secret-input.ts'
 export default class IdentityProvidersRemove extends CallerCommand {
   static override summary = 'Remove an identity provider whose offer has ended, or that no workspace has on'
   static override description =
-    'Its secret and the connections between people and it are forgotten, and are not restored by offering it again; ' +
-    'accounts and their live sessions stay. Your password is asked for once more.'
+    'Deletes its secret and the connections between accounts and the provider; offering it again does not restore them. ' +
+    'Accounts and their live sessions stay. Asks for your password again.'
   static override examples = ['<%= config.bin %> identity-providers remove "Acme SSO" --confirm "Acme SSO"']
   static override args = {
     provider: Args.string({ ignoreStdin: true, required: true, description: "the provider's name or id" }),
   }
   static override flags = {
-    confirm: Flags.string({ summary: 'Answers the question whether to remove it.', helpValue: 'NAME' }),
+    confirm: Flags.string({ summary: 'Confirm without a prompt: the name of the provider.', helpValue: 'NAME' }),
     ...passwordFlags,
   }
 
@@ -24,7 +24,7 @@ export default class IdentityProvidersRemove extends CallerCommand {
     const caller = await this.open(flags)
     const provider = await findProvider(caller, args.provider)
     const name = shownAs(provider)
-    await confirmByName(name, `Who is connected with ${name} will not be found by it again.`, flags.confirm)
+    await confirmByName(name, `The connections between accounts and ${name} are deleted.`, flags.confirm)
     await this.callProven(
       caller,
       identityProviderOperations.removeIdentityProvider,

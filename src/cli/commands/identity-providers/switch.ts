@@ -7,7 +7,7 @@ import { Failure } from '../../failure.ts'
 export default class IdentityProvidersSwitch extends CallerCommand {
   static override summary = 'Switch an identity provider on or off for your workspace'
   static override description =
-    "One that is offered to every workspace, or the workspace's own. Only an OWNER may, signed in to the workspace."
+    "The provider is offered to every workspace, or is the workspace's own. You must be signed in to the workspace as an OWNER."
   static override examples = [
     '<%= config.bin %> identity-providers switch "Acme SSO" on',
     '<%= config.bin %> identity-providers switch "Acme SSO" off',

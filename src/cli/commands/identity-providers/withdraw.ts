@@ -14,11 +14,11 @@ import { moment } from '../../render/moment.ts'
 import { plannedWithdrawal } from '../../render/withdrawal-plan.ts'
 
 export default class IdentityProvidersWithdraw extends CallerCommand {
-  static override summary = 'End the offer of an identity provider, in 14 days, on a day, or now'
+  static override summary = 'End the offer of an identity provider, in 14 days, at a given time, or now'
   static override description =
-    'The administrators of each workspace that has it on are told by mail. Until the day it works as before. ' +
-    'With --plan it only says whom the end would leave with no way in; --apply HASH goes on only if that is still true. ' +
-    'To end it now, or within a day, type how many workspaces have it on. Your password is asked for once more.'
+    'Sends mail to the administrators of each workspace that has the provider on. Until the end it works as before. ' +
+    '--plan only lists the accounts that could not sign in any more. --apply HASH continues only if that plan still holds. ' +
+    'A time less than a day ahead ends the offer now. To end it now, type how many workspaces have the provider on. Asks for your password again.'
   static override examples = [
     '<%= config.bin %> identity-providers withdraw "Acme SSO" --plan',
     '<%= config.bin %> identity-providers withdraw "Acme SSO" --at 2031-01-31T12:00:00Z',
@@ -28,11 +28,17 @@ export default class IdentityProvidersWithdraw extends CallerCommand {
     provider: Args.string({ ignoreStdin: true, required: true, description: "the provider's name or id" }),
   }
   static override flags = {
-    plan: Flags.boolean({ summary: 'Say whom it concerns, and change nothing.', exclusive: ['apply', 'now', 'at'] }),
-    apply: Flags.string({ summary: 'Go on only while the plan of this hash holds.', helpValue: 'HASH' }),
+    plan: Flags.boolean({
+      summary: 'Show the affected workspaces and accounts, and change nothing.',
+      exclusive: ['apply', 'now', 'at'],
+    }),
+    apply: Flags.string({ summary: 'Continue only if the plan still has this hash.', helpValue: 'HASH' }),
     at: Flags.string({ summary: 'When the offer ends.', helpValue: 'MOMENT', exclusive: ['now'] }),
     now: Flags.boolean({ summary: 'End the offer now.' }),
-    confirm: Flags.string({ summary: 'How many workspaces have it on, instead of typing it.', helpValue: 'COUNT' }),
+    confirm: Flags.string({
+      summary: 'Confirm without a prompt: the number of workspaces that have it on.',
+      helpValue: 'COUNT',
+    }),
     ...passwordFlags,
   }
 
@@ -43,14 +49,14 @@ export default class IdentityProvidersWithdraw extends CallerCommand {
     const plan = await caller.call(withdrawalPlanOperations.getWithdrawalPlan, { providerId })
     if (flags.plan) {
       await this.show(() => plannedWithdrawal(plan))
-      this.tell(`\nTo go on: svc identity-providers withdraw ${providerId} --apply ${plan.hash}`)
+      this.tell(`\nTo continue: svc identity-providers withdraw ${providerId} --apply ${plan.hash}`)
       return plan
     }
     if (flags.apply !== undefined && flags.apply !== plan.hash)
       throw new Failure(
         'conflict',
-        `The plan ${flags.apply} does not hold any more: it is ${plan.hash} now. Nothing was done.`,
-        `See what changed: svc identity-providers withdraw ${providerId} --plan`,
+        `The plan ${flags.apply} is outdated; the plan is now ${plan.hash}. Nothing was done.`,
+        `To see what changed: svc identity-providers withdraw ${providerId} --plan`,
       )
     const at = flags.now ? new Date().toISOString() : flags.at
     if (isWithinADay(at)) await this.confirmNow(plan, flags.confirm)
@@ -74,18 +80,18 @@ export default class IdentityProvidersWithdraw extends CallerCommand {
         ? `The offer of ${shownAs(provider)} has ended.`
         : `The offer of ${shownAs(provider)} ends ${when}.`,
     )
-    this.tell(`To take that back: svc identity-providers cancel-withdrawal ${providerId}`)
+    this.tell(`To cancel this: svc identity-providers cancel-withdrawal ${providerId}`)
     return provider
   }
 
   private async confirmNow(plan: WithdrawalPlan, confirmed: string | undefined): Promise<void> {
     if (confirmed === undefined) this.tell(await plannedWithdrawal(plan))
-    const what = `This signs nobody in by ${shownAs(plan)} any more, in ${plan.workspaces_on} workspace(s), at once.`
+    const what = `From now on nobody can sign in through ${shownAs(plan)}, in ${plan.workspaces_on} workspace(s).`
     await confirmByName(String(plan.workspaces_on), what, confirmed)
   }
 }
 
 const day = 86_400_000
 
-/** By this machine's clock; the database's decides, and refuses without the count. */
+/** By the clock of this machine; the database's clock decides, and the API refuses a call without the count. */
 const isWithinADay = (at: string | undefined) => at !== undefined && Date.parse(at) < Date.now() + day

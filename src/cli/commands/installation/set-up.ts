@@ -12,21 +12,21 @@ import { checkApiUrl } from '../../profile/profiles.ts'
 export default class InstallationSetUp extends BaseCommand {
   static override summary = 'Create the first workspace and its owner, and make the owner an operator'
   static override description =
-    'Works directly on the database, without a set-up token, unless --api-url names a daemon; that one asks for the token it printed at its start.'
+    'Works directly on the database and needs no set-up token. With --api-url it calls a daemon instead and asks for the set-up token, which that daemon printed when it started.'
   static override examples = [
     '<%= config.bin %> installation set-up',
     '<%= config.bin %> installation set-up --workspace acme --workspace-name "Acme Ltd" --owner-name Ada --owner-email ada@acme.example --password-file ada.password',
   ]
   static override flags = {
     ...setUpFlags,
-    'api-url': Flags.string({ summary: 'Do it through this daemon.', helpValue: 'URL' }),
+    'api-url': Flags.string({ summary: 'Set up through this daemon.', helpValue: 'URL' }),
     'set-up-token-file': Flags.string({
       summary: 'Read the set-up token from a file of mode 0600.',
       helpValue: 'FILE',
       dependsOn: ['api-url'],
     }),
     'while-serving': Flags.boolean({
-      summary: 'Work on the database although a daemon serves it.',
+      summary: 'Work on the database even while a daemon serves it.',
       exclusive: ['api-url'],
     }),
   }
@@ -49,13 +49,13 @@ export default class InstallationSetUp extends BaseCommand {
         .catch((error: unknown) => {
           if (error instanceof Problem && error.code === 'admin.multi_mode_required')
             this.tell(
-              'It has its one workspace already. Once the owner of that has joined: svc operators add WORKSPACE ADDRESS --recovery',
+              'The installation already has its one workspace. After its owner has joined: svc operators add WORKSPACE ADDRESS --recovery',
             )
           throw error
         })
       const apiUrl = flags['api-url']
       this.tell(
-        `Set up ${apiUrl ?? caller.where}: workspace ${done.tenant.slug}, owned by ${answers.owner.email}, who is its first operator.`,
+        `Set up ${apiUrl ?? caller.where}: workspace ${done.tenant.slug}. Its owner ${answers.owner.email} is the first operator.`,
       )
       const login = `svc login --workspace ${done.tenant.slug} --email ${answers.owner.email}`
       this.tell(apiUrl === undefined ? `Next: svc daemon, then ${login}` : `Next: ${login} --api-url ${apiUrl}`)

@@ -13,22 +13,26 @@ import { checkApiUrl, checkProfileName, findProfile, profileOf, saveProfile } fr
 import { moment } from '../../render/moment.ts'
 
 export default class InvitationsRedeem extends BaseCommand {
-  static override summary = 'Join a workspace with the token of an invitation'
+  static override summary = 'Join a workspace with an invitation token'
   static override description =
-    'Says what the invitation is for, asks for a password, signs in, and keeps the session in a profile for this folder.'
+    'Shows what the invitation is for, asks for a password, signs in, and stores the session in a profile for this folder.'
   static override examples = [
     '<%= config.bin %> invitations redeem',
     '<%= config.bin %> invitations redeem --token-file acme.token --password-file ada.password --profile ada',
   ]
   static override flags = {
     'api-url': Flags.string({
-      summary: "The installation; SVC_API_URL, then this folder's profile's, then http://127.0.0.1:8080 where absent.",
+      summary:
+        "The URL of the installation; default: SVC_API_URL, else this folder's profile, else http://127.0.0.1:8080.",
       helpValue: 'URL',
     }),
     'token-file': Flags.string({ summary: 'Read the token from a file of mode 0600.', helpValue: 'FILE' }),
     ...passwordFlags,
-    name: Flags.string({ summary: 'Your name, as the workspace shows it.' }),
-    profile: Flags.string({ summary: "The profile's name; made from the folder's where absent.", helpValue: 'NAME' }),
+    name: Flags.string({ summary: 'Your name, as others in the workspace see it.' }),
+    profile: Flags.string({
+      summary: "The profile's name; default: derived from the folder's name.",
+      helpValue: 'NAME',
+    }),
   }
 
   async run(): Promise<unknown> {
@@ -39,13 +43,13 @@ export default class InvitationsRedeem extends BaseCommand {
       flags['api-url'] ?? (loadEnvironment()['SVC_API_URL'] || here?.api_url || 'http://127.0.0.1:8080'),
     )
     const name = checkProfileName(flags.profile ?? profileNameFor(directory))
-    // Asked before the token is used up: it serves once.
+    // Checked before the call, because the token works only once.
     if (findProfile(name)) {
-      throw new Failure('conflict', `There is a profile ${name} already.`, 'Choose another with --profile.')
+      throw new Failure('conflict', `A profile named ${name} exists already.`, 'Choose another name with --profile.')
     }
     const caller = apiCaller(anonymousTarget(apiUrl, this.note))
     const { redeemInvitation, inspectInvitation } = invitationOperations
-    const token = await secretOrAsk({ file: flags['token-file'] }, 'token', 'The token of the invitation:')
+    const token = await secretOrAsk({ file: flags['token-file'] }, 'token', 'Invitation token:')
     const { workspace, email, expires_at } = await caller.call(inspectInvitation, { body: { token } })
     this.tell(
       `The invitation is for ${email} to ${workspace.slug} (${workspace.display_name}), until ${moment(expires_at)}.`,
@@ -53,12 +57,12 @@ export default class InvitationsRedeem extends BaseCommand {
     const password = await secretOrAsk(
       { stdin: flags['password-stdin'], file: flags['password-file'] },
       'password',
-      'A password (at least 12 characters):',
+      'New password (at least 12 characters):',
       'usage',
       checkOf(redeemInvitation.body, 'password'),
     )
     const session = await caller.call(redeemInvitation, { body: { token, password, display_name: flags.name } })
-    // The folder stays with whoever acts in it already, such as the operator who sent the invitation.
+    // A folder that has a profile keeps it: it may belong to the operator who sent the invitation.
     const isTaken = here !== undefined
     const profile = { name, api_url: apiUrl, workspace: workspace.slug, email }
     saveProfile({ ...profile, directory: isTaken ? undefined : directory, session })

@@ -6,7 +6,7 @@ import { details } from '../../render/details.ts'
 import { moment } from '../../render/moment.ts'
 
 export default class JobsShow extends CallerCommand {
-  static override summary = 'Show a job: its state and how far it is'
+  static override summary = 'Show the state and the progress of a job'
   static override examples = ['<%= config.bin %> jobs show 0190c9d2-7a3b-7cde-8f01-23456789abcd']
   static override args = { job: Args.string({ ignoreStdin: true, required: true, description: "the job's id" }) }
 

@@ -7,11 +7,11 @@ import { BaseCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
 
 export default class KeyringInit extends BaseCommand {
-  static override summary = 'Make a keyring with one new key; an existing file is never replaced'
+  static override summary = 'Make a keyring file with one new key; never replaces an existing file'
   static override examples = ['<%= config.bin %> keyring init --file /etc/svc/keyring.json']
   static override flags = {
     file: Flags.string({
-      summary: 'Where; SVC_KEYRING_FILE where absent, else keyring.json in the data folder.',
+      summary: 'The file to make; default: SVC_KEYRING_FILE, else keyring.json in the data folder.',
       helpValue: 'FILE',
     }),
   }
@@ -22,12 +22,12 @@ export default class KeyringInit extends BaseCommand {
     if (existsSync(path))
       throw new Failure(
         'conflict',
-        `${path} exists already; a lost key loses every value sealed under it.`,
+        `${path} exists already. Without its keys, every value sealed under them is lost.`,
         '`svc keyring show` shows its keys.',
       )
     const keyring = createKeyring(path)
     this.tell(`Made ${path} (mode 600) with the key ${keyring.current}.`)
-    this.tell('Next: back it up apart from the database. Without it no sealed value can be opened.')
+    this.tell('Next: back it up apart from the database. Without it no sealed value can be decrypted.')
     return { file: path, current: keyring.current, keys: keyring.ids.map((key_id) => ({ key_id })) }
   }
 }

@@ -4,10 +4,10 @@ import { withInstallation } from '../../call/recovery-installation.ts'
 import { Failure } from '../../failure.ts'
 
 export default class KeyringPromote extends BaseCommand {
-  static override summary = 'Make a key of the keyring the current one; refused while a running daemon does not hold it'
+  static override summary = 'Make a key of the keyring the current one; refused while a running daemon does not have it'
   static override description =
-    'The second half of a switch. Daemons seal under the key once they have read the file again (SIGHUP), ' +
-    'and `encryption reseal` brings what is stored under it. Run it on each host that has a keyring file.'
+    'The second step of a key change. Daemons seal under the key after they have read the file again (SIGHUP). ' +
+    '`encryption reseal` moves stored values to the key. Run this command on each host that has a keyring file.'
   static override examples = ['<%= config.bin %> keyring promote k2026b']
   static override args = {
     key: Args.string({ ignoreStdin: true, required: true, description: 'the name of the key' }),
@@ -28,7 +28,7 @@ export default class KeyringPromote extends BaseCommand {
       const unaware = await promote(installation, actor, args.key)
       if (unaware.length > 0) throw new Failure('conflict', unawareOf(args.key, unaware), unawareRemedy)
       this.tell(`${args.key} is the current key.`)
-      this.tell('Next: send every daemon SIGHUP, then: svc encryption reseal --watch')
+      this.tell('Next: send SIGHUP to every daemon, then: svc encryption reseal --watch')
       return { file: keyring.path, current: args.key }
     })
   }

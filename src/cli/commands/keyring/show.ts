@@ -10,19 +10,19 @@ interface KeyRow {
   readonly key_id: string
   readonly in_ring: boolean
   readonly is_current: boolean
-  /** Values sealed under it; null where the database was not reached. */
+  /** Values sealed under the key; null if the database was not reached. */
   readonly values: number | null
 }
 
 const columns: readonly Column<KeyRow>[] = [
   { head: 'KEY', cell: (key) => key.key_id, whole: true },
-  { head: 'IN RING', cell: (key) => (key.in_ring ? 'yes' : 'MISSING') },
+  { head: 'IN KEYRING', cell: (key) => (key.in_ring ? 'yes' : 'MISSING') },
   { head: 'CURRENT', cell: (key) => (key.is_current ? 'yes' : 'no') },
   { head: 'VALUES', cell: (key) => (key.values === null ? '?' : String(key.values)), align: 'right' },
 ]
 
 export default class KeyringShow extends BaseCommand {
-  static override summary = 'Show the ids of the keys and how many values each has sealed; never a key'
+  static override summary = 'Show the ids of the keys and the number of values under each; never shows a key'
   static override examples = ['<%= config.bin %> keyring show']
 
   async run(): Promise<unknown> {
@@ -42,19 +42,19 @@ export default class KeyringShow extends BaseCommand {
     const mode = (statSync(keyring.path).mode & 0o777).toString(8)
     this.log(`${keyring.path} (mode ${mode})\n${await table(keys, columns, '')}`)
     if (lost.length > 0) {
-      this.tell(`The ring lacks ${lost.join(', ')}. Restore it from its backup: docs/runbooks/keyring.md`)
+      this.tell(`The keyring lacks ${lost.join(', ')}. Restore it from its backup: docs/runbooks/keyring.md`)
       process.exitCode = exitCodes.findings
     }
     return { file: keyring.path, mode, current: keyring.current, keys }
   }
 
-  /** The ring can be shown without its database, so a database that is down is a remark, not a failure. */
+  /** The keyring can be shown without its database, so a database that is down is only a warning. */
   private async countsOrNone(config: Config): Promise<KeyCount[] | undefined> {
     if (!config.database && !hasEmbedded(config)) return undefined
     try {
       return await withDatabase(config, this.note, ({ daemon }) => countSealed(daemon))
     } catch {
-      this.note('The database was not reached; the values are not counted. `svc doctor` says why.')
+      this.note('The database was not reached, so the values are not counted. `svc doctor` says why.')
       return undefined
     }
   }

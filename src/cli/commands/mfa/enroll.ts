@@ -11,17 +11,17 @@ import { moment } from '../../render/moment.ts'
 const { enrollTotp, confirmTotp, replaceTotp, confirmTotpReplacement } = secondFactorOperations
 
 export default class MfaEnroll extends CallerCommand {
-  static override summary = 'Set up a second factor: an authenticator app besides your password'
+  static override summary = 'Set up an authenticator app as a second factor'
   static override description =
-    'Shows a secret for the app and, on a terminal, asks for its first code; elsewhere `svc mfa confirm` takes it. ' +
-    'Nothing changes until then. Your password is asked for once more.'
+    'Shows a secret for the app. On a terminal it then asks for the first code; elsewhere, give the code to `svc mfa confirm`. ' +
+    'Nothing changes before that. Asks for your password again.'
   static override examples = [
     '<%= config.bin %> mfa enroll',
     '<%= config.bin %> mfa enroll --replace',
     '<%= config.bin %> mfa enroll --password-file me.password --json',
   ]
   static override flags = {
-    replace: Flags.boolean({ summary: 'Move the second factor you have to another app.' }),
+    replace: Flags.boolean({ summary: 'Move your second factor to another app.' }),
     ...keepFlags,
     ...proofFlags,
   }
@@ -35,12 +35,12 @@ export default class MfaEnroll extends CallerCommand {
       `Give your authenticator app this secret:\n\n  ${grouped(begun.secret)}\n\nor this link, as a QR code:\n\n  ${begun.otpauth_uri}\n`,
     )
     if (!isInteractive()) {
-      this.tell(`Then, until ${moment(begun.expires_at)}: svc mfa confirm --code-file FILE`)
+      this.tell(`Next, before ${moment(begun.expires_at)}: svc mfa confirm --code-file FILE`)
       return begun
     }
     if (flags.replace) {
       await asked((code) => caller.call(confirmTotpReplacement, { body: { code } }))
-      this.tell('The new app is in force, the old one is not. Your recovery codes stay.')
+      this.tell('The new app has replaced the old one. Your recovery codes stay.')
       return begun
     }
     return this.confirmed(caller, flags['recovery-codes-file'])
@@ -49,7 +49,7 @@ export default class MfaEnroll extends CallerCommand {
   private async confirmed(caller: Caller, file: string | undefined): Promise<unknown> {
     const made = await asked((code) => keepingCodes(file, () => caller.call(confirmTotp, { body: { code } })))
     this.log(`\n${drawnCodes(made, file)}`)
-    this.tell(`Your second factor is on; your other sessions have ended. ${keepThem}`)
+    this.tell(`Your second factor is on. Your other sessions have ended. ${keepThem}`)
     return made
   }
 }
@@ -62,7 +62,7 @@ const attempts = 3
 async function asked<T>(confirm: (code: string) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     const typed = await askText(
-      attempt === 1 ? 'The code it shows:' : 'That was not right. The code it shows now:',
+      attempt === 1 ? 'Code that the app shows:' : 'That code was wrong. Code that the app shows now:',
       (code) => (/^[0-9 ]+$/.test(code) ? true : 'It is six digits'),
     )
     try {

@@ -4,8 +4,8 @@ import { drawnCodes, keepFlags, keepingCodes, keepThem } from '../../input/recov
 import { proofFlags } from '../../input/second-factor-input.ts'
 
 export default class MfaRecoveryCodes extends CallerCommand {
-  static override summary = 'Make new recovery codes; the old ones are void'
-  static override description = 'Your password and a code are asked for once more.'
+  static override summary = 'Make new recovery codes; the old codes stop working'
+  static override description = 'Asks for your password and a code again.'
   static override examples = [
     '<%= config.bin %> mfa recovery-codes',
     '<%= config.bin %> mfa recovery-codes --recovery-codes-file codes.txt',

@@ -4,24 +4,27 @@ import { secondFactorOperations } from '../../../core/contract/second-factor/ope
 import { CallerCommand } from '../../base-command.ts'
 import type { Caller } from '../../call/caller.ts'
 import { Failure } from '../../failure.ts'
-import { toldByMail } from '../../follow/mail-place.ts'
+import { mailNotice } from '../../follow/mail-place.ts'
 import { confirmByName } from '../../input/prompts.ts'
 import { proofFlags } from '../../input/second-factor-input.ts'
 
 export default class MfaRemove extends CallerCommand {
-  static override summary = 'Remove a second factor: your own, or that of somebody who lost it'
+  static override summary = 'Remove a second factor: your own, or that of an account that has lost it'
   static override description =
-    'An administrator names an address of the workspace (--email); the operator at the database names the workspace as well (--recovery). ' +
-    'The account is told by mail. Where a second factor is demanded it has to enrol anew.'
+    'An administrator gives an address of the workspace (--email). An operator at the database (--recovery) also gives the workspace. ' +
+    'The account gets a mail. If a second factor is required, the account must enrol again.'
   static override examples = [
     '<%= config.bin %> mfa remove',
     '<%= config.bin %> mfa remove --email ada@acme.example',
     '<%= config.bin %> mfa remove --recovery --workspace acme --email ada@acme.example --confirm ada@acme.example',
   ]
   static override flags = {
-    email: Flags.string({ summary: "The account's address; your own account where absent.", helpValue: 'ADDRESS' }),
-    workspace: Flags.string({ summary: "Its workspace's slug; with --recovery.", helpValue: 'SLUG' }),
-    confirm: Flags.string({ summary: 'The address, instead of typing it.', helpValue: 'ADDRESS' }),
+    email: Flags.string({ summary: "The account's address; default: your own account.", helpValue: 'ADDRESS' }),
+    workspace: Flags.string({
+      summary: "The slug of the account's workspace; only with --recovery.",
+      helpValue: 'SLUG',
+    }),
+    confirm: Flags.string({ summary: 'Confirm without a prompt: the address of the account.', helpValue: 'ADDRESS' }),
     ...proofFlags,
   }
 
@@ -30,15 +33,19 @@ export default class MfaRemove extends CallerCommand {
     const caller = await this.open(flags)
     const { email, workspace } = flags
     if (caller.way === 'database' && (email === undefined || workspace === undefined))
-      throw new Failure('usage', 'At the database nobody is signed in.', 'Give --workspace and --email.')
+      throw new Failure(
+        'usage',
+        'Directly on the database there is no signed-in account.',
+        'Give --workspace and --email.',
+      )
     const address = email ?? (await ownAddress(caller))
     await confirmByName(
       address,
-      `Then the password alone signs ${address} in, and its recovery codes are void.`,
+      `${address} then signs in with the password alone, and its recovery codes stop working.`,
       flags.confirm,
     )
     await this.callProven(caller, secondFactorOperations.disableSecondFactor, { body: { email, workspace } }, flags)
-    this.tell(`${address} has no second factor any more. ${toldByMail(caller, 'The account is')}`)
+    this.tell(`The second factor of ${address} is removed. ${mailNotice(caller, 'the account')}`)
     return { email: address, second_factor: null }
   }
 }

@@ -4,7 +4,7 @@ import { details } from '../../render/details.ts'
 import { moment } from '../../render/moment.ts'
 
 export default class MfaStatus extends CallerCommand {
-  static override summary = 'Whether your account has a second factor, and whether it must'
+  static override summary = 'Show whether your account has a second factor, and whether it needs one'
   static override examples = ['<%= config.bin %> mfa status']
 
   async run(): Promise<unknown> {
@@ -17,12 +17,12 @@ export default class MfaStatus extends CallerCommand {
         ['account', account.email ?? account.display_name],
         ['second factor', factor ? `on, since ${moment(factor.enrolled_at)}` : 'off'],
         ['recovery codes left', factor?.recovery_codes_left],
-        ['demanded of you', demanded ? 'yes' : 'no'],
+        ['required', demanded ? 'yes' : 'no'],
       ]),
     )
-    if (demanded && !factor) this.tell('\nUntil you have one you are served nothing else: svc mfa enroll')
+    if (demanded && !factor) this.tell('\nSet up a second factor before you do anything else: svc mfa enroll')
     else if (factor && factor.recovery_codes_left < 3)
-      this.tell('\nFew recovery codes are left: svc mfa recovery-codes')
+      this.tell('\nYou have few recovery codes left. To make new ones: svc mfa recovery-codes')
     return { second_factor: factor, second_factor_demanded: demanded }
   }
 }

@@ -4,10 +4,10 @@ import { CallerCommand } from '../../base-command.ts'
 import { proofFlags } from '../../input/second-factor-input.ts'
 
 export default class OperatorsAdd extends CallerCommand {
-  static override summary = 'Enter an account in the operator register'
+  static override summary = 'Make an account an operator of the installation'
   static override description =
-    'The account must be active. Adding it twice is no failure; it ends a probation. Your password is asked for once more: ' +
-    'an account that is entered without (`svc api POST /admin/operators`) is on probation for a day.'
+    'The account must be active. Adding an operator again succeeds, and ends its probation. Asks for your password again; ' +
+    'an operator that is added without a password (`svc api POST /admin/operators`) is on probation for a day.'
   static override examples = [
     '<%= config.bin %> operators add acme ada@acme.example',
     '<%= config.bin %> operators add 0190c9d2-7a3b-7cde-8f01-23456789abcd --password-file me.password',
@@ -16,9 +16,9 @@ export default class OperatorsAdd extends CallerCommand {
     account: Args.string({
       ignoreStdin: true,
       required: true,
-      description: "the account's id; or its workspace's slug, followed by its e-mail address",
+      description: "the account's id, or its workspace's slug followed by its e-mail address",
     }),
-    email: Args.string({ ignoreStdin: true, description: 'the address it signs in with' }),
+    email: Args.string({ ignoreStdin: true, description: "the account's e-mail address" }),
   }
   static override flags = proofFlags
 
@@ -29,7 +29,7 @@ export default class OperatorsAdd extends CallerCommand {
       args.email === undefined ? { account_id: args.account } : { workspace: args.account, email: args.email }
     await this.callProven(caller, operatorOperations.addOperator, { body }, flags)
     this.tell(
-      `${args.email ?? args.account} is an operator.\nNext: an admin token, minted by that account: svc tokens create --scope admin:tenants`,
+      `${args.email ?? args.account} is an operator.\nNext, signed in as that account: svc tokens create --scope admin:tenants`,
     )
   }
 }

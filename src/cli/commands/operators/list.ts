@@ -21,7 +21,7 @@ const columns: readonly Column<Operator>[] = [
 ]
 
 export default class OperatorsList extends CallerCommand {
-  static override summary = 'List who administers this installation'
+  static override summary = 'List the operators of this installation'
   static override examples = ['<%= config.bin %> operators list']
 
   async run(): Promise<unknown> {
@@ -32,7 +32,7 @@ export default class OperatorsList extends CallerCommand {
       table(
         answer.data,
         columns,
-        'The register is empty. `svc operators add WORKSPACE EMAIL --recovery` enters the first one.',
+        'There is no operator. `svc operators add WORKSPACE EMAIL --recovery` adds the first one.',
       ),
     )
     return answer

@@ -8,8 +8,8 @@ import { confirmByName } from '../../input/prompts.ts'
 import { proofFlags } from '../../input/second-factor-input.ts'
 
 export default class OperatorsRemove extends CallerCommand {
-  static override summary = 'Remove an account from the operator register; its admin tokens stop at once'
-  static override description = 'Your password is asked for once more. The last operator who can act stays.'
+  static override summary = 'Remove an operator; its admin tokens stop working at once'
+  static override description = 'Asks for your password again. The last operator that can act cannot be removed.'
   static override examples = [
     '<%= config.bin %> operators remove ada@acme.example',
     '<%= config.bin %> operators remove ada@acme.example --password-file me.password',
@@ -18,11 +18,14 @@ export default class OperatorsRemove extends CallerCommand {
     account: Args.string({
       ignoreStdin: true,
       required: true,
-      description: "the account's id, or the address it signs in with",
+      description: "the account's id or e-mail address",
     }),
   }
   static override flags = {
-    confirm: Flags.string({ summary: 'Answers the question whether to remove yourself.', helpValue: 'ADDRESS' }),
+    confirm: Flags.string({
+      summary: 'Confirm the removal of your own account without a prompt: its address.',
+      helpValue: 'ADDRESS',
+    }),
     ...proofFlags,
   }
 
@@ -31,17 +34,13 @@ export default class OperatorsRemove extends CallerCommand {
     const caller = await this.open(flags)
     const accountId = args.account.includes('@') ? await findOperator(caller, args.account) : args.account
     if (accountId === (await ownAccountId(caller)))
-      await confirmByName(
-        args.account,
-        'This is your own account: you would not be an operator any more.',
-        flags.confirm,
-      )
+      await confirmByName(args.account, 'This is your own account. You will no longer be an operator.', flags.confirm)
     await this.callProven(caller, operatorOperations.removeOperator, { accountId }, flags)
-    this.tell(`${args.account} is no operator any more.`)
+    this.tell(`${args.account} is no longer an operator.`)
   }
 }
 
-/** The registered account that signs in with the address. Refuses admin.operator_not_registered. */
+/** The operator with the address. Refuses admin.operator_not_registered. */
 async function findOperator(caller: Caller, address: string): Promise<string> {
   const { data } = await caller.call(operatorOperations.listOperators, {})
   const [found, other] = data.filter((operator) => operator.sign_in_name === address || operator.address === address)

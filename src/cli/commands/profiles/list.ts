@@ -3,7 +3,7 @@ import { listProfiles, type Profile, profileOf } from '../../profile/profiles.ts
 import { type Column, table } from '../../render/table.ts'
 
 export default class ProfilesList extends BaseCommand {
-  static override summary = 'List the profiles; * marks the one of this folder'
+  static override summary = 'List the profiles; * marks the profile of this folder'
   static override examples = ['<%= config.bin %> profiles list']
 
   async run(): Promise<unknown> {

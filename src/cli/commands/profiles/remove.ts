@@ -4,7 +4,7 @@ import { Failure } from '../../failure.ts'
 import { removeProfile } from '../../profile/profiles.ts'
 
 export default class ProfilesRemove extends BaseCommand {
-  static override summary = 'Forget a profile here, without telling the server'
+  static override summary = 'Remove a profile from this machine, without calling the server'
   static override description = '`logout` also ends its session and revokes its token.'
   static override examples = ['<%= config.bin %> profiles remove production']
   static override args = { name: Args.string({ ignoreStdin: true, required: true, description: "the profile's name" }) }
@@ -12,7 +12,7 @@ export default class ProfilesRemove extends BaseCommand {
   async run(): Promise<void> {
     const { args } = await this.parse(ProfilesRemove)
     if (!removeProfile(args.name))
-      throw new Failure('notFound', `There is no profile "${args.name}".`, '`svc profiles list` shows them.')
-    this.tell(`Profile ${args.name} is forgotten here. Its session lives on until it ends by itself.`)
+      throw new Failure('notFound', `There is no profile "${args.name}".`, '`svc profiles list` shows all profiles.')
+    this.tell(`Profile ${args.name} is removed from this machine. Its session stays valid until it expires.`)
   }
 }

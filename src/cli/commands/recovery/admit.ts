@@ -7,16 +7,16 @@ import { exitCodes } from '../../failure.ts'
 import { checkTable } from '../../render/recovery.ts'
 
 export default class RecoveryAdmit extends BaseCommand {
-  static override summary = 'Admit workspaces again, once every check passes or is accepted by name'
+  static override summary = 'Admit workspaces again, after every check has passed or was accepted by name'
   static override description =
-    'Every session and step-up from before is void: people sign in again. Cursors from before are answered 410. Exits 8, with the gate closed, while a finding is neither mended nor accepted.'
+    'Ends all earlier sessions and step-ups, so people sign in again. Earlier cursors are answered 410. If a finding is neither fixed nor accepted, the gate stays closed and the command exits 8.'
   static override examples = [
     '<%= config.bin %> recovery admit',
     '<%= config.bin %> recovery admit --accept ledger --accept jobs',
   ]
   static override flags = {
     accept: Flags.option({
-      summary: 'A finding to admit in spite of; may be given several times.',
+      summary: 'A finding to accept; may be given several times.',
       multiple: true,
       options: acceptableCodes,
       helpValue: 'FINDING',
@@ -35,10 +35,10 @@ export default class RecoveryAdmit extends BaseCommand {
     this.log(await checkTable(admission.checks))
     if (admission.admitted) {
       this.tell(
-        `\nThe gate is open. ${admission.sessions_ended} session(s) and ${admission.proofs_voided} proof(s) are void.`,
+        `\nThe gate is open. ${admission.sessions_ended} session(s) and ${admission.proofs_voided} proof(s) were ended.`,
       )
     } else {
-      this.tell(`\nThe gate stays closed: ${admission.refused_by.join(', ')}.`)
+      this.tell(`\nThe gate stays closed because of: ${admission.refused_by.join(', ')}.`)
       process.exitCode = exitCodes.findings
     }
     return admission

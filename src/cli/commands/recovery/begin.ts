@@ -7,17 +7,17 @@ import { Failure } from '../../failure.ts'
 import { gateDetails } from '../../render/gate.ts'
 
 export default class RecoveryBegin extends BaseCommand {
-  static override summary = 'Close the gate after the database was recovered to an earlier moment'
+  static override summary = 'Close the gate after the database was recovered to an earlier time'
   static override description =
-    'Workspaces are refused from now on (503 installation.recovering), operators are served, and workers hold every job. Running it twice is safe.'
+    'From now on the daemon refuses workspaces (503 installation.recovering), serves operators, and runs no jobs. It is safe to run this again.'
   static override examples = ['<%= config.bin %> recovery begin --recovery-point 2026-11-20T11:30:00Z']
   static override flags = {
     'recovery-point': Flags.string({
-      summary: 'The moment the database was recovered to, as RFC 3339.',
+      summary: 'The time to which the database was recovered, as RFC 3339.',
       required: true,
       helpValue: 'MOMENT',
     }),
-    'while-serving': Flags.boolean({ summary: 'Close the gate although a daemon serves workspaces.' }),
+    'while-serving': Flags.boolean({ summary: 'Close the gate even while a daemon serves workspaces.' }),
   }
 
   async run(): Promise<GateState> {
@@ -27,8 +27,8 @@ export default class RecoveryBegin extends BaseCommand {
       const { closeGate } = await import('../../../core/areas/recovery/gate.ts')
       await agreeWhileServing(installation, {
         isMeant: flags['while-serving'],
-        effect: 'It refuses every workspace from now on.',
-        remedy: 'Stop it, or add --while-serving: it refuses every workspace from then on.',
+        effect: 'If you go on, it refuses every workspace from now on.',
+        remedy: 'Stop it, or add --while-serving: it then refuses every workspace.',
         note: this.note,
       })
       return installation.transaction(actor, {}, (ctx) => closeGate(ctx, 'BEGUN', { recoveryPoint }))
@@ -44,7 +44,7 @@ function readMoment(text: string): string {
     ? Date.parse(text)
     : Number.NaN
   if (Number.isNaN(at))
-    throw new Failure('usage', `"${text}" is no moment.`, 'Write it with its zone, such as 2026-11-20T11:30:00Z.')
-  if (at > Date.now()) throw new Failure('usage', 'The recovery point is still to come.')
+    throw new Failure('usage', `"${text}" is not a date with a time.`, 'Include the zone, as in 2026-11-20T11:30:00Z.')
+  if (at > Date.now()) throw new Failure('usage', 'The recovery point is in the future.')
   return new Date(at).toISOString()
 }

@@ -5,9 +5,9 @@ import { exitCodes } from '../../failure.ts'
 import { checkTable } from '../../render/recovery.ts'
 
 export default class RecoveryCheck extends BaseCommand {
-  static override summary = 'Check what has to hold before a recovered installation admits workspaces'
+  static override summary = 'Check whether a recovered installation can admit workspaces'
   static override description =
-    'Changes nothing. Exits 8 where something needs attention, each with what to do about it.'
+    'Changes nothing. Exits 8 if something needs attention, and says for each finding what to do.'
   static override examples = ['<%= config.bin %> recovery check', '<%= config.bin %> recovery check --json']
   static override flags = ledgerFlag
 
@@ -16,11 +16,11 @@ export default class RecoveryCheck extends BaseCommand {
     const checks = await this.look(flags.ledger ?? [])
     this.log(await checkTable(checks))
     if (checks.some(({ state }) => state === 'finding')) process.exitCode = exitCodes.findings
-    else this.tell('\nNothing stands in the way. Next: svc recovery admit')
+    else this.tell('\nEvery check passed. Next: svc recovery admit')
     return { checks }
   }
 
-  /** An installation that cannot even be opened is a finding as well. */
+  /** An installation that cannot be opened is a finding, too. */
   private async look(ledgers: readonly string[]): Promise<readonly Check[]> {
     try {
       return await withInstallation(this.note, async (installation) => {

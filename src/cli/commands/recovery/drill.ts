@@ -9,7 +9,7 @@ import { withToldProgress } from '../../render/progress.ts'
 export default class RecoveryDrill extends BaseCommand {
   static override summary = 'Rehearse a point-in-time recovery on a copy of the embedded database'
   static override description =
-    'Takes a base backup, writes, rewinds a copy to a point, and goes through the whole run-book on it. The live database is only read; the copy needs as much space three times and is removed. Exits 8 where something was not proved.'
+    'Takes a base backup, writes to the copy, rewinds it to a point in time, and runs the whole run-book on it. The live database is only read. The copy needs three times the space of the database and is removed afterwards. Exits 8 if something was not proved.'
   static override examples = ['<%= config.bin %> recovery drill']
 
   async run(): Promise<DrillReport> {
@@ -24,8 +24,8 @@ export default class RecoveryDrill extends BaseCommand {
     await this.show(() => drillTables(report))
     this.tell(
       report.passed
-        ? '\nThe recovery works: nothing that is owed was lost. The copy is removed; the live database was only read.'
-        : '\nSomething was not proved: the lines that say FAIL. The copy is removed; the live database was only read.',
+        ? '\nThe recovery works: no obligation was lost. The copy is removed. The live database was only read.'
+        : '\nThe lines that say FAIL were not proved. The copy is removed. The live database was only read.',
     )
     if (!report.passed) process.exitCode = exitCodes.findings
     return report

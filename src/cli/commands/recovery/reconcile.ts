@@ -7,18 +7,18 @@ import { stepTable } from '../../render/recovery.ts'
 
 interface Reconciliation {
   readonly applied: boolean
-  /** What was done, or without --apply what would be. */
+  /** The steps that were done; without --apply, those that would be. */
   readonly steps: readonly Step[]
   readonly hindered: readonly Step[]
 }
 
 export default class RecoveryReconcile extends BaseCommand {
-  static override summary = 'Compare the obligation ledger with the recovered database, and do again what is missing'
+  static override summary = 'Compare the obligation ledger with the recovered database, and repeat what is missing'
   static override description =
-    'Without --apply it only prints the plan. Holds are placed again, operators added and removed, tokens revoked, workspaces purged; a second run finds nothing to do. Exits 8 while there is something to do or to decide.'
+    'Without --apply it only prints the plan. With --apply it places holds, adds and removes operators, revokes tokens and purges workspaces again; a second run then finds nothing to do. Exits 8 while something is left to do or to decide.'
   static override examples = ['<%= config.bin %> recovery reconcile', '<%= config.bin %> recovery reconcile --apply']
   static override flags = {
-    apply: Flags.boolean({ summary: 'Do it; the gate has to be closed.' }),
+    apply: Flags.boolean({ summary: 'Carry out the plan; the gate must be closed.' }),
     ...ledgerFlag,
   }
 
@@ -28,7 +28,7 @@ export default class RecoveryReconcile extends BaseCommand {
       const { planReconciliation, readLedgers } = await import('../../../core/areas/recovery/reconcile.ts')
       const recoveryPoint = flags.apply ? await demandBegun(installation) : undefined
       const { desired, faults } = await readLedgers(installation, { others: flags.ledger ?? [] })
-      for (const { file, fault } of faults) this.note(`${file}: ${fault}. Nothing behind that is believed.`)
+      for (const { file, fault } of faults) this.note(`${file}: ${fault}. The lines after that are ignored.`)
       const plan = await planReconciliation(installation, desired)
       if (recoveryPoint === undefined)
         return {
@@ -41,8 +41,8 @@ export default class RecoveryReconcile extends BaseCommand {
       return { applied: true, steps: done, hindered }
     })
     const { applied, steps, hindered } = answer
-    this.log(await stepTable([...steps, ...hindered], 'Nothing is to be done again.'))
-    if (applied) this.tell(`\n${steps.length} done again, ${hindered.length} left to decide. Next: svc recovery check`)
+    this.log(await stepTable([...steps, ...hindered], 'Nothing needs to be repeated.'))
+    if (applied) this.tell(`\n${steps.length} repeated, ${hindered.length} left to decide. Next: svc recovery check`)
     else if (steps.length > 0) this.tell('\nNext: svc recovery reconcile --apply')
     if (hindered.length > 0 || (!applied && steps.length > 0)) process.exitCode = exitCodes.findings
     return answer

@@ -7,7 +7,7 @@ import { ledgerMembers } from '../../render/ledger.ts'
 
 export default class RecoveryStatus extends BaseCommand {
   static override summary =
-    'Show whether the installation admits workspaces, and who has copies of the obligation ledger'
+    'Show whether the installation admits workspaces, and where copies of the obligation ledger are'
   static override description = 'Asks every backup target of the installation. Changes nothing.'
   static override examples = ['<%= config.bin %> recovery status']
 

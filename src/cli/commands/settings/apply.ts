@@ -5,9 +5,9 @@ import { changesBetween, readDocument } from '../../input/settings-document.ts'
 import { changeTable } from '../../render/settings.ts'
 
 export default class SettingsApply extends CallerCommand {
-  static override summary = 'Decide anew from a file; what it leaves out is decided no longer'
+  static override summary = 'Replace all settings from a file; settings that it omits get their defaults'
   static override description =
-    'Shows what moves and writes it in one step, unless somebody else has written since (exit code 5). While a file enforces the settings this is refused: change that file and send the daemon SIGHUP.'
+    'Shows the changes and writes them in one step. Exits 5 if the settings were changed by another call in the meantime. Refused while a file enforces the settings: change that file and send SIGHUP to the daemon.'
   static override examples = [
     '<%= config.bin %> settings apply settings.yaml',
     '<%= config.bin %> settings apply - < settings.json',
@@ -23,7 +23,7 @@ export default class SettingsApply extends CallerCommand {
     const before = await caller.call(settingsOperations.getSettings, {})
     const changes = changesBetween(before, body)
     const settings = await caller.call(settingsOperations.replaceSettings, { body, ifMatch: `"${before.version}"` })
-    this.tell(changes.length === 0 ? 'Nothing moved.' : `${changes.length} moved.`)
+    this.tell(changes.length === 0 ? 'Nothing changed.' : `${changes.length} changed.`)
     await this.show(() => changeTable(changes))
     return settings
   }

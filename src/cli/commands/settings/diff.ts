@@ -5,9 +5,9 @@ import { changesBetween, readDocument } from '../../input/settings-document.ts'
 import { changeTable } from '../../render/settings.ts'
 
 export default class SettingsDiff extends CallerCommand {
-  static override summary = 'Compare a settings file with what is in force'
+  static override summary = 'Compare a settings file with the settings in force'
   static override description =
-    'Ends with 0 where nothing would move, and with 8 where something would. Nothing is changed.'
+    'Changes nothing. Exits 0 if the file would change nothing, and 8 if it would change something.'
   static override examples = [
     '<%= config.bin %> settings diff settings.yaml',
     '<%= config.bin %> settings show --json | <%= config.bin %> settings diff -',
@@ -21,7 +21,7 @@ export default class SettingsDiff extends CallerCommand {
     const wanted = await readDocument(args.file)
     const caller = await this.open(flags)
     const changes = changesBetween(await caller.call(settingsOperations.getSettings, {}), wanted)
-    this.tell(changes.length === 0 ? 'Nothing would move.' : `${changes.length} would move.`)
+    this.tell(changes.length === 0 ? 'Nothing would change.' : `${changes.length} would change.`)
     await this.show(() => changeTable(changes))
     if (changes.length > 0) process.exitCode = 8
     return { data: changes }

@@ -3,9 +3,9 @@ import { CallerCommand } from '../../base-command.ts'
 import { settingsTable } from '../../render/settings.ts'
 
 export default class SettingsShow extends CallerCommand {
-  static override summary = 'Show what this installation decided'
+  static override summary = 'Show the settings of this installation'
   static override description =
-    'A switch that is not listed was not decided: the product’s own value counts (docs/settings.md). --json prints what `svc settings apply` takes.'
+    'Lists only settings that were decided; every other setting has its default (docs/settings.md). `svc settings apply` accepts the output of --json.'
   static override examples = ['<%= config.bin %> settings show', '<%= config.bin %> settings show --json']
 
   async run(): Promise<unknown> {
@@ -14,8 +14,8 @@ export default class SettingsShow extends CallerCommand {
     const settings = await caller.call(settingsOperations.getSettings, {})
     this.tell(
       settings.is_enforced_from_file
-        ? `Enforced by the file ${settings.source}: change it there.`
-        : `Decided in the database (version ${settings.version}).`,
+        ? `Enforced by the file ${settings.source}. Change the settings there.`
+        : `Stored in the database (version ${settings.version}).`,
     )
     await this.show(() => settingsTable(settings))
     return settings

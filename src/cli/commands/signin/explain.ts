@@ -4,16 +4,16 @@ import { CallerCommand } from '../../base-command.ts'
 import { explainedSignIn } from '../../render/sign-in.ts'
 
 export default class SigninExplain extends CallerCommand {
-  static override summary = 'Why an address can sign in to a workspace, or cannot'
+  static override summary = 'Explain why an address can or cannot sign in to a workspace'
   static override description =
-    'Each way in: whether it is open, which switch decides, who set or locked it, why, and until when. It is what signing in itself goes by.'
+    'Shows for each sign-in method whether it is open, which switch decides that, who set or locked the switch, why, and until when. Signing in uses the same rules.'
   static override examples = [
     '<%= config.bin %> signin explain acme ada@acme.example',
     '<%= config.bin %> signin explain acme ada@acme.example --recovery --json',
   ]
   static override args = {
     workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug" }),
-    email: Args.string({ ignoreStdin: true, required: true, description: 'the address somebody signs in with' }),
+    email: Args.string({ ignoreStdin: true, required: true, description: 'the e-mail address of the account' }),
   }
 
   async run(): Promise<SignInExplanation> {

@@ -4,9 +4,9 @@ import { CallerCommand } from '../../base-command.ts'
 import { findWorkspace } from '../../find/workspaces.ts'
 
 export default class TenantsCancelDeletion extends CallerCommand {
-  static override summary = 'Take the deletion of a workspace back, as long as its purge has not begun'
+  static override summary = 'Cancel the deletion of a workspace, until its purge begins'
   static override description =
-    'It is again what it was before, active or suspended, and automations that the deletion switched off run again.'
+    'The workspace returns to its previous state, active or suspended. Automations that the deletion switched off run again.'
   static override examples = ['<%= config.bin %> tenants cancel-deletion acme']
   static override args = {
     workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
@@ -21,7 +21,7 @@ export default class TenantsCancelDeletion extends CallerCommand {
 
     this.tell(
       tenant.state === 'PENDING_DELETION'
-        ? `${tenant.slug} stays; it is ${tenant.state_before_deletion ?? 'SUSPENDED'} again.`
+        ? `The deletion of ${tenant.slug} is cancelled; the workspace is ${tenant.state_before_deletion ?? 'SUSPENDED'} again.`
         : `${tenant.slug} was not pending deletion.`,
     )
   }

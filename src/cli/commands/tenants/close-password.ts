@@ -2,10 +2,10 @@ import { Args } from '@oclif/core'
 import { type AdminTenant, tenantOperations } from '../../../core/contract/tenants/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { findWorkspace } from '../../find/workspaces.ts'
-import { toldByMail } from '../../follow/mail-place.ts'
+import { mailNotice } from '../../follow/mail-place.ts'
 
 export default class TenantsClosePassword extends CallerCommand {
-  static override summary = 'End the password opening of a workspace before its time'
+  static override summary = 'End the password opening of a workspace early'
   static override examples = ['<%= config.bin %> tenants close-password acme']
   static override args = {
     workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
@@ -18,8 +18,12 @@ export default class TenantsClosePassword extends CallerCommand {
 
     const tenant = await caller.call(tenantOperations.closePassword, { tenantId: before.id })
 
-    this.tell(before.password_opening ? `The opening of ${tenant.slug} is closed.` : `${tenant.slug} had no opening.`)
-    if (before.password_opening) this.tell(toldByMail(caller, 'Its administrators are'))
+    this.tell(
+      before.password_opening
+        ? `The password opening of ${tenant.slug} has ended.`
+        : `${tenant.slug} had no password opening.`,
+    )
+    if (before.password_opening) this.tell(mailNotice(caller, 'its administrators'))
     return tenant
   }
 }

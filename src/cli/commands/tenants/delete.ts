@@ -10,11 +10,11 @@ import { planned } from '../../render/deletion-plan.ts'
 import { moment } from '../../render/moment.ts'
 
 export default class TenantsDelete extends CallerCommand {
-  static override summary = 'Ask for the deletion of a workspace; it is purged after 30 days'
+  static override summary = 'Schedule the deletion of a workspace; it is purged after 30 days'
   static override description =
-    'Its people are refused from their next request. Until the purge begins, `tenants cancel-deletion` takes it back. ' +
-    'With --plan it only says what would go. --apply HASH goes on only if that is still true. ' +
-    'Your password is asked for once more.'
+    'The workspace refuses its people from their next request. Until the purge begins, `tenants cancel-deletion` cancels it. ' +
+    '--plan only shows what would be removed. --apply HASH continues only if that plan still holds. ' +
+    'Asks for your password again.'
   static override examples = [
     '<%= config.bin %> tenants delete acme --plan',
     '<%= config.bin %> tenants delete acme --apply 5f3a90c1d2e4b678',
@@ -24,9 +24,12 @@ export default class TenantsDelete extends CallerCommand {
     workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
   }
   static override flags = {
-    plan: Flags.boolean({ summary: 'Say what would go, and change nothing.', exclusive: ['apply', 'confirm'] }),
-    apply: Flags.string({ summary: 'Go on only while the plan of this hash holds.', helpValue: 'HASH' }),
-    confirm: Flags.string({ summary: "The workspace's display name, instead of typing it.", helpValue: 'NAME' }),
+    plan: Flags.boolean({
+      summary: 'Show what would be removed, and change nothing.',
+      exclusive: ['apply', 'confirm'],
+    }),
+    apply: Flags.string({ summary: 'Continue only if the plan still has this hash.', helpValue: 'HASH' }),
+    confirm: Flags.string({ summary: "Confirm without a prompt: the workspace's display name.", helpValue: 'NAME' }),
     ...proofFlags,
   }
 
@@ -37,14 +40,14 @@ export default class TenantsDelete extends CallerCommand {
     const plan = await caller.call(purgeOperations.getDeletionPlan, { tenantId })
     if (flags.plan) {
       this.log(await planned(plan))
-      this.tell(`\nTo go on: ${this.following(`tenants delete ${plan.slug} --apply ${plan.hash}`, flags)}`)
+      this.tell(`\nTo continue: ${this.following(`tenants delete ${plan.slug} --apply ${plan.hash}`, flags)}`)
       return plan
     }
     if (flags.apply !== undefined && flags.apply !== plan.hash)
       throw new Failure(
         'conflict',
-        `The plan ${flags.apply} does not hold any more: it is ${plan.hash} now. Nothing was done.`,
-        `See what changed: ${this.following(`tenants delete ${plan.slug} --plan`, flags)}`,
+        `The plan ${flags.apply} is outdated; the plan is now ${plan.hash}. Nothing was done.`,
+        `To see what changed: ${this.following(`tenants delete ${plan.slug} --plan`, flags)}`,
       )
     if (flags.confirm === undefined) this.tell(await planned(plan))
     const isOwn = tenantId === (await ownWorkspaceId(caller))
@@ -60,7 +63,7 @@ export default class TenantsDelete extends CallerCommand {
     const cancel = `tenants cancel-deletion ${tenant.slug}`
     const back = isOwn ? `svc ${cancel} --recovery, or another operator` : this.following(cancel, flags)
     this.tell(
-      `${tenant.slug} is pending deletion and is purged after ${moment(tenant.purge_after)}.\nTo take that back: ${back}`,
+      `${tenant.slug} is pending deletion and is purged after ${moment(tenant.purge_after)}.\nTo cancel the deletion: ${back}`,
     )
     return tenant
   }

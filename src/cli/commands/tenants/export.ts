@@ -10,7 +10,7 @@ const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export default class TenantsExport extends CallerCommand {
   static override summary = "Write a workspace's archive to a backup target"
   static override description =
-    'The daemon does it as a job; with --recovery and --wait this command does it itself. ' +
+    'The daemon writes it in a job; with --recovery and --wait this command writes it itself. ' +
     'docs/archive-format.md describes the archive.'
   static override examples = [
     '<%= config.bin %> tenants export acme --target disk',
@@ -21,14 +21,14 @@ export default class TenantsExport extends CallerCommand {
   }
   static override flags = {
     target: Flags.string({ summary: "The backup target's name or id.", required: true, helpValue: 'TARGET' }),
-    wait: Flags.boolean({ summary: 'Wait until the archive is there, and show how far it is.' }),
+    wait: Flags.boolean({ summary: 'Wait until the archive is complete, and show the progress.' }),
   }
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(TenantsExport)
     const caller = await this.open(flags)
     const tenant = await findWorkspace(caller, args.workspace)
-    // By its id, a target of the workspace's own serves as well, which operators do not see in their list.
+    // An id may be that of the workspace's own target, which the operators' list does not show.
     const targetId = idShape.test(flags.target) ? flags.target : (await findTarget(caller, flags.target)).id
     const queued = await caller.call(tenantOperations.exportTenant, {
       tenantId: tenant.id,
@@ -36,7 +36,7 @@ export default class TenantsExport extends CallerCommand {
     })
     if (!flags.wait) {
       this.log(queued.job_id)
-      this.tell(`Queued. How far it is: ${this.following(`jobs show ${queued.job_id}`, flags)}`)
+      this.tell(`Queued. To see the progress: ${this.following(`jobs show ${queued.job_id}`, flags)}`)
       return queued
     }
     const job = await followJob(caller, tenant.id, queued)

@@ -16,28 +16,28 @@ import { moment } from '../../render/moment.ts'
 type Provisioned = Answer<typeof tenantOperations.provisionTenant>
 
 export default class TenantsProvision extends CallerCommand {
-  static override summary = 'Provision a workspace with its owner, a hub and an example collection'
+  static override summary = 'Make a workspace with its owner, a hub and an example collection'
   static override description =
-    'On a terminal it asks for what no flag says. The owner redeems the token that is shown once. ' +
-    'The call is sent under an Idempotency-Key: where the answer got lost, repeat it with the key that was told, and nothing is made twice.'
+    'On a terminal it asks for missing values. The owner joins with the redemption token, which is shown only once. ' +
+    'The call has an Idempotency-Key: if the answer is lost, repeat the command with the printed key, and no second workspace is made.'
   static override examples = [
     '<%= config.bin %> tenants provision',
     '<%= config.bin %> tenants provision --slug acme --display-name "Acme Ltd" --owner-email ada@acme.example --yes',
     '<%= config.bin %> tenants provision --slug acme --display-name Acme --owner-email ada@acme.example --token-file acme.token --json --yes',
   ]
   static override flags = {
-    slug: Flags.string({ summary: 'The subdomain it answers on: 3 to 40 lower-case letters, digits and dashes.' }),
-    'display-name': Flags.string({ summary: 'What people read.' }),
-    'owner-email': Flags.string({ summary: "The owner's address." }),
+    slug: Flags.string({ summary: 'The subdomain of the workspace: 3 to 40 lower-case letters, digits and dashes.' }),
+    'display-name': Flags.string({ summary: 'The name that people see.' }),
+    'owner-email': Flags.string({ summary: "The owner's e-mail address." }),
     'owner-display-name': Flags.string({ summary: "The owner's name." }),
-    locale: Flags.string({ summary: 'BCP 47; en where absent.' }),
-    'time-zone': Flags.string({ summary: 'IANA; UTC where absent.' }),
+    locale: Flags.string({ summary: 'The default locale, as BCP 47; default: en.' }),
+    'time-zone': Flags.string({ summary: 'The default time zone, as in the IANA database; default: UTC.' }),
     'token-file': tokenFileFlag('the redemption token'),
     'idempotency-key': Flags.string({
-      summary: 'A UUID: repeats an earlier call instead of making a second workspace.',
+      summary: 'The key of an earlier call, to repeat it without making a second workspace.',
       helpValue: 'UUID',
     }),
-    yes: Flags.boolean({ char: 'y', summary: 'Do not ask whether to go on.' }),
+    yes: Flags.boolean({ char: 'y', summary: 'Do not ask for confirmation.' }),
   }
 
   async run(): Promise<unknown> {
@@ -74,12 +74,12 @@ export default class TenantsProvision extends CallerCommand {
 }
 
 const questions = {
-  slug: 'Slug (the subdomain it answers on):',
+  slug: 'Slug (the subdomain of the workspace):',
   display_name: 'Name of the workspace:',
   owner_email: "The owner's e-mail address:",
 } as const
 
-/** The body, with what is missing asked for; off a terminal that is a usage failure which names the flags. */
+/** Asks for the missing values. Without a terminal it fails (usage) and names the flags. */
 async function completed(
   given: { readonly [Name in keyof TenantProvision]: TenantProvision[Name] | undefined },
 ): Promise<TenantProvision> {
@@ -90,7 +90,7 @@ async function completed(
     throw new Failure(
       'usage',
       `Missing: ${missing.map((name) => flagOf[name]).join(', ')}.`,
-      'On a terminal it asks for them.',
+      'On a terminal, the command asks for them.',
     )
   const answers: Record<string, string> = {}
   for (const name of names)
@@ -103,8 +103,8 @@ async function completed(
 const lost = (error: NotReached, key: string) =>
   new Failure(
     'unreached',
-    `${error.message} It may have been provisioned all the same.`,
-    `Repeat the command with --idempotency-key ${key}: nothing is made twice.`,
+    `${error.message} The workspace may have been made nevertheless.`,
+    `Repeat the command with --idempotency-key ${key}; no second workspace is made.`,
   )
 
 const shown = (
@@ -122,15 +122,15 @@ const shown = (
   ])
 
 function nextSteps({ tenant, owner }: Provisioned, { way, mode, apiUrl }: Caller, file: string | undefined): string {
-  // Named always: the owner sits at another machine, in a folder without this one's profile.
+  // Always with the URL: the owner works on another machine, without this folder's profile.
   const join = `svc invitations redeem${apiUrl === undefined ? '' : ` --api-url ${apiUrl}`}`
   return [
     '',
-    file ? 'The token is in that file and nowhere else.' : 'The token is shown this one time only.',
+    file ? 'The token is only in that file.' : 'The token is shown only this once.',
     ...(way === 'database' ? ['Next: `svc up` serves this installation.'] : []),
-    `${way === 'database' ? 'Then' : 'Next:'} give the token to ${owner.email}, who joins with \`${join}\``,
+    `${way === 'database' ? 'Then' : 'Next:'} give the token to ${owner.email}. They join with \`${join}\``,
     '(or POST /api/v1/auth/invitations:redeem).',
-    // There is no set-up beside it any more, so nobody is an operator yet.
+    // In single mode this replaces the set-up, which would have made the first operator.
     ...(mode === 'single' ? [wayToOperator(tenant.slug, owner.email)] : []),
   ].join('\n')
 }

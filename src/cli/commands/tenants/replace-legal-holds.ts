@@ -18,11 +18,11 @@ const columns: readonly Column<Replaced['placed'][number]>[] = [
 ]
 
 export default class TenantsReplaceLegalHolds extends CallerCommand {
-  static override summary = 'Put legal holds back in force after the installation was recovered to an earlier moment'
+  static override summary = 'Put legal holds in force again after the installation was recovered to an earlier time'
   static override description =
     'The file is the body of the operation: {"recovery_point": "…", "holds": [{"id", "scope", "reason", "placed_by", "placed_at", "released_at"}]}. ' +
-    'Or "archive": {"target_id", "path"} for a workspace archive at a backup target, or both. ' +
-    'A second run changes nothing. A hold that was released in the rewound period is placed all the same.'
+    'It can have "archive": {"target_id", "path"}, a workspace archive at a backup target, instead of "holds" or together with it. ' +
+    'A second run changes nothing. A hold that was released in the rewound period is placed, too.'
   static override examples = ['<%= config.bin %> tenants replace-legal-holds acme --file holds.json --recovery']
   static override args = {
     workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
@@ -39,13 +39,13 @@ export default class TenantsReplaceLegalHolds extends CallerCommand {
 
     const answer = await caller.call(tenantOperations.replaceLegalHolds, { tenantId, body })
 
-    this.log(await table(answer.placed, columns, 'Nothing was missing: every hold was there already.'))
-    this.tell(`\n${answer.placed.length} placed, ${answer.already_present.length} there already.`)
+    this.log(await table(answer.placed, columns, 'No hold was missing.'))
+    this.tell(`\n${answer.placed.length} placed, ${answer.already_present.length} present already.`)
     return answer
   }
 }
 
-/** The schema is the operation's to check; here it only has to be JSON. */
+/** Checks only that the file is JSON; the operation checks its schema. */
 function readBody(file: string): Sent<typeof tenantOperations.replaceLegalHolds>['body'] {
   try {
     return readJson(readFileSync(file === '-' ? 0 : file, 'utf8')) as never

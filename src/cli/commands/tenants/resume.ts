@@ -20,7 +20,7 @@ export default class TenantsResume extends CallerCommand {
     this.tell(
       tenant.state === 'ACTIVE'
         ? `${tenant.slug} was active already.`
-        : `${tenant.slug} is active again; its people are let in from their next request.`,
+        : `${tenant.slug} is active again and serves its people from their next request.`,
     )
   }
 }

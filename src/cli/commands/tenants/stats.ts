@@ -23,7 +23,7 @@ const columns = (days: number): readonly Column<Counted>[] => [
 ]
 
 export default class TenantsStats extends CallerCommand {
-  static override summary = 'Show how much a workspace has and how it grows: counts and sizes, never content'
+  static override summary = 'Show the size and growth of a workspace: counts and sizes, never content'
   static override examples = ['<%= config.bin %> tenants stats acme', '<%= config.bin %> tenants stats acme --json']
   static override args = {
     workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),

@@ -5,9 +5,9 @@ import { findWorkspace, ownWorkspaceId } from '../../find/workspaces.ts'
 import { confirmByName } from '../../input/prompts.ts'
 
 export default class TenantsSuspend extends CallerCommand {
-  static override summary = 'Suspend a workspace; its people are refused from their next request'
+  static override summary = 'Suspend a workspace; it refuses its people from their next request'
   static override description =
-    'Its data stays, and `tenants resume` lets its people in again. Suspending twice is no failure.'
+    'Its data stays. `tenants resume` lets its people in again. Suspending a suspended workspace succeeds.'
   static override examples = [
     '<%= config.bin %> tenants suspend acme',
     '<%= config.bin %> tenants suspend acme --recovery',
@@ -16,7 +16,10 @@ export default class TenantsSuspend extends CallerCommand {
     workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
   }
   static override flags = {
-    confirm: Flags.string({ summary: 'Answers the question whether to lock yourself out, too.', helpValue: 'SLUG' }),
+    confirm: Flags.string({
+      summary: "Confirm without a prompt that you lock yourself out: the workspace's slug.",
+      helpValue: 'SLUG',
+    }),
   }
 
   async run(): Promise<void> {
@@ -27,7 +30,7 @@ export default class TenantsSuspend extends CallerCommand {
     if (isOwn) {
       await confirmByName(
         tenant.slug,
-        `Your own account is in ${tenant.slug}: this locks you out. Then only another operator, or \`svc tenants resume ${tenant.slug} --recovery\`, can resume it.`,
+        `Your own account is in ${tenant.slug}, so this locks you out. Only another operator, or \`svc tenants resume ${tenant.slug} --recovery\`, can resume it.`,
         flags.confirm,
       )
     }
@@ -37,9 +40,9 @@ export default class TenantsSuspend extends CallerCommand {
     const did =
       tenant.state === 'SUSPENDED'
         ? 'was suspended already'
-        : 'is suspended. Its people are refused from their next request'
+        : 'is suspended and refuses its people from their next request'
     const resume = `tenants resume ${tenant.slug}`
-    // Whoever has locked himself out has no token any more that would be taken.
+    // An operator that has locked itself out has no valid token any more.
     const again = isOwn ? `svc ${resume} --recovery, or another operator` : this.following(resume, flags)
     this.tell(`${tenant.slug} ${did}.\nTo let them in again: ${again}`)
   }

@@ -8,28 +8,28 @@ import { details } from '../../render/details.ts'
 import { moment } from '../../render/moment.ts'
 
 export default class TokensCreate extends CallerCommand {
-  static override summary = 'Mint a personal access token; it is shown once'
+  static override summary = 'Create a personal access token; it is shown only once'
   static override description =
-    'With the scope admin:tenants your password is asked for once more; you must be an operator.'
+    'For the scope admin:tenants you must be an operator, and the command asks for your password again.'
   static override examples = [
     '<%= config.bin %> tokens create --name backup --scope workspace:read --days 30',
     '<%= config.bin %> tokens create --name ops --scope admin:tenants --token-file ops.token',
   ]
   static override flags = {
-    name: Flags.string({ summary: 'What it is for; lists show it.', required: true }),
+    name: Flags.string({ summary: 'A name for lists, such as its purpose.', required: true }),
     scope: Flags.string({
-      summary: 'What it may do; may be given several times.',
+      summary: 'What the token allows; may be given several times.',
       options: scopes,
       multiple: true,
       multipleNonGreedy: true,
       required: true,
     }),
     days: Flags.integer({
-      summary: 'For how long; 365 at most, 90 with admin:tenants, which is also what absent means.',
+      summary: 'The days until it expires: at most 90 with admin:tenants, else 365. Default: the maximum.',
       min: 1,
       max: 365,
     }),
-    'token-file': tokenFileFlag('it'),
+    'token-file': tokenFileFlag('the token'),
     ...proofFlags,
   }
 
@@ -52,7 +52,7 @@ export default class TokensCreate extends CallerCommand {
       ]),
     )
     this.tell(
-      `\n${file ? 'The token is in that file and nowhere else.' : 'It is shown this one time only.'} To end it: ${this.following(`tokens revoke ${minted.id}`, flags)}`,
+      `\n${file ? 'The token is only in that file.' : 'The token is shown only this once.'} To revoke it: ${this.following(`tokens revoke ${minted.id}`, flags)}`,
     )
     return withTokenFile(minted, 'token', file)
   }

@@ -25,7 +25,7 @@ export default class TokensList extends CallerCommand {
     const caller = await this.open(flags)
     const data: Token[] = []
     for await (const page of pagesOf(caller, tokenOperations.listTokens, { size: 200 })) data.push(...page.data)
-    await this.show(() => table(data, columns, 'You have no access token. `svc tokens create` mints one.'))
+    await this.show(() => table(data, columns, 'You have no access token. `svc tokens create` creates one.'))
     return { data, next_cursor: null }
   }
 }

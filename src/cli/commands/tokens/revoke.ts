@@ -3,7 +3,7 @@ import { tokenOperations } from '../../../core/contract/auth/tokens.ts'
 import { CallerCommand } from '../../base-command.ts'
 
 export default class TokensRevoke extends CallerCommand {
-  static override summary = 'Revoke an access token; it is refused from its next request'
+  static override summary = 'Revoke an access token; its next request is refused'
   static override examples = ['<%= config.bin %> tokens revoke 0190c9d2-7a3b-7cde-8f01-23456789abcd']
   static override args = {
     token: Args.string({ ignoreStdin: true, required: true, description: "the token's id, as `tokens list` shows it" }),

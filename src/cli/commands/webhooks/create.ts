@@ -7,13 +7,13 @@ import { keepingToken, tokenFileFlag, withTokenFile } from '../../input/token-fi
 import { webhookDetails } from '../../render/webhook.ts'
 
 export default class WebhooksCreate extends CallerCommand {
-  static override summary = 'Subscribe a target to events; its signing secret is shown once'
+  static override summary = 'Send events to a target URL; the signing secret is shown only once'
   static override examples = [
     '<%= config.bin %> webhooks create https://hooks.example.com/svc --type work.item.created',
     "<%= config.bin %> webhooks create https://hooks.example.com/svc --type 'work.item.*' --secret-file svc.secret",
   ]
   static override args = {
-    url: Args.string({ ignoreStdin: true, required: true, description: 'where events are posted to' }),
+    url: Args.string({ ignoreStdin: true, required: true, description: 'the URL that receives events' }),
   }
   static override flags = {
     type: requiredTypeFlag,
@@ -30,7 +30,7 @@ export default class WebhooksCreate extends CallerCommand {
     const made = await keepingToken(file, ({ secret }) => secret, call)
     await this.show(() => webhookDetails(made, [['secret', file ? `written to ${file}` : made.secret]]))
     this.tell(
-      `\nThe receiver verifies deliveries with the secret; it is not shown again. ${this.following(`webhooks rotate-secret ${made.id}`, flags)} makes another.`,
+      `\nThe receiver verifies deliveries with the secret, which is not shown again. To make a new secret: ${this.following(`webhooks rotate-secret ${made.id}`, flags)}`,
     )
     return withTokenFile(made, 'secret', file)
   }

@@ -5,11 +5,11 @@ import { findWebhook, webhookArgument } from '../../find/webhooks.ts'
 import { confirmByName } from '../../input/prompts.ts'
 
 export default class WebhooksDelete extends CallerCommand {
-  static override summary = 'Remove a webhook, its secrets and its deliveries'
+  static override summary = 'Delete a webhook, its secrets and its deliveries'
   static override examples = ['<%= config.bin %> webhooks delete 0199c0de --confirm https://hooks.example.com/svc']
   static override args = { webhook: webhookArgument }
   static override flags = {
-    confirm: Flags.string({ summary: 'Answers the question whether to remove it.', helpValue: 'TARGET' }),
+    confirm: Flags.string({ summary: 'Confirm without a prompt: the target of the webhook.', helpValue: 'TARGET' }),
   }
 
   async run(): Promise<void> {
@@ -18,10 +18,10 @@ export default class WebhooksDelete extends CallerCommand {
     const webhook = await findWebhook(caller, args.webhook)
     await confirmByName(
       webhook.target_url,
-      'Nothing more is sent there, and its deliveries are forgotten.',
+      'The daemon stops sending to this target, and the deliveries are deleted.',
       flags.confirm,
     )
     await caller.call(webhookOperations.deleteWebhook, { webhookId: webhook.id })
-    this.tell(`Removed the webhook to ${webhook.target_url}.`)
+    this.tell(`Deleted the webhook to ${webhook.target_url}.`)
   }
 }

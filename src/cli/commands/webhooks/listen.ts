@@ -10,18 +10,18 @@ import { printable, printableLines } from '../../render/printable.ts'
 export default class WebhooksListen extends CallerCommand {
   static override summary = 'Forward events to a receiver on this machine, as they happen'
   static override description =
-    'For the development of a receiver: no webhook is made and nothing has to reach this machine. Events are pulled and ' +
-    'posted as the daemon would post them, byte for byte, signed with a secret of this run. Each is posted once, whatever ' +
-    'is answered. Until Ctrl-C; with --json each is one line.'
+    'For the development of a receiver. It needs no webhook, and no connection to this machine from outside: the command ' +
+    'pulls the events and posts each one with the same bytes as the daemon, signed with a secret of this run. It posts ' +
+    'each event once, whatever the receiver answers, and runs until Ctrl-C. With --json, each event is one line.'
   static override examples = [
     '<%= config.bin %> webhooks listen --forward-to http://localhost:3000/hooks',
     "<%= config.bin %> webhooks listen --forward-to http://localhost:3000/hooks --type 'work.item.*'",
   ]
   static override flags = {
-    'forward-to': Flags.string({ summary: 'The receiver.', helpValue: 'URL', required: true }),
+    'forward-to': Flags.string({ summary: 'The URL of the receiver.', helpValue: 'URL', required: true }),
     type: typeFlag,
-    'from-oldest': Flags.boolean({ summary: 'Begin with the oldest event kept, not with what happens from now on.' }),
-    count: Flags.integer({ summary: 'End after so many events.', min: 1 }),
+    'from-oldest': Flags.boolean({ summary: 'Start with the oldest stored event instead of with new events.' }),
+    count: Flags.integer({ summary: 'Stop after this many events.', min: 1 }),
   }
 
   async run(): Promise<undefined> {
@@ -31,7 +31,7 @@ export default class WebhooksListen extends CallerCommand {
     const types = await typesNamed(caller, flags.type)
     const secret = mintSecret()
     const onReady = () =>
-      this.note(`Forwarding ${types.length} type(s) of event to ${url.href}. The secret of this run: ${secret}`)
+      this.note(`Forwarding ${types.length} event type(s) to ${url.href}. The secret of this run: ${secret}`)
     let left = flags.count ?? Number.POSITIVE_INFINITY
     for await (const event of eventsOf(caller, { types, fromOldest: flags['from-oldest'], note: this.note, onReady })) {
       const outcome = await forward(url, secret, event)

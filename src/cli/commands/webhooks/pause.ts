@@ -3,9 +3,9 @@ import { setWebhookState, webhookArgument } from '../../find/webhooks.ts'
 import { webhookDetails } from '../../render/webhook.ts'
 
 export default class WebhooksPause extends CallerCommand {
-  static override summary = 'Pause a webhook: what is pending waits'
+  static override summary = 'Pause a webhook; its pending deliveries wait'
   static override description =
-    'What happens meanwhile is not delivered later; `svc deliveries` keeps what was pending.'
+    'Events that happen during the pause are never delivered. Deliveries that were pending continue after `webhooks resume`.'
   static override examples = ['<%= config.bin %> webhooks pause https://hooks.example.com/svc']
   static override args = { webhook: webhookArgument }
 

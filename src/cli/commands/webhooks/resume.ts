@@ -3,9 +3,9 @@ import { setWebhookState, webhookArgument } from '../../find/webhooks.ts'
 import { webhookDetails } from '../../render/webhook.ts'
 
 export default class WebhooksResume extends CallerCommand {
-  static override summary = 'Set a paused or disabled webhook going again'
+  static override summary = 'Resume a paused or disabled webhook'
   static override description =
-    'A disabled one begins anew: its count of failures is 0 again. What was pending goes on.'
+    'Pending deliveries continue. For a disabled webhook the count of failures starts again at 0.'
   static override examples = ['<%= config.bin %> webhooks resume https://hooks.example.com/svc']
   static override args = { webhook: webhookArgument }
 

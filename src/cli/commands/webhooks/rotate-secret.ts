@@ -8,9 +8,9 @@ import { moment } from '../../render/moment.ts'
 import { webhookDetails } from '../../render/webhook.ts'
 
 export default class WebhooksRotateSecret extends CallerCommand {
-  static override summary = 'Sign with a new secret from now on; it is shown once'
+  static override summary = 'Make a new signing secret and sign with it from now on; it is shown only once'
   static override description =
-    'Until the grace is over deliveries are signed with the secret before as well, so that the receiver can change over in its own time.'
+    'During the grace period, deliveries are also signed with the previous secret, so that the receiver has time to change over.'
   static override examples = [
     '<%= config.bin %> webhooks rotate-secret 0199c0de --grace-seconds 3600',
     '<%= config.bin %> webhooks rotate-secret 0199c0de --grace-seconds 0 --secret-file svc.secret',
@@ -18,7 +18,7 @@ export default class WebhooksRotateSecret extends CallerCommand {
   static override args = { webhook: webhookArgument }
   static override flags = {
     'grace-seconds': Flags.integer({
-      summary: 'How long the secret before is signed with as well; 0 ends it at once. Absent: a day.',
+      summary: 'The grace period of the previous secret in seconds; 0 ends it at once. Default: one day.',
       min: 0,
       max: 604_800,
     }),
@@ -39,8 +39,8 @@ export default class WebhooksRotateSecret extends CallerCommand {
     const until = rotated.previous_secret_until
     this.tell(
       until === null
-        ? '\nThe secret before signs nothing any more.'
-        : `\nThe secret before signs as well until ${moment(until)}.`,
+        ? '\nThe previous secret is no longer used.'
+        : `\nDeliveries are also signed with the previous secret until ${moment(until)}.`,
     )
     return withTokenFile(rotated, 'secret', file)
   }

@@ -5,7 +5,7 @@ import { findWebhook, webhookArgument } from '../../find/webhooks.ts'
 import { deliveryDetails } from '../../render/delivery.ts'
 
 export default class WebhooksSend extends CallerCommand {
-  static override summary = 'Deliver one event of the past, whatever types the webhook receives'
+  static override summary = 'Deliver one past event, even of a type that the webhook does not receive'
   static override examples = [
     '<%= config.bin %> webhooks send https://hooks.example.com/svc 0199c0de-0000-7000-8000-000000000099',
   ]
@@ -20,7 +20,7 @@ export default class WebhooksSend extends CallerCommand {
     const { id } = await findWebhook(caller, args.webhook)
     const delivery = await caller.call(webhookOperations.sendEvent, { webhookId: id, body: { event_id: args.event } })
     await this.show(() => deliveryDetails(delivery))
-    this.tell(`\nWhat became of it: ${this.following(`deliveries why ${delivery.id}`, flags)}`)
+    this.tell(`\nTo see the result: ${this.following(`deliveries why ${delivery.id}`, flags)}`)
     return delivery
   }
 }

@@ -13,10 +13,10 @@ import { secretOrAsk } from '../../input/secret-input.ts'
 import { deliveryDetails } from '../../render/delivery.ts'
 
 export default class WebhooksTrigger extends CallerCommand {
-  static override summary = 'Send an event of one type, to try a receiver'
+  static override summary = 'Send an event of one type, to test a receiver'
   static override description =
-    'With --forward-to the example of the type is posted to a receiver on this machine, under a new id. With --webhook the ' +
-    'newest event of the type that has happened in the workspace is delivered to that webhook, by the daemon and through its usual pipeline.'
+    'With --forward-to, the command posts the example event of the type to a receiver on this machine, under a new id. With --webhook, ' +
+    'the daemon delivers the newest stored event of the type in the workspace to that webhook, in the usual way.'
   static override examples = [
     '<%= config.bin %> webhooks trigger work.label.created --forward-to http://localhost:3000/hooks',
     '<%= config.bin %> webhooks trigger work.label.created --webhook https://hooks.example.com/svc',
@@ -26,13 +26,13 @@ export default class WebhooksTrigger extends CallerCommand {
   }
   static override flags = {
     'forward-to': Flags.string({
-      summary: 'A receiver that is reached from here.',
+      summary: 'The URL of a receiver that this machine can reach.',
       helpValue: 'URL',
       exactlyOne: ['forward-to', 'webhook'],
     }),
-    webhook: Flags.string({ summary: 'A webhook: its id, the beginning of it, or its target.', helpValue: 'WEBHOOK' }),
+    webhook: Flags.string({ summary: 'A webhook: its id, the start of its id, or its target.', helpValue: 'WEBHOOK' }),
     'secret-file': Flags.string({
-      summary: 'Sign with the secret in this file of mode 0600; absent: with one of this run.',
+      summary: 'Read the signing secret from a file of mode 0600; default: a new secret for this run.',
       helpValue: 'FILE',
       dependsOn: ['forward-to'],
     }),
@@ -43,7 +43,7 @@ export default class WebhooksTrigger extends CallerCommand {
     const caller = await this.open(flags)
     const [type, ...others] = await typesNamed(caller, [args.type])
     if (type === undefined || others.length > 0)
-      throw new Failure('usage', `"${args.type}" is more than one type.`, 'Name one.')
+      throw new Failure('usage', `"${args.type}" matches more than one type.`, 'Give a single type.')
     if (flags.webhook !== undefined) return this.deliver(caller, flags.webhook, type)
     return this.post(caller, type, flags['forward-to'] ?? '', flags['secret-file'])
   }
@@ -54,8 +54,8 @@ export default class WebhooksTrigger extends CallerCommand {
     if (!event)
       throw new Failure(
         'notFound',
-        `No event of ${type} is kept in this workspace.`,
-        'Let one happen first, or use --forward-to.',
+        `This workspace has no stored event of ${type}.`,
+        'Cause one first, or use --forward-to.',
       )
     const delivery = await caller.call(webhookOperations.sendEvent, { webhookId: id, body: { event_id: event.id } })
     await this.show(() => deliveryDetails(delivery))
@@ -79,7 +79,7 @@ export default class WebhooksTrigger extends CallerCommand {
   }
 }
 
-/** The newest event of the type, by walking what is kept from its oldest on. */
+/** The newest stored event of the type. Events can be read from the oldest on only, so it reads them all. */
 async function newestOf(caller: Caller, eventType: string): Promise<CloudEvent | undefined> {
   let newest: CloudEvent | undefined
   let since: string | undefined

@@ -7,9 +7,8 @@ import { findWebhook, webhookArgument } from '../../find/webhooks.ts'
 import { webhookDetails } from '../../render/webhook.ts'
 
 export default class WebhooksUpdate extends CallerCommand {
-  static override summary = 'Change where a webhook goes, or which events it receives'
-  static override description =
-    'The types given take the place of those it had. What is pending goes to the new target.'
+  static override summary = 'Change the target of a webhook, or the events that it receives'
+  static override description = 'The given types replace all previous types. Pending deliveries go to the new target.'
   static override examples = [
     '<%= config.bin %> webhooks update 0199c0de --url https://hooks.example.com/new',
     "<%= config.bin %> webhooks update 0199c0de --type 'work.item.*' --type work.bucket.created",
@@ -23,7 +22,7 @@ export default class WebhooksUpdate extends CallerCommand {
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(WebhooksUpdate)
     if (flags.url === undefined && flags.type === undefined)
-      throw new Failure('usage', 'Nothing is to be changed.', 'Give --url, --type, or both.')
+      throw new Failure('usage', 'No change was given.', 'Give --url, --type, or both.')
     const caller = await this.open(flags)
     const { id, version } = await findWebhook(caller, args.webhook)
     const body = {

@@ -6,23 +6,26 @@ import { keyIn, type Verdict, verdictOn } from '../../follow/signature-check.ts'
 import { secretOrAsk } from '../../input/secret-input.ts'
 
 const explained: Readonly<Record<Extract<Verdict, { valid: false }>['reason'], string>> = {
-  'timestamp.malformed': 'webhook-timestamp is no number of seconds.',
-  'timestamp.too_old':
-    'The signature fits, but it was made too long ago: a replayed request, or a clock that is wrong.',
-  'timestamp.in_future': 'The signature fits, but it was made in the future: a clock is wrong.',
-  'signature.malformed': 'webhook-signature holds no signature of the form v1,BASE64.',
+  'timestamp.malformed': 'webhook-timestamp is not a number of seconds.',
+  'timestamp.too_old': 'The signature matches, but it is too old: the request was replayed, or a clock is wrong.',
+  'timestamp.in_future': 'The signature matches, but it is from the future: a clock is wrong.',
+  'signature.malformed': 'webhook-signature has no signature of the form v1,BASE64.',
   'signature.differs':
-    'No signature fits. Either the secret is another one, or id, timestamp or body are not those that were sent: the body must be verified byte for byte, before anything parses it.',
+    'No signature matches. Either the secret is a different one, or the id, timestamp or body differ from those that were sent. Verify the raw bytes of the body, before anything parses it.',
 }
 
 export default class WebhooksVerify extends BaseCommand {
-  static override summary = 'Verify the signature of a delivery that was received'
-  static override description = 'Works offline. The secret is asked for, or read from a file or standard input.'
+  static override summary = 'Verify the signature of a received delivery'
+  static override description = 'Works offline. Asks for the secret, or reads it from a file or standard input.'
   static override examples = [
     '<%= config.bin %> webhooks verify body.json --id 0199c0de-0000-7000-8000-000000000099 --timestamp 1788253200 --signature v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4= --secret-file svc.secret',
   ]
   static override args = {
-    file: Args.string({ ignoreStdin: true, required: true, description: 'the body as it was received, byte for byte' }),
+    file: Args.string({
+      ignoreStdin: true,
+      required: true,
+      description: 'the file with the exact bytes of the received body',
+    }),
   }
   static override flags = {
     id: Flags.string({ summary: 'The header webhook-id.', required: true }),
@@ -31,19 +34,19 @@ export default class WebhooksVerify extends BaseCommand {
     'secret-stdin': Flags.boolean({ summary: 'Read the secret from standard input.', exclusive: ['secret-file'] }),
     'secret-file': Flags.string({ summary: 'Read the secret from a file of mode 0600.', helpValue: 'FILE' }),
     'tolerance-seconds': Flags.integer({
-      summary: 'How far the timestamp may lie from now.',
+      summary: 'The largest allowed difference between the timestamp and now, in seconds.',
       min: 1,
       default: 300,
       exclusive: ['any-age'],
     }),
-    'any-age': Flags.boolean({ summary: 'Take any timestamp, as for a delivery of yesterday.' }),
+    'any-age': Flags.boolean({ summary: 'Accept any timestamp, for example of a delivery of yesterday.' }),
   }
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(WebhooksVerify)
     const body = readBody(args.file)
     const source = { stdin: flags['secret-stdin'], file: flags['secret-file'] }
-    const key = keyIn(await secretOrAsk(source, 'secret', 'The signing secret (whsec_…):'))
+    const key = keyIn(await secretOrAsk(source, 'secret', 'Signing secret (whsec_…):'))
     const { id, timestamp, signature } = flags
     const verdict = verdictOn(
       { id, timestamp, signature, body },
@@ -51,7 +54,7 @@ export default class WebhooksVerify extends BaseCommand {
       flags['any-age'] ? undefined : flags['tolerance-seconds'],
     )
     if (!verdict.valid) throw new Failure('failed', `Not verified (${verdict.reason}).`, explained[verdict.reason])
-    await this.show(() => `Verified: signed ${verdict.age_seconds} s ago with this secret.`)
+    await this.show(() => `Valid: signed ${verdict.age_seconds} s ago with this secret.`)
     return verdict
   }
 }

@@ -14,14 +14,14 @@ const columns: readonly Column<PulledLedger>[] = [
   { head: 'LINES', cell: ({ lines }) => String(lines), align: 'right' },
   { head: 'OBLIGATIONS', cell: ({ obligations }) => String(obligations), align: 'right' },
   { head: 'NEWEST', cell: ({ newest_at }) => (newest_at === null ? '' : moment(newest_at)), whole: true },
-  { head: 'CHAIN', cell: ({ fault }) => fault ?? 'whole', whole: true },
+  { head: 'CHAIN', cell: ({ fault }) => fault ?? 'intact', whole: true },
 ]
 
 export default class RecoveryLedgerPull extends BaseCommand {
-  static override summary = 'Take the obligation ledgers of this installation back from a backup target'
+  static override summary = 'Fetch the obligation ledgers of this installation from a backup target'
   static override description =
-    'For the day a host is gone with its ledger. Every ledger that was copied there is put below ledgers in SVC_DATA_DIR, its chain verified, and read by reconcile, check and admit from then on. ' +
-    'A target that the recovered database knows is named with --from; one that was added after the recovery point is described as `svc backup-targets add` takes it. Exits 8 where a chain is broken or nothing is there.'
+    'For a host that was lost together with its ledger. Writes every ledger at the target into the folder ledgers in SVC_DATA_DIR and verifies its chain. reconcile, check and admit read these ledgers from then on. ' +
+    'Give a target that the recovered database knows with --from. Describe a target that was added after the recovery point with the flags of `svc backup-targets add`. Exits 8 if a chain is broken or no ledger is there.'
   static override examples = [
     '<%= config.bin %> recovery ledger pull --from vault',
     '<%= config.bin %> recovery ledger pull --kind s3 --endpoint https://s3.example.org --region eu-1 --bucket backups --access-key-id AKIA --secret-file s3.key',
@@ -44,7 +44,7 @@ export default class RecoveryLedgerPull extends BaseCommand {
       const target = described ? await openDescribed(described) : await openNamed(installation, flags.from ?? '')
       return pullLedgers(installation, target).catch(explain)
     })
-    this.log(await table(ledgers, columns, 'No ledger of this installation is there.'))
+    this.log(await table(ledgers, columns, 'The target holds no ledger of this installation.'))
     for (const { file } of ledgers) this.tell(`\n${file}`)
     if (ledgers.length === 0 || ledgers.some(({ fault }) => fault !== null)) process.exitCode = exitCodes.findings
     if (ledgers.length > 0) this.tell('\nNext: svc recovery reconcile')
@@ -73,7 +73,7 @@ async function openDescribed(described: Awaited<ReturnType<typeof readStore>>): 
   return { kind: described.kind, config: plain, secrets: secrets ?? {} }
 }
 
-/** A target's failure is a code; here it becomes the refusal that other commands show. */
+/** Turns the code of a target's failure into the refusal that other commands show. */
 async function explain(error: unknown): Promise<never> {
   const { StoreFailure } = await import('../../../../core/areas/backup/store.ts')
   if (!(error instanceof StoreFailure)) throw error

@@ -6,7 +6,7 @@ import { details } from '../../../render/details.ts'
 import { moment } from '../../../render/moment.ts'
 import { table } from '../../../render/table.ts'
 
-/** The members of the signed document that people read; the format is in docs/decisions/0021. */
+/** The members of the signed document that are shown; the format is in docs/decisions/0021. */
 interface CertificateDocument {
   readonly deletion_requested_at: string
   readonly purge_after: string
@@ -36,8 +36,8 @@ export default class TenantsPurgeCertificateShow extends CallerCommand {
         ['purge began', moment(document.purge_started_at)],
         ['purged', moment(certificate.purged_at)],
         ['slug blocked until', moment(document.slug_blocked_until)],
-        ['looked for holds', `${document.holds.checks} times, none was in force`],
-        ['signed with', `${certificate.signature.algorithm}, derived from ring key ${certificate.signature.key_id}`],
+        ['checks for holds', `${document.holds.checks}, no hold was in force`],
+        ['signed with', `${certificate.signature.algorithm}, derived from keyring key ${certificate.signature.key_id}`],
       ]),
     )
     this.log('')

@@ -6,9 +6,9 @@ import { findCertificate } from '../../../find/purge-certificates.ts'
 import { table } from '../../../render/table.ts'
 
 export default class TenantsPurgeCertificateVerify extends CallerCommand {
-  static override summary = 'Check the certificate of a purge, and look again whether anything is left'
+  static override summary = 'Verify the certificate of a purge, and check again whether any data is left'
   static override description =
-    'Reads every table, the queue and the media folder. Exits 8 where the signature is wrong or something is left.'
+    'Reads every table, the queue and the media folder. Exits 8 if the signature is wrong or data is left.'
   static override examples = ['<%= config.bin %> tenants purge-certificate verify acme']
   static override args = {
     workspace: Args.string({ ignoreStdin: true, required: true, description: 'the slug the workspace had, or its id' }),
@@ -23,14 +23,14 @@ export default class TenantsPurgeCertificateVerify extends CallerCommand {
       await table(
         answer.scanned,
         [
-          { head: 'LOOKED AT', cell: ({ place }) => place, whole: true },
+          { head: 'PLACE', cell: ({ place }) => place, whole: true },
           { head: 'LEFT', cell: ({ left }) => String(left), align: 'right' },
         ],
         '',
       ),
     )
     for (const { code, params } of answer.findings) this.log(`\n${findingInWords(code, params)}`)
-    if (answer.ok) this.tell('\nThe signature is right, and nothing is left.')
+    if (answer.ok) this.tell('\nThe signature is valid, and no data is left.')
     else process.exitCode = exitCodes.findings
     return answer
   }
@@ -41,8 +41,8 @@ type Params = Readonly<Record<string, unknown>>
 const findings: Readonly<Record<string, (params: Params) => string>> = {
   'document.other_workspace': () => 'The certificate names another workspace.',
   'journal.entries': ({ found }) => `The journal holds ${found} entries of this purge instead of one.`,
-  'data.left': (params) => `Something is left: ${JSON.stringify(params)}.`,
+  'data.left': (params) => `Data is left: ${JSON.stringify(params)}.`,
 }
 
-/** A finding, in words where there are any. */
+/** A finding in words; an unknown code is shown as it is. */
 const findingInWords = (code: string, params: Params) => findings[code]?.(params) ?? `${code} ${JSON.stringify(params)}`

@@ -6,9 +6,9 @@ import { findWorkspace } from '../../../find/workspaces.ts'
 import { quotaTable } from '../../../render/quotas.ts'
 
 export default class TenantsQuotasSet extends CallerCommand {
-  static override summary = "Change a workspace's ceilings"
+  static override summary = "Change a workspace's quotas"
   static override description =
-    `A whole number, \`unlimited\` (0), or \`default\` to follow the installation again. Quotas: ${quotaNames.join(', ')}.`
+    `VALUE is a whole number, \`unlimited\` (0), or \`default\` for the value of the installation. Quotas: ${quotaNames.join(', ')}.`
   static override examples = [
     '<%= config.bin %> tenants quotas set acme items=5000',
     '<%= config.bin %> tenants quotas set acme media_bytes=default api_requests_per_minute=unlimited',
@@ -17,7 +17,7 @@ export default class TenantsQuotasSet extends CallerCommand {
   static override usage = 'tenants quotas set WORKSPACE QUOTA=VALUE...'
   static override args = {
     workspace: Args.string({ ignoreStdin: true, required: true, description: "the workspace's slug or id" }),
-    changes: Args.string({ ignoreStdin: true, required: true, description: 'one or more of QUOTA=VALUE' }),
+    changes: Args.string({ ignoreStdin: true, required: true, description: 'one or more QUOTA=VALUE' }),
   }
 
   async run(): Promise<unknown> {
@@ -35,9 +35,9 @@ export default class TenantsQuotasSet extends CallerCommand {
 /** `items=5000` as a member of the patch; int64 stays exact. */
 function readChange(change: string): [QuotaName, number | bigint | null] {
   const [name, value, ...rest] = change.split('=')
-  if (!name || !value || rest.length > 0) throw new Failure('usage', `"${change}" is not of the form QUOTA=VALUE.`)
+  if (!name || !value || rest.length > 0) throw new Failure('usage', `"${change}" does not have the form QUOTA=VALUE.`)
   if (!quotaNames.includes(name as QuotaName))
-    throw new Failure('usage', `There is no quota "${name}".`, `There are: ${quotaNames.join(', ')}.`)
+    throw new Failure('usage', `There is no quota "${name}".`, `The quotas are: ${quotaNames.join(', ')}.`)
   if (value === 'default') return [name as QuotaName, null]
   if (value === 'unlimited') return [name as QuotaName, 0]
   if (!/^[0-9]{1,19}$/.test(value))
