@@ -45,7 +45,7 @@ export const problems = {
     status: 422,
     optionalParams: ['more'],
     says: 'The request breaks a rule of its schema.',
-    remedy: 'Each line below names a member and its rule.',
+    remedy: 'Each line below shows a member and the rule that it violates.',
   },
   'request.media_type': { status: 415, params: ['accepted'], says: 'The body is not of the media type {accepted}.' },
   'request.too_large': { status: 413, params: ['limit_bytes'], says: 'The body is larger than {limit_bytes} bytes.' },
@@ -55,7 +55,7 @@ export const problems = {
     status: 429,
     params: ['limit', 'window_seconds'],
     says: 'Too many of these calls come from one address: {limit} in {window_seconds} s are served.',
-    remedy: 'Wait as long as Retry-After says. Behind a reverse proxy: SVC_TRUSTED_PROXIES, docs/deploying.md.',
+    remedy: 'Wait as long as Retry-After says. Behind a reverse proxy, set SVC_TRUSTED_PROXIES (docs/deploying.md).',
   },
   not_found: {
     status: 404,
@@ -86,7 +86,7 @@ export const problems = {
   'idempotency.in_progress': {
     status: 409,
     says: 'The first request under that Idempotency-Key is still running.',
-    remedy: 'Ask again in a second.',
+    remedy: 'Repeat the request in a second.',
   },
   'quota.exceeded': {
     status: 409,
@@ -104,29 +104,29 @@ export const problems = {
   'egress.forbidden': {
     status: 422,
     says: 'The daemon must not call that host.',
-    remedy: 'Name a host on the internet; an operator can release others with SVC_EGRESS_ALLOW.',
+    remedy: 'Use a public host; an operator can allow other hosts with SVC_EGRESS_ALLOW.',
   },
   'backup.target_failed': {
     status: 503,
     params: ['reason'],
     says: 'The backup target cannot be used ({reason}).',
-    remedy: '`svc backup-targets test ID` shows what fails; docs/runbooks/backup-targets.md what to do.',
+    remedy: '`svc backup-targets test ID` shows what fails; docs/runbooks/backup-targets.md says what to do.',
   },
   'archive.path_refused': {
     status: 422,
     says: 'That is not the path of an archive at this target.',
-    remedy: 'Use a path as `svc backup-targets backups ID` shows it.',
+    remedy: 'Use a path from `svc backup-targets backups ID`.',
   },
   'archive.invalid': {
     status: 422,
     params: ['reason'],
     says: "The archive is not whole, not this workspace's, or not of a format that this release reads ({reason}).",
-    remedy: 'Take another archive; nothing was changed.',
+    remedy: 'Nothing was changed. Use another archive.',
   },
   'secret.unavailable': {
     status: 503,
     says: 'A sealed value cannot be opened with the keyring in use.',
-    remedy: '`svc keyring show` and docs/runbooks/keyring.md.',
+    remedy: 'Run `svc keyring show`, and see docs/runbooks/keyring.md.',
   },
 
   ...aiProblems,
@@ -138,17 +138,17 @@ export const problems = {
     status: 409,
     params: ['terms_version'],
     says: 'The terms in force are of the version {terms_version}.',
-    remedy: 'Show these to the person, and agree to that version.',
+    remedy: 'Show these terms to the person, and send this version.',
   },
   'auth.invitation_invalid': {
     status: 410,
     says: 'The invitation is unknown, used or expired.',
-    remedy: 'Ask for a new one.',
+    remedy: 'Ask for a new invitation.',
   },
   'installation.recovering': {
     status: 503,
     says: 'The installation is being recovered and admits no workspace yet.',
-    remedy: 'Operators: `svc recovery status`, and docs/runbooks/point-in-time-recovery.md.',
+    remedy: 'An operator can run `svc recovery status`, and see docs/runbooks/point-in-time-recovery.md.',
   },
   'installation.already_set_up': {
     status: 409,
@@ -171,26 +171,27 @@ export const problems = {
   'admin.operator_not_active': {
     status: 409,
     says: 'Only an active account can be an operator.',
-    remedy: 'Let it redeem its invitation first.',
+    remedy: 'The account must first redeem its invitation.',
   },
   'admin.operator_not_registered': { status: 404, says: 'That account is not in the operator register.' },
   'admin.operator_last': {
     status: 409,
     says: 'Nobody who can act would be left in the operator register.',
     remedy:
-      'Add another one first: `svc operators add`. Those on probation do not count, nor those whose workspace or account is not active.',
+      'First add another operator: `svc operators add`. An operator counts only if it is not on probation and its account and workspace are active.',
   },
   'admin.operator_on_probation': {
     status: 403,
     params: ['until'],
     says: 'The account entered the operator register without a step-up and is on probation until {until}.',
-    remedy: 'Wait until then, or have an operator who is not on probation enter it again: `svc operators add`.',
+    remedy:
+      'Wait until then, or ask an operator that is not on probation to add the account again: `svc operators add`.',
   },
   'plan.stale': {
     status: 409,
     params: ['hash'],
     says: 'The plan that was shown does not hold any more: it is {hash} now. Nothing was done.',
-    remedy: 'See what changed: the same command with --plan.',
+    remedy: 'To see what changed, run the same command with --plan.',
   },
   'admin.multi_mode_required': {
     status: 409,
@@ -201,12 +202,12 @@ export const problems = {
     status: 409,
     constraint: 'tenant_slug_taken',
     says: 'That slug is taken, or was until recently.',
-    remedy: 'Choose another one.',
+    remedy: 'Choose another slug.',
   },
   'admin.tenant_leaving': {
     status: 409,
     says: 'The workspace is pending deletion.',
-    remedy: 'Cancel the deletion first: `svc tenants cancel-deletion SLUG`.',
+    remedy: 'First cancel the deletion: `svc tenants cancel-deletion SLUG`.',
   },
   'admin.confirmation_mismatch': {
     status: 422,
@@ -216,30 +217,30 @@ export const problems = {
   'admin.tenant_deletion_underway': {
     status: 409,
     says: 'The purge of the workspace has begun.',
-    remedy: 'It cannot be called back; docs/runbooks/stuck-purge.md says how far it is.',
+    remedy: 'It cannot be cancelled; docs/runbooks/stuck-purge.md says how to see its progress.',
   },
   'admin.settings_enforced': {
     status: 409,
     params: ['source'],
     says: 'The file {source} enforces the settings.',
-    remedy: 'Change the file and send the daemon SIGHUP; or take SVC_SETTINGS_FILE away and start it anew.',
+    remedy: 'Change the file and send SIGHUP to the daemon; or unset SVC_SETTINGS_FILE and restart the daemon.',
   },
   'admin.password_opening_suspended': {
     status: 409,
     says: 'The workspace is suspended: nobody could sign in.',
-    remedy: 'Resume it first: `svc tenants resume SLUG`.',
+    remedy: 'First resume it: `svc tenants resume SLUG`.',
   },
   'retention.hold_differs': {
     status: 422,
     params: ['hold_id'],
     says: 'The hold {hold_id} is given twice, with other content.',
-    remedy: 'Find out which one is right; nothing was placed.',
+    remedy: 'Nothing was placed. Find out which one is correct.',
   },
   'retention.hold_elsewhere': {
     status: 422,
     params: ['hold_id'],
     says: 'The hold {hold_id} belongs to another workspace.',
-    remedy: 'Check which workspace these holds are for; nothing was placed.',
+    remedy: 'Nothing was placed. Check which workspace these holds are for.',
   },
 } as const satisfies Record<string, ProblemRow>
 

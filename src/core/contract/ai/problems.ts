@@ -3,17 +3,17 @@ export const aiProblems = {
   'ai.third_country_not_confirmed': {
     status: 409,
     says: 'The installation has not confirmed transfers to third countries.',
-    remedy: 'Set third_country_confirmed in the `ai` settings first; docs/ai.md says what that means.',
+    remedy: 'First set third_country_confirmed in the `ai` settings; docs/ai.md says what that means.',
   },
   'ai.no_model': {
     status: 409,
     says: 'The workspace has switched on no AI model that is offered and allowed now.',
-    remedy: 'An administrator of the workspace chooses one of `GET /ai/models`.',
+    remedy: 'An administrator of the workspace can choose one of `GET /ai/models`.',
   },
   'ai.model_failed': {
     status: 503,
     params: ['reason'],
     says: 'The AI model did not answer ({reason}).',
-    remedy: 'An operator can find out more: `svc ai-providers test ID`; docs/ai.md says what the reasons mean.',
+    remedy: 'An operator can run `svc ai-providers test ID`; docs/ai.md says what the reasons mean.',
   },
 } as const

@@ -3,21 +3,22 @@ export const containerProblems = {
   'order.exhausted': {
     status: 409,
     says: 'There is no room left between those two neighbours.',
-    remedy: 'Move one of them to an end first, and back.',
+    remedy: 'Move one of them to an end, and then back.',
   },
   'container.archived': {
     status: 409,
     says: 'The container, or the hub that holds it, is archived: it is read only.',
-    remedy: 'Unarchive it first.',
+    remedy: 'First unarchive it.',
   },
   'container.parent_deleted': {
     status: 409,
     says: 'The hub that held the collection is deleted.',
-    remedy: 'Restore the hub first.',
+    remedy: 'First restore the hub.',
   },
   'membership.last_owner': {
     status: 409,
     says: 'The last OWNER of the workspace who can sign in cannot be removed or given another role.',
-    remedy: 'Make another person an OWNER first, who can sign in: a service account does not count.',
+    remedy:
+      'First make another person an OWNER. That person must be able to sign in; a service account does not count.',
   },
 } as const

@@ -4,30 +4,31 @@ export const providerProblems = {
     status: 422,
     params: ['reason'],
     says: 'The issuer does not answer as an identity provider ({reason}); nothing was stored.',
-    remedy: 'Its issuer is what its own /.well-known/openid-configuration says; docs/sign-in.md names each reason.',
+    remedy:
+      "Use the issuer from the provider's /.well-known/openid-configuration; docs/sign-in.md explains each reason.",
   },
   'identity_provider.kind_mismatch': {
     status: 422,
     params: ['kind'],
     says: 'That issuer belongs to the kind {kind}.',
-    remedy: 'Leave the kind out, and it is read from the issuer.',
+    remedy: 'Omit the kind; it is then derived from the issuer.',
   },
   'identity_provider.withdraw_instead': {
     status: 409,
     says: 'A provider is not switched off by its configuration.',
-    remedy: '`svc identity-providers withdraw ID` ends the offer; workspaces switch it off for themselves.',
+    remedy: '`svc identity-providers withdraw ID` ends the offer. A workspace can switch the provider off for itself.',
   },
   'identity_provider.withdraw_first': {
     status: 409,
     params: ['workspace_count'],
     says: '{workspace_count} workspace(s) have the provider on.',
-    remedy: 'End the offer first: `svc identity-providers withdraw ID --plan` shows whom that concerns.',
+    remedy: 'First end the offer. `svc identity-providers withdraw ID --plan` shows the affected accounts.',
   },
   'identity_provider.remove_after_withdrawal': {
     status: 409,
     params: ['withdraw_at'],
     says: 'The offer ends at {withdraw_at}, and workspaces rely on that.',
-    remedy: 'Remove it after that moment.',
+    remedy: 'Remove it after that time.',
   },
   'identity_provider.withdraw_count_mismatch': {
     status: 409,
@@ -38,12 +39,12 @@ export const providerProblems = {
   'identity_provider.already_withdrawn': {
     status: 409,
     says: 'The offer has ended already.',
-    remedy: '`svc identity-providers cancel-withdrawal ID` takes that back.',
+    remedy: '`svc identity-providers cancel-withdrawal ID` restores the offer.',
   },
   'identity_provider.unavailable': {
     status: 503,
     says: 'The identity provider does not answer.',
-    remedy: 'Try again, or sign in another way.',
+    remedy: 'Try again, or use another sign-in method.',
   },
   'auth.not_admitted': {
     status: 403,

@@ -3,27 +3,27 @@ export const webhookProblems = {
   'webhook.target_forbidden': {
     status: 422,
     says: 'The daemon must not call that target.',
-    remedy: 'Name an https URL on the internet; an operator can release other hosts with SVC_EGRESS_ALLOW.',
+    remedy: 'Use a public https URL; an operator can allow other hosts with SVC_EGRESS_ALLOW.',
   },
   'webhook.filter_unsupported': {
     status: 422,
     says: 'Webhooks have no filters yet.',
-    remedy: 'Leave `filter` away, and choose by `event_types`.',
+    remedy: 'Omit `filter`, and select events by `event_types`.',
   },
   'webhook.not_active': {
     status: 409,
     says: 'The webhook is paused or disabled.',
-    remedy: 'Set its state to ACTIVE first.',
+    remedy: 'First set its state to ACTIVE.',
   },
   'webhook.delivery_not_dead': {
     status: 409,
     says: 'The delivery is not in the dead letter.',
-    remedy: 'It was delivered, or will be tried again by itself: next_attempt_at says when.',
+    remedy: 'It was delivered, or it will be tried again by itself at next_attempt_at.',
   },
   'webhook.rotation_limit': {
     status: 409,
     says: 'Five earlier secrets are still in their grace.',
-    remedy: 'Wait until one ends, or rotate with grace_seconds 0, which ends them all.',
+    remedy: 'Wait until one grace period ends, or rotate with grace_seconds 0, which ends all of them.',
   },
   'webhook.event_gone': {
     status: 410,
@@ -38,6 +38,7 @@ export const webhookProblems = {
   'webhook.event_unseen': {
     status: 409,
     says: 'The account that the webhook acts for does not see the container of that event.',
-    remedy: 'Let that account into the container, or set the webhook going yourself: `acts_for` says for whom it acts.',
+    remedy:
+      'Give that account access to the container, or resume the webhook yourself: it then acts for you. `acts_for` names the account.',
   },
 } as const
