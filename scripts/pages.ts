@@ -71,7 +71,7 @@ function problemsPage(): string {
     problem.says,
     'remedy' in problem ? problem.remedy : '',
   ])
-  return `# Problems\n\nEvery refusal is \`application/problem+json\` with a stable \`code\` and \`params\`, and no text. What people read is here, and printed by \`svc\`.\n\n${table(['Code', 'Status', 'Parameters', 'What happened', 'What to do'], rows)}\n`
+  return `# Problems\n\nEvery refusal is \`application/problem+json\` with a stable \`code\` and \`params\`, and no text. The texts for people are on this page, and \`svc\` prints them.\n\n${table(['Code', 'Status', 'Parameters', 'What happened', 'What to do'], rows)}\n`
 }
 
 function assumedPage(): string {
@@ -91,7 +91,7 @@ function mailsPage(): string {
       texts.en.subject,
     ]
   })
-  return `# Mails\n\nEvery mail is text and HTML that say the same, in the workspace's language and time zone: ${languages.join(', ')}; English for any other. [The runbook](../runbooks/mail.md) says how they leave.\n\n${table(['Kind', 'To', 'When', 'Subject'], rows)}\n`
+  return `# Mails\n\nEvery mail has text and HTML with the same content, in the workspace's language and time zone: ${languages.join(', ')}; English for every other language. [The runbook](../runbooks/mail.md) says how mail is sent.\n\n${table(['Kind', 'To', 'When', 'Subject'], rows)}\n`
 }
 
 function configurationPage(): string {
@@ -107,13 +107,13 @@ function configurationPage(): string {
     ]
   })
   const client = [
-    ['`SVC_API_URL`', '', 'For the command line: the daemon to call, instead of a profile'],
-    ['`SVC_TOKEN`', '', 'For the command line: the token to call it with'],
+    ['`SVC_API_URL`', '', 'For the command line: the URL of the daemon, instead of a profile'],
+    ['`SVC_TOKEN`', '', 'For the command line: the token for that daemon'],
   ]
-  return `# Configuration\n\nFrom the environment, and a \`.env\` file in the working folder; the environment wins. A wrong value stops the start with one line.\n\n${table(['Variable', 'Default', 'Meaning'], [...rows, ...client])}\n`
+  return `# Configuration\n\nThe variables come from the environment and from a \`.env\` file in the working folder; the environment has precedence. A wrong value stops the start with one line.\n\n${table(['Variable', 'Default', 'Meaning'], [...rows, ...client])}\n`
 }
 
 function sealedPage(): string {
   const rows = Object.entries(sealedKinds).map(([kind, { holds, ifLost }]) => [`\`${kind}\``, holds, ifLost])
-  return `# Sealed values\n\nWhat is stored under the keys of the ring ([keyring.md](../keyring.md)). None of it is in an archive, a log or an answer of another operation.\n\n${table(['Kind', 'It holds', 'If its key is lost'], rows)}\n`
+  return `# Sealed values\n\nThe values that are sealed under the keys of the keyring ([keyring.md](../keyring.md)). No archive, log or other answer contains them.\n\n${table(['Kind', 'It holds', 'If its key is lost'], rows)}\n`
 }

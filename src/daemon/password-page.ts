@@ -1,12 +1,12 @@
 /**
- * The page that the link of a mail leads to: a form for a new password.
+ * The page behind the link of a mail: a form for a new password.
  *
- * The token stands behind the `#` of the address, which browsers send to no server, so it is
- * in no log; the script takes it out of the address bar and sends it in a body. The page
- * loads nothing, runs one script that its policy names by its hash, and may speak to this
- * daemon alone.
+ * The token is in the fragment (`#`) of the address. Browsers do not send fragments to
+ * servers, so the token is in no log. The script removes it from the address bar and sends
+ * it in a body. The page loads nothing, runs one script, which its policy allows by its hash,
+ * and can call only this daemon.
  *
- * English only, and made to be replaced: SVC_PUBLIC_URL may lead to a client's own page.
+ * The page is in English only and is meant to be replaced: SVC_PUBLIC_URL may lead to a client's own page.
  */
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
@@ -19,8 +19,8 @@ history.replaceState(null, '', location.pathname)
 const form = document.querySelector('form')
 const said = document.querySelector('output')
 const says = {
-  'auth.reset_invalid': 'This link was used already, or is too old. Ask for a new one.',
-  'request.invalid': 'This password will not do: ',
+  'auth.reset_invalid': 'This link was already used, or has expired. Request a new one.',
+  'request.invalid': 'This password is not accepted. The rules: ',
 }
 const rules = {
   'text.too_short': ({ minimum }) => 'at least ' + minimum + ' characters',
@@ -28,10 +28,10 @@ const rules = {
   'password.lowercase': () => 'a lower-case letter',
   'password.uppercase': () => 'an upper-case letter',
   'password.digit': () => 'a digit',
-  'password.symbol': () => 'a sign that is neither letter nor digit',
-  'password.common': () => 'not one that many people choose',
+  'password.symbol': () => 'a character that is neither a letter nor a digit',
+  'password.common': () => 'not a common password',
   'password.context': () => 'not your own name or address',
-  'password.used_before': () => 'not one you had before',
+  'password.used_before': () => 'not a password that you had before',
 }
 form.addEventListener('submit', async (event) => {
   event.preventDefault()
@@ -49,7 +49,7 @@ form.addEventListener('submit', async (event) => {
   }
   const problem = answer ? await answer.json().catch(() => ({})) : {}
   const broken = (problem.errors || []).map(({ code, params }) => (rules[code] ? rules[code](params) : code))
-  said.textContent = (says[problem.code] || 'That did not work; try again. ') + broken.join(', ')
+  said.textContent = (says[problem.code] || 'That did not work. Try again. ') + broken.join(', ')
 })
 `
 

@@ -63,7 +63,7 @@ test('a stored value whose key is gone is refused, naming the key and how many',
     keyring.current = 'other'
     keyring.keys = { other: key() }
   })
-  await refusal(/^3 stored value\(s\) name the key "k\d{8}"/)()
+  await refusal(/^3 stored value\(s\) need the key "k\d{8}"/)()
 })
 
 test('a new key beside the old one opens what was sealed before', async () => {

@@ -65,7 +65,7 @@ describe('refuses to start', () => {
     await seal(7)
     const lost = currentKey()
     changeKeyring((keyring) => Object.assign(keyring, { current: 'other', keys: { other: newKey() } }))
-    expect(await boot()).toMatch(new RegExp(`^7 stored value\\(s\\) name the key "${lost}", which .* lacks`))
+    expect(await boot()).toMatch(new RegExp(`^7 stored value\\(s\\) need the key "${lost}", which .* lacks`))
   })
 
   test('with other bytes by the same name, naming the key and how many values would be lost', async () => {
@@ -79,7 +79,7 @@ describe('refuses to start', () => {
     await seal(2, 'backup.credentials')
     changeKeyring((keyring) => Object.assign(keyring.keys, { [keyring.current]: newKey() }))
     await own.oracle`delete from keyring_key`
-    expect(await boot()).toMatch(new RegExp(`The key "${currentKey()}" in .* opens none of the 9 stored value`))
+    expect(await boot()).toMatch(new RegExp(`The key "${currentKey()}" in .* decrypts none of the 9 stored value`))
     expect(await own.oracle`select 1 from keyring_key`).toHaveLength(0)
   })
 
@@ -87,7 +87,7 @@ describe('refuses to start', () => {
     await seal(1)
     changeKeyring((keyring) => Object.assign(keyring.keys, { [keyring.current]: newKey() }))
     await own.oracle`delete from keyring_key`
-    expect(await boot()).toContain('opens none of the 1 stored value')
+    expect(await boot()).toContain('decrypts none of the 1 stored value')
   })
 
   test('with its check value put in place of the right one', async () => {
@@ -96,7 +96,7 @@ describe('refuses to start', () => {
     await own.oracle`delete from keyring_key`
     const check = readKeyring(own.env['SVC_KEYRING_FILE']!).checkValue(currentKey())
     await own.oracle`insert into keyring_key (key_id, check_value, promoted_at) values (${currentKey()}, ${check}, now())`
-    expect(await boot()).toContain('opens none of the 3 stored value')
+    expect(await boot()).toContain('decrypts none of the 3 stored value')
   })
 })
 
@@ -105,7 +105,7 @@ describe('starts', () => {
     await seal(4)
     await flip(column, 2)
     expect(await boot()).toBe('booted')
-    expect(notes.join()).toMatch(/^2 of 4 stored values of idempotency\.answer .* do not open/)
+    expect(notes.join()).toMatch(/^2 of 4 checked values of idempotency\.answer .* cannot be decrypted/)
     expect(await wrongAmong(own.installation, stored)).toHaveLength(2)
   })
 

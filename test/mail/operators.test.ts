@@ -54,7 +54,7 @@ test('an entry and a removal: every operator with an address, the one who did it
   await arrives(other.email, `Betreiberkonto eingetragen: ${entered.email}`)
   await arrives(entered.email, added)
   const text = textOf(who.operator.email, added)
-  expect(text).toContain(`${entered.email} of the workspace ${entered.slug} was entered in the operator register on `)
+  expect(text).toContain(`${entered.email} of the workspace ${entered.slug} was added to the operator register on `)
   expect(text).toContain(`by ${who.operator.email}.`)
   expect(text).toContain('docs/runbooks/operators.md')
 

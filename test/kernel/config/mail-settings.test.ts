@@ -19,7 +19,7 @@ describe('SVC_SMTP_URL', () => {
   test.each([
     ['mail.example:25', 'must be smtp://'],
     ['http://mail.example', 'must be smtp://'],
-    ['smtp://', 'names no host'],
+    ['smtp://', 'has no host'],
     ['smtp://svc@mail.example', 'both user and password'],
     ['smtp://svc:s3cret@mail.example/path', 'must end after the port'],
     ['smtp://svc:s3cret@mail.example#more', 'must end after the port'],
@@ -27,7 +27,7 @@ describe('SVC_SMTP_URL', () => {
     ['smtp://svc:s3cret@mail.example?tls=off', 'in clear'],
     ['smtp://svc:s3cret@mail.example?tls=offered', 'in clear'],
     ['smtps://svc:s3cret@mail.example?tls=off', 'smtp:// only'],
-    ['smtp://mail.example?tls.rejectUnauthorized=false', 'no parameter but tls'],
+    ['smtp://mail.example?tls.rejectUnauthorized=false', 'no parameter except tls'],
     ['smtp://mail.example?tls=yes', 'tls=off'],
   ])('%s stops the start in one line that shows no password', (text, says) => {
     const start = () => readConfig({ SVC_SMTP_URL: text })

@@ -3,11 +3,11 @@
  *
  * A key may become current only once every running daemon holds it: a value that one of
  * them seals must open at all of them. Each daemon therefore holds one shared advisory lock
- * for being a daemon, one for each key of its ring, and one for the key it seals under. The
+ * for being a daemon, one for each key of its keyring, and one for the key it seals under. The
  * locks end with the daemon, however it ends, so nobody has to be told that it is gone.
  *
  *    7305/1          a daemon runs
- *    7305/2          taken exclusively while a ring is held against the others
+ *    7305/2          taken exclusively while a keyring is held against the others
  *    7306/<key>      it holds this key: id and bytes, as 31 bits of their hash
  *    7307/<key>      it seals under this key
  *
@@ -30,7 +30,7 @@ const sealsUnder = lockClasses.sealingKey
 /** PostgreSQL keeps longer names to their beginning. */
 const nameBytes = 63
 
-/** Tells the others which keys this process holds, until `release`; `renew` when `held` has changed. Its first ring is the one that it seals under. */
+/** Tells the others which keys this process holds, until `release`; `renew` when `held` has changed. Its first keyring is the one that it seals under. */
 export const announceKeyring = (address: DatabaseAddress, held: () => readonly [Keyring, ...Keyring[]]) =>
   keepSharedLocks(address, `svc ring of ${hostname()} ${process.pid}`.slice(0, nameBytes), () => {
     const [keyring] = held()
@@ -46,7 +46,7 @@ export const announceKeyring = (address: DatabaseAddress, held: () => readonly [
 const numberOf = (keyring: Keyring, id: string) =>
   createHash('sha256').update(`${id}\n`).update(keyring.checkValue(id)).digest().readUInt32BE() >>> 1
 
-/** Until the end of the transaction nobody else holds a ring against the running ones, so that of two neither misses the other. */
+/** Until the end of the transaction nobody else holds a keyring against the running ones, so that of two neither misses the other. */
 export const holdKeyringsStill = (tx: Tx) => tx`select pg_advisory_xact_lock(${lockClasses.runningDaemon}, 2)`
 
 interface Holder {
@@ -67,7 +67,7 @@ export async function findUnaware(tx: Tx, keyring: Keyring, keyId: string): Prom
   return holders.map(placeOf)
 }
 
-/** Running daemons that seal under a key which this ring lacks, as `HOST PID`. */
+/** Running daemons that seal under a key which this keyring lacks, as `HOST PID`. */
 export async function findAhead(tx: Tx, keyring: Keyring): Promise<readonly string[]> {
   const holders = await tx<(Holder & { key: string })[]>`
     select a.application_name as name, k.objid::text as key from pg_locks k join pg_stat_activity a on a.pid = k.pid

@@ -1,11 +1,11 @@
 /**
- * A ring held against the database, before a process uses it: at boot, and when the file is
+ * A keyring held against the database, before a process uses it: at boot, and when the file is
  * read again.
  *
- *    every key that a value names is in the ring            or: how many values would be lost
+ *    every key that a value names is in the keyring            or: how many values would be lost
  *    every key is the one this database knows by that name  check values
  *    a value of each key and kind opens                     as far as any does
- *    running daemons seal under no key that the ring lacks
+ *    running daemons seal under no key that the keyring lacks
  *    a current key that is new is known to all of them      then it is the installation's
  *
  * A value that was damaged is its own operation's trouble (503 secret.unavailable) and keeps
@@ -28,7 +28,7 @@ const system: SystemActor = { kind: 'SYSTEM', job: 'ring_check' }
 const book = 'docs/runbooks/keyring.md'
 
 /**
- * Lets the ring in, and makes its current key the installation's where that key is new.
+ * Lets the keyring in, and makes its current key the installation's where that key is new.
  * Answers what people should know. Throws ConfigurationError, one line.
  */
 export function admitKeyring(installation: Installation, keyring: Keyring): Promise<readonly string[]> {
@@ -62,7 +62,7 @@ const under = (counts: readonly KeyCount[], id: string) =>
 function refuseLost(keyring: Keyring, counts: readonly KeyCount[]): void {
   const lost = [...new Set(counts.map(({ key_id }) => key_id))].filter((id) => !keyring.has(id))
   if (lost.length === 0) return
-  const listed = lost.map((id) => `${under(counts, id)} stored value(s) name the key "${id}"`).join('; ')
+  const listed = lost.map((id) => `${under(counts, id)} stored value(s) need the key "${id}"`).join('; ')
   throw new ConfigurationError(`${listed}, which ${keyring.path} lacks. Restore the keyring from its backup (${book}).`)
 }
 
@@ -89,7 +89,7 @@ function refuseWrong(
     const isProven = known.some(({ key_id }) => key_id === id) && tried === 1
     if (tried === 0 || isProven || ofKey.some(({ opened }) => opened > 0)) continue
     throw new ConfigurationError(
-      `The key "${id}" in ${keyring.path} opens none of the ${under(counts, id)} stored value(s) that name it. Restore the keyring from its backup (${book}).`,
+      `The key "${id}" in ${keyring.path} decrypts none of the ${under(counts, id)} stored value(s) under it. Restore the keyring from its backup (${book}).`,
     )
   }
 }
@@ -98,7 +98,7 @@ async function refuseBehind(tx: Tx, keyring: Keyring): Promise<void> {
   const [ahead] = await findAhead(tx, keyring)
   if (ahead === undefined) return
   throw new ConfigurationError(
-    `A running daemon (${ahead}) seals under a key that ${keyring.path} lacks. Copy its keyring here (${book}).`,
+    `A running daemon (${ahead}) seals under a key that ${keyring.path} lacks. Copy the keyring of that daemon to this host (${book}).`,
   )
 }
 
@@ -107,17 +107,17 @@ const notesOn = (samples: readonly Samples[]) =>
     .filter(({ tried, opened }) => opened < tried)
     .map(
       ({ key_id, kind, tried, opened }) =>
-        `${tried - opened} of ${tried} stored values of ${kind} under the key "${key_id}" that were tried do not open; what needs them is refused (${book}).`,
+        `${tried - opened} of ${tried} checked values of ${kind} under the key "${key_id}" cannot be decrypted; operations that need them are refused (${book}).`,
     )
 
-/** The ring's current key is the installation's from now on where it never was; one that was before is not taken back to by a file. */
+/** The keyring's current key is the installation's from now on where it never was; one that was before is not taken back to by a file. */
 async function settleCurrent(ctx: Ctx, keyring: Keyring, known: readonly KnownKey[]): Promise<readonly string[]> {
   const active = await findActiveKey(ctx.tx)
   if (active === keyring.current) return []
   const wasCurrent = known.some(({ key_id, was_current }) => key_id === keyring.current && was_current)
   if (wasCurrent && active !== undefined && keyring.has(active))
     return [
-      `${keyring.path} names "${keyring.current}" as current, the installation's current key is "${active}". Run: svc keyring promote ${active}`,
+      `${keyring.path} has "${keyring.current}" as its current key, but the installation's current key is "${active}". Run: svc keyring promote ${active}`,
     ]
   const unaware = await promoteKey(ctx, keyring, keyring.current)
   if (unaware.length > 0) throw new ConfigurationError(`${unawareOf(keyring.current, unaware)} ${unawareRemedy}`)
@@ -125,11 +125,11 @@ async function settleCurrent(ctx: Ctx, keyring: Keyring, known: readonly KnownKe
 }
 
 export const unawareOf = (keyId: string, places: readonly string[]) =>
-  `The key "${keyId}" cannot be made current: ${places.length} running daemon(s) do not hold it (${places.join(', ')}).`
-export const unawareRemedy = 'Copy the keyring to their hosts and send them SIGHUP first (docs/keyring.md).'
+  `The key "${keyId}" cannot be made current: ${places.length} running daemon(s) do not have it (${places.join(', ')}).`
+export const unawareRemedy = 'First copy the keyring to their hosts and send them SIGHUP (docs/keyring.md).'
 
 /**
- * Makes a key of the ring the installation's current one, which reseals wrap for from their
+ * Makes a key of the keyring the installation's current one, which reseals wrap for from their
  * next slice on. Does nothing and answers the running daemons that do not hold it, where there are any.
  */
 export async function promoteKey(ctx: Ctx, keyring: Keyring, keyId: string): Promise<readonly string[]> {

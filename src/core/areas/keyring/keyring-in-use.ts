@@ -1,5 +1,5 @@
 /**
- * The ring as this process uses it: announced, held against the database, read again when
+ * The keyring as this process uses it: announced, held against the database, read again when
  * the file has changed.
  *
  * It is announced before it is held against the others', so that of two daemons that start
@@ -12,7 +12,7 @@ import { announceKeyring } from './daemon-keyrings.ts'
 import { admitKeyring } from './keyring-check.ts'
 
 export interface KeyringInUse {
-  /** Reads the file again and uses it from now on; answers what people should know. Throws ConfigurationError, and goes on with the ring it has. */
+  /** Reads the file again and uses it from now on; answers what people should know. Throws ConfigurationError, and goes on with the keyring it has. */
   reread(): Promise<readonly string[]>
   release(): Promise<void>
 }
@@ -23,7 +23,7 @@ export interface KeyringUser {
   readonly note?: (line: string) => void
 }
 
-/** Throws ConfigurationError, one line, where the ring does not fit. */
+/** Throws ConfigurationError, one line, where the keyring does not fit. */
 export async function useKeyring(
   installation: Installation,
   keyring: LiveKeyring,
@@ -56,7 +56,7 @@ export async function useKeyring(
   }
   let reading: Promise<unknown> = Promise.resolve()
   return {
-    // One after the other: two signals at once must not take each other's ring for the old one.
+    // One after the other: two signals at once must not take each other's keyring for the old one.
     reread() {
       const again = reading.then(readAgain)
       reading = again.catch(() => undefined)

@@ -18,7 +18,7 @@
  *  - no plaintext is seen: only the data key is unwrapped.
  *
  * Not guaranteed: that a value is under the current key which a daemon sealed behind the
- * mark under an older one, because it had not read its ring file again. It is counted, and
+ * mark under an older one, because it had not read its keyring file again. It is counted, and
  * the next `:reseal` takes it.
  *
  * Spec: Admin: encryption keyring; T-20, F-17; docs/decisions/0061.
@@ -63,7 +63,7 @@ const laneRestMs = 50
  * Works slices off until none is left that nobody else has in hand, or the moment has come.
  * While this process serves others as well, it is one lane of small slices that rests three
  * times as long as the last one took, a second at most. Answers whether none is left. Throws
- * where this ring lacks the current key.
+ * where this keyring lacks the current key.
  */
 export async function resealUntil(installation: Installation, deadlineMs: number): Promise<boolean> {
   const others = othersOf(installation.pool)
@@ -150,7 +150,7 @@ const beginning = { at_kind: '', at_owner_id: installationScope, failed: 0 }
 
 async function currentKey({ tx, keyring }: Ctx): Promise<string> {
   const key = (await findActiveKey(tx)) ?? keyring.current
-  if (!keyring.has(key)) throw new Error(`the ring of this process lacks the current key "${key}"`)
+  if (!keyring.has(key)) throw new Error(`the keyring of this process lacks the current key "${key}"`)
   return key
 }
 

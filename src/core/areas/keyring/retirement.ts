@@ -1,5 +1,5 @@
 /**
- * The end of a key: it leaves the ring once nothing that may still be needed names it.
+ * The end of a key: it leaves the keyring once nothing that may still be needed names it.
  *
  * Looked at are the stored values, the manifests of all archives at all targets, and what
  * running daemons seal under. The obligation ledger and purge certificates name keys for
@@ -28,7 +28,7 @@ export interface Hindrance {
   readonly says: string
 }
 
-/** Retires a key of the ring, or answers what hinders it and changes nothing. */
+/** Retires a key of the keyring, or answers what hinders it and changes nothing. */
 export async function retire(installation: Installation, actor: Actor, keyId: string): Promise<readonly Hindrance[]> {
   const hindered = await hindrances(installation, actor, keyId)
   if (hindered.length > 0) return hindered
@@ -51,7 +51,7 @@ function hindrances(installation: Installation, actor: Actor, keyId: string, act
     const values = counts.filter(({ key_id }) => key_id === keyId).reduce((sum, { count }) => sum + count, 0)
     const found: Hindrance[] = []
     if (active === keyId || keyring.current === keyId)
-      found.push({ code: 'current', says: `"${keyId}" is the current key; promote another one first` })
+      found.push({ code: 'current', says: `"${keyId}" is the current key; first promote another one` })
     else if (sealers.length > 0)
       found.push({
         code: 'daemons',
@@ -60,7 +60,7 @@ function hindrances(installation: Installation, actor: Actor, keyId: string, act
     if (values > 0)
       found.push({
         code: 'values',
-        says: `${values} stored value(s) still name it; run: svc encryption reseal --watch`,
+        says: `${values} stored value(s) are still under it; run: svc encryption reseal --watch`,
       })
     if (found.length > 0 || !act) return found
     act()

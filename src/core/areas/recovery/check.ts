@@ -1,9 +1,9 @@
 /**
- * What has to hold before a recovered installation admits traffic again.
+ * The conditions under which a recovered installation may admit traffic again.
  *
- * Every check says `ok` or `finding`, with what to do. A finding has a code, which whoever
- * admits may name to accept it. `note` tells what people should look at and nothing hinders.
- * Nothing is changed.
+ * Every check is `ok` or a `finding` with its remedy. A finding has a code; an operator may
+ * accept the finding by this code. A `note` is something to look at and does not prevent
+ * the admission. The checks change nothing.
  *
  * Ours: `svc recovery check`; T-46.
  */
@@ -21,7 +21,7 @@ export interface Check {
   readonly code: CheckCode
   readonly state: 'ok' | 'note' | 'finding'
   readonly says: string
-  /** What to do; null where nothing is to be done. */
+  /** What to do; null if nothing needs to be done. */
   readonly remedy: string | null
 }
 
@@ -58,9 +58,9 @@ export async function checkRecovery(installation: Installation, ledgers: readonl
 async function checkGate(installation: Installation): Promise<Check> {
   const { gated_at, recovery_point } = await lookAtGate(installation)
   const begin = 'svc recovery begin --recovery-point MOMENT'
-  if (gated_at === null) return finding('gate', 'it is open: workspaces are served', begin)
+  if (gated_at === null) return finding('gate', 'open: workspaces are served', begin)
   return recovery_point === null
-    ? finding('gate', `closed since ${gated_at}, but nobody has said to which moment was recovered`, begin)
+    ? finding('gate', `closed since ${gated_at}, but the recovery point is not known`, begin)
     : ok('gate', `closed since ${gated_at}, recovered to ${recovery_point}`)
 }
 
@@ -68,23 +68,23 @@ async function checkMigrations({ address }: Installation): Promise<Check> {
   const { migrationStatus } = await import('../../kernel/database/migrate.ts')
   const { applied, pending, unknown } = await migrationStatus(address)
   if (unknown.length > 0)
-    return finding('migrations', `migrated by a newer svc: ${unknown.join(', ')}`, 'Run the newer release.')
+    return finding('migrations', `migrated by a newer release: ${unknown.join(', ')}`, 'Run the newer release.')
   return pending.length > 0
     ? finding('migrations', `${pending.length} pending, the first is ${pending[0]}`, 'svc db migrate')
     : ok('migrations', `${applied.length} applied, none pending`)
 }
 
-/** Some values of each key and kind are opened: a ring of the same names and other keys would open none. */
+/** Decrypts some values of each key and kind: a keyring with the same names but other keys could decrypt none. */
 async function checkKeyring(installation: Installation): Promise<Check> {
   const samples = await read(installation, async ({ tx, keyring }) => trySamples(tx, keyring, await countByKey(tx)))
   const closed = samples.filter(({ tried, opened }) => opened < tried)
   return closed.length > 0
     ? finding(
         'keyring',
-        `cannot be opened: ${closed.map(({ key_id, kind, tried, opened }) => `${tried - opened} of ${tried} ${kind} under ${key_id}`).join(', ')}`,
+        `cannot be decrypted: ${closed.map(({ key_id, kind, tried, opened }) => `${tried - opened} of ${tried} ${kind} under ${key_id}`).join(', ')}`,
         'docs/runbooks/keyring.md',
       )
-    : ok('keyring', `opens a value of each of ${samples.length} key(s) and kind(s)`)
+    : ok('keyring', `decrypts values of all ${samples.length} key(s) and kind(s)`)
 }
 
 function checkLedger({ ledger }: Installation, { lines, faults, unsettled }: LedgerState): Check {
@@ -93,40 +93,40 @@ function checkLedger({ ledger }: Installation, { lines, faults, unsettled }: Led
     return finding(
       'ledger',
       `${fault.file}: ${fault.fault}`,
-      'Restore it from its copy; nothing behind that is believed.',
+      'Restore it from its copy; the lines after that are ignored.',
     )
   if (lines === 0)
     return finding(
       'ledger',
-      `${ledger.file} has no obligation: it is lost, or there never was one`,
-      'Restore it from its copy, or accept.',
+      `${ledger.file} has no obligation: the file was lost, or there never was an obligation`,
+      'Restore it from its copy, or accept this finding.',
     )
   return unsettled > 0
     ? finding(
         'ledger',
         `${unsettled} of ${lines} line(s) have no known outcome`,
-        'Those that protect are done; look at the others, then accept.',
+        'The ones that protect are treated as done. Check the others, then accept this finding.',
       )
-    : ok('ledger', `${lines} obligations, whole and settled`)
+    : ok('ledger', `${lines} obligations, intact and with known outcomes`)
 }
 
-/** A host that is gone has left its ledger at the targets, and nobody else knows what it owed. */
+/** The ledger of a lost host is only at the targets, and only that ledger has its obligations. */
 async function checkCopies(installation: Installation, { read: known }: LedgerState): Promise<Check> {
   const { unread, failed } = await findUnread(installation, known)
   const [first] = unread
   if (first)
     return finding(
       'copies',
-      `${unread.length} ledger(s) at targets were not read to their end, the first is ${first.lineage} at ${first.name}`,
+      `${unread.length} ledger(s) at targets were not read completely, the first is ${first.lineage} at ${first.name}`,
       `svc recovery ledger pull --from ${first.name}`,
     )
   return failed.length > 0
     ? finding(
         'copies',
         `cannot be asked for ledgers: ${failed.map(({ name, reason }) => `${name} (${reason})`).join(', ')}`,
-        'docs/runbooks/backup-targets.md; accept where every host still has its ledger.',
+        'See docs/runbooks/backup-targets.md; accept this finding if every host still has its ledger.',
       )
-    : ok('copies', 'no target has a line that was not read')
+    : ok('copies', 'every line at the targets was read')
 }
 
 const reconcile = 'svc recovery reconcile --apply'
@@ -138,13 +138,13 @@ function checkSteps(
 ): Check {
   const open = steps.filter(({ what }) => kinds.includes(what))
   const possible = open.filter(({ hindered_by }) => hindered_by === null)
-  if (possible.length > 0) return finding(code, `${possible.length} to be done again`, reconcile)
-  if (open.length === 0) return ok(code, 'nothing is to be done again')
+  if (possible.length > 0) return finding(code, `${possible.length} must be repeated`, reconcile)
+  if (open.length === 0) return ok(code, 'nothing needs to be repeated')
   const by = [...new Set(open.map(({ hindered_by }) => hindered_by))].join(', ')
   return finding(
     code,
-    `${open.length} cannot be done again (${by})`,
-    '`svc recovery reconcile` names them; decide, then accept.',
+    `${open.length} cannot be repeated (${by})`,
+    '`svc recovery reconcile` lists them; decide, then accept this finding.',
   )
 }
 
@@ -167,10 +167,10 @@ async function checkOperators(
   if (register?.count === 0) return finding('operators', 'the register is empty', 'svc operators add … --recovery')
   const changed = [...desired.operators].filter(([, { at }]) => point !== null && at > point).map(([id]) => id)
   return changed.length === 0
-    ? ok('operators', `${register?.count} in the register, none changed after the point`)
+    ? ok('operators', `${register?.count} in the register, none changed after the recovery point`)
     : note(
         'operators',
-        `${changed.length} changed after the point: ${listed(changed)}`,
+        `${changed.length} changed after the recovery point: ${listed(changed)}`,
         'svc operators list --recovery',
       )
 }
@@ -194,7 +194,7 @@ async function checkTokens(
       where kind in ('PERSONAL', 'SERVICE') and revoked_at is null and (expires_at is null or expires_at > now())
         and scopes like '%admin:tenants%' order by id desc`,
   )
-  const says = `${admins.length} token(s) reach the installation, ${desired.revoked.size} revocation(s) hold`
+  const says = `${admins.length} token(s) have admin:tenants, ${desired.revoked.size} revocation(s) are in force`
   const recent = await read(
     installation,
     ({ tx }) => tx<TokenRow[]>`
@@ -203,10 +203,14 @@ async function checkTokens(
   )
   return recent.length === 0
     ? ok('tokens', says)
-    : note('tokens', `${says}; made after the point: ${listed(recent.map(({ id }) => id))}`, 'Is the point right?')
+    : note(
+        'tokens',
+        `${says}; created after the recovery point: ${listed(recent.map(({ id }) => id))}`,
+        'Check the recovery point.',
+      )
 }
 
-/** After a dump was restored elsewhere, events may carry transactions that are still to come: nobody would ever be answered them. */
+/** After the restore of a dump, events may have transaction numbers that the database has not reached. They would not be answered. */
 async function checkOutbox(installation: Installation): Promise<Check> {
   const tenants = await read(installation, ({ tx }) => tx<{ id: string }[]>`select id from tenant order by id`)
   let ahead = 0
@@ -226,10 +230,10 @@ async function checkOutbox(installation: Installation): Promise<Check> {
     })
   }
   return ahead === 0
-    ? ok('outbox', 'no event lies ahead; the epoch changes when traffic is admitted')
+    ? ok('outbox', 'no event is ahead of the database; the epoch changes when traffic is admitted')
     : finding(
         'outbox',
-        `events of ${ahead} workspace(s) lie ahead of the database's transactions`,
+        `events of ${ahead} workspace(s) have transaction numbers that the database has not reached`,
         'docs/runbooks/moving.md',
       )
 }
@@ -239,7 +243,7 @@ interface DueRow {
   readonly count: number
 }
 
-/** What would fire the moment the gate opens; jobs that run by the clock fire anyway. */
+/** The jobs that would run as soon as the gate opens; jobs with a schedule run in any case. */
 async function checkJobs(installation: Installation): Promise<Check> {
   const jobs = await installation.pool.transaction(
     'set local role svc_queue',
@@ -263,15 +267,15 @@ async function checkJobs(installation: Installation): Promise<Check> {
     ...(purges?.count ? [`purges due ${purges.count}`] : []),
   ]
   return due.length === 0
-    ? ok('jobs', 'none would fire at once')
+    ? ok('jobs', 'no job would run at once')
     : finding(
         'jobs',
-        `would fire at once: ${due.join(', ')}`,
-        '`svc tenants list --state PENDING_DELETION --recovery`; cancel what must not go, then accept.',
+        `would run at once: ${due.join(', ')}`,
+        'Run `svc tenants list --state PENDING_DELETION --recovery`, cancel deletions that must not continue, then accept this finding.',
       )
 }
 
-/** Deadlines go by the database's clock and by ours, so the two must agree. */
+/** Deadlines use both the database's clock and the clock of this host, so the two must agree. */
 const clockToleranceMs = 2_000
 
 async function checkClock(installation: Installation, point: string | null): Promise<Check> {
@@ -283,11 +287,11 @@ async function checkClock(installation: Installation, point: string | null): Pro
   )
   const now = Date.parse(row?.now ?? '')
   const apartMs = Math.round(Math.abs(now - (before + Date.now()) / 2))
-  const remedy = 'Let both hosts keep their time by NTP.'
-  if (apartMs > clockToleranceMs) return finding('clock', `${apartMs} ms apart from the database's`, remedy)
+  const remedy = 'Synchronise the clocks of both hosts with NTP.'
+  if (apartMs > clockToleranceMs) return finding('clock', `differs from the database's clock by ${apartMs} ms`, remedy)
   if (row?.newest && Date.parse(row.newest) > now + clockToleranceMs)
-    return finding('clock', `the journal's newest entry is of ${row.newest}, which is still to come`, remedy)
+    return finding('clock', `the journal's newest entry has the time ${row.newest}, which is in the future`, remedy)
   return point !== null && Date.parse(point) > now
-    ? finding('clock', `the recovery point ${point} is still to come`, remedy)
-    : ok('clock', `${apartMs} ms apart from the database's`)
+    ? finding('clock', `the recovery point ${point} is in the future`, remedy)
+    : ok('clock', `differs from the database's clock by ${apartMs} ms`)
 }

@@ -21,7 +21,7 @@ const wholeNumber = (minimum: number, maximum: number) =>
     .transform(Number)
     .pipe(z.int().min(minimum).max(maximum))
 
-/** A text that `read` makes sense of, or says what is wrong with. */
+/** A text that `read` can parse; its fault becomes the issue. */
 const readable = <T extends object>(read: (text: string) => T | { readonly fault: string }) =>
   z.string().check((context) => {
     const made = read(context.value)
@@ -34,51 +34,51 @@ const partsOf = (text: string) =>
     .map((part) => part.trim().toLowerCase())
     .filter((part) => part !== '')
 
-/** What is read from the environment; docs/generated/configuration.md is this table. */
+/** The variables that are read from the environment; docs/generated/configuration.md is this table. */
 export const environment = z.object({
   SVC_DATABASE_URL: z
     .string()
     .optional()
-    .describe('PostgreSQL 15 or newer that the daemon logs in to. Absent: the embedded PostgreSQL below SVC_DATA_DIR'),
+    .describe('The database of the daemon, PostgreSQL 15 or newer. Absent: the embedded PostgreSQL below SVC_DATA_DIR'),
   SVC_DATABASE_OWNER_URL: z
     .string()
     .optional()
     .describe(
-      "The same database as its owner, for migrations. Absent: SVC_DATABASE_URL, so that the daemon's login owns the tables",
+      "The same database with the owner's login, for migrations. Absent: SVC_DATABASE_URL; the daemon's login then owns the tables",
     ),
   SVC_DATABASE_POOL: wholeNumber(1, 200)
     .default(10)
-    .describe('Connections of one daemon, each serving one transaction at a time'),
-  SVC_DATA_DIR: z.string().min(1).default('.svc').describe('Folder of everything that is not in the database'),
-  SVC_HOST: z.string().min(1).default('127.0.0.1').describe('Address the daemon listens on'),
-  SVC_PORT: wholeNumber(0, 65535).default(8080).describe('Port the daemon listens on; 0 takes a free one'),
+    .describe('Number of database connections of one daemon; each serves one transaction at a time'),
+  SVC_DATA_DIR: z.string().min(1).default('.svc').describe('Folder for everything that is not in the database'),
+  SVC_HOST: z.string().min(1).default('127.0.0.1').describe('Address on which the daemon listens'),
+  SVC_PORT: wholeNumber(0, 65535).default(8080).describe('Port on which the daemon listens; 0 chooses a free one'),
   SVC_HEALTH_PORT: wholeNumber(0, 65535)
     .optional()
     .describe(
-      'Port of a listener of its own, on SVC_HOST, for /healthz, /readyz and /metrics, which a flood of the other one does not reach; 0 takes a free one. Absent, or SVC_PORT itself: there is one listener for all',
+      'Port of a separate listener, on SVC_HOST, for /healthz, /readyz and /metrics. A flood of API calls does not affect it; 0 chooses a free port. Absent, or equal to SVC_PORT: one listener serves everything',
     ),
   SVC_CONNECTIONS: wholeNumber(10, 100_000)
     .default(5000)
     .describe(
-      'Connections of one daemon at once. Beyond them the oldest one without a whole request gives way, of the source that has most of those; the process may open as many files and some hundred more',
+      'Maximum number of connections of one daemon. Beyond it the daemon closes the oldest connection without a whole request, of the source that has the most of these. The process must be allowed to open as many files and some hundred more',
     ),
   SVC_CONNECTIONS_PER_SOURCE: wholeNumber(5, 100_000)
     .optional()
     .describe(
-      'Connections at once from one IPv4 address or one /64 of IPv6. Absent: half of SVC_CONNECTIONS. A proxy in front is one address: give it all of them where nobody else can connect',
+      'Maximum number of connections from one IPv4 address or one /64 of IPv6. Absent: half of SVC_CONNECTIONS. A reverse proxy is one address: if only the proxy can connect, use the value of SVC_CONNECTIONS',
     ),
   SVC_SLOW_READER_SECONDS: wholeNumber(1, 3600)
     .default(15)
-    .describe('After how long a connection is closed that takes nothing of an answer, in seconds'),
+    .describe('Time after which a connection is closed if its client reads nothing of an answer, in seconds'),
   SVC_WAITING_MEBIBYTES: wholeNumber(8, 100_000)
     .default(64)
     .describe(
-      'How much of answers may wait in memory to be taken, in MiB; a quarter of it for one workspace. Beyond it readers that take nothing are closed, then reads of that workspace are refused (503)',
+      'Maximum size of all answers that wait in memory for their readers, in MiB; a quarter of it for one workspace. Beyond it, the connections of readers that read nothing are closed, and then reads of that workspace are refused (503)',
     ),
   SVC_MODE: z
     .enum(['multi', 'single'])
     .default('multi')
-    .describe('Whether the installation serves many workspaces, or one that is the installation'),
+    .describe('Whether the installation has many workspaces, or a single one'),
   SVC_TRUSTED_PROXIES: z
     .string()
     .check((context) => {
@@ -92,12 +92,12 @@ export const environment = z.object({
     })
     .default('')
     .describe(
-      'Reverse proxies whose X-Forwarded-For is believed: addresses and blocks, separated by commas. Absent: none, so that behind a proxy all callers count as one address (docs/deploying.md)',
+      'Reverse proxies whose X-Forwarded-For is trusted: addresses and blocks, separated by commas. Absent: no proxy is trusted, and behind a proxy all callers count as one address (docs/deploying.md)',
     ),
   SVC_SOURCE_RATE: wholeNumber(0, 1000)
     .default(1)
     .describe(
-      'How many times as many calls without a token one source address may make as each operation declares (docs/generated/operations.md); 0 is unlimited',
+      'Factor for the rates of calls without a token from one source address, which each operation declares (docs/generated/operations.md); 0 means unlimited',
     ),
   SVC_BASE_DOMAIN: z
     .string()
@@ -113,36 +113,36 @@ export const environment = z.object({
     .string()
     .min(16, 'must have at least 16 characters')
     .optional()
-    .describe('Token for the first set-up. Absent: the daemon makes one and prints it'),
+    .describe('Token for the set-up. Absent: the daemon makes one and prints it'),
   SVC_EVENT_NAMESPACE: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,62}$/, 'must be lower-case letters, digits and dashes')
     .default('svc')
-    .describe('First part of every event type'),
+    .describe('The first part of every event type'),
   SVC_BACKUP_DIR: z
     .string()
     .min(1)
     .optional()
-    .describe('Folder that LOCAL backup targets lie in. Absent: backups in SVC_DATA_DIR'),
+    .describe('Folder for LOCAL backup targets. Absent: backups in SVC_DATA_DIR'),
   SVC_LEDGER_FILE: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'The obligation ledger, which a recovery reads. Absent: ledger.jsonl in SVC_DATA_DIR. Keep it on another disk than the database',
+      'File of the obligation ledger, which a recovery reads. Absent: ledger.jsonl in SVC_DATA_DIR. Keep it on another disk than the database',
     ),
   SVC_SETTINGS_FILE: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'The settings of the installation as a file, YAML or JSON, read at start and on SIGHUP; while it is set they cannot be changed over the API (docs/settings.md)',
+      'File with the settings of the installation, YAML or JSON, read at start and on SIGHUP. While it is set, the API cannot change the settings (docs/settings.md)',
     ),
   SVC_LEDGER_COPY: z
     .enum(['require', 'report'])
     .default('require')
     .describe(
-      'What becomes of an act that owes a line in the obligation ledger when no backup target of the installation takes the copy within 5 s. require: it is refused (503). report: it goes on, and is a finding of svc doctor and svc recovery status. Without a target there is no copy',
+      'What happens to an action with an obligation if no backup target of the installation stores a copy of its line in the ledger within 5 s. require: the action is refused (503). report: the action continues, and svc doctor and svc recovery status report it. Without a backup target there is no copy',
     ),
   SVC_EGRESS_ALLOW: z
     .string()
@@ -157,14 +157,14 @@ export const environment = z.object({
     })
     .default('')
     .describe(
-      'What the egress guard releases beyond the internet: hosts, addresses and blocks, separated by commas. Metadata services are never released; an endpoint of this installation itself only as host:port',
+      'What the egress guard allows beyond public addresses: hosts, addresses and blocks, separated by commas. Metadata services are never allowed; an endpoint of this installation is allowed only as host:port',
     ),
   SVC_PUBLIC_URL: z
     .string()
     .regex(/^https?:\/\/[^/?#\s]+(?:\/[^?#\s]*)?$/, 'must be http(s)://host[:port][/path]')
     .optional()
     .describe(
-      'What links in mails begin with; {slug} stands for the workspace. Absent: https://{slug}. and SVC_BASE_DOMAIN, or http:// with SVC_HOST and SVC_PORT',
+      'The start of links in mail; {slug} stands for the slug of the workspace. Absent: https://{slug}. and SVC_BASE_DOMAIN, or http:// with SVC_HOST and SVC_PORT',
     ),
   SVC_SMTP_URL: readable(readRelay)
     .optional()
@@ -173,28 +173,28 @@ export const environment = z.object({
     ),
   SVC_MAIL_FROM: readable(readSender)
     .optional()
-    .describe('Who mails are from: an address, or Name <address>. Absent: svc at SVC_BASE_DOMAIN, or at localhost'),
+    .describe('Sender of mail: an address, or Name <address>. Absent: svc at SVC_BASE_DOMAIN, or at localhost'),
   SVC_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
     .default('info')
-    .describe("Least severity of the daemon's log"),
-  SVC_BODY_LIMIT_BYTES: wholeNumber(1024, 104857600).default(1048576).describe('Largest body of a request, in bytes'),
+    .describe("Lowest severity in the daemon's log"),
+  SVC_BODY_LIMIT_BYTES: wholeNumber(1024, 104857600)
+    .default(1048576)
+    .describe('Maximum size of the body of a request, in bytes'),
   SVC_STEP_UP_BOUND: z
     .enum(['optional', 'require'])
     .default('optional')
-    .describe('Whether a step-up must name the operation it is for'),
+    .describe('Whether a step-up must name its operation'),
   SVC_OPERATOR_PROBATION_HOURS: wholeNumber(0, 720)
     .default(24)
-    .describe(
-      'How long whoever enters the operator register without a step-up is on probation, in hours; 0: not at all',
-    ),
+    .describe('Probation of an operator that is added without a step-up, in hours; 0: no probation'),
   SVC_INVITATION_DAYS: wholeNumber(1, 365).default(14).describe('Life of an invitation, in days'),
   SVC_SESSION_ACCESS_MINUTES: wholeNumber(1, 1440).default(15).describe("Life of a session's access token, in minutes"),
   SVC_SESSION_REFRESH_DAYS: wholeNumber(1, 365).default(30).describe("Life of a session's refresh token, in days"),
   SVC_PURGE_SETTLE_SECONDS: wholeNumber(1, 2_592_000)
     .default(3600)
     .describe(
-      'How long a deletion has to be seen past its deadline, by both clocks, before its purge begins, in seconds',
+      'Time from when a deletion is first seen past its deadline, by both clocks, until its purge may begin, in seconds',
     ),
   SVC_WEBHOOK_RETRY_SECONDS: z
     .string()
@@ -208,21 +208,21 @@ export const environment = z.object({
     })
     .default('0,5,300,1800,7200,18000,36000,36000')
     .describe(
-      'How long each of the eight attempts at a delivery waits after the one before, in seconds, give or take a tenth; of a shorter list the last number counts for the rest',
+      'Wait before each of the eight attempts at a delivery, in seconds, give or take a tenth. If the list is shorter, its last number counts for the rest',
     ),
   SVC_WEBHOOK_DISABLE_AFTER: z
     .string()
     .regex(/^[1-9][0-9]{0,6}(,[0-9]{1,8})?$/, 'must be COUNT or COUNT,SECONDS')
     .default('40,86400')
     .describe(
-      'After how many failed attempts without a success between them, over at least how many seconds, a webhook is disabled: COUNT,SECONDS. COUNT alone keeps the 86400 seconds',
+      'COUNT,SECONDS: a webhook is disabled after COUNT failed attempts in a row over at least SECONDS. COUNT alone keeps 86400 seconds',
     ),
   SVC_SLUG_BLOCK_DAYS: wholeNumber(0, 3650)
     .default(90)
-    .describe("How long a purged workspace's slug stays out of use, in days"),
+    .describe("Time for which a purged workspace's slug cannot be used again, in days"),
   SVC_OUTBOX_DAYS: wholeNumber(1, 365)
     .default(30)
-    .describe('How long events are kept to be pulled, sent again and replayed, in days'),
+    .describe('Time for which events are stored, to be pulled, sent again and replayed, in days'),
 })
 
 export interface Config {
@@ -237,31 +237,31 @@ export interface Config {
   readonly connections: number
   readonly connectionsPerSource: number
   readonly slowReaderSeconds: number
-  /** What may wait of answers in all; one workspace has a quarter of it. */
+  /** Maximum size of all waiting answers; one workspace may use a quarter of it. */
   readonly waitingBytes: number
   readonly mode: 'multi' | 'single'
-  /** Whose X-Forwarded-For is believed. */
+  /** The proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly Block[]
-  /** What the rates of operations without a token are multiplied by; 0 is unlimited. */
+  /** The factor for the rates of operations without a token; 0 means unlimited. */
   readonly sourceRate: number
-  /** The domain whose subdomains are the workspaces' slugs; undefined serves every host alike. */
+  /** The domain whose subdomains are the workspaces' slugs; undefined: every host serves every workspace. */
   readonly baseDomain: string | undefined
   readonly keyringFile: string
   readonly setUpToken: string | undefined
   readonly eventNamespace: string
   readonly backupDir: string
   readonly ledgerFile: string
-  /** What links in mails begin with; `{slug}` stands for the workspace. */
+  /** The start of links in mail; `{slug}` stands for the slug of the workspace. */
   readonly publicUrl: string
-  /** The enforcing file; undefined: the settings are the database's. */
+  /** The file that enforces the settings; undefined: the settings are in the database. */
   readonly settingsFile: string | undefined
-  /** What becomes of an act whose line no target takes: refused, or done and reported. */
+  /** What happens to an action whose ledger line no target stores: it is refused, or done and reported. */
   readonly ledgerCopy: 'require' | 'report'
   readonly egress: Release
   readonly mail: MailSettings
-  /** The marked identity providers; a test has some of its own. */
+  /** The well-known identity providers; a test has its own. */
   readonly providerPresets: readonly Preset[]
-  /** How long one answer of an identity provider may take, in ms. */
+  /** The deadline for one answer of an identity provider, in ms. */
   readonly providerAnswerMs: number
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
   readonly bodyLimitBytes: number
@@ -273,7 +273,7 @@ export interface Config {
   readonly purgeSettleSeconds: number
   readonly slugBlockDays: number
   readonly outboxDays: number
-  /** Seconds before each of the eight attempts at a delivery. */
+  /** The wait before each of the eight attempts at a delivery, in seconds. */
   readonly webhookRetrySeconds: readonly number[]
   readonly webhookDisableAfter: { readonly failures: number; readonly seconds: number }
 }
@@ -281,7 +281,9 @@ export interface Config {
 /** Throws ConfigurationError: one line that names each wrong setting and what it must be. */
 export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
   if (env['SVC_FAILPOINTS'] && env['SVC_TEST'] !== '1')
-    throw new ConfigurationError('SVC_FAILPOINTS kills the process on purpose. It is for tests, which set SVC_TEST=1.')
+    throw new ConfigurationError(
+      'SVC_FAILPOINTS ends the process on purpose. It is only for tests, which set SVC_TEST=1.',
+    )
   const set = Object.fromEntries(Object.entries(env).filter(([name, value]) => name.startsWith('SVC_') && value !== ''))
   const parsed = environment.safeParse(set)
   if (!parsed.success) {
@@ -293,7 +295,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
   const database = databaseOf(values.SVC_DATABASE_URL, values.SVC_DATABASE_OWNER_URL)
   if (database && !values.SVC_KEYRING_FILE) {
     throw new ConfigurationError(
-      'SVC_KEYRING_FILE is not set. With SVC_DATABASE_URL it is required: name the file, or make one with `svc keyring init --file PATH`.',
+      'SVC_KEYRING_FILE is not set, but SVC_DATABASE_URL requires it. Set it to the keyring file, or make one with `svc keyring init --file PATH`.',
     )
   }
   return {
@@ -349,7 +351,7 @@ function disabling(text: string): Config['webhookDisableAfter'] {
   return { failures: Number(failures), seconds: Number(seconds) }
 }
 
-/** Any number of listeners may take a free port; a number that both name is one listener. */
+/** Two listeners with port 0 get a free port each; two listeners with the same port are one listener. */
 const healthPortOf = ({ SVC_PORT: port, SVC_HEALTH_PORT: health }: z.output<typeof environment>) =>
   health === port && port !== 0 ? undefined : health
 
@@ -359,14 +361,14 @@ function ownUrl(values: z.output<typeof environment>): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** The schema has refused what cannot be read. */
+/** The schema has already refused unreadable values. */
 function releaseOf(text: string): Release {
   const release = readRelease(text)
   if ('fault' in release) throw new ConfigurationError(`The configuration is wrong. SVC_EGRESS_ALLOW: ${release.fault}`)
   return release
 }
 
-/** The schema has refused what cannot be read. */
+/** The schema has already refused unreadable values. */
 function mailOf(
   { SVC_SMTP_URL: relay, SVC_MAIL_FROM: from, SVC_BASE_DOMAIN: domain }: z.output<typeof environment>,
   dataDir: string,
@@ -378,7 +380,7 @@ function mailOf(
   }
 }
 
-/** Migrations run as the owner; without SVC_DATABASE_OWNER_URL the daemon's login is the owner too, and `svc doctor` says so. */
+/** Migrations run as the owner. Without SVC_DATABASE_OWNER_URL the daemon's login is also the owner, and `svc doctor` warns. */
 function databaseOf(daemonUrl: string | undefined, ownerUrl: string | undefined): Config['database'] {
   if (!daemonUrl) return undefined
   try {

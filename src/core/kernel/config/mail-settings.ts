@@ -1,12 +1,12 @@
 /**
- * How mail leaves: over SMTP to the operator's relay, or, without one, into a folder.
+ * How mail is sent: over SMTP through the operator's relay, or without one into a folder.
  *
  *    SVC_SMTP_URL    smtp[s]://[user:password@]host[:port][?tls=off|offered|require]
  *    SVC_MAIL_FROM   address, or: Name <address>
  *
- * `smtps` speaks TLS from the first byte. `smtp` begins in clear and takes STARTTLS: where
- * the relay offers it, or always once there is a password to protect. A certificate is
- * checked wherever TLS is spoken. A password crosses the network in clear never.
+ * `smtps` uses TLS from the first byte. `smtp` begins in clear and uses STARTTLS: if the relay
+ * offers it, or always if there is a password to protect. With TLS, the certificate is always
+ * checked. A password never crosses the network in clear.
  *
  * Spec: decisions 6, Process interface; docs/decisions/0050.
  */
@@ -44,7 +44,7 @@ export function readRelay(text: string): Relay | Fault {
   if (!url || (url.protocol !== 'smtp:' && url.protocol !== 'smtps:'))
     return { fault: 'must be smtp://[user:password@]host[:port] or smtps://…' }
   const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase()
-  if (!/^[a-z0-9._:-]{1,253}$/.test(host)) return { fault: 'names no host' }
+  if (!/^[a-z0-9._:-]{1,253}$/.test(host)) return { fault: 'has no host' }
   if ((url.pathname !== '' && url.pathname !== '/') || url.hash !== '')
     return { fault: 'must end after the port; write a / in a password as %2F and a # as %23' }
   const login = loginOf(url)
@@ -56,7 +56,7 @@ export function readRelay(text: string): Relay | Fault {
 
 function loginOf({ username, password }: URL): Relay['login'] | Fault {
   if (username === '' && password === '') return undefined
-  if (username === '' || password === '') return { fault: 'must name both user and password, or neither' }
+  if (username === '' || password === '') return { fault: 'must have both user and password, or neither' }
   try {
     return { user: decodeURIComponent(username), password: decodeURIComponent(password) }
   } catch {
@@ -66,9 +66,9 @@ function loginOf({ username, password }: URL): Relay['login'] | Fault {
 
 function tlsOf({ protocol, searchParams }: URL, host: string, hasPassword: boolean): Relay['tls'] | Fault {
   const names = [...searchParams.keys()]
-  if (names.length > 1 || names.some((name) => name !== 'tls')) return { fault: 'takes no parameter but tls' }
+  if (names.length > 1 || names.some((name) => name !== 'tls')) return { fault: 'takes no parameter except tls' }
   const asked = searchParams.get('tls')
-  if (protocol === 'smtps:') return asked === null ? 'implicit' : { fault: 'takes tls with smtp:// only' }
+  if (protocol === 'smtps:') return asked === null ? 'implicit' : { fault: 'takes tls only with smtp://' }
   switch (asked) {
     case null:
       return hasPassword ? 'require' : 'offered'
@@ -84,7 +84,7 @@ function tlsOf({ protocol, searchParams }: URL, host: string, hasPassword: boole
   }
 }
 
-/** An address as our own accounts may have one; nothing in it can end a header or a command. */
+/** Whether mail can be sent to the address: it has the form of our accounts' addresses, and cannot end a header or a command. */
 export const isMailable = (address: string) =>
   address.length <= 254 && /^[^\s\p{C}<>()[\]\\,;:"@]+@[^\s\p{C}<>()[\]\\,;:"@]+$/u.test(address)
 
@@ -96,9 +96,9 @@ export function readSender(text: string): Sender | Fault {
   return { name: named?.['name']?.trim().replace(/^"(.*)"$/, '$1') ?? 'svc', address }
 }
 
-/** Where a workspace's mails are written without a relay: they go with it. */
+/** The folder for a workspace's mail without a relay; it is removed with the workspace. */
 export const mailFolderOf = ({ folder }: MailSettings, tenantId: string) => join(folder, tenantId)
 
-/** Where mail goes, for people; without the login. */
+/** The place to which mail goes, for people; without the login. */
 export const placeOf = ({ relay, folder }: MailSettings) =>
   relay ? `${relay.host.includes(':') ? `[${relay.host}]` : relay.host}:${relay.port}` : folder

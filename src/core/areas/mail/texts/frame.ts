@@ -20,10 +20,10 @@ export const frames: InEveryLanguage<Frame> = {
   en: {
     requester: 'Requested by',
     reason: 'Reason',
-    unexpected: 'If nobody of yours asked for this, contact the operator of this service.',
+    unexpected: 'If nobody in your workspace asked for this, contact the operator of this service.',
     notYou: 'If this was not you, change your password and contact an administrator of {workspace}.',
     stolen:
-      'If none of you meant this, a token may be stolen: docs/runbooks/operators.md says what to do, in which order.',
+      'If no operator made this change, a token may be stolen. docs/runbooks/operators.md says what to do, and in which order.',
     administrators: 'You receive this mail because you administer {workspace}.',
     account: 'You receive this mail because you have an account in {workspace}.',
     operators: 'You receive this mail because you are an operator of this service, or were one until this change.',

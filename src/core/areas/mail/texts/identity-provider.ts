@@ -5,7 +5,7 @@ export const withdrawn: InEveryLanguage = {
   en: {
     subject: 'Signing in with {provider} ends: {workspace}',
     says: [
-      'The operator of this service withdraws {provider}. Until {moment} the people of {workspace} sign in with it as before; from then on they need another way in.',
+      'The operator of this service withdraws {provider}. Until {moment} the people of {workspace} can sign in with it as before. After that they need another way to sign in.',
     ],
   },
   de: {
@@ -80,7 +80,7 @@ export const ended: InEveryLanguage = {
   en: {
     subject: 'Signing in with {provider} has ended: {workspace}',
     says: [
-      'Since {moment} nobody signs in to {workspace} with {provider}. Where no other way in is left, accounts that have a password sign in with it.',
+      'Since {moment} nobody can sign in to {workspace} with {provider}. If there is no other way to sign in, accounts with a password can sign in with it.',
     ],
   },
   de: {
@@ -153,9 +153,9 @@ export const ended: InEveryLanguage = {
 
 export const restored: InEveryLanguage = {
   en: {
-    subject: 'Signing in with {provider} goes on: {workspace}',
+    subject: 'Signing in with {provider} continues: {workspace}',
     says: [
-      'The withdrawal of {provider} was taken back on {moment}. The people of {workspace} sign in with it as before.',
+      'The withdrawal of {provider} was cancelled on {moment}. The people of {workspace} can sign in with it as before.',
     ],
   },
   de: {

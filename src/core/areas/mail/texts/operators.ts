@@ -4,7 +4,7 @@ import type { InEveryLanguage } from './language.ts'
 export const operatorAdded: InEveryLanguage = {
   en: {
     subject: 'Operator added: {account}',
-    says: ['{account} of the workspace {slug} was entered in the operator register on {moment}, by {by}.'],
+    says: ['{account} of the workspace {slug} was added to the operator register on {moment}, by {by}.'],
   },
   de: {
     subject: 'Betreiberkonto eingetragen: {account}',
@@ -158,7 +158,7 @@ export const targetAdded: InEveryLanguage = {
   en: {
     subject: 'Backup target added',
     says: [
-      'A backup target of the installation was added on {moment}, by {by}: {target}. It gets the obligation ledger, and exports of workspaces may go there.',
+      'A backup target of the installation was added on {moment}, by {by}: {target}. It gets copies of the obligation ledger, and may get exports of workspaces.',
     ],
   },
   de: {
@@ -232,7 +232,7 @@ export const targetAdded: InEveryLanguage = {
 export const targetRemoved: InEveryLanguage = {
   en: {
     subject: 'Backup target removed',
-    says: ['A backup target of the installation was removed on {moment}, by {by}: {target}. The archives at it stay.'],
+    says: ['A backup target of the installation was removed on {moment}, by {by}: {target}. Its archives stay.'],
   },
   de: {
     subject: 'Sicherungsziel entfernt',

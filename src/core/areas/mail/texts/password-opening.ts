@@ -5,7 +5,7 @@ export const opened: InEveryLanguage = {
   en: {
     subject: 'Password sign-in is open: {workspace}',
     says: [
-      'Until {moment}, every account of {workspace} that has a password may sign in with it, even where password sign-in is otherwise switched off.',
+      'Until {moment}, every account of {workspace} that has a password can sign in with it, even if password sign-in is otherwise switched off.',
     ],
   },
   de: {

@@ -5,8 +5,8 @@ export const asked: InEveryLanguage = {
   en: {
     subject: 'Set a new password: {workspace}',
     says: [
-      'Somebody asked for a new password for your account in {workspace}. The link serves once, until {moment}.',
-      'If it was not you, there is nothing to do: your password stays as it is.',
+      'Somebody asked for a new password for your account in {workspace}. The link works once, until {moment}.',
+      'If this was not you, you need to do nothing: your password stays as it is.',
     ],
     action: 'Set a new password',
   },
@@ -104,7 +104,7 @@ export const done: InEveryLanguage = {
   en: {
     subject: 'New password set: {workspace}',
     says: [
-      'A new password was set for your account in {workspace} with the link of a mail ({moment}). Every session has ended.',
+      'A new password was set for your account in {workspace} with a link from a mail ({moment}). All your sessions have ended.',
     ],
   },
   de: {

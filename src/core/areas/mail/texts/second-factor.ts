@@ -5,7 +5,7 @@ export const on: InEveryLanguage = {
   en: {
     subject: 'Second factor switched on: {workspace}',
     says: [
-      'Since {moment}, signing in to {workspace} asks for a code of your authenticator app besides your password.',
+      'Since {moment}, signing in to {workspace} requires a code of your authenticator app in addition to your password.',
     ],
   },
   de: {
@@ -71,7 +71,7 @@ export const on: InEveryLanguage = {
 export const off: InEveryLanguage = {
   en: {
     subject: 'Second factor switched off: {workspace}',
-    says: ['Since {moment}, your password alone signs you in to {workspace}. Your recovery codes are void.'],
+    says: ['Since {moment}, you sign in to {workspace} with your password alone. Your recovery codes no longer work.'],
   },
   de: {
     subject: 'Zweiter Faktor ausgeschaltet: {workspace}',
@@ -137,7 +137,7 @@ export const codeUsed: InEveryLanguage = {
   en: {
     subject: 'A recovery code was used: {workspace}',
     says: [
-      'On {moment} one of your recovery codes stood in for your authenticator app at {workspace}. It does not work again.',
+      'On {moment} one of your recovery codes was used in place of your authenticator app at {workspace}. It does not work again.',
     ],
   },
   de: {
@@ -209,7 +209,7 @@ export const codeUsed: InEveryLanguage = {
 export const codesMade: InEveryLanguage = {
   en: {
     subject: 'New recovery codes: {workspace}',
-    says: ['New recovery codes were made for your account in {workspace} on {moment}. The old ones are void.'],
+    says: ['New recovery codes were made for your account in {workspace} on {moment}. The old codes no longer work.'],
   },
   de: {
     subject: 'Neue Wiederherstellungscodes: {workspace}',
