@@ -1,10 +1,11 @@
 /**
- * How bodies are read: one parser for every media type, so that none slips past it.
+ * Reads bodies. One parser handles every media type, so that no body bypasses it.
  *
- * The media type must be the operation's own, the charset UTF-8, the bytes valid UTF-8
- * without a byte order mark, and the text JSON as kernel/values/json.ts takes it, of no more members
- * and elements than the operation takes. An empty body is no body, whatever its type says;
- * the schema then decides. The framework refuses a length above the route's limit unread.
+ * The media type must be that of the operation, the charset UTF-8, the bytes valid UTF-8
+ * without a byte order mark, and the text JSON (kernel/values/json.ts) with at most the
+ * operation's number of members and elements. An empty body counts as absent, whatever its
+ * media type; the schema then decides. The framework refuses a length above the route's
+ * limit without reading the body.
  *
  * Spec: decisions 1, Values and Problems; 7, Bounds at the door.
  */
@@ -20,7 +21,7 @@ export function addBodyParser(app: FastifyInstance): void {
     done(strangerFault(request) ?? typeFault(request) ?? null),
   )
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes, done) => {
-    // Returned through `done`, not thrown: the framework calls this from a stream's event.
+    // Passed to `done` and not thrown, because the framework calls this from a stream's event.
     try {
       done(null, bodyOf(request, bytes as Buffer))
     } catch (error) {
@@ -29,7 +30,7 @@ export function addBodyParser(app: FastifyInstance): void {
   })
 }
 
-/** Whoever brings no token has a stranger's bound at every operation. The connection ends, or the rest of the body would come. */
+/** A caller without a token has the bound of anonymous callers at every operation. The connection is closed, because the rest of the body would follow. */
 function strangerFault({ headers, routeOptions }: FastifyRequest): Problem | undefined {
   const { operation } = routeOptions.config
   const isStranger = operation !== undefined && headers.authorization === undefined
@@ -44,7 +45,7 @@ function typeFault({ raw, headers, routeOptions, is404 }: FastifyRequest): Probl
   const { operation } = routeOptions.config
   const isAnnounced = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
   if (!isAnnounced || is404 || raw.method === 'GET' || raw.method === 'HEAD') return undefined
-  // RFC 9110, 8.4: what cannot be decoded is refused, not taken for what it is not.
+  // RFC 9110, 8.4: a body in an unknown coding is refused.
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
     return wrongMediaType(operation).withHeaders({ 'accept-encoding': 'identity' })
   const { mediaType, charset } = contentTypeOf(headers['content-type'])
@@ -72,7 +73,7 @@ function textOf(bytes: Buffer): string {
 const unreadable = (code: string) =>
   new Problem('request.malformed', {}, { errors: [{ pointer: '', code, params: {} }] })
 
-/** `application/json; charset="UTF-8"` as its parts, in lower case; an unreadable one is no media type at all. */
+/** The parts of, e.g., `application/json; charset="UTF-8"`, in lower case; an unreadable value has no media type. */
 function contentTypeOf(header: string | undefined): { mediaType: string; charset: string | undefined } {
   const [mediaType = '', ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase())
   const charset = parameters.find((part) => part.startsWith('charset='))

@@ -1,18 +1,18 @@
 /**
- * How many connections there are, in all and of one source.
+ * Limits the number of connections, in total and for each source.
  *
- * A new connection is let in as long as another one can make room for it. That is the oldest one of the source that
- * has most of those on which no whole request is under way:
+ * At the limit, a new connection replaces another one: the oldest connection without a whole request under way, of
+ * the source that has the most of these.
  *
  *    UNFINISHED ──a whole request has arrived──▶ BUSY ──its answer is sent──▶ IDLE
  *        ▲ new, or half a header, or half a body   ▲──────the next request──────┘
  *
- * UNFINISHED ones go before IDLE ones, a BUSY one never goes. So whoever opens thousands of connections and sends
- * half a request on each closes the sender's own, and the time that is left for half a request becomes shorter the
- * faster they come. A source has at most `perSource`, so that the rest is always free for others; behind one proxy
- * all callers are one source, and a flood among them still gives way to whoever sends whole requests.
+ * UNFINISHED connections are closed before IDLE ones; a BUSY one is never closed. A client that opens thousands of
+ * connections with half a request on each therefore closes its own, and the faster it opens them the sooner they end.
+ * A source has at most `perSource` connections, so that the rest is free for others. Behind one proxy all callers are
+ * one source; even there, unfinished connections of a flood give way to callers that send whole requests.
  *
- * Every step is O(1): sources stand in the order of how many connections they could give up.
+ * Every step is O(1): sources are ordered by the number of connections that they could give up.
  *
  * Elsewhere: how long a connection may take (server.ts), and readers that do not read (readers.ts).
  * Spec: decisions 7, Bounds at the door; decision 0141.
@@ -28,16 +28,16 @@ export interface ConnectionLimits {
 
 export interface ConnectionCounts {
   readonly open: number
-  /** Closed for a newer one, since the start. */
+  /** Connections closed to make room for newer ones, since the start. */
   readonly gaveWay: number
-  /** Turned away because all others were busy, since the start. */
+  /** Connections refused because all others were busy, since the start. */
   readonly refused: number
 }
 
 interface Connection {
   readonly socket: Socket
   readonly source: Source
-  /** Whole requests that are not yet answered: a caller may send several at once. */
+  /** Whole requests without an answer yet; a caller may send several at once. */
   underWay: number
 }
 
@@ -64,11 +64,11 @@ class Source {
   }
 }
 
-/** Holds a server to its limits; answers how it stands. */
+/** Applies the limits to a server, and returns its counts. */
 export function boundConnections(server: Server, limits: ConnectionLimits): ConnectionCounts {
   const connections = new Connections(limits)
   server.on('connection', (socket: Socket) => connections.admit(socket))
-  // Before the framework's own listener, which may answer at once.
+  // Runs before the framework's own listener, which may answer at once.
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
     connections.follow(request, response),
   )
@@ -107,7 +107,7 @@ class Connections implements ConnectionCounts {
     socket.once('close', () => this.forget(connection))
   }
 
-  /** A request whose header is whole: its connection is busy once the body is, until it is answered. */
+  /** Called for each whole header. The connection is busy from the end of the body until the answer. */
   follow(request: IncomingMessage, response: ServerResponse): void {
     const connection = this.bySocket.get(request.socket)
     if (!connection) return
@@ -172,7 +172,7 @@ class Connections implements ConnectionCounts {
   }
 }
 
-/** Sources by how many connections they could give up. */
+/** Sources ordered by the number of connections that they could give up. */
 class Crowds {
   private readonly bySize: Set<Source>[] = []
   private most = 0

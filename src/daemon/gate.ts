@@ -1,14 +1,14 @@
 /**
- * The gate: who is calling, and whether this operation is theirs to call.
+ * The gate: identifies the caller, and decides whether it may call this operation.
  *
  * Everything follows from the operation's `needs`, in the order of decisions 1:
  *
  *    token → recovery → workspace state → scope → register → role → rate
- *    no token asked for → source (source.ts) → rate of the source (source-rate.ts)
+ *    no token needed → source (source.ts) → rate of the source (source-rate.ts)
  *
- * What cannot be a token is turned away without asking the database; the rest is one
- * look-up by the token's hash. Nothing is remembered between requests: a suspension, a
- * revocation or a removal from the register holds from the next request on every replica.
+ * A text that cannot be a token is refused without a query. Every other token needs one
+ * look-up by its hash. Nothing is cached between requests: a suspension, a revocation or a
+ * removal from the register takes effect with the next request on every replica.
  *
  * Elsewhere: syntax and size come before (body.ts, mount.ts), the schema, the step-up and
  * If-Match after (perform.ts). Spec: Authentication; decisions 2.
@@ -34,7 +34,7 @@ import { type Heard, networkOf, sourceOf } from './source.ts'
 import type { SourceRate } from './source-rate.ts'
 
 export interface Gate {
-  /** Answers who acts. Refuses auth.unauthenticated, installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required, auth.second_factor_demanded, quota.exceeded; of strangers request.limited, service.unavailable. */
+  /** The actor of the call. Refuses auth.unauthenticated, installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required, auth.second_factor_demanded, quota.exceeded; of strangers request.limited, service.unavailable. */
   admit(operation: Operation, request: Heard): Promise<Actor>
 }
 
@@ -55,7 +55,7 @@ interface CredentialRow {
   /** The rank of the highest role in any container; null where there is none. */
   readonly container_rank: number | null
   readonly is_operator: boolean
-  /** Null also where it is over. */
+  /** Null also after the probation has ended. */
   readonly probation_until: string | null
   readonly ceiling: number | bigint | null
   readonly decided_ceiling: number | bigint | null
@@ -63,7 +63,7 @@ interface CredentialRow {
   readonly is_gated: boolean
   readonly has_password: boolean
   readonly lacks_factor: boolean
-  /** What the installation decided; null where it decided nothing. */
+  /** The installation's decision; null if it decided nothing. */
   readonly factor_demanded_of: string | null
 }
 
@@ -97,7 +97,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
         !isServedWithoutFactor(needs)
       )
         refuse('auth.second_factor_demanded')
-      // Calls on /admin are the installation's, not the workspace's.
+      // Calls on /admin belong to the installation and not to the workspace.
       if (needs.caller !== 'operator' && !(needs.caller === 'workspace or operator' && actsForInstallation(actor)))
         await rate.spend(
           row.tenant_id,
@@ -138,7 +138,7 @@ async function authorize(
   }
 }
 
-/** `elsewhere`: the rank of a role in a container, where the operation asks for one there. */
+/** `elsewhere`: the rank of a role in a container, if the operation needs a role there. */
 function demandPlace(
   actor: AccountActor,
   { scope, role }: { readonly scope: Scope; readonly role: Role },
@@ -152,14 +152,14 @@ function demandScope(actor: AccountActor, scope: Scope): void {
   if (!actor.scopes.includes(scope)) refuse('auth.scope_required', { scope })
 }
 
-/** The token of an Authorization header; undefined for anything that cannot be one of ours. */
+/** The token of an Authorization header; undefined for a text that cannot be one of our tokens. */
 function bearerOf(header: string | undefined): string | undefined {
   if (header === undefined || header.length > 200) return undefined
   const [, token] = /^bearer +([^\s]+)$/i.exec(header) ?? []
   return token !== undefined && isTokenShaped(token, 'personal', 'service', 'session') ? token : undefined
 }
 
-/** The one query of every authenticated call; its plan is look-ups by key behind one by hash. */
+/** The only query of every authenticated call. Its plan is one look-up by hash, followed by look-ups by key. */
 async function findCredential(
   { pool, config }: Installation,
   lanes: LookUpLanes,
@@ -196,11 +196,11 @@ async function findCredential(
   )
   if (row) lanes.remember(hash, row.tenant_id)
   else lanes.forget(hash)
-  // Without any role an account is nobody here any more, an operator's too (docs/decisions/0151).
+  // An account without any role has left the workspace, also as an operator (docs/decisions/0151).
   return row && row.role === null && row.container_rank === null ? undefined : row
 }
 
-/** A workspace's subdomain serves its own tokens only; every other host serves all. */
+/** A workspace's subdomain serves only tokens of this workspace; every other host serves all tokens. */
 function isServedOn(config: Config, host: string | undefined, slug: string): boolean {
   const named = workspaceOfHost(config, host)
   return named === undefined || named === slug
@@ -222,7 +222,7 @@ const actorOf = (row: CredentialRow): AccountActor => ({
   epoch: row.epoch,
 })
 
-/** Asked only by callers outside the register; the rule asks again under its lock. */
+/** Needed only for callers outside the register; the rule checks again under its lock. */
 async function isRegisterEmpty({ pool }: Installation, { tenantId: lane }: AccountActor): Promise<boolean> {
   const [row] = await pool.transaction(
     asInstallation,
@@ -232,13 +232,13 @@ async function isRegisterEmpty({ pool }: Installation, { tenantId: lane }: Accou
   return row?.is_empty === true
 }
 
-/** Notes that a credential is in use, once a minute and off the caller's path; a note that fails is made by a later call. */
+/** Records the use of a credential, at most once a minute and after the call. If it fails, a later call records it. */
 function noteUse({ pool }: Installation, actor: AccountActor, noted: Set<string>): void {
   const { tenantId, credentialId: id, sessionId } = actor
   if (noted.has(id)) return
   noted.add(id)
   const write = (tx: Tx) => async () => {
-    // The session before its credential, as everything that ends them takes their locks.
+    // The session is locked before its credential, in the same order as by everything that ends them.
     const session =
       sessionId === null
         ? undefined
@@ -248,7 +248,7 @@ function noteUse({ pool }: Installation, actor: AccountActor, noted: Set<string>
       tx`update credential set last_used_at = now() where tenant_id = ${tenantId} and id = ${id}`,
     ])
   }
-  // A change by the workspace's people like any other: it must not commit behind a suspension, nor behind the gate.
+  // This is a change by the workspace's people, so it must not commit after a suspension or after the gate has closed.
   const note = pool.transaction(
     asInstallation,
     (tx) => admitted(tx, { workspace: tenantId, gateAccess: gateAccessOf(actor) }, write(tx)),

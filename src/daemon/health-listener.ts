@@ -1,12 +1,12 @@
 /**
- * Health and metrics on a listener of their own, where SVC_HEALTH_PORT names one.
+ * The separate listener for health and metrics, if SVC_HEALTH_PORT is set.
  *
- *    SVC_PORT          the API, /healthz and /readyz; /metrics only while there is no other listener
- *    SVC_HEALTH_PORT   /healthz, /readyz and /metrics, with limits of its own
+ *    SVC_PORT          the API, /healthz and /readyz; /metrics only without a separate listener
+ *    SVC_HEALTH_PORT   /healthz, /readyz and /metrics, with its own limits
  *
- * Whatever fills the connections of the API leaves these alone, so an orchestrator does not restart a daemon that is
- * merely flooded, and the port can be kept from the public. It is closed last: while the daemon drains, /readyz says
- * so (503). Spec: decisions 7, Bounds at the door; decision 0141.
+ * A flood of API connections does not affect this listener, so an orchestrator does not restart a daemon that is only
+ * flooded, and the port can be kept from the public. It is closed last: while the daemon drains, /readyz answers 503.
+ * Spec: decisions 7, Bounds at the door; decision 0141.
  */
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../core/kernel/config/config.ts'
@@ -20,7 +20,7 @@ interface ListenerLimits {
   readonly readers: ReaderLimits
 }
 
-/** What holds on the API's listener. */
+/** The limits of the API's listener. */
 export const apiLimits = (config: Config): ListenerLimits => ({
   connections: { inAll: config.connections, perSource: config.connectionsPerSource },
   readers: {
@@ -30,13 +30,13 @@ export const apiLimits = (config: Config): ListenerLimits => ({
   },
 })
 
-/** What holds where only probes and scrapers call. */
+/** The limits of the health listener, which only probes and scrapers call. */
 const healthLimits = (config: Config): ListenerLimits => ({
   connections: { inAll: 100, perSource: 50 },
   readers: { slowAfterMs: config.slowReaderSeconds * 1000, inAllBytes: 4 * 1024 * 1024, ofOneBytes: 1024 * 1024 },
 })
 
-/** The listener; it serves nothing of the API. */
+/** The health listener; it does not serve the API. */
 export const buildHealthServer = (
   installation: Installation,
   options: Pick<ServerOptions, 'log' | 'metrics' | 'readiness'>,

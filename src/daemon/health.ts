@@ -1,11 +1,11 @@
 /**
- * Whether the process is up, whether it can serve, and its metrics.
+ * Says whether the process is up and whether it can serve, and has its metrics.
  *
- *    /healthz   200 while the process answers at all; asks nothing of the database, so that
- *               an orchestrator does not restart a daemon because PostgreSQL is away
- *    /readyz    200 once every named check passes, 503 otherwise; a balancer's question, answered
- *               within 2 s whatever the checks do
- *    /metrics   Prometheus; on the listener of its own where there is one (health-listener.ts)
+ *    /healthz   200 while the process answers. It does not use the database, so that an
+ *               orchestrator does not restart a daemon because PostgreSQL is down
+ *    /readyz    200 if every named check passes, else 503. It is for load balancers and
+ *               answers within 2 s, however long the checks take
+ *    /metrics   Prometheus; on the separate listener if there is one (health-listener.ts)
  *
  * Spec: decisions 1, Roots.
  */
@@ -13,7 +13,7 @@ import type { FastifyInstance } from 'fastify'
 import { writeJson } from '../core/kernel/values/json.ts'
 import type { Metrics } from './metrics.ts'
 
-/** A check answers undefined when it passes, and otherwise what is wrong, in one line without secrets. */
+/** A check returns undefined if it passes, else the fault in one line without secrets. */
 type Check = () => Promise<string | undefined>
 export type Readiness = Readonly<Record<string, Check>>
 
@@ -49,7 +49,7 @@ export function addHealth(
   )
 }
 
-/** A balancer asks every few seconds and gives up after as many. */
+/** A load balancer asks every few seconds, and stops waiting after the same time. */
 const patienceMs = 1_500
 
 async function check(wanted: readonly { readonly name: string; readonly run: Check }[]): Promise<Verdict> {
@@ -66,8 +66,8 @@ async function check(wanted: readonly { readonly name: string; readonly run: Che
 }
 
 /**
- * Callers who ask while the answer is being found get that one: nobody can load the database
- * through /readyz, and a check that hangs is joined by the next verdict, not run beside itself.
+ * Callers that ask during a check share its result. So nobody can load the database through
+ * /readyz, and a hanging check is not started a second time.
  */
 function shared<T>(find: () => Promise<T>): () => Promise<T> {
   let finding: Promise<T> | undefined

@@ -1,14 +1,14 @@
 /**
- * Refusals that are answered a second late.
+ * Delays refusals by a second.
  *
- * A refusal is cheap, and thousands a second are not: they would keep the one thread of this
- * process from everybody else. So whoever floods is told a second later, and each of its
- * connections costs one answer a second. Decision record 0146.
+ * One refusal is cheap, but thousands a second would keep the single thread of this process
+ * busy. So a flooding caller gets its refusals a second later, and each of its connections
+ * costs one answer a second. Decision record 0146.
  */
 import { setTimeout } from 'node:timers/promises'
 
 export interface HeldRefusals {
-  /** Waits a second, or not at all while a thousand wait. */
+  /** Waits a second; not at all while a thousand others wait. */
   hold(): Promise<void>
 }
 

@@ -1,13 +1,12 @@
 /**
- * Whom a request is meant for: its Host header, read by one strict reader.
+ * The addressed workspace: the Host header, read by one strict parser.
  *
- *    acme.example.org:8080     the workspace `acme`, where the base domain is `example.org`
- *    ACME.example.org.         the same: capitals and one final dot change nothing
- *    acme.example.org..        no host: 400
+ *    acme.example.org:8080     the workspace `acme`, if the base domain is `example.org`
+ *    ACME.example.org.         the same: case and one final dot change nothing
+ *    acme.example.org..        not a host: 400
  *
- * A spelling that another reader would take for the subdomain, and this one for some other
- * host, would serve a workspace's subdomain to the tokens of another; so what is no host by
- * the letter is refused, not passed over.
+ * If another parser read a spelling as the subdomain and this one did not, a workspace's
+ * subdomain would serve tokens of another workspace. So every invalid host is refused.
  *
  * Spec: decisions 2, Workspaces and hosts; RFC 9112, 3.2.
  */
@@ -16,7 +15,7 @@ import { refuse } from '../core/contract/problem.ts'
 import type { Config } from '../core/kernel/config/config.ts'
 
 export interface Host {
-  /** In lower case, without the final dot; empty where the header is. */
+  /** In lower case, without the final dot; empty if the header is empty. */
   readonly name: string
   readonly port: number | undefined
 }
@@ -24,7 +23,7 @@ export interface Host {
 const nameAndPort = /^([a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*)\.?(?::([0-9]{0,5}))?$/i
 const literalAndPort = /^(\[[0-9a-f:.]{2,45}\])(?::([0-9]{0,5}))?$/i
 
-/** A host as a header or a target names it; undefined for what is none. */
+/** The host of a header or a target; undefined for an invalid one. */
 export function readHost(text: string): Host | undefined {
   if (text === '') return { name: '', port: undefined }
   const [, name, digits] = nameAndPort.exec(text) ?? literalAndPort.exec(text) ?? []
@@ -34,7 +33,7 @@ export function readHost(text: string): Host | undefined {
   return port !== undefined && port > 65_535 ? undefined : { name: name.toLowerCase(), port }
 }
 
-/** The slug that a host names; undefined where it names no workspace. Refuses request.malformed for what is no host. */
+/** The slug in a host; undefined if the host is not that of a workspace. Refuses request.malformed for an invalid host. */
 export function workspaceOfHost({ baseDomain }: Config, header: string | undefined): string | undefined {
   if (baseDomain === undefined || header === undefined) return undefined
   const host = readHost(header)

@@ -1,10 +1,10 @@
 /**
  * The log: one JSON object per line on stderr.
  *
- * An allow-list, not a redaction list: a line is built from the members named here and
- * nothing else, so a header, a query, a body or a token has no way in. Of an error only
- * its name, code, message and stack are told, and of a database error not even the
- * message, because PostgreSQL quotes values in it.
+ * It is an allow-list and not a redaction list: a line has only the members named here, so
+ * headers, queries, bodies and tokens cannot get into it. Of an error it has only the name,
+ * code, message and stack. Of a database error it has no message, because PostgreSQL quotes
+ * values in it.
  *
  * Spec: decisions 6; house rules on secrets.
  */
@@ -27,10 +27,10 @@ export interface Log {
   request(line: RequestLine): void
   info(event: string, facts?: Readonly<Record<string, string | number | boolean>>): void
   warn(event: string, facts?: Readonly<Record<string, string | number | boolean>>): void
-  /** A failure of ours, under the request it belongs to, if any. */
+  /** An internal failure, with its request if there is one. */
   failure(event: string, error: unknown, requestId?: string): void
   fatal(event: string, error: unknown): void
-  /** Writes what is still buffered; for the moment before the process ends. */
+  /** Writes the buffered lines; called before the process ends. */
   flush(): void
 }
 
@@ -55,13 +55,13 @@ export function openLog(
       try {
         destination.flushSync?.()
       } catch {
-        // The destination is not open yet, or gone: there is nobody left to tell.
+        // The destination is not open yet, or closed, so nothing can be written.
       }
     },
   }
 }
 
-/** The moment of a line. Lines come many to a millisecond, and writing a date takes longer than the rest of one. */
+/** The time of a line, cached: there are many lines in a millisecond, and formatting a date takes longer than the rest of a line. */
 let millisecond = 0
 let written = ''
 function timestamp(): string {

@@ -1,28 +1,28 @@
 /**
- * Under whose name the gate waits for a connection before it knows who is calling.
+ * The lane in which the gate waits for a connection before it knows the caller.
  *
- * A token that was good a moment ago waits with its workspace; any other with what else its
- * source sends that is unknown. It says who takes turns with whom and nothing else: every call
- * is looked up and believed as if nothing were remembered here, so a hint that is out of date
- * costs its bearer a place in another queue. However many tokens somebody makes up, they wait
- * for each other: neither a workspace nor a token that was minted a moment ago waits behind them.
- * Of IPv6 the gate names the network (source.ts), or one subscriber's 65,536 sources had a lane each.
+ * A token that was valid recently waits in the lane of its workspace. Any other token waits
+ * in the lane of its source. The lane decides only the order of waiting: every call is looked
+ * up in full, so an outdated hint only puts a call into another queue. Invented tokens wait
+ * only for each other: neither a workspace nor a new token waits behind them. For IPv6 the
+ * gate uses the network (source.ts); otherwise the 65,536 sources of one subscriber would
+ * have a lane each.
  *
  * Spec: docs/decisions/0143.
  */
 export interface LookUpLanes {
-  /** `source` is asked for only where the token is unknown. */
+  /** `source` is called only if the token is unknown. */
   of(hash: Buffer, source: () => string): string
   remember(hash: Buffer, tenantId: string): void
-  /** For a token that is good no more: it waits with its source from now on. */
+  /** For a token that is no longer valid: from now on it waits in the lane of its source. */
   forget(hash: Buffer): void
 }
 
 const mostRemembered = 10_000
 
-/** `most`: tokens remembered at most; the one unheard of for longest is forgotten first. */
+/** `most`: the maximum number of remembered tokens; the one unused for longest is forgotten first. */
 export function openLookUpLanes(most = mostRemembered): LookUpLanes {
-  /** In the order in which they were last heard of. */
+  /** In the order of their last use. */
   const lanes = new Map<string, string>()
   return {
     of(hash, source) {
@@ -44,5 +44,5 @@ export function openLookUpLanes(most = mostRemembered): LookUpLanes {
   }
 }
 
-/** Half of it: enough to tell tokens apart, and no look-up could be made with it. */
+/** Half of the hash: enough to distinguish tokens, but not enough for a look-up. */
 const keyOf = (hash: Buffer) => hash.toString('latin1', 0, 16)

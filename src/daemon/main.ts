@@ -3,12 +3,12 @@
  *
  *    boot ──▶ listen ──▶ "listening on …" ──▶ SIGTERM ──▶ drain (10 s at most) ──▶ exit
  *
- * Roles: `api` serves and queues, `worker` works the queue off and serves only its health,
- * `all` does both. A start that fails says so in one line on stderr.
+ * Roles: `api` serves requests and queues jobs, `worker` runs the jobs and serves only its
+ * health, `all` does both. A failed start prints one line on stderr.
  *
- * Draining: no new connection, what is in flight is answered, jobs at work are waited for,
- * then queue, pool and the embedded database are closed. A failure nobody caught drains as
- * well, in 5 s: after it no state in memory is to be trusted.
+ * To drain, the daemon accepts no new connections, answers the requests under way, waits for
+ * running jobs, and then closes the queue, the pool and the embedded database. An uncaught
+ * failure drains as well, within 5 s, because afterwards no state in memory can be trusted.
  *
  * Spec: decisions 6, Process interface.
  */
@@ -40,9 +40,9 @@ export type DaemonRole = 'api' | 'worker' | 'all'
 export interface Daemon {
   /** `http://127.0.0.1:8080` */
   readonly address: string
-  /** The listener for health and metrics alone, where there is one. */
+  /** The separate listener for health and metrics, if there is one. */
   readonly healthAddress: string | undefined
-  /** Undefined once the installation is set up, and when the operator chose it himself. */
+  /** Undefined after the installation was set up, and if the operator chose the token (SVC_SETUP_TOKEN). */
   readonly setUpToken: string | undefined
   /** What SIGHUP does (reload.ts): reads the keyring and the settings file again. Never rejects. */
   reload(): Promise<void>
@@ -52,9 +52,9 @@ export interface Daemon {
 
 const drainMs = 10_000
 const drainAfterFailureMs = 5_000
-/** Connections that wait to be accepted: a burst of thousands must not make others wait a second for their next try. */
+/** Connections that may wait to be accepted. Beyond it, a burst would make others wait a second for their next try. */
 const backlog = 4_096
-/** Callers who have not finished by then are cut off, so that the rest of the drain has its time. */
+/** Requests that are not finished by then are cut off, to leave time for the rest of the drain. */
 const requestGraceMs = 5_000
 
 /** Starts a daemon inside this process. Throws what bootInstallation throws, and what `listen` does. */
@@ -66,7 +66,7 @@ export async function startDaemon(config: Config, role: DaemonRole, log: Log): P
     note: (line) => log.info(line),
     onQueueError: (error) => log.failure('queue', error),
   })
-  // What was opened last is closed first.
+  // Closed in the reverse order of opening.
   const closing: (() => Promise<void>)[] = [() => booted.close()]
   const closeAll = async () => {
     for (const close of closing.reverse()) await close().catch((error: unknown) => log.failure('closing', error))
@@ -104,7 +104,7 @@ async function serve(
   const setUpToken = await offerSetUp(installation)
   const rewind = await detectRewind(installation)
   if (rewind)
-    log.warn('the database lies behind what was acknowledged: the gate is closed', {
+    log.warn('the database lacks changes that were acknowledged: the gate is closed', {
       found_by: rewind.found_by,
       ...rewind.params,
     })
@@ -124,12 +124,12 @@ async function serve(
     closing.push(() => worker.close())
   }
   const dispatcher = role === 'api' ? undefined : startDeliveries(installation, log)
-  // At the same time: callers and targets may each take most of what the drain has.
+  // Both at the same time, because requests and deliveries may each need most of the drain's time.
   closing.push(async () => {
     await Promise.all([closeServer(app), dispatcher?.close()])
   })
   await app.listen({ host: config.host, port: config.port, backlog })
-  // Behind the other: whoever hears that the daemon is ready can call it.
+  // After the API's listener, so that a healthy daemon can also be called.
   await health?.listen({ host: config.host, port: config.healthPort ?? 0 }).catch((error: Error) => {
     throw Object.assign(error, { setting: 'SVC_HEALTH_PORT' } satisfies Partial<ListenFailure>)
   })
@@ -149,7 +149,7 @@ async function serve(
   }
 }
 
-/** Deliveries go through the guarded client and nothing else; it is loaded, with its megabytes, when the first one is sent. */
+/** Deliveries use only the guarded client. It takes megabytes of memory, so it is loaded at the first delivery. */
 const startDeliveries = (installation: Installation, log: Log) =>
   startDispatcher(
     installation,
@@ -159,7 +159,7 @@ const startDeliveries = (installation: Installation, log: Log) =>
 
 async function closeServer(app: FastifyInstance): Promise<void> {
   const cut = setTimeout(() => app.server.closeAllConnections(), requestGraceMs)
-  // A connection that was busy a moment ago is kept open by Node for its next request.
+  // Node keeps a connection open for its next request after an answer, so idle ones are closed repeatedly.
   const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
   try {
     await app.close()
@@ -174,11 +174,11 @@ function addressOf(app: FastifyInstance, host: string): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Runs the daemon as this process, and says on stdout where it and its health listen; sets the exit code. */
+/** Runs the daemon as this process, prints its addresses on stdout, and sets the exit code. */
 export async function runDaemon({ role }: { readonly role: DaemonRole }): Promise<void> {
   try {
     const { address, healthAddress, setUpToken } = await serveUntilSignal(role)
-    // On stdout, apart from the log: these lines are for whoever started the daemon.
+    // On stdout, apart from the log, for the person or program that started the daemon.
     if (setUpToken) process.stdout.write(`set-up token: ${setUpToken}\n`)
     if (healthAddress !== undefined) process.stdout.write(`health on ${healthAddress}\n`)
     process.stdout.write(`listening on ${address}\n`)
@@ -189,18 +189,18 @@ export async function runDaemon({ role }: { readonly role: DaemonRole }): Promis
   }
 }
 
-/** Starts the daemon of this process, which ends with it: drained, on SIGTERM and SIGINT. Throws what startDaemon throws. */
+/** Starts the daemon in this process; SIGTERM and SIGINT drain it and end the process. Throws what startDaemon throws. */
 export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
   const config = readConfig()
   const log = openLog(config.logLevel)
   const daemon = await startDaemon(config, role, log)
-  // The old heap grows by 60 % before it is collected again, not by up to 300: hostile targets made it 73 MB larger. As
-  // a flag of the start it would have Node compile its own code anew, for each command of svc.
+  // The old heap may grow by 60 % before its next collection, and not by up to 300 %, which made it 73 MB larger with
+  // hostile targets. As a flag at the start, it would make Node compile its own code again for each command of svc.
   setFlagsFromString('--heap-growing-percent=60')
 
   const end = async (code: number, withinMs: number) => {
     setTimeout(() => {
-      log.warn('drain took too long')
+      log.warn('the drain took too long')
       log.flush()
       process.exit(1)
     }, withinMs).unref()
@@ -214,12 +214,12 @@ export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
     void end(0, drainMs)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => drain(signal))
-  // Of a daemon on a terminal it means that the terminal is gone, and with it whoever would stop the daemon.
+  // On a terminal, SIGHUP means that the terminal was closed, so nobody could stop the daemon any more.
   if (process.stdin.isTTY) process.once('SIGHUP', () => drain('SIGHUP'))
   else process.on('SIGHUP', () => void daemon.reload())
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.once(event, (error: unknown) => {
-      process.on(event, () => {}) // one more on the way down changes nothing
+      process.on(event, () => {}) // a further failure during the drain is ignored
       log.fatal(event, error)
       void end(1, drainAfterFailureMs)
     })
@@ -239,7 +239,10 @@ export function startFailure(error: unknown): { readonly line: string; readonly 
   if (error instanceof ConfigurationError) return { line: error.message, code: 2 }
   const { name, message, address, port, syscall, setting = 'SVC_PORT' } = error as ListenFailure
   if (codeOf(error) === 'EADDRINUSE')
-    return { line: `The port ${port} on ${address} is in use. Stop what listens there, or set ${setting}.`, code: 1 }
+    return {
+      line: `The port ${port} on ${address} is in use. Stop the program that uses it, or set ${setting}.`,
+      code: 1,
+    }
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
     return {
       line: `Cannot listen on ${address ?? 'SVC_HOST'}: ${codeOf(error)}. Check SVC_HOST and ${setting}.`,

@@ -1,8 +1,8 @@
 /**
- * Prometheus metrics: how many requests, how long, how full the pool is.
+ * Prometheus metrics: the number and duration of requests, and the state of the pool.
  *
- * Labels are the operation and the status class, never a workspace or an account: what a
- * scraper keeps for years must not tell who works when, nor grow with the workspaces.
+ * Labels are the operation and the status class, never a workspace or an account. Metrics are
+ * stored for years, so they must not show who works when, and must not grow with the workspaces.
  */
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Pool } from '../core/kernel/database/pool.ts'
@@ -11,15 +11,15 @@ import type { ReaderCounts } from './readers.ts'
 
 export interface Metrics {
   started(): void
-  /** `operation` is an operation's id, or a name of a route outside the API. */
+  /** `operation` is an operation's id, or the name of a route outside the API. */
   answered(operation: string, status: number, seconds: number): void
-  /** Tells of a listener's connections and readers from now on. */
+  /** Adds the counts of a listener's connections and readers. */
   watch(listener: string, door: Door): void
   text(): Promise<string>
   readonly contentType: string
 }
 
-/** How one listener stands. */
+/** The counts of one listener. */
 export interface Door {
   readonly connections: ConnectionCounts
   readonly readers: ReaderCounts
@@ -48,7 +48,7 @@ export function openMetrics(pool: Pool): Metrics {
   const doors = new Map<string, Door>()
   gaugeDoors(register, doors)
 
-  // The package makes the labels' key anew at each call; there are no more of them than operations and classes.
+  // The package builds the key of the labels at each call. The cache is bounded by operations and classes.
   const labelled = new Map<string, ReturnType<typeof durations.labels>>()
   const series = (operation: string, status: number) => {
     const statusClass = `${Math.floor(status / 100)}xx`

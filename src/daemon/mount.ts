@@ -1,9 +1,9 @@
 /**
  * Every operation as a route: syntax → gate → perform → answer.
  *
- * Nothing is written per operation; status, headers and media types follow from its data.
- * A path with a percent sign is served nowhere: no path of ours needs one, and a decoded
- * `%3A` would reach an action under a second spelling.
+ * There is no code for single operations; status, headers and media types follow from their
+ * data. A path with a percent sign is always refused: no path of ours needs one, and a
+ * decoded `%3A` would be a second spelling of an action.
  *
  * Spec: decisions 1, ETag, Merge-patch, Lists.
  */
@@ -39,11 +39,11 @@ export function mountOperations(app: FastifyInstance, served: Served, operations
   }
 }
 
-/** The operation's own bound, below the ceiling of the configuration. */
+/** The bound of the operation, at most that of the configuration. */
 const bodyLimitOf = ({ bodyLimitBytes }: Config, operation: Operation) =>
   Math.min(bodyLimitBytes, boundsOf(operation).bytes)
 
-/** What is the same for everybody is made once; whoever asks is held to the operation's rate all the same. */
+/** An answer that is the same for everybody is made once; callers still have the rate of the operation. */
 function fixedAnswer({ installation, gate }: Served, operation: Operation): Prepared {
   const send = prepared(async () => (await perform(installation, operation, anyone, {})).body ?? '')
   return async (request, reply) => {
@@ -76,7 +76,7 @@ async function answer(
       request,
       reply,
       await seats.within(actor.source, () => {
-        // Left while it waited: nobody reads the answer.
+        // The caller left while the call waited, so nobody reads the answer.
         if (request.raw.socket.destroyed) refuse('request.malformed')
         return perform(installation, operation, actor, sent)
       }),
@@ -97,7 +97,7 @@ function sentBy(installation: Installation, operation: Operation, request: Fasti
   }
 }
 
-/** Node joins a header that is sent twice with a comma, which no value of ours contains; If-Match is a list anyway. */
+/** Node joins a repeated header with a comma, which no value of ours contains; If-Match is a list in any case. */
 const one = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
 
 /** Signing in on a workspace's own host needs no slug in the body (decisions 2). */

@@ -1,11 +1,11 @@
 /**
- * JSON Schemas of the contracts, with what has a name as a component.
+ * JSON Schemas of the contracts; named schemas become components.
  *
- * A schema is one thing on its way in and another on its way out (a default is optional
- * in a request and always there in an answer); where the two differ, the one on its way
- * in gets a twin, `BucketInput`.
+ * A schema can differ between requests and answers: a member with a default is optional in a
+ * request and always present in an answer. If the two differ, the schema for requests gets
+ * its own component, `BucketInput`.
  *
- * The numbers of int64 are bigint here: the document is written by kernel/values/json.ts, exactly.
+ * int64 values are bigint here, and kernel/values/json.ts writes them exactly.
  */
 import { z } from 'zod'
 import { writeJson } from '../core/kernel/values/json.ts'
@@ -23,7 +23,7 @@ export interface JsonSchema {
 type Direction = 'input' | 'output'
 
 export interface Schemas {
-  /** The schema, or a reference to it where it has a name. */
+  /** The schema, or a reference to it if it has a name. */
   of(schema: z.ZodType, direction: Direction): JsonSchema
   /** Every component that was referred to so far, by name. */
   components(): Record<string, JsonSchema>
@@ -31,10 +31,10 @@ export interface Schemas {
 
 export function openSchemas(): Schemas {
   const components = new Map<string, JsonSchema>()
-  /** As zod converted them, by component name: what tells whether two are one. */
+  /** The schemas as zod converted them, by component name, to find out whether two are equal. */
   const sources = new Map<string, string>()
 
-  /** The name that a named schema goes by. */
+  /** The name of a named schema. */
   const nameOf = (id: string, schema: JsonSchema, direction: Direction): string => {
     const source = writeJson(schema)
     const isTwin = sources.has(id) && sources.get(id) !== source
@@ -67,7 +67,7 @@ export function openSchemas(): Schemas {
   }
 }
 
-/** A schema whose references lead to components, under the names those got. */
+/** The schema with references to components under their final names. */
 function rewritten(node: unknown, names: ReadonlyMap<string, string>): unknown {
   if (Array.isArray(node)) return node.map((member) => rewritten(member, names))
   if (typeof node !== 'object' || node === null) return node
@@ -80,7 +80,7 @@ function rewritten(node: unknown, names: ReadonlyMap<string, string>): unknown {
 
 const hex = { input: '[0-9a-fA-F]', output: '[0-9a-f]' }
 
-/** A schema and all within it as contract/vocabulary.ts means them, where zod's conversion says too much or too little. */
+/** Corrects a schema and its parts to the meaning in contract/vocabulary.ts, where zod's conversion is too strict or too loose. */
 function inOurVocabulary(node: unknown, direction: Direction): unknown {
   if (Array.isArray(node)) return node.map((member) => inOurVocabulary(member, direction))
   if (typeof node !== 'object' || node === null) return node
@@ -95,7 +95,7 @@ function said(schema: JsonSchema, direction: Direction): JsonSchema {
       return { ...rest, maximum: 9223372036854775807n }
     case 'uuid':
       return { ...rest, pattern: `^${[8, 4, 4, 4, 12].map((digits) => `${hex[direction]}{${digits}}`).join('-')}$` }
-    // The format says it; zod's patterns for these are hundreds of characters long.
+    // The format is sufficient; zod's patterns for these are hundreds of characters long.
     case 'date-time':
     case 'email':
       return rest

@@ -1,9 +1,9 @@
 /**
  * The OpenAPI 3.1 document, made from the operations' data alone.
  *
- * What an operation can answer follows from its declaration: its success, the refusals of
- * its `needs`, of its headers and its body, those it `refuses`, and those that any call
- * can meet. So the document cannot promise less or more than the gate and perform() do.
+ * The possible answers of an operation follow from its declaration: its success, the
+ * refusals of its `needs`, its headers and its body, those in `refuses`, and those of every
+ * call. So the document promises exactly what the gate and perform() do.
  *
  * Elsewhere: schemas and their components (openapi-schemas.ts).
  * Spec: decisions 1, Roots; Errors.
@@ -189,7 +189,7 @@ function membersOf(schema: Operation['params'], place: 'path' | 'query', schemas
   })
 }
 
-/** Whether the answer is one representation with a version of its own, or always the same. */
+/** Whether the answer is one versioned representation, or always the same. */
 const hasEtag = ({ success }: Operation) =>
   success.fixed === true ||
   (success.answer !== undefined && 'shape' in success.answer && 'version' in (success.answer.shape as object))

@@ -1,9 +1,9 @@
 /**
- * An answer that is the same for everybody as long as the daemon runs: written once,
- * compressed once in each coding, and from then on only sent.
+ * An answer that is the same for everybody while the daemon runs. It is written once and
+ * compressed once in each coding.
  *
- * Made at the first call, because nobody should wait for it at the start. The codings are
- * made off the event loop. Each coding has an ETag of its own: a strong tag stands for bytes.
+ * It is made at the first call, so that it does not delay the start. The codings are made
+ * off the event loop. Each coding has its own ETag, because a strong tag stands for bytes.
  *
  * Spec: decisions 1, ETag; RFC 9110, 8.8.3.3 and 12.5.3.
  */
@@ -22,7 +22,7 @@ interface Made {
 
 export type Prepared = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-/** Sends the JSON text that `write` answers when it is first asked; a failure is not kept. */
+/** Sends the JSON text that `write` returns at the first call; a failure is not cached. */
 export function prepared(write: () => string | Promise<string>): Prepared {
   const codings = new Map<Coding, Promise<Made>>()
   const made = (coding: Coding): Promise<Made> => {
@@ -50,7 +50,7 @@ async function written(write: () => string | Promise<string>): Promise<Made> {
 }
 
 const compressed = {
-  // The best there is takes a second and a half of a processor for the whole document, and saves a tenth.
+  // The highest quality takes 1.5 s of processor time for the whole document, and saves only a tenth.
   br: (bytes: Buffer) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
   gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: 9 }),
 }
@@ -60,7 +60,7 @@ const encoded = async ({ bytes, etag }: Made, coding: 'br' | 'gzip'): Promise<Ma
   etag: etag.replace(/"$/, `-${coding}"`),
 })
 
-/** The best coding that the caller names and does not refuse by `q=0`. */
+/** The best coding that the caller accepts. */
 function codingFor(header: string | string[] | undefined): Coding {
   const taken = String(header ?? '')
     .toLowerCase()

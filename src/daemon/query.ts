@@ -1,9 +1,9 @@
 /**
- * How a query is read: names and values, percent-decoded, and no more of them than any
- * operation could mean.
+ * Reads a query: names and values, percent-decoded, and at most as many as any operation
+ * can use.
  *
- * The router reads the query before a hook can refuse it, so a query that is not read is
- * answered as one of two marks, and the first hook refuses those.
+ * The router reads the query before a hook can refuse it. So an invalid query is returned as
+ * one of two marks, which the first hook refuses.
  *
  * Spec: decisions 7, Bounds at the door.
  */
@@ -16,7 +16,7 @@ type Query = Record<string, string | string[]>
 const tooMany: Query = Object.freeze(Object.create(null))
 const undecodable: Query = Object.freeze(Object.create(null))
 
-/** A query as an object without a prototype; a name that is sent several times has a list. */
+/** A query as an object without a prototype; a repeated name has a list. */
 export function readQuery(text: string): Query {
   const query: Query = Object.create(null)
   if (text === '') return query
@@ -25,11 +25,11 @@ export function readQuery(text: string): Query {
     for (const part of text.split('&')) if (part !== '') add(query, part)
     return query
   } catch {
-    return undecodable // a percent sign that begins no character
+    return undecodable // a percent sign that does not begin a character
   }
 }
 
-/** Counted before anything is made of it. */
+/** Counts the members before anything is allocated for them. */
 function isMore(text: string): boolean {
   let members = 1
   for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) members += 1

@@ -1,16 +1,16 @@
 /**
  * The request rate of a workspace, `api_requests_per_minute`, shared by every replica.
  *
- * One row per workspace says until when its requests are paid for (the generic cell rate
- * algorithm): each request moves that moment on by 60 s / limit, and none may move it
- * further than 60 s ahead of the database's clock. So a rested workspace may send its
- * whole minute at once, and then goes on at the limit's pace.
+ * One row per workspace has the time until which its requests are paid for (the generic cell
+ * rate algorithm). Each request moves that time forward by 60 s / limit, and at most to 60 s
+ * ahead of the database's clock. So an idle workspace may send the requests of a whole
+ * minute at once, and then continues at the pace of the limit.
  *
- * A busy workspace does not write a row per call: a daemon leases several requests at
- * once, at most a second's worth (and never more than 50), and they lapse after a second.
- * The lease grows while it is used up and shrinks while it lapses; what lapses is lost
- * to the workspace for that minute, so the limit is never exceeded. A refusal is
- * remembered for as long as it must last, so that a flood does not reach the database.
+ * A busy workspace does not write a row for each call. A daemon leases several requests at
+ * once, at most those of one second (and at most 50), and they expire after a second. The
+ * lease grows while it is used up and shrinks while it expires. Expired requests are lost
+ * for that minute, so the limit is never exceeded. A refusal is remembered until the next
+ * request is possible, so that a flood does not reach the database.
  *
  * Spec: decisions 1 (429) and 4 (TenantQuotas); Quota semantics.
  */
@@ -27,15 +27,15 @@ export interface Rate {
 const windowSeconds = 60
 const leaseMs = 1_000
 const largestLease = 50
-/** Workspaces remembered at most; the one unused for longest is forgotten, which costs it a lease. */
+/** The maximum number of remembered workspaces. The one unused for longest is forgotten, and loses its lease. */
 const remembered = 10_000
 
-/** What this daemon knows of one workspace; moments are monotonic, in ms. */
+/** The state of one workspace in this daemon; times are monotonic, in ms. */
 interface Lease {
   limit: number
   left: number
   until: number
-  /** How many to ask for next time. */
+  /** The size of the next lease. */
   next: number
   refusedUntil: number
   waiting: number
@@ -47,7 +47,7 @@ export function openRate(pool: Pool): Rate {
 
   const leaseOf = (tenantId: string, limit: number): Lease => {
     const known = leases.get(tenantId)
-    // Another limit than before: what was leased or refused under the old one does not count.
+    // The limit has changed, so leases and refusals under the old one do not count.
     const lease =
       known?.limit === limit
         ? known
@@ -86,7 +86,7 @@ function taken(lease: Lease): boolean {
   return true
 }
 
-/** Asks for as many as the last lease showed to be needed, or as are waiting; and if that is too many, for one. */
+/** Asks for the number that the last lease showed to be needed, or that is waiting; if that is refused, for one. */
 async function renew(pool: Pool, tenantId: string, lease: Lease): Promise<void> {
   const aSecondsWorth = Math.max(1, Math.floor(lease.limit / windowSeconds))
   lease.next = lease.left < 1 ? Math.min(lease.next * 2, aSecondsWorth) : 1
@@ -106,7 +106,7 @@ async function renew(pool: Pool, tenantId: string, lease: Lease): Promise<void> 
 
 interface Payment {
   readonly isPaid: boolean
-  /** Until one more request can be paid. */
+  /** The time until one more request can be paid. */
   readonly waitSeconds: number
 }
 
@@ -122,7 +122,7 @@ async function pay(pool: Pool, tenantId: string, limit: number, requests: number
       on conflict (tenant_id) do update
       set paid_until = greatest(rate.paid_until, now()) + make_interval(secs => ${price}::float8)
       where greatest(rate.paid_until, now()) + make_interval(secs => ${price}::float8) <= now() + make_interval(secs => ${windowSeconds}::float8)`
-      // Behind the other in the same packet, and only needed when it paid nothing.
+      // In the same packet after the first statement, and needed only if that paid nothing.
       const ahead = tx<{ seconds: number }[]>`
       select extract(epoch from paid_until - now())::float8 as seconds from request_rate where tenant_id = ${tenantId}`
       const [{ count }, [row]] = await Promise.all([paid, ahead])

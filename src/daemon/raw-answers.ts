@@ -1,9 +1,9 @@
 /**
- * Answers to what never became a request: bytes that Node's parser refuses, headers that
- * are too large or too slow, CONNECT, an Expect nobody knows.
+ * Answers to input that never becomes a request: bytes that Node's parser refuses, headers
+ * that are too large or too slow, CONNECT, an unknown Expect.
  *
- * There is no request object yet, so the problem document is written by hand and the
- * connection is closed: after a parser error nobody knows where the next request begins.
+ * There is no request object yet, so the problem document is written by hand. The connection
+ * is closed, because after a parser error the start of the next request is unknown.
  * Spec: decisions 1, Problems ("Every answer carries X-Request-Id").
  */
 
@@ -15,7 +15,7 @@ import { problemType } from './refusals.ts'
 
 const ending = new WeakSet<Duplex>()
 
-/** Whatever else comes on this connection is not answered: it ends behind the answer that is on its way. */
+/** Ends the connection after the current answer; further requests on it are not answered. */
 export const endConnection = (socket: Duplex) => ending.add(socket)
 
 /** The answer to a parser error, by Node's error code. */
@@ -37,7 +37,7 @@ function problemOfParser(code: string | undefined): Problem {
   return new Problem('request.malformed', {}, { errors: [{ parameter: '', code: fault, params: {} }] })
 }
 
-/** What Node answers by itself, or not at all, becomes a problem too. */
+/** Cases that Node answers by itself, or not at all, also become problems. */
 export function answerTheRest(server: Server): void {
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     answerRaw(socket, new Problem('request.method', { allow: '' }, { headers: { allow: '' } }))

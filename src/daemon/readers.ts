@@ -1,20 +1,21 @@
 /**
- * Answers that wait to be taken, and readers that do not take them.
+ * Bounds the memory of answers that wait for slow readers.
  *
- * An answer that the network does not take lies in the daemon's memory. Each counts, from the moment it is made
- * until it is sent, for its holder: the workspace, or the source address of somebody who has not said who they are.
+ * An answer that the network has not accepted yet is in the daemon's memory. From when it is made until it is sent, its
+ * bytes count for its holder: the workspace, or the source address of an anonymous caller.
  *
- *    took nothing for `slowAfterMs`             its connection is closed
- *    the holder has `ofOneBytes` waiting        its readers that took nothing for a second are closed, the one that
- *                                               has stood still for longest first; if there is none, 503 for its reads
- *    all have `inAllBytes` waiting              the same for the holder of most; where that is somebody else, its
- *                                               oldest reader is closed in any case, so that nobody is refused for another
+ *    a reader reads nothing for `slowAfterMs`   its connection is closed
+ *    a holder has `ofOneBytes` waiting          its readers that read nothing for a second are closed, the one that has
+ *                                               stalled for longest first; without such a reader, its reads get 503
+ *    all holders have `inAllBytes` waiting      the same for the holder of the most bytes; if that is another one than
+ *                                               the caller, its oldest reader is closed in any case, so that no caller
+ *                                               is refused because of another holder
  *
- * A read is refused before its work begins, and once more when its answer is made: what was admitted together may be
- * too much together. A change is always answered: it has happened, and its answer is small.
+ * A read is checked before its work begins, and again when its answer is made, because reads that were admitted at the
+ * same time can be too much together. A change is always answered: it has happened, and its answer is small.
  *
- * Whether a reader takes anything is seen in what its socket still has to send, looked at once a second for all that
- * wait; there is no timer for each. Spec: decisions 7, Bounds at the door; decision 0140.
+ * Once a second, one timer compares the unsent bytes of every waiting socket with those of a second ago.
+ * Spec: decisions 7, Bounds at the door; decision 0140.
  */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -30,18 +31,18 @@ export interface ReaderLimits {
 }
 
 export interface Readers {
-  /** Refuses service.unavailable while what waits for the caller's workspace leaves no room for another answer. */
+  /** Refuses service.unavailable while the waiting answers of the caller's holder leave no room for another one. */
   checkRoom(request: FastifyRequest): void
-  /** Notes that so many bytes of an answer now wait for its connection; what was noted of it before is sent. */
+  /** Records that `bytes` of an answer now wait for its connection; the bytes recorded before were sent. */
   hold(request: FastifyRequest, response: ServerResponse, bytes: number): void
   readonly counts: ReaderCounts
 }
 
 export interface ReaderCounts {
   readonly waitingBytes: number
-  /** Readers closed for their slowness, since the start. */
+  /** Slow readers whose connections were closed, since the start. */
   readonly closed: number
-  /** Reads refused for want of room, since the start. */
+  /** Reads refused because there was no room, since the start. */
   readonly refused: number
 }
 
@@ -50,7 +51,7 @@ interface Holder {
   bytes: number
   /** Oldest first. */
   readonly readers: Set<Reader>
-  /** Those that took nothing between the last two looks, the one that has stood still for longest first. */
+  /** The readers that read nothing between the last two checks, ordered by how long they have stalled. */
   stalled: Reader[]
 }
 
@@ -60,13 +61,13 @@ interface Reader {
   readonly socket: Socket
   readonly holder: Holder
   bytes: number
-  /** What its socket had to send when it was last looked at; -1 before that. */
+  /** The unsent bytes of its socket at the last check; -1 before the first. */
   unsent: number
   movedAt: number
 }
 
 const lookEachMs = 1_000
-/** A smaller answer is sent even where there is no room: a network takes it at once, and a probe or a refusal must get through. */
+/** A smaller answer is sent even without room: the network accepts it at once, and a probe or a refusal must get through. */
 const smallAnswerBytes = 16 * 1024
 
 export function followReaders(app: FastifyInstance, limits: ReaderLimits): Readers {
@@ -127,7 +128,7 @@ class WaitingReaders implements Readers {
     this.waitingBytes += more
   }
 
-  /** Whether so many bytes more may wait for the caller's holder, once slow readers have made room. */
+  /** Whether `bytes` more may wait for the caller's holder; closes slow readers to make room. */
   makesRoom(request: FastifyRequest, bytes: number): boolean {
     const name = holderOf(request)
     const holder = this.holders.get(name)
@@ -144,11 +145,11 @@ class WaitingReaders implements Readers {
     return true
   }
 
-  /** Looks who has taken something since the last time, and closes who has not for too long. */
+  /** Checks which readers have read something since the last check, and closes those that have stalled for too long. */
   look(now: number): void {
     for (const reader of this.readers.values()) {
       const { socket } = reader
-      // An answer that stood behind another one, unsent, hears nothing of its connection's end.
+      // An unsent answer that is queued after another one gets no event when its connection ends.
       if (socket.destroyed) this.release(reader)
       else if (hasMoved(reader)) reader.movedAt = now
       else if (now - reader.movedAt >= this.limits.slowAfterMs) this.close(reader)
@@ -172,7 +173,7 @@ class WaitingReaders implements Readers {
     return reader
   }
 
-  /** Closes a reader's connection; false without one. */
+  /** Closes a reader's connection; false without a reader. */
   private close(reader: Reader | undefined): boolean {
     if (!reader) return false
     if (!reader.socket.destroyed) {
@@ -196,25 +197,25 @@ class WaitingReaders implements Readers {
   private largest(): Holder {
     let largest: Holder | undefined
     for (const holder of this.holders.values()) if (holder.bytes > (largest?.bytes ?? 0)) largest = holder
-    if (!largest) throw new Error('bytes wait that nobody holds')
+    if (!largest) throw new Error('waiting bytes have no holder')
     return largest
   }
 }
 
-/** The workspace, or the source of somebody who has not said who they are. */
+/** The workspace, or the source address of an anonymous caller. */
 function holderOf({ actor, raw }: FastifyRequest): string {
   if (actor && isAccount(actor)) return actor.tenantId
   return actor?.kind === 'ANYONE' && actor.source !== '' ? actor.source : sourceOfConnection(raw.socket.remoteAddress)
 }
 
-/** The reader that has stood still for longest and still does. */
+/** The reader that has stalled for longest and still does. */
 function nextStalled({ stalled, readers }: Holder): Reader | undefined {
   for (let reader = stalled.pop(); reader; reader = stalled.pop())
     if (readers.has(reader) && !hasMoved(reader)) return reader
   return undefined
 }
 
-/** Whether the reader has taken something since the last time this was asked; one that nothing is sent to yet has no fault. */
+/** Whether the reader has read something since the last check. A reader without unsent bytes counts as moving. */
 function hasMoved(reader: Reader): boolean {
   const unsent = unsentOf(reader.socket)
   const isMoved = unsent === 0 || unsent !== reader.unsent
@@ -222,7 +223,7 @@ function hasMoved(reader: Reader): boolean {
   return isMoved
 }
 
-/** `writableLength` counts a text whole until all of it is sent; only the handle knows of its parts, as Node's own timeout does. */
+/** `writableLength` counts a whole text until all of it is sent; only the handle, which Node's own timeout uses, knows the sent parts. */
 function unsentOf(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }
   return socket.writableLength + (handle?.writeQueueSize ?? 0)

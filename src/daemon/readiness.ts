@@ -1,8 +1,9 @@
 /**
- * What has to hold before traffic is sent here. Spec: decisions 1, `/readyz`.
+ * The checks that decide whether traffic may be sent here. Spec: decisions 1, `/readyz`.
  *
- * Each check is one short query over the pool, so that a full pool shows as well. They wait for
- * their connections in a lane of their own: a flood must not make a balancer take the daemon away.
+ * Each check is one short query through the pool, so that it also detects a full pool. The
+ * checks wait for connections in their own lane, so that a load balancer does not remove the
+ * daemon because of a flood.
  */
 
 import { lookAtGate } from '../core/areas/recovery/gate.ts'
@@ -25,7 +26,7 @@ export function readinessOf(installation: Installation, isDraining: () => boolea
     },
 
     migrations: async () => {
-      // As the login itself: the three roles have no business with this table.
+      // Read as the login itself, because the three roles have no right to this table.
       const applied = await pool.transaction(
         '',
         (tx) => tx.last<{ name: string }[]>`select name from pgmigrations`,
@@ -50,7 +51,7 @@ export function readinessOf(installation: Installation, isDraining: () => boolea
       )
       const lost = keys.filter(({ key_id }) => !keyring.has(key_id))
       return lost.length > 0
-        ? `stored values name ${lost.length} key(s) that the ring lacks, the first is ${lost[0]?.key_id}`
+        ? `stored values need ${lost.length} key(s) that the keyring lacks, the first is ${lost[0]?.key_id}`
         : undefined
     },
   }

@@ -1,8 +1,8 @@
 /**
  * The OpenAPI document and the page that shows it.
  *
- * The page brings its own script and fonts; its content security policy keeps the
- * browser from asking any other host, whatever the page's package does in a later release.
+ * The page has its own script and fonts. Its content security policy forbids requests to
+ * other hosts, whatever a later release of the page's package does.
  */
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Operation } from '../core/contract/operation.ts'
@@ -33,15 +33,15 @@ export function addReference(app: FastifyInstance, operations: readonly Operatio
 }
 
 /**
- * The page is a server of its own inside this one, made at the first visit: loaded, its
- * package holds 45 MB, and most daemons are never asked for it.
+ * The page is a second server inside this one, made at the first visit, because its package
+ * needs 45 MB of memory and most daemons never serve the page.
  */
 function addPage(app: FastifyInstance): void {
   let made: Promise<FastifyInstance> | undefined
   app.addHook('onClose', async () => (await made)?.close())
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { host } = request.headers
-    // The page makes a URL of the Host header, and would throw on what is none.
+    // The page makes a URL of the Host header, and would throw for an invalid one.
     if (!URL.canParse(`http://${host}`)) throw new Problem('request.malformed')
     made ??= makePage()
     const page = await (await made).inject({ method: 'GET', url: request.url, headers: { host } })
@@ -65,7 +65,7 @@ async function makePage(): Promise<FastifyInstance> {
       pageTitle: 'svc API',
       withDefaultFonts: false,
       telemetry: false,
-      // None of the package's own services: what is documented here stays here.
+      // The package's online services are off, so that no documentation leaves this daemon.
       hideClientButton: true,
       showDeveloperTools: 'never',
       agent: { disabled: true },

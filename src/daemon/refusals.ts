@@ -1,9 +1,9 @@
 /**
- * Whatever goes wrong leaves the daemon as a problem document, and only from here.
+ * Turns every failure into a problem document; this is the only place that sends one.
  *
  *    a rule's refusal, a violated constraint, a database away    problemOf (core)
  *    what Fastify itself refuses                                 by its error code, below
- *    anything else                                               500 `internal`, told to the log only
+ *    anything else                                               500 `internal`; only the log has details
  *
  * Spec: Errors; decisions 1, Problems.
  */
@@ -43,7 +43,7 @@ export function refusalOf(
     case 'FST_ERR_MAX_PARAM_LENGTH':
     case 'FST_ERR_INVALID_URL':
     case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
-    case 'ECONNRESET': // the caller left in the middle of the body; nobody reads the answer
+    case 'ECONNRESET': // the caller left during the body, so nobody reads the answer
       return new Problem('request.malformed')
     case 'FST_ERR_HANDLER_TIMEOUT':
       return new Problem('service.unavailable')
@@ -52,7 +52,7 @@ export function refusalOf(
   }
 }
 
-/** Sends the problem, with the headers that its status demands. */
+/** Sends the problem, with the headers that its status requires. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
   request.refusal = problem.code
   reply
@@ -64,11 +64,11 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
   const challenge = challengeOf(problem)
   if (challenge && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', challenge)
   if (problem.status === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')
-  // Bytes, because the framework adds a charset to texts, which this media type does not have.
+  // Sent as bytes, because the framework adds a charset to texts, and this media type has none.
   reply.send(Buffer.from(writeJson(problemBody(problem, request.id))))
 }
 
-/** RFC 9110: a 401 always says how to authenticate; RFC 9470: and when a fresh proof is what is missing. */
+/** A 401 always says how to authenticate (RFC 9110), and whether a new step-up is missing (RFC 9470). */
 function challengeOf({ status, code }: Problem): string | undefined {
   if (code === 'auth.step_up_required') return 'Bearer error="insufficient_user_authentication", max_age=300'
   return status === 401 ? 'Bearer' : undefined

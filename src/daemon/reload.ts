@@ -1,7 +1,6 @@
 /**
- * What SIGHUP does: reads the keyring file and the settings file again. A file that is
- * refused is told in the log and changes nothing. One reload after another, so that the
- * files that were written last are the ones in force.
+ * SIGHUP reads the keyring file and the settings file again. A refused file changes nothing
+ * and is logged. Reloads run one after another, so that the newest files are in force.
  *
  * Spec: house rules on the keyring; decisions 4, InstallationSettings.
  */
@@ -25,7 +24,7 @@ async function readKeyringAgain({ installation: { keyring }, rereadKeyring }: Bo
     for (const line of await rereadKeyring()) log.warn(line)
     log.info('the keyring was read again', { keys: keyring.ids.length, current: keyring.current })
   } catch (error) {
-    const event = 'the keyring was not read again; the one in use stays'
+    const event = 'the keyring was not read again; the previous one stays in use'
     if (error instanceof ConfigurationError) log.warn(event, { reason: error.message })
     else log.failure(event, error)
   }
@@ -38,7 +37,7 @@ async function readSettingsAgain(installation: Installation, log: Log): Promise<
     const moved = await settleSettings(installation)
     log.info('the settings file is in force', { file, moved: moved.join(' ') })
   } catch (error) {
-    const event = 'the settings file is refused; what was in force stays'
+    const event = 'the settings file is refused; the previous settings stay in force'
     if (error instanceof SettingsFileRefused) log.warn(event, { file, faults: error.faults.join('; ') })
     else log.failure('reading the settings file', error)
   }

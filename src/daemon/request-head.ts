@@ -1,9 +1,9 @@
 /**
- * What the head of a request must be before a route is looked for.
+ * Checks the head of a request before routing.
  *
- * Node's parser takes what this daemon and a proxy before it could read in two ways: two
- * values of a header that has one, a target that names another host than the Host header,
- * a body in a coding that nobody undoes. Each is refused, and the connection ends there.
+ * Node's parser accepts requests that this daemon and a proxy in front of it could read in
+ * different ways: two values of a single-valued header, a target with another host than the
+ * Host header, a body in an unsupported coding. Each is refused, and the connection is closed.
  *
  * Spec: decisions 1, Problems; RFC 9110, 5.3; RFC 9112, 3.2 and 6.1.
  */
@@ -11,7 +11,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Violation } from '../core/contract/problem.ts'
 import { readHost } from './host.ts'
 
-/** Headers of one value. Node drops the second one of most of them without a word. */
+/** Single-valued headers. Node silently drops the second value of most of them. */
 const single = new Map(
   [
     'Host',
@@ -26,7 +26,7 @@ const single = new Map(
 
 const absolute = /^(https?):\/\/([^/?#]*)(.*)$/is
 
-/** The target as a path: `http://host/path` is what proxies are sent, and every server has to take it. */
+/** The target as a path. Every server must also accept the form `http://host/path`, which clients send to proxies. */
 export function pathOfTarget(target = ''): string {
   if (target.startsWith('/')) return target
   const [, , , path] = absolute.exec(target) ?? []
@@ -34,7 +34,7 @@ export function pathOfTarget(target = ''): string {
   return path.startsWith('/') ? path : `/${path}`
 }
 
-/** What is wrong with the head of a request; undefined when nothing is. */
+/** The fault of the head of a request, if any. */
 export function headFault({ raw, originalUrl }: FastifyRequest): Violation | undefined {
   const { httpVersion, rawHeaders } = raw
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return broken('', 'http.version')
@@ -58,7 +58,7 @@ function hostFault(host: string | undefined, httpVersion: string): Violation | u
   return readHost(host) ? undefined : broken('Host', 'value.format')
 }
 
-/** A target that names its host counts as the Host header would; where they differ, a proxy may have gone by the other one. */
+/** A target with a host must have the same host as the Host header, because a proxy may have used either. */
 function targetFault(target: string, header: string | undefined): Violation | undefined {
   const [, scheme, authority] = target.startsWith('/') ? [] : (absolute.exec(target) ?? [])
   if (scheme === undefined || authority === undefined) return undefined
@@ -70,7 +70,7 @@ function targetFault(target: string, header: string | undefined): Violation | un
   return isSame ? undefined : broken('Host', 'host.mismatch')
 }
 
-/** Chunks are the one coding that is undone here; HTTP/1.0 has none. */
+/** Only the chunked coding is supported here; HTTP/1.0 has no codings. */
 function codingFault(coding: string | undefined, httpVersion: string): Violation | undefined {
   if (coding === undefined || (httpVersion === '1.1' && coding.trim().toLowerCase() === 'chunked')) return undefined
   return broken('Transfer-Encoding', 'value.one_of', { values: ['chunked'] })

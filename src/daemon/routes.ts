@@ -1,11 +1,11 @@
 /**
- * Where operations are served: path templates in the router's form, and back.
+ * Converts path templates to the router's form, and back.
  *
  *    /admin/tenants/{tenantId}:suspend   →   /api/v1/admin/tenants/:tenantId(^[^:/]+)::suspend
  *
- * The router takes a path parameter for a whole segment unless it is told where the
- * parameter ends; a colon ends every one of ours, so that `{id}` never swallows an action
- * and two actions of one resource are two routes. Spec: decisions 1, Conventions.
+ * For the router, a path parameter is a whole segment unless its end is given. Our parameters
+ * end at a colon, so that `{id}` does not include an action, and two actions of one resource
+ * are two routes. Spec: decisions 1, Conventions.
  */
 import type { Operation } from '../core/contract/operation.ts'
 
@@ -20,7 +20,7 @@ export function routeOf(path: string): string {
   return `${root}${route}${action === undefined ? '' : `::${action}`}`
 }
 
-/** Answers which methods a path is served with, in alphabetical order; none for a path that nothing is served on. */
+/** The methods of a path in alphabetical order; empty for an unknown path. */
 export function allowedMethods(operations: readonly Pick<Operation, 'path' | 'method'>[]): (path: string) => string[] {
   const served = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>()
   for (const { path, method } of operations) {

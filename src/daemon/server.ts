@@ -7,15 +7,16 @@
  *                    └─ whatever is thrown, anywhere ──▶ refusals.ts
  *
  * Limits: 10 s for the headers, 30 s for the whole request, 5 s between two requests of a
- * connection, 16 KiB of headers, fifty members of a query, a body as large as the operation
- * takes (operation.ts), below the ceiling of the configuration; how many connections
- * (connections.ts), and how much waits for slow readers (readers.ts). The request id is
- * always our own: one from outside would let a caller forge another's trace.
+ * connection, 16 KiB of headers, fifty members of a query. A body has the bound of its
+ * operation (operation.ts) and of the configuration. The number of connections
+ * (connections.ts) and the bytes that wait for slow readers (readers.ts) are limited, too.
+ * The daemon always makes the request id itself, because a caller could otherwise use
+ * another caller's id in the log.
  *
- * While it closes, the server goes on answering what arrives on open connections and
- * closes each behind its answer; a 503 would be a lie as long as the work can be done.
+ * While it closes, the server still answers requests on open connections and closes each
+ * connection after its answer. It sends no 503, because it can still do the work.
  *
- * HEAD is served wherever GET is (RFC 9110, 9.1); OPTIONS is not served: 405.
+ * HEAD is served wherever GET is (RFC 9110, 9.1). OPTIONS is answered 405.
  */
 
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -49,16 +50,16 @@ import { openSourceSeats } from './source-seats.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who calls, once the gate knows. */
+    /** The caller, after the gate has identified it. */
     actor: Actor | undefined
-    /** The code of the problem that was answered, or why the answer was cut off. */
+    /** The code of the answered problem, or why the answer was cut off. */
     refusal: string | undefined
     /** Logs a failure that can no longer be answered. */
     failed(error: unknown): void
   }
   interface FastifyContextConfig {
     operation?: Operation
-    /** What metrics and the log call a route that is no operation. */
+    /** The name in metrics and log of a route that is not an operation. */
     label?: string
   }
 }
@@ -67,7 +68,7 @@ export interface ServerOptions {
   readonly log: Log
   readonly metrics: Metrics
   readonly readiness: Readiness
-  /** A worker serves its health only, as the listener of its own for that does (health-listener.ts). */
+  /** False for a worker and for the health listener (health-listener.ts): they serve only health. */
   readonly servesApi: boolean
   /** Whether `/metrics` is here; health is on every listener. */
   readonly servesMetrics: boolean
@@ -82,7 +83,7 @@ const limits = {
   keepAliveTimeout: 5_000,
   maxRequestsPerSocket: 10_000,
   maxHeaders: 200,
-  /** Node looks for late requests this often; its default of 30 s would let slow ones live three times their limit. */
+  /** How often Node checks for late requests; with its default of 30 s, slow ones would live three times their limit. */
   connectionsCheckingInterval: 1_000,
   headersTimeout: 10_000,
 }
@@ -106,7 +107,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 100, querystringParser: readQuery },
     rewriteUrl: ({ url }) => pathOfTarget(url),
-    // A missing Host is refused below: Node would answer it without a body.
+    // A missing Host is refused below, because Node would answer it without a body.
     http: {
       headersTimeout: limits.headersTimeout,
       connectionsCheckingInterval: limits.connectionsCheckingInterval,
@@ -146,7 +147,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   const refuseUnknown = options.servesApi
     ? refuseUnknownRoute(everyOperation, [...served, ...ofReference, passwordPagePath])
     : refuseUnknownRoute([], served)
-  // Before the body: the framework has an opinion of its own on some methods' bodies.
+  // Checked before the body, because the framework refuses bodies of some methods by itself.
   app.addHook('onRequest', (request, reply, done) => (request.is404 ? refuseUnknown(request, reply) : done()))
   app.setNotFoundHandler(refuseUnknown)
 
@@ -167,13 +168,13 @@ function mountApi(app: FastifyInstance, installation: Installation, readers: Rea
   mountOperations(app, { installation, gate, seats, readers }, everyOperation)
 }
 
-/** Says once that somebody forwards calls who is not named: a proxy behind which all callers count as one, or a liar. */
+/** Warns once about an unknown forwarder: either a proxy behind which all callers count as one, or a false header. */
 function addProxyWarning(app: FastifyInstance, log: Log, proxies: Config['trustedProxies']): void {
   let isSaid = false
   app.addHook('onRequest', (request, _reply, done) => {
     if (!isSaid && isUnknownProxy(request.raw, proxies)) {
       isSaid = true
-      log.warn('calls are forwarded by an address that SVC_TRUSTED_PROXIES does not name', {
+      log.warn('an address that is not in SVC_TRUSTED_PROXIES forwards calls', {
         from: request.raw.socket.remoteAddress ?? '',
       })
     }
@@ -181,7 +182,7 @@ function addProxyWarning(app: FastifyInstance, log: Log, proxies: Config['truste
   })
 }
 
-/** While the server closes, every answer says that its connection ends here, so that nobody sends one more request into it. */
+/** While the server closes, every answer has `connection: close`, so that no further request is sent on its connection. */
 function addFarewell(app: FastifyInstance): void {
   let isClosing = false
   app.addHook('preClose', async () => {
@@ -198,15 +199,15 @@ function sendRefusal(log: Log, error: unknown, request: FastifyRequest, reply: F
   const refusal = refusalOf(error, config?.operation, bodyLimit)
   const isOurs = refusal === undefined || refusal.status >= 500
   if (isOurs) log.failure(refusal ? refusal.code : 'request failed', refusalCause(error), request.id)
-  // What was set for the answer that failed does not belong to this one.
+  // Headers that were set for the failed answer do not belong to this one.
   for (const name of ['etag', 'location', 'content-length']) reply.removeHeader(name)
   sendProblem(request, reply, refusal ?? new Problem('internal'))
 }
 
-/** A lost database says more by what lost it. */
+/** The cause says more than the error for a lost database. */
 const refusalCause = (error: unknown) => (error instanceof Error && error.cause instanceof Error ? error.cause : error)
 
-/** Sets the request id on the answer, and refuses what no route can serve. */
+/** Sets the request id on the answer, and refuses requests that no route can serve. */
 function checkRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
   reply.header('x-request-id', request.id)
   const fault = headFault(request)
@@ -241,7 +242,7 @@ function addObservation(app: FastifyInstance, { log, metrics }: ServerOptions): 
   app.addHook('onRequest', (request, reply, done) => {
     const startedAt = performance.now()
     metrics.started()
-    // Not the framework's onResponse, which never comes when the connection ends before the answer does.
+    // The framework's onResponse is not used: it is not called if the connection ends before the answer.
     reply.raw.once('close', () => {
       const status = statusOf(request, reply)
       const seconds = (performance.now() - startedAt) / 1000
@@ -252,7 +253,7 @@ function addObservation(app: FastifyInstance, { log, metrics }: ServerOptions): 
   })
 }
 
-/** What the caller got: 499, as others call it, where he left before the answer was whole; 500 where we cut it off. */
+/** The status that the caller got; 499, as is common, if the caller left before the whole answer, 500 if we cut it off. */
 function statusOf({ refusal }: FastifyRequest, { raw, statusCode }: FastifyReply): number {
   if (raw.writableFinished) return statusCode
   return refusal === 'internal' ? 500 : 499

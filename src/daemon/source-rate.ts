@@ -1,12 +1,13 @@
 /**
- * How often one source may make a call that nobody has to sign in for.
+ * The rate of calls without a token from one source.
  *
- * The same cell rate as a workspace's (rate.ts): a moment until when the calls of a source
- * are paid for. It is kept in this process and not in the database, because what it is there
- * for is that a flood of strangers reaches no database. N daemons therefore serve N times as many,
- * and a restart forgets. What it keeps is bounded: the source unheard of for longest is forgotten first.
+ * It is the same cell rate as that of a workspace (rate.ts): the time until which the calls
+ * of a source are paid for. It is kept in this process and not in the database, so that a
+ * flood of anonymous calls does not reach the database. N daemons therefore allow N times as
+ * many calls, and a restart resets the rates. The number of remembered sources is bounded:
+ * the source that was silent for longest is forgotten first.
  *
- * A source that was just refused and asks again hears of it a second later (held-refusals.ts).
+ * A source that was just refused and calls again gets its refusal a second later (held-refusals.ts).
  *
  * Spec: decisions 1 (429), 7 (Overload); docs/decisions/0147.
  */
@@ -24,21 +25,21 @@ const mostRemembered = 50_000
 interface Account {
   /** In ms. */
   readonly paidUntil: number
-  /** Was refused since it last paid. */
+  /** Whether it was refused since it last paid. */
   isRefused: boolean
 }
 
-/** `factor`: how many times as many as an operation declares (SVC_SOURCE_RATE); 0 is unlimited. `now` in ms. */
+/** `factor` multiplies the rate that an operation declares (SVC_SOURCE_RATE); 0 means unlimited. `now` in ms. */
 export function openSourceRate(factor: number, held: HeldRefusals, now = () => performance.now()): SourceRate {
   /** In the order in which they last paid. */
   const accounts = new Map<string, Account>()
 
-  /** Answers how long it is until the next call, in ms, or 0 and pays for one. */
+  /** Pays for a call and returns 0, or returns the time until the next call in ms. */
   const pay = (payer: string, { calls, seconds }: CallBound): number => {
     const moment = now()
     const windowMs = seconds * 1000
     const paidUntil = Math.max(accounts.get(payer)?.paidUntil ?? 0, moment) + windowMs / (calls * factor)
-    // A microsecond's grace: the sum of many parts of the window is not exactly the window.
+    // A tolerance of a microsecond, because the sum of many parts of the window is not exactly the window.
     const wait = paidUntil - windowMs - moment
     if (wait > 0.001) return wait
     accounts.delete(payer)
@@ -47,7 +48,7 @@ export function openSourceRate(factor: number, held: HeldRefusals, now = () => p
     return 0
   }
 
-  /** Holds the refusal back of a payer that was refused before. */
+  /** Delays the refusal of a source that was refused before. */
   const noteRefusal = async (payer: string): Promise<void> => {
     const account = accounts.get(payer)
     if (!account) return
@@ -68,7 +69,7 @@ export function openSourceRate(factor: number, held: HeldRefusals, now = () => p
   }
 }
 
-/** Whatever is rested is as good as unknown; of the others as many as there is room for are kept. */
+/** Removes sources whose time has passed, which are like unknown ones; of the others it keeps the bounded number. */
 function forget(accounts: Map<string, Account>, moment: number): void {
   for (const [payer, { paidUntil }] of accounts) {
     if (paidUntil > moment && accounts.size <= mostRemembered) return

@@ -1,24 +1,24 @@
 /**
- * How many calls of one source are under way at a time.
+ * Limits the concurrent calls of one source.
  *
- * A stranger's call may cost statements and a hash. Four of one source are carried out at
- * once and the next 64 wait for those, so that a flood from one address takes neither the
- * connections to the database nor the place of others; it waits for itself, before anything
- * is done for it. Decision record 0146. Spec: decisions 7, Overload.
+ * An anonymous call may cost statements and a hash. Four calls of one source run at once and
+ * the next 64 wait. So a flood from one address takes neither the database connections nor
+ * the places of others: its calls wait for each other, before any work is done for them.
+ * Decision record 0146. Spec: decisions 7, Overload.
  */
 import { Problem } from '../core/contract/problem.ts'
 import type { HeldRefusals } from './held-refusals.ts'
 
 export interface SourceSeats {
-  /** Carries the work out once the source has a seat. Refuses service.unavailable where too many of it wait. */
+  /** Runs the work when the source has a free seat. Refuses service.unavailable if too many of its calls wait. */
   within<T>(source: string, work: () => Promise<T>): Promise<T>
 }
 
-/** Of the ten connections to the database that a daemon has by default. */
+/** Out of the ten database connections that a daemon has by default. */
 const seatsOfOne = 4
 const mostWaiting = 64
 
-/** `factor`: how many times as many seats a source has, as its rates (SVC_SOURCE_RATE); those of 0 are as of 1. */
+/** `factor` multiplies the seats of a source, like its rates (SVC_SOURCE_RATE); 0 counts as 1. */
 export function openSourceSeats(held: HeldRefusals, factor = 1): SourceSeats {
   const seats = seatsOfOne * Math.max(1, factor)
   /** Only sources with a call under way. */

@@ -1,10 +1,10 @@
 /**
- * A whole list, written page by page as `{"data":[…]}`.
+ * Writes a whole list page by page as `{"data":[…]}`.
  *
- * The next page is read only once the caller has taken the last one, so memory stays that
- * of one page however long the list is and however slow the caller. The first page is
- * read before the status is sent, so that a refusal is still a refusal; a failure after
- * that cuts the connection, because a list that ends early must not look whole.
+ * The next page is read only after the caller has read the last one. So memory is bounded by
+ * one page, however long the list is and however slow the caller. The first page is read
+ * before the status is sent, so that it can still be refused. A later failure cuts the
+ * connection, because an incomplete list must not look complete.
  *
  * Spec: decisions 1, Lists; 4, `GET /admin/tenants` answers all.
  */
@@ -46,7 +46,7 @@ export async function sendWholeList(
     raw.end(']}')
   } catch (error) {
     raw.destroy()
-    // The status is sent: all that is left is to log it, which the response's hook cannot do.
+    // The status is already sent, so the failure can only be logged, which the response's hook cannot do.
     reply.request.failed(error)
   } finally {
     await pages.return(undefined)
@@ -54,7 +54,7 @@ export async function sendWholeList(
   return reply
 }
 
-/** Until the caller has taken what was written, or has gone. */
+/** Resolves when the caller has read the written bytes or has left. */
 function drained(raw: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {

@@ -1,14 +1,14 @@
 /**
- * The worker: carries out the jobs that rules have queued, and those that run by the clock.
+ * The worker runs the jobs that rules have queued, and the scheduled jobs.
  *
- * A payload is parsed before it is believed: a job may have been queued by an older
- * release. A failure is logged and handed back to the queue, which runs the job again as
- * often as the job allows. Every job may run twice (kernel/transaction/runnable-job.ts).
+ * A payload is parsed before it is used, because an older release may have queued the job.
+ * A failure is logged and returned to the queue, which runs the job again as often as the
+ * job allows. Every job may run twice (kernel/transaction/runnable-job.ts).
  *
- * While the installation's gate is closed no job runs: one of the clock's is left out, any
- * other is queued again for later. What reaches outside or destroys must wait until the
- * recovery has put the obligations back. A job that is under way when the gate closes
- * commits nothing more, and is queued again like the others; what it has sent is sent.
+ * While the installation's gate is closed no job runs: a scheduled job is skipped, any other
+ * job is queued again for later. Work that reaches outside or deletes data must wait until
+ * the recovery has restored the obligations. A job that runs while the gate closes can
+ * commit nothing more and is queued again; messages that it has sent cannot be taken back.
  */
 
 import { lookAtGate } from '../core/areas/recovery/gate.ts'
@@ -18,13 +18,13 @@ import { JobGivenUp, type RunnableJob } from '../core/kernel/transaction/runnabl
 import type { Log } from './log.ts'
 
 export interface Worker {
-  /** Takes no new job and waits for those at work; closing the queue waits for the rest. */
+  /** Starts no new job and waits for the running ones; closing the queue waits for the rest. */
   close(): Promise<void>
 }
 
 const usualAtOnce = 20
 const pollingSeconds = 1
-/** How long a job is put off while the gate is closed. */
+/** The delay of a job while the gate is closed. */
 const heldSeconds = 30
 
 export async function startWorker(installation: Installation, jobs: readonly RunnableJob[], log: Log): Promise<Worker> {
@@ -32,7 +32,7 @@ export async function startWorker(installation: Installation, jobs: readonly Run
   const keptByGate = behindGate(installation)
   for (const job of jobs) {
     const { atOnce = usualAtOnce } = job
-    // A batch is fetched anew only when all of it is done; after a full one at once, so that many wait no second each.
+    // The next batch is fetched when the whole batch is done; after a full batch at once, so that long queues have no pauses.
     const taking = job.takesLong
       ? { batchSize: 1, localConcurrency: atOnce }
       : { batchSize: atOnce, burstWhenBatchFull: true }
@@ -62,14 +62,14 @@ interface Queued {
   readonly data: unknown
 }
 
-/** The installation as jobs have it: none of their changes commits while the gate is closed. One object, because jobs remember things by it. */
+/** The installation for jobs: their changes cannot commit while the gate is closed. It is one object, because jobs use it as a key. */
 const behindGate = (installation: Installation): Installation => ({
   ...installation,
   transaction: (actor, options, work) =>
     installation.transaction(actor, { gateAccess: { isServed: false, epoch: undefined }, ...options }, work),
 })
 
-/** Puts a job off. Between the two it may be killed and come twice, as every job may. */
+/** Queues a job again for later. A kill between the two steps makes the job run twice, which every job allows. */
 async function hold(installation: Installation, job: RunnableJob, queued: Queued) {
   if (job.cron === undefined)
     await installation.transaction({ kind: 'SYSTEM', job: job.name }, {}, (ctx) =>
@@ -87,7 +87,7 @@ async function run(installation: Installation, keptByGate: Installation, job: Ru
     log.failure(`job ${job.name} failed`, error)
     return {
       id: queued.id,
-      // pg-boss's word for: no further attempt. No dead letter queue is named, so it stays where it is, as failed.
+      // In pg-boss this means: no further attempt. Without a dead letter queue the job stays in its queue, as failed.
       status: error instanceof JobGivenUp ? ('deadletter' as const) : ('failed' as const),
       output: { name: error instanceof Error ? error.name : 'unknown' },
     }
