@@ -4,7 +4,7 @@
  *    database (the embedded one is held and migrated) → keyring → pool and queue → keyring-check.ts
  *
  * The daemon and `svc --recovery` boot alike. Nothing is served from a database of
- * another release, nor with a ring that cannot open what is stored: each refusal is one
+ * another release, nor with a keyring that cannot open what is stored: each refusal is one
  * clear line. Spec: decisions 4, Keyring; 6.
  */
 import { existsSync } from 'node:fs'
@@ -40,7 +40,7 @@ export interface Booted {
   readonly installation: Installation
   /** Folder of the embedded cluster; undefined on a database of the operator's own. */
   readonly embedded: string | undefined
-  /** Reads the keyring file again and uses it from now on; answers what people should know. Throws ConfigurationError, and uses the ring it has. */
+  /** Reads the keyring file again and uses it from now on; answers what people should know. Throws ConfigurationError, and uses the keyring it has. */
   rereadKeyring(): Promise<readonly string[]>
   close(): Promise<void>
 }
@@ -101,7 +101,7 @@ async function migratedAddress(
   return held.daemon
 }
 
-/** A ring is made only for an embedded database that has never known one; elsewhere a missing one means that it was lost. */
+/** A keyring is made only for an embedded database that has never known one; elsewhere a missing one means that it was lost. */
 async function openKeyring(
   config: Config,
   owner: DatabaseAddress | undefined,

@@ -1,4 +1,4 @@
-/** The JSON Schema of an event's data, as the API and docs/events.md publish it: one document that stands alone. */
+/** The JSON Schema of an event's data for the API and docs/events.md: one self-contained document. */
 import { z } from 'zod'
 
 export interface DataSchema {
@@ -11,7 +11,7 @@ export function dataSchemaOf(data: z.ZodType): DataSchema {
   const { $ref, $defs, ...schema } = z.toJSONSchema(data, { io: 'output', unrepresentable: 'any' })
   if ($ref === undefined || $defs === undefined) return { ...schema, ...($defs && { $defs }) }
 
-  // A representation with a name of its own is put behind a reference; readers want it in front.
+  // zod puts a named representation behind a reference; for readers it is moved to the top.
   const { [$ref.slice('#/$defs/'.length)]: named, ...others } = $defs
   const { id: _, ...members } = (named ?? {}) as Record<string, unknown>
   return { ...schema, ...members, ...(Object.keys(others).length > 0 && { $defs: others }) }

@@ -1,9 +1,9 @@
 /**
- * Obligations: acts that a rewind of the database must not undo.
+ * Obligations: actions that a recovery of the database to an earlier time must not undo.
  *
- * What a rule owes is named here and written by `ctx.oblige`. No act holds content: ids,
- * moments and codes only. A hold's reason, which a recovery has to give back, is sealed
- * for the line it stands in (ledger.ts).
+ * Rules record them with `ctx.recordObligation`. An obligation contains no content, only ids,
+ * times and codes. The reason of a hold, which a recovery must restore, is sealed for its line
+ * in the ledger (ledger.ts).
  *
  * Acts of areas still to come are added here with their area: a secret rotated, a provider
  * withdrawn, an erasure done. Ours: The obligation ledger; docs/decisions/0041.

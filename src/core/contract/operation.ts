@@ -15,20 +15,20 @@ import type { Role, Scope } from './vocabulary.ts'
 
 /** Who may call. The gate and its whole test matrix are derived from this. */
 export type Needs =
-  /** Nobody has to say who they are; so each source is held to a rate. */
+  /** Anonymous calls are allowed; each source has a rate. */
   | { readonly caller: 'anyone'; readonly rate: AnonymousRate }
-  /** Any valid credential, for the account's own affairs; its scopes are not asked for unless it changes the ways in. */
+  /** Any valid credential, for the account's own data; scopes are checked only if the operation changes sign-in methods. */
   | {
       readonly caller: 'account'
       readonly stepUp?: StepUp
-      /** Changes the account's sessions, tokens, factors or passwords: a session does, or a token with `workspace:admin`. */
+      /** The operation changes the account's sessions, tokens, factors or passwords: it needs a session, or a token with `workspace:admin`. */
       readonly changes?: 'ways in'
-      /** Served also while a second factor is demanded that the account has not: what it takes to get one. */
+      /** Served even if the account lacks a required second factor, because setting one up needs it. */
       readonly withoutSecondFactor?: true
     }
   /**
-   * The workspace's own people. `within`: the role is asked for in the container that the call is about, so the
-   * gate lets everybody in who has it anywhere, and the rule asks again (areas/access/access.ts).
+   * The workspace's own people. `within`: the role is needed in the container of the call. The gate admits every
+   * account that has the role in any container, and the rule checks the container (areas/access/access.ts).
    */
   | {
       readonly caller: 'workspace'
@@ -38,8 +38,8 @@ export type Needs =
       readonly stepUp?: StepUp
     }
   /**
-   * A workspace's people act for their workspace; a credential that carries `admin:tenants`
-   * acts for the installation, and its bearer must be in the register.
+   * A workspace's people act for their workspace. A credential with `admin:tenants` acts for the
+   * installation, and its account must be in the operator register.
    */
   | { readonly caller: 'workspace or operator'; readonly scope: Scope; readonly role: Role; readonly stepUp?: StepUp }
   /** The installation's operators: scope `admin:tenants` and the register. */
@@ -50,28 +50,28 @@ export type Needs =
       readonly whileRegisterEmpty?: 'scope alone'
     }
 
-/** So many calls at once, and then at the pace of so many in so many seconds. */
+/** A burst of `calls`, and then a rate of `calls` in `seconds`. */
 export interface CallBound {
   readonly calls: number
   readonly seconds: number
 }
 
-/** How often strangers of one source address may call. */
+/** The rate of anonymous calls from one source address. */
 export interface AnonymousRate {
   readonly perSource: CallBound
 }
 
 /**
- * A step-up is demanded always, or of the bodies that `when` answers true for; or it is not demanded and is spent
- * `when sent`, and the rule asks whether it was (`AccountActor.isProven`). `asking` is the credential that brings the
- * body; the command line, which does not know it, asks with none.
+ * A step-up is needed always, or for bodies for which `when` returns true. With `'when sent'` it is optional and is spent
+ * if it is sent; the rule reads whether it was (`AccountActor.isProven`). `asking` is the credential of the call; the
+ * command line does not know it and omits it.
  */
 export type StepUp =
   | true
   | 'when sent'
   | { readonly says: string; readonly when: (body: never, asking: Asking | undefined) => boolean }
 
-/** What a step-up may depend on beside the body. */
+/** The facts besides the body on which a step-up may depend. */
 export interface Asking {
   readonly sessionId: string | null
   readonly scopes: readonly Scope[]
@@ -85,23 +85,23 @@ export interface Operation {
   /** Below `/api/v1`, with `{params}`. */
   readonly path: string
   readonly summary: string
-  /** Where the specification or the decisions say so. */
+  /** The section of the specification or the decisions. */
   readonly spec: string
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
-  /** The media type of the body; a merge-patch tells an absent member from null. */
+  /** The media type of the body; a merge-patch distinguishes an absent member from null. */
   readonly patch?: 'merge'
-  /** The body may be large: `boundsOf` says how large. */
+  /** Whether the body may be large; `boundsOf` has the bounds. */
   readonly takes?: 'large'
   readonly success: {
     readonly status: 200 | 201 | 202 | 204
     readonly answer?: z.ZodType
-    /** Where a created thing is found afterwards, from the answer; below `/api/v1`. */
+    /** The path of the created resource, from the answer; relative to `/api/v1`. */
     readonly location?: (answer: never) => string
-    /** Without `cursor` and `size` the whole list is answered, streamed page by page. */
+    /** Without `cursor` and `size` the whole list is streamed page by page. */
     readonly whole?: 'streamed'
-    /** The same for everybody as long as the daemon runs: made once, with an ETag of its own (daemon/prepared.ts). */
+    /** The same for everybody while the daemon runs: made once, with its own ETag (daemon/prepared.ts). */
     readonly fixed?: true
   }
   readonly needs: Needs
@@ -112,11 +112,11 @@ export interface Operation {
   readonly idempotent?: true
   /** Accepts `If-Match`. */
   readonly ifMatch?: true
-  /** The answer holds something that is shown once: it is stored sealed, if at all. */
+  /** The answer contains a secret that is shown only once; if it is stored, it is sealed. */
   readonly secret?: true
-  /** Whether `svc --recovery` may do it directly on the database; if not, why. */
+  /** Whether `svc --recovery` may run it directly on the database; if not, the reason. */
   readonly recovery: 'allowed' | { readonly refused: string }
-  /** What the specification leaves open and we decided. */
+  /** Decisions of ours where the specification leaves something open. */
   readonly assumed?: readonly string[]
 }
 
@@ -152,39 +152,39 @@ export interface SentHeaders {
   readonly stepUp?: string | undefined
 }
 
-/** What a rule answers; undefined where the operation answers 204. */
+/** The answer of a rule; undefined if the operation answers 204. */
 export type Answer<O> = O extends { readonly success: { readonly answer: infer S extends z.ZodType } }
   ? z.output<S>
   : undefined
 
-/** Whether the operation demands a step-up for this (parsed) body, of whoever asks with this credential. */
+/** Whether the operation needs a step-up for this (parsed) body and this credential. */
 export function needsStepUp(operation: Operation, body: unknown, asking?: Asking): boolean {
   const stepUp = 'stepUp' in operation.needs ? operation.needs.stepUp : undefined
   if (stepUp === undefined || stepUp === 'when sent') return false
   return stepUp === true || stepUp.when(body as never, asking)
 }
 
-/** Whether a step-up makes a difference to this call: it is demanded, or the operation takes one that is sent. */
+/** Whether a step-up is useful for this call: the operation needs it, or accepts one. */
 export const takesStepUp = (operation: Operation, body: unknown, asking?: Asking): boolean =>
   ('stepUp' in operation.needs && operation.needs.stepUp === 'when sent') || needsStepUp(operation, body, asking)
 
-/** Whether it takes a session, or a token with `workspace:admin`: it changes how the account gets in. */
+/** Whether the operation needs a session or a token with `workspace:admin`, because it changes the account's sign-in methods. */
 export const changesWaysIn = (needs: Needs) => needs.caller === 'account' && needs.changes === 'ways in'
 
-/** How much a body may be: in bytes, and in members and elements. */
+/** The maximum size of a body: in bytes, and in members and elements. */
 export interface BodyBounds {
   readonly bytes: number
   readonly values: number
 }
 
-/** Nobody stands behind the call: the largest body of any such operation has 27 kB. */
+/** For anonymous calls; the largest body of such an operation has 27 kB. */
 export const ofAnyone: BodyBounds = { bytes: 64 * 1024, values: 1_000 }
 /** Room for an item of many long fields, or a thousand values of one. */
 const usual: BodyBounds = { bytes: 256 * 1024, values: 5_000 }
 /** Room for a thousand rows of ten members. */
 const large: BodyBounds = { bytes: 1024 * 1024, values: 20_000 }
 
-/** What the body of a call of this operation may be at most; `SVC_BODY_LIMIT_BYTES` may say less (decisions 7, Bounds at the door). */
+/** The maximum size of a body of this operation; `SVC_BODY_LIMIT_BYTES` may be smaller (decisions 7, Bounds at the door). */
 export function boundsOf({ needs, takes }: Operation): BodyBounds {
   if (needs.caller === 'anyone') return ofAnyone
   return takes === 'large' ? large : usual
@@ -193,6 +193,6 @@ export function boundsOf({ needs, takes }: Operation): BodyBounds {
 /** Whether the operation changes nothing, and may run in a read-only transaction. */
 export const isRead = (operation: Operation) => operation.method === 'GET'
 
-/** Whether the operation is served also to an account that lacks a second factor which is demanded of it. */
+/** Whether the operation is served even if the account lacks a required second factor. */
 export const isServedWithoutFactor = (needs: Needs) =>
   needs.caller === 'anyone' || (needs.caller === 'account' && needs.withoutSecondFactor === true)

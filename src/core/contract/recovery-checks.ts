@@ -1,4 +1,4 @@
-/** The checks of a recovery by their codes; apart from the checks, so that a command offers them without loading those. */
+/** The codes of the recovery checks, separate from the checks, so that a command need not load the checks. */
 const checkCodes = [
   'gate',
   'migrations',
@@ -15,5 +15,5 @@ const checkCodes = [
 ] as const
 export type CheckCode = (typeof checkCodes)[number]
 
-/** What whoever admits may accept: a gate that is open already leaves nothing to admit. */
+/** The findings that `recovery admit` may accept; not `gate`, because an open gate leaves nothing to admit. */
 export const acceptableCodes = checkCodes.filter((code): code is Exclude<CheckCode, 'gate'> => code !== 'gate')

@@ -12,13 +12,13 @@ import { z } from 'zod'
 /** The nil UUID stands for the installation itself, where a row can belong to a workspace or to it. */
 export const installationScope = '00000000-0000-0000-0000-000000000000'
 
-/** A rule of our own that was broken; read back in validation.ts. */
+/** A violation of one of our own rules; validation.ts reads it. */
 const broken = (code: string, params: Record<string, unknown> = {}) => ({
   code: 'custom' as const,
   params: { rule: code, ...params },
 })
 
-/** Counts as people count: by code point, as PostgreSQL does, where `.max()` counts UTF-16 units. */
+/** Counts code points, like PostgreSQL; `.max()` would count UTF-16 units. */
 const lengthOf = (value: string) => {
   let length = 0
   for (const _ of value) length += 1
@@ -51,10 +51,10 @@ export const text = (min: number, max: number) =>
 /** A string of a pattern; the pattern must be linear and anchored (test/house checks both). */
 const patterned = (pattern: RegExp) => z.string().regex(pattern)
 
-/** Taken in either case and lower-case from then on (RFC 9562, 4), so that no rule, fingerprint or comparison meets two spellings of one id. */
+/** Accepted in either case and converted to lower case (RFC 9562, 4), so that rules, fingerprints and comparisons see one spelling of an id. */
 export const uuid = z.guid().toLowerCase().meta({ format: 'uuid' })
 
-/** A string that has to be of a form with a name: where it is not, the name is what is told. */
+/** A string of a named format; the violation has the name of the format. */
 export const withFormat = (format: string, pattern: RegExp, schema: z.ZodString) =>
   schema
     .check((context) => {
@@ -63,10 +63,10 @@ export const withFormat = (format: string, pattern: RegExp, schema: z.ZodString)
     })
     .meta({ ...schema.meta(), pattern: pattern.source })
 
-/** RFC 3986: a scheme, and then nothing but what may stand in a URI. */
+/** RFC 3986: a scheme, followed by characters that a URI may contain. */
 const uriShape = /^[a-z][a-z0-9+.-]*:(?:[!#$&-;=?-Z[\]_a-z~]|%[0-9a-f]{2})+$/i
 
-/** A URI that names a host and has at most `max` characters; which of them are called is the egress guard's to say. */
+/** A URI with a host and at most `max` characters; the egress guard decides whether it may be called. */
 export const uri = (max: number) =>
   text(1, max)
     .check((context) => {

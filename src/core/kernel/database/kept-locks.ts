@@ -1,10 +1,10 @@
 /**
- * Shared advisory locks as a sign of life: a process tells the others of its database what
- * it is and knows, for as long as it lives and no longer.
+ * Shared advisory locks as a sign of life: they tell other processes on the same database
+ * what a process is and knows, exactly as long as it lives.
  *
- * One connection holds them all. When it is lost they are taken again as soon as the
- * database is back; in between nobody is served anyway. What is told may change: the new
- * locks are held before the old ones are let go.
+ * One connection holds all of them. If it is lost, they are taken again as soon as the
+ * database is back; in between the process cannot serve anyway. The locks may change: the new
+ * ones are taken before the old ones are released.
  */
 import type { DatabaseAddress } from './address.ts'
 import { type HeldLock, holdSharedLocks, type LockName } from './shared-lock.ts'

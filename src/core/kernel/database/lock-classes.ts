@@ -1,7 +1,7 @@
 /**
- * Classes of advisory locks: the first of a lock's two keys. They are one space for the whole
- * database, and some are read back from pg_locks (daemon-keyrings.ts), so each number stands for one
- * thing and is given out here alone. What a class guards is said where it is taken.
+ * Classes of advisory locks: the first of a lock's two keys. The whole database shares these
+ * numbers, and some are read from pg_locks (daemon-keyrings.ts). So each number has one meaning
+ * and is declared only here. The code that takes a lock says what it protects.
  */
 export const lockClasses = {
   workspace: 7301,

@@ -1,4 +1,4 @@
-/** The names of this release's migrations, apart from what runs them, for whoever only compares. */
+/** The names of this release's migrations. They are separate from the code that runs them, for modules that only compare. */
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 

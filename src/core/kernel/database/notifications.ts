@@ -1,9 +1,9 @@
 /**
- * Notifications: what committed transactions of any process say on a channel.
+ * Notifications: messages on a channel from committed transactions of any process.
  *
- * One connection listens and is made again when it is lost; whatever was said in between
- * is lost with it, so whoever listens is told that it listens anew and has to look for
- * itself. Never the only way to learn of something.
+ * One connection listens, and is opened again when it is lost. Messages in between are lost,
+ * so listeners are told about the new connection and must then read the state themselves.
+ * A notification is never the only way to learn about a change.
  */
 import type { DatabaseAddress } from './address.ts'
 import { attach } from './client.ts'

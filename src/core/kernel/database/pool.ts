@@ -1,18 +1,17 @@
 /**
- * The pool: lends one connection to one transaction at a time, and to nobody else.
+ * The pool lends each connection to one transaction at a time.
  *
- * A connection that ever closed, that could not be rolled back, or that is older than its
- * lifetime is never lent again (connection.ts says why). While PostgreSQL is away new
- * connections are tried every tenth of a second, so a restart shorter than
- * `acquireMs` is only slow for those who wait; after that, and for everybody beyond
- * `maxWaiting`, it is DatabaseUnavailable. Who waits, waits in a lane, and lanes take turns
- * (turns.ts).
+ * A connection that was closed, could not be rolled back, or is older than its lifetime is
+ * never lent again (connection.ts says why). While PostgreSQL is down, new connections are
+ * tried every tenth of a second. So a restart shorter than `acquireMs` only delays the waiting
+ * transactions; after that, and beyond `maxWaiting`, they get DatabaseUnavailable. Transactions
+ * wait in lanes, and lanes take turns (turns.ts).
  *
- * A server that is frozen answers nothing and closes nothing, and its own limits are frozen with
- * it. So while a connection is lent the pool beats four times a second, and a connection on
- * which an answer is due and no byte comes is hung up on (connection.ts): after `statementMs`
- * and a moment, and where a caller waits for the transaction as soon as that is `callerMs` old.
- * With the wait for a connection nothing waits for more than 8 s.
+ * A frozen server answers nothing and closes nothing, and its own limits are frozen, too. So
+ * the pool checks lent connections four times a second. It destroys a connection if an answer
+ * is due and no byte arrives (connection.ts): shortly after `statementMs`, or if a caller waits
+ * for the transaction, as soon as the transaction is `callerMs` old. Including the wait for a
+ * connection, nothing waits for more than 8 s.
  */
 import { Pool as Tarn } from 'tarn'
 import type { DatabaseAddress } from './address.ts'

@@ -1,13 +1,13 @@
 /**
- * What PostgreSQL grants to everybody and the daemon's login must not have: large objects, which
- * belong to no workspace and no policy, and messages in the log. Only the functions' owner, a
- * superuser, can revoke them, so it is done where we are one and tried where we migrate; what
- * remains is told by `svc doctor`, with the statement.
+ * Rights that PostgreSQL grants to every login and the daemon's login must not have: large
+ * objects, which belong to no workspace and no policy, and messages in the log. Only the owner
+ * of these functions, a superuser, can revoke them. The embedded server does so, and migrations
+ * try to; `svc doctor` reports the rest, with the statement.
  *
- * Nobody can revoke that a role changes its own password and its own settings. What the daemon
- * depends on is therefore set by each session's greeting, which is stronger than a role's
- * settings (connection.ts); the settings themselves are a finding, and the embedded server takes
- * them and the password back whenever it starts. docs/decisions/0144.
+ * A role can always change its own password and its own settings. Therefore each session sets
+ * what the daemon depends on at its start, which overrides a role's settings (connection.ts).
+ * Such settings are a finding, and the embedded server resets them and the password whenever it
+ * starts. docs/decisions/0144.
  */
 import type { Client } from 'pg'
 

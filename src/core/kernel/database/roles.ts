@@ -1,4 +1,4 @@
-/** The roles that a transaction may act in; each is taken by a statement of its own packet. Spec: docs/architecture.md. */
+/** The roles of transactions; each is set by a statement in the transaction's first packet. Spec: docs/architecture.md. */
 
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 

@@ -1,8 +1,8 @@
 /**
- * Whether a daemon serves this installation, told through the database.
+ * Tells through the database whether a daemon serves this installation.
  *
- * A daemon that admits traffic holds a shared lock. Recovery commands ask before they
- * change what a daemon may be serving. Spec: decisions 6 (`--recovery` refuses while a
+ * A daemon that admits traffic holds a shared lock. Recovery commands check the lock before
+ * they change data that a daemon may be serving. Spec: decisions 6 (`--recovery` refuses while a
  * daemon admits traffic).
  */
 

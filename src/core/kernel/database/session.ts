@@ -1,8 +1,9 @@
 /**
  * The state of one transaction: whether statements may still be sent, and what failed.
  *
- * A failure is remembered even when the rule swallows it, because PostgreSQL will answer
- * the commit with ROLLBACK and somebody has to be told why. Only a savepoint forgets.
+ * A failure is remembered even if the rule ignores it, because PostgreSQL will answer the
+ * commit with ROLLBACK, and the error must have a cause. Only a rollback to a savepoint
+ * clears it.
  */
 import { type Connection, ignoreRejection, type Result } from './connection.ts'
 import { isAftermath, type Statement } from './statement.ts'

@@ -1,8 +1,8 @@
 /**
- * Shared advisory locks held by a connection of their own, for as long as the process wants.
+ * Shared advisory locks on a separate connection, held until the process releases them.
  *
- * The server gives them up by itself when the connection ends, however it ends: that
- * is what makes it a sign of life. Not for rules: theirs belong to their transaction.
+ * The server releases them when the connection ends for any reason, so they are a sign of
+ * life. Rules do not use them: the locks of a rule belong to its transaction.
  */
 import type { DatabaseAddress } from './address.ts'
 import { attach, withClient } from './client.ts'

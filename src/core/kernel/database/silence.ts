@@ -1,11 +1,11 @@
 /**
- * Silence: an answer is due and no byte of it comes.
+ * Silence: an answer is due and no byte of it arrives.
  *
- * It is counted in beats of whoever lends the connection, not in milliseconds: a process that
- * was itself suspended must not take its own absence for the server's. Nothing is done for a
- * statement but to count it in and out; a beat reads how many bytes the socket has received.
+ * It is counted in checks by the pool and not in milliseconds, so that a process that was
+ * suspended does not take its own pause for the server's. For each statement only a counter
+ * changes; a check reads the number of bytes that the socket has received.
  *
- * A count of n beats is a silence of more than n - 1 of them.
+ * A count of n checks is a silence of more than n - 1 intervals.
  */
 
 /** Between two beats, in ms. */

@@ -1,10 +1,9 @@
 /**
  * Statements: a template becomes text with `$1 …` and a flat list of values.
  *
- * All checking happens here, before anything reaches the driver. The driver finds a bad
- * value while it writes, and when that statement is pipelined behind another one it fails
- * the wrong one of the two and loses count of the answers. So what leaves this module
- * can be written.
+ * All values are checked here, before they reach the driver. The driver finds a bad value
+ * only while it writes; if the statement is pipelined after another one, the driver fails the
+ * wrong one and miscounts the answers. So every statement of this module can be written.
  */
 import { codeOf } from './unavailable.ts'
 

@@ -1,26 +1,26 @@
 /**
  * One transaction on one connection, and the handle a rule gets for it.
  *
- *    open ──work returned──▶ over: commit
- *      │──work threw───────▶ over: rollback
- *      │──tx.last()────────▶ over: its commit is on the way already
- *      └──connection died──▶ over: nothing is sent any more
+ *    open ──work returned──▶ closed: commit
+ *      │──work threw───────▶ closed: rollback
+ *      │──tx.last()────────▶ closed: its commit is already sent
+ *      └──connection died──▶ closed: nothing more is sent
  *
  * Always true:
- *  - a statement is sent only while the transaction is open and its connection alive; both
- *    are checked in the same turn as it is handed to the driver. A rule that kept its
- *    handle gets a rejection, never somebody else's transaction;
- *  - the work races the death of its connection, so nothing hangs. Work that lost the race
- *    runs on with a handle that refuses everything;
- *  - a failed statement that the rule swallowed fails the transaction all the same: commit
- *    answers ROLLBACK then, and its command tag is checked;
- *  - no promise of this module is left unhandled, awaited or not.
+ *  - a statement is sent only while the transaction is open and its connection is alive; both
+ *    are checked in the same turn in which the driver gets the statement. A rule that uses its
+ *    handle too late gets a rejection, never another transaction;
+ *  - the work races against the end of its connection, so nothing hangs. If the connection ends
+ *    first, the work continues with a handle that refuses everything;
+ *  - a failed statement fails the transaction even if the rule ignores the error: commit then
+ *    answers ROLLBACK, and its command tag is checked;
+ *  - every promise of this module is handled, awaited or not.
  *
- * Not guaranteed: when the connection dies while commit is under way, DatabaseUnavailable
- * is thrown and the transaction may or may not have been applied.
+ * Not guaranteed: if the connection ends during the commit, DatabaseUnavailable is thrown, and
+ * the transaction may or may not have been applied.
  *
- * `begin`, the opening and the first statement leave in one packet when the work sends
- * that statement before it awaits anything else.
+ * `begin`, the set-up of the role and the first statement are sent in one packet if the work
+ * sends that statement before it awaits anything else.
  */
 import type { Connection, Result, TakeRow } from './connection.ts'
 import { refuse, Session, TransactionOver } from './session.ts'

@@ -1,9 +1,9 @@
 /**
- * Callers for whom there is no room to wait are told so a second later, as long as the refusal
- * asks them to stay away: a flood comes back at once, and turning one away costs the process as
- * much as a look-up. So a flood waits for itself here too.
+ * Delays the refusal of callers for which there is no room to wait, by the second for which it
+ * asks them to stay away. A flood comes back at once, and a refusal costs the process as much as
+ * a look-up; with the delay, a flood only slows itself down.
  *
- * Who would have to be kept in memory beyond a thousand is told at once.
+ * At most a thousand refusals are delayed; further ones are sent at once.
  */
 
 /** As Retry-After says. */

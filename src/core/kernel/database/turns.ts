@@ -1,23 +1,24 @@
 /**
- * Turns: who of those that wait gets the next free connection.
+ * Turns: the order in which waiting transactions get free connections.
  *
- * Everybody asks under the name of a lane: a workspace, those who have not signed in, a kind
- * of background work. Alone, a lane may hold every connection. While others wait,
+ * Every transaction waits in a lane: that of its workspace, of anonymous callers, or of a kind
+ * of background work. A single lane may hold every connection. While other lanes wait,
  *
- *  - lanes take turns, however many of each wait: a flood waits for itself;
- *  - a lane that holds its share, a third, is passed over by all that hold less; where only
- *    such lanes wait the first of them is served;
- *  - in a lane, who came first is first.
+ *  - lanes take turns, however many transactions wait in each, so a flood only delays itself;
+ *  - lanes with less than their share (a third of the connections) go before a lane that holds
+ *    its share; if only such lanes wait, the first of them is served;
+ *  - within a lane, the order is first in, first out.
  *
- * Where a caller had to wait although its lane held less than its share, the house is crowded for
- * a second: no lane gets more than its share then, also while a connection is free, so that the
- * caller's next ones find one. Otherwise each of them would wait for the flood to give one back.
+ * If a caller had to wait although its lane held less than its share, the pool counts as crowded
+ * for a second. Then no lane gets more than its share, even if a connection is free, so that the
+ * caller's next transactions find one. Otherwise each of them would wait for the flood to return
+ * a connection.
  *
- * Waiting is bounded for each lane, so that a flood is refused and nobody else, and in all: where
- * many lanes together fill the house, the newest of the longest lane leaves for the newcomer of a
- * shorter one.
+ * The number of waiting transactions is bounded for each lane, so that only the flood is
+ * refused. It is also bounded in total: at that bound, the newest of the longest lane is refused
+ * in favour of a new one in a shorter lane.
  *
- * Cost: one look-up by name for each transaction; the rest only while somebody waits.
+ * Cost: one look-up by name for each transaction; the rest only while transactions wait.
  * Spec: decisions 7, Bounds at the door; docs/decisions/0143.
  */
 export interface Lane<W> {

@@ -1,12 +1,12 @@
 /**
- * Which failures mean "not now" and not "not so".
+ * Distinguishes temporary failures of the database from refusals.
  *
  * `DatabaseUnavailable` becomes 503 `service.unavailable` with `Retry-After`, never 500.
- * Everything else PostgreSQL says keeps its `code` and `constraint_name`, so that the
- * problem table can read them.
+ * All other errors of PostgreSQL keep their `code` and `constraint_name`, so that the problem
+ * table can read them.
  *
- * When it comes out of a commit the outcome is unknown: the transaction may have been
- * applied and only its answer lost. Idempotency keys are what makes a retry safe then.
+ * After a failed commit the outcome is unknown: the transaction may have been applied, and
+ * only its answer lost. Idempotency keys make a retry safe in this case.
  */
 
 /** The database cannot do it now; the same request may succeed later. `cause` says why. */

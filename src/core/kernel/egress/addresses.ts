@@ -1,10 +1,10 @@
 /**
- * Which addresses the daemon may speak to: those that are routed on the internet, and
- * nothing else. What the table does not name is refused.
+ * The addresses that the daemon may call: only those that are routed on the internet. Every
+ * other address is refused.
  *
- * IPv6 is served from 2000::/3 only, less the blocks that carry other things. IPv4
- * inside IPv6 (mapped, compatible, NAT64) therefore lies outside by itself; it is read
- * only so that a release of such a block never releases a metadata service with it.
+ * Of IPv6 only 2000::/3 is allowed, without the blocks for other purposes. IPv4 inside IPv6
+ * (mapped, compatible, NAT64) is therefore outside. It is parsed nevertheless, so that
+ * allowing such a block never allows a metadata service in it.
  *
  * Sources: the IANA special-purpose address registries; RFC 6890. Spec: decisions 5, Egress guard.
  */

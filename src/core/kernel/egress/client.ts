@@ -1,14 +1,14 @@
 /**
- * The one way out: HTTP and raw connections to hosts that the guard has vetted.
+ * The only module that opens connections to other hosts, over HTTP or raw, after the guard has vetted them.
  *
  *    host → guard.vet → connect to a vetted address → is the peer one of them? → bytes
  *
- * Always: no redirect is followed, no proxy of the environment is used, no cookie is
- * kept, an answer in a coding that nobody asked for is not read (what undoes it would make
- * a thousand bytes of one, ahead of every bound); each call has a deadline. TLS is checked
- * against the name that was asked for, not against the address.
+ * It never follows redirects, uses no proxy of the environment and keeps no cookies. It does
+ * not read an answer in a coding that was not requested, because decompression could make a
+ * thousand bytes of each byte before any bound applies. Each call has a deadline. TLS is
+ * checked against the requested name, not against the address.
  *
- * test/house/imports.test.ts lets no other module open a socket. Spec: decisions 5,
+ * test/house/imports.test.ts forbids every other module to open a socket. Spec: decisions 5,
  * Egress guard; T-16, T-17.
  */
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
@@ -55,7 +55,7 @@ export function openEgress(options: GuardOptions & { readonly bounds?: Bounds })
 
     async fetch(target, { deadlineMs: limit = deadlineMs, ...init } = {}) {
       const url = guard.readUrl(String(target))
-      // Asked again by the connector, which may have an open connection instead; this one gives the clear refusal.
+      // The connector vets again, unless it has an open connection; this call gives the clear refusal.
       await guard.vet(url.hostname, portOf(url))
       const deadline = AbortSignal.timeout(limit)
       const signal = init.signal ? AbortSignal.any([deadline, init.signal as AbortSignal]) : deadline

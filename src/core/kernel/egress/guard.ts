@@ -1,16 +1,15 @@
 /**
- * The guard: which host the daemon may speak to, and at which address.
+ * The guard decides which hosts the daemon may call, and at which addresses.
  *
  *    URL text ──form──▶ host ──name rules──▶ addresses, resolved once ──table──▶ vetted
- *                                                      └─ one is refused: all are
+ *                                                      └─ if one is refused, all are
  *
- * A workspace names webhook targets, and an operator issuers, models and backup targets.
- * The daemon stands where its operator's other machines are, so each of these could be a
- * way in. What the guard vets is what is connected to (client.ts): a name that answers
- * otherwise a moment later gains nothing.
+ * Workspaces configure webhook targets; operators configure issuers, models and backup
+ * targets. The daemon is in the network of its operator's other machines, so each of these
+ * could be used to reach them. Connections go to exactly the vetted addresses (client.ts),
+ * so a name that later resolves to another address gains nothing.
  *
- * Every refusal is the same EgressRefused, whatever lives there, so that nobody can map
- * the network by asking.
+ * Every refusal is the same EgressRefused, so that nobody can map the network with it.
  *
  * Spec: decisions 5, Egress guard; T-14, T-15, T-16.
  */
@@ -69,14 +68,14 @@ export interface Guard {
 const resolveBySystem: Resolve = async (name) => (await lookup(name, { all: true })).map(({ address }) => address)
 
 /**
- * Asks the name servers themselves, 3 s at most. The system's resolver works in one of four threads that the whole
- * process shares: a few names whose servers never answer would hold up every other, and every password's hash.
+ * Asks the name servers directly, for at most 3 s. The system's resolver uses the four threads of the whole process: a
+ * few names whose servers never answer would delay every other name, and every password hash.
  */
 const resolveOutside: Resolve = async (name) => {
   const resolver = new Resolver({ timeout: 1_500, tries: 2 })
   const families = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
   const answers = families.flatMap((family) => (family.status === 'fulfilled' ? family.value : []))
-  // Half an answer is none: the other half may be what the guard must see.
+  // A partial answer is not used, because the guard must see all addresses.
   const failed = families.find((family) => family.status === 'rejected' && !isEmpty(family.reason))
   if (failed?.status === 'rejected') throw failed.reason
   if (answers.length === 0)
@@ -117,7 +116,7 @@ export const ownEndpoints = (api: { host: string; port: number }, database: Data
 
 export function openGuard({ release, own, resolve: given }: GuardOptions): Guard {
   const resolve = given ?? resolveOutside
-  // What the operator released may stand in the machine's own tables only.
+  // A host that the operator has allowed may be only in the hosts file of this machine.
   const resolveReleased = given ?? resolveBySystem
   const isNamed = (host: string, port: number) => release.endpoints.has(`${hostInUrl(host)}:${port}`)
   const isByName = (host: string, port: number) => release.names.has(host) || isNamed(host, port)
@@ -163,9 +162,8 @@ export function openGuard({ release, own, resolve: given }: GuardOptions): Guard
 }
 
 /**
- * Parses by the same rules as the client will. What those rules repair in silence (a
- * backslash, a line break, a missing slash) is refused, and so are credentials: no honest
- * target is written so.
+ * Parses by the same rules as the client. Anything that these rules repair silently (a
+ * backslash, a line break, a missing slash) is refused, and so are credentials.
  */
 function parsed(text: string): URL {
   const isPlain = /^https?:\/\/[^/?#@]+(?:[/?#]|$)/i.test(text) && !/[\u0000-\u0020\u007f\\]/.test(text)

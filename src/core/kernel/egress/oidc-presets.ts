@@ -1,16 +1,17 @@
 /**
- * Providers that are known by their issuer: the mark, whom they admit, what they vouch for.
+ * Well-known providers, by issuer: their kind, whom they admit, and which addresses they confirm.
  *
- * A mark belongs to its issuer: nobody else's provider may wear it, and its own may wear no
- * other. A public provider is one where anybody can have an account; that somebody has one
- * says nothing about this workspace, so it brings in the invited only.
+ * A kind belongs to its issuer: a provider with another issuer cannot have it, and a provider
+ * with this issuer can have no other. Anybody can have an account at a public provider, so
+ * such an account proves nothing about this workspace: a public provider signs in only
+ * invited people.
  *
- * An address counts only where the provider vouches for it. Google does for its own mail and
- * for an organisation's accounts; for other addresses it only once knew that somebody could
- * read mail there. Microsoft's `email` is what a directory's administrator has typed: it is
- * believed of a directory that was named, and of no other.
+ * An address counts only if the provider confirms it. Google confirms its own mail addresses
+ * and those of an organisation's accounts; of other addresses it only knows that the person
+ * could once read mail there. Microsoft's `email` is a text from a directory's administrator:
+ * it is trusted only for directories that were configured.
  *
- * Spec: IdentityProviderConfiguration; Admin: identity providers, rule 2. Ours: the marks.
+ * Spec: IdentityProviderConfiguration; Admin: identity providers, rule 2. Ours: the kinds.
  */
 
 import type { ProviderKind } from '../../contract/providers/operations.ts'

@@ -1,13 +1,13 @@
 /**
- * OpenID Connect as a relying party, over the guarded way out.
+ * OpenID Connect as a relying party, over the guarded client.
  *
  *    issuer ─discover▶ metadata ─authorizationUrl▶ (browser) ─redeem▶ code → ID token → claims
  *
- * The protocol is openid-client's. What is added here: every request goes through the guard,
- * follows no redirect, is read up to a limit and ends at a deadline; every endpoint that the
- * metadata names is vetted before anything is stored; the issuer answers for itself alone;
- * the ID token's signature is checked against the provider's keys, although it came from
- * the provider directly.
+ * openid-client implements the protocol. This module adds: every request goes through the
+ * guard, follows no redirect, and has a size limit and a deadline; every endpoint of the
+ * metadata is vetted before anything is stored; metadata may only be about its own issuer;
+ * the signature of the ID token is checked with the provider's keys, although the token
+ * comes directly from the provider.
  *
  * Spec: Admin: identity providers, rule 2; T-17.
  */
@@ -128,9 +128,9 @@ export async function redeem(
 }
 
 /**
- * What the library leaves open: a token that was given to another party is not ours, also where we are its only
- * audience (OpenID Connect Core, 3.1.3.7); and somebody is named by 1 to 255 characters (2), because a provider that
- * names everybody by the empty text would make them all one.
+ * Checks that the library omits. A token that was issued to another party is refused even if we are its only audience
+ * (OpenID Connect Core, 3.1.3.7). A subject has 1 to 255 characters (2): if a provider gave everybody an empty subject,
+ * all people would share one account.
  */
 const isMeantForUs = ({ azp, sub }: { readonly azp?: unknown; readonly sub: string }, clientId: string) =>
   (azp === undefined || azp === clientId) && sub.length >= 1 && sub.length <= 255 && isStorable(sub)
@@ -144,13 +144,13 @@ async function configured(egress: Egress, client: OidcClient): Promise<Configura
     discovery(url, client.clientId, {}, authentication(client.clientSecret), {
       [customFetch]: guardedFetch(egress, url, client.answerMs),
       timeout: client.answerMs / 1000,
-      // The guard lets plain http through only towards hosts that the operator has released.
+      // The guard allows plain http only for hosts that the operator has allowed.
       execute: [enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [allowInsecureRequests] : [])],
     }),
     'metadata',
   )
   const { issuer, authorization_endpoint, token_endpoint, jwks_uri } = configuration.serverMetadata()
-  // The library lets some hosts answer for other issuers; only those that we know to may.
+  // The library accepts metadata of some hosts for other issuers; here only well-known hosts may do that.
   if (!client.manyIssuers && URL.parse(issuer)?.href !== url.href) throw new OidcFailure('issuer')
   if (!authorization_endpoint || !token_endpoint || !jwks_uri) throw new OidcFailure('metadata')
   egress.readUrl(authorization_endpoint)
@@ -183,8 +183,8 @@ async function vetEndpoints(egress: Egress, configuration: Configuration): Promi
 type Document = Promise<{ readonly status: number; readonly headers: Headers; readonly bytes: Buffer }>
 
 /**
- * Metadata as it was read, for five minutes: whoever begins to sign in must not make us call somebody each time. While
- * it is being read, everybody waits for the same answer; a provider that failed is asked again after five seconds.
+ * Caches metadata for five minutes, so that not every sign-in causes a call. Concurrent callers wait for the same
+ * answer. A provider that failed is called again after five seconds.
  */
 const documents = new WeakMap<Egress, Map<string, { readonly document: Document; until: number }>>()
 

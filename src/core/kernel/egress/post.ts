@@ -1,11 +1,11 @@
 /**
- * One POST to a target that somebody named, bounded in every way, with its flight recorded.
+ * One POST to a configured target, with bounds on everything and a trace.
  *
  *    5 s to connect · 15 s in all · 64 KiB read, 4 KiB of it kept · nothing decompressed · no redirect followed
  *
- * The status decides: once it is there the rest of the answer can fail without changing
- * what the target said. A kept connection that the target closed just as it was used
- * again is nobody's failure; the request is made once more, on a new one.
+ * The status decides the result: if the rest of the answer fails, the result stays. If the
+ * target closes a kept connection at the moment of its reuse, that is not a failure: the
+ * request is made again on a new connection.
  *
  * Spec: decisions 5, Delivery; T-16, T-18.
  */
@@ -250,7 +250,7 @@ class Exchange {
         this.sentAt = performance.now()
       },
       onResponseStart: (_, status, headers) => {
-        if (status < 200) return // says nothing yet; the deadline goes on
+        if (status < 200) return // an interim answer; the deadline still runs
         this.answeredAt = performance.now()
         this.waitMs = this.answeredAt - this.sentAt
         this.status = status
@@ -273,8 +273,8 @@ class Exchange {
 }
 
 /**
- * The beginning of an answer, in memory of its own: a copy of each piece would lie in a slab that it shares,
- * and a target that drips a byte at a time would hold as many slabs as it sends bytes.
+ * The start of an answer, in its own memory. A copy of each piece would keep a shared slab of memory alive, and a
+ * target that sends single bytes would keep as many slabs alive as it sends bytes.
  */
 class Kept {
   private memory: Buffer | undefined

@@ -1,9 +1,9 @@
 /**
- * SFTP to a vetted address, with a host key that was given beforehand.
+ * SFTP to a vetted address, with a known host key.
  *
- * The connection is the guard's own; ssh2 gets it ready made and opens none. The server
- * must show exactly the key it was registered with: there is no first time that is
- * trusted. A silent server is given up after half a minute.
+ * The guarded client opens the connection and passes it to ssh2, which opens none itself.
+ * The server must have exactly the registered key; there is no trust on first use. A server
+ * that is silent for half a minute is abandoned.
  *
  * Spec: decisions 4, A backup target; 5, Egress guard.
  */
@@ -52,14 +52,14 @@ export async function connectSftp(egress: Egress, address: SftpAddress): Promise
       readyTimeout: readyMs,
       keepaliveInterval: 10_000,
       keepaliveCountMax: 3,
-      // The server has a key of each kind, and would show another one than we know.
+      // The server has a key of each kind, and would otherwise choose one that we do not know.
       algorithms: { serverHostKey: algorithmsOf(hostKey) as never },
       hostVerifier: (key: Buffer) => {
         isOther = !key.equals(hostKey)
         return !isOther
       },
     })
-    // A server that breaks the protocol ends its own requests, not this process.
+    // A server that violates the protocol fails its own requests, not this process.
     session.on('error', () => {})
     return {
       client,

@@ -1,10 +1,10 @@
 /**
- * A line: one kept connection to one target, and what is known of how it came about.
+ * One kept connection to one target, with the trace of how it was opened.
  *
  *    resolve once → guard → connect to a vetted address → is the peer that address? → TLS by name
  *
- * All of it within its time, 5 s. A line carries one request at a time and is used again while the
- * target keeps it open, for five minutes at most: then the name is asked anew.
+ * Opening has a deadline of 5 s. A connection carries one request at a time. It is reused while the
+ * target keeps it open, for at most five minutes: then the name is resolved again.
  *
  * Spec: decisions 5, Delivery, Egress guard; T-14 to T-16.
  */
@@ -69,7 +69,7 @@ export function openConnection(guard: Guard, url: URL, connectMs: number): Targe
     allowH2: false,
     keepAliveTimeout: keptMs,
     keepAliveMaxTimeout: keptMs,
-    // One deadline is set by whoever sends (post.ts); the client's own clocks tick in seconds.
+    // post.ts sets the only deadline, because the client's own timers have a resolution of seconds.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: headerBytes,
@@ -142,7 +142,7 @@ function tcp(address: string, port: number, signal: AbortSignal): Promise<Socket
     socket.once('error', failed)
     socket.once('connect', () => {
       socket.off('error', failed)
-      // What was vetted is what was reached, or nothing is written.
+      // Nothing is written unless the peer is a vetted address.
       if (socket.remoteAddress === address || socket.remoteAddress === `::ffff:${address}`) return resolve(socket)
       socket.destroy()
       reject(new NotConnected('egress.refused'))

@@ -1,5 +1,5 @@
 /**
- * The obligation ledger: JSON Lines outside the database, written ahead of the act.
+ * The obligation ledger: JSON Lines outside the database, written before the action (write-ahead).
  *
  *    {"v":1,"seq":7,"at":"2026-11-20T12:00:00.000Z","act":"token.revoked","tenant_id":"…","id":"…","key":"k2026","mac":"…"}
  *
@@ -8,14 +8,14 @@
  *                              └─ killed, answer lost ──▶ nothing: unsettled
  *
  * Always true:
- *  - a transaction that owes something commits only once its lines are on the disk;
- *  - `mac` is HMAC-SHA256 under a key of the ring over the mac before it and the line, so
- *    that no line can be changed, left out or put in by whoever lacks the ring;
- *  - one process appends at a time (a lock the kernel drops when the process dies), and a
- *    line that a power cut tore is cut off by the next one: it was never relied on.
+ *  - a transaction with obligations commits only after its lines are on the disk;
+ *  - `mac` is HMAC-SHA256, under a key of the keyring, over the previous mac and the line, so
+ *    that nobody without the keyring can change, remove or insert a line;
+ *  - one process appends at a time (the kernel releases the lock of a process that dies), and
+ *    the next append removes a line that a power cut left incomplete: nothing relied on it.
  *
- * Not guaranteed: that the end is still there. Lines cut off at the end of the file leave a
- * chain that verifies, which is why a copy belongs elsewhere (ledger-copies.ts).
+ * Not guaranteed: that the end is complete. If lines are cut off at the end of the file, the
+ * remaining chain still verifies; therefore copies are kept elsewhere (ledger-copies.ts).
  *
  * Elsewhere: when it is written (write-ahead.ts), what is done with it (reconcile.ts). Ours: The
  * obligation ledger; docs/decisions/0041.
@@ -140,7 +140,7 @@ async function appendTo(
       text += `${line.text}\n`
       if (!opening.includes(act as Note)) numbers.push(seq)
     }
-    await handle.truncate(from + whole) // what a power cut tore
+    await handle.truncate(from + whole) // the incomplete line of a power cut
     try {
       await writeWhole(handle, Buffer.from(text, 'utf8'), from + whole)
       if (isDurable) await handle.sync()
@@ -249,7 +249,7 @@ export function readLine(keyring: Keyring, before: ChainEnd, text: string): Entr
   const said = readBody(body)
   if (!said) return 'is not whole'
   const { v: _, seq, at, key, ...rest } = said
-  if (!ledgerPurposes.every((one) => keyring.serves(key, one))) return `names the key "${key}", which the ring lacks`
+  if (!ledgerPurposes.every((one) => keyring.serves(key, one))) return `names the key "${key}", which the keyring lacks`
   if (!timingSafeEqual(Buffer.from(macOf(keyring, key, before.mac, body)), Buffer.from(mac)))
     return 'was changed, or lines before it are missing'
   if (seq !== before.seq + 1) return 'is out of order'

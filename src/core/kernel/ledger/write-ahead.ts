@@ -1,12 +1,12 @@
 /**
- * What one transaction owes: on the disk and at a target before its commit, settled after it.
+ * The obligations of one transaction: on the disk and at a target before its commit, settled after it.
  *
  *    attempt 1 ── append ── collided            its lines are void
  *    attempt 2 ── append ── committed           its lines are done
  *                        └─ the answer is lost  its lines stay unsettled
  *
- * Who reads an unsettled line looks in the database, or, where that was rewound, keeps the
- * promise. Ours: The obligation ledger; docs/decisions/0041.
+ * The outcome of an unsettled line is looked up in the database; after a rewind, the
+ * obligation is met in any case. Ours: The obligation ledger; docs/decisions/0041.
  */
 
 import type { Obligation } from '../../contract/obligation.ts'

@@ -1,11 +1,10 @@
 /**
- * The one writer of events: CloudEvents 1.0 in the JSON format.
+ * The only writer of events: CloudEvents 1.0 in the JSON format.
  *
  *    {"specversion","id","type","source","subject","time","datacontenttype","actor","data"}
  *
- * The text is made once, by the transaction that changed the state, and stored as it is:
- * what a webhook is sent, what a pull is answered and what the daemon itself reads are
- * the same bytes. Nobody parses it to write it again.
+ * The transaction that changes the state makes the text once and stores it. Webhooks, pulls
+ * and the daemon itself get the same bytes; the text is never parsed and written again.
  *
  * Spec: Events, 1 and 2; decisions 5.
  */

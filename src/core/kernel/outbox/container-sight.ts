@@ -1,8 +1,8 @@
 /**
- * Sight without a caller: whether an account that a row names sees a container, asked of the rows as they are now.
+ * Visibility without a caller: whether an account in a row can see a container, by the current rows.
  *
- * The same table as access.ts has for callers, whose role the gate has read already; both are held
- * together by test/webhooks/sight-model.test.ts. Spec: decisions 7, Sight of events; decisions 0101, 0155.
+ * access.ts has the same rules for callers, whose roles the gate has already read; test/webhooks/sight-model.test.ts
+ * keeps the two equal. Spec: decisions 7, Sight of events; decisions 0101, 0155.
  */
 import type { Part } from '../database/statement.ts'
 import type { Tx } from '../database/transaction.ts'

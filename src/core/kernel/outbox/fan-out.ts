@@ -1,12 +1,12 @@
 /**
- * Fan-out: an event's deliveries are written by the statement that writes the event.
+ * Fan-out: the statement that writes an event also writes its deliveries.
  *
- * So an event that is committed has its deliveries, whatever dies afterwards, and one that
- * is rolled back has none (decision 0115). The bell rings with the commit: PostgreSQL
- * sends a notification when, and only when, its transaction has.
+ * So a committed event has its deliveries, whatever fails afterwards, and a rolled-back event
+ * has none (decision 0115). The notification is sent with the commit: PostgreSQL sends it if
+ * and only if the transaction commits.
  *
- * An event of a private container goes to the webhooks whose account sees it now (decision 0156);
- * one of an open container, or of the whole workspace, asks no further.
+ * An event of a private container goes only to webhooks whose account can see the container
+ * now (decision 0156). Events of other containers and of the workspace go to all webhooks.
  *
  * Spec: Events, rule 3; Webhooks and event pull, rule 4 (restored events); decisions 7, Sight of events.
  */

@@ -1,8 +1,8 @@
 /**
- * What the queue knows of a job: its name, its payload and how often it is tried.
+ * The queue's view of a job: its name, its payload and the number of attempts.
  *
- * A payload holds ids only, because the queue's tables know no workspaces. What a job does
- * is added by a type above (runnable-job.ts). Spec: design of the queue in docs/decisions/0006.
+ * A payload contains only ids, because the queue's tables have no workspaces. runnable-job.ts
+ * adds the function of a job. Spec: design of the queue in docs/decisions/0006.
  */
 import type { z } from 'zod'
 

@@ -1,11 +1,11 @@
 /**
  * The queue: pg-boss, fed through our own transactions.
  *
- * A job is queued by the transaction that makes it necessary (`send` takes that
- * transaction), and fetched by a worker through pg-boss's own connections, which act as
- * svc_queue and can read nothing but the queue. Not guaranteed: that a job runs once.
+ * The transaction that needs a job queues it (`send` takes that transaction). A worker
+ * fetches the job through pg-boss's own connections, which have the role svc_queue and can
+ * read only the queue. Not guaranteed: that a job runs only once.
  *
- * pg-boss costs 60 ms to load, so it is loaded when the first job is queued or worked.
+ * pg-boss takes 60 ms to load, so it is loaded when the first job is queued or run.
  */
 import type { PgBoss } from 'pg-boss'
 import { type DatabaseAddress, pgOptions } from '../database/address.ts'

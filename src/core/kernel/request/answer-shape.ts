@@ -1,11 +1,11 @@
 /**
- * What an answer is held to on its way out: which members there are and of which JSON type.
+ * Checks the members of an answer and their JSON types.
  *
- * A row may be an answer, so what the schema does not name must be dropped, and a member that
- * is missing or of another type must not leave us. Patterns, formats and bounds were held to
- * when the value came in, and by the column it lies in; to match them again in every row of
- * a page took longer than the page's statements (docs/decisions/0121). The contract's fuzz
- * still compares every answer with its whole schema.
+ * A row may be an answer. So members that the schema does not have are dropped, and an answer
+ * with a missing member or a wrong type is not sent. Patterns, formats and bounds were checked
+ * when the value was received, and by its column; checking them again for every row of a page
+ * took longer than the page's statements (docs/decisions/0121). The contract's fuzz test still
+ * compares every answer with its whole schema.
  */
 import { z } from 'zod'
 
@@ -29,7 +29,7 @@ function withoutChecks(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodObject) return objectShape(schema)
   if (schema instanceof z.ZodRecord && schema.keyType instanceof z.ZodString)
     return z.record(z.string(), inner(schema.valueType))
-  // Of a union it is the literals that tell its branches apart, and those stay.
+  // Literals distinguish the branches of a union, so they are still checked.
   if (schema instanceof z.ZodDiscriminatedUnion) return schema
   if (schema instanceof z.ZodUnion) return z.union(schema.options.map(inner))
   return schema

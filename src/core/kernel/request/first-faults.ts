@@ -1,13 +1,13 @@
 /**
  * The first faults of a value, in the order in which its members were sent.
  *
- * The schema library looks at every member and element and reports each one that is wrong: a
- * hundred thousand unknown members were as many errors, and half a second. Here the value is
- * walked beside its schema and left as soon as there are more faults than a problem lists.
- * Lists, objects and records are taken apart; whatever is none of these is the library's, and
- * so are the rules of a whole, which it is asked about once its parts are right.
+ * The schema library checks every member and element and reports every fault: a hundred
+ * thousand unknown members took half a second. This module walks the value together with its
+ * schema, and stops when there are more faults than a problem lists. It handles lists, objects
+ * and records itself. The library checks all other values, and the rules of a whole object
+ * after its parts are valid.
  *
- * What is missing from an object stands behind what is there. Spec: decisions 7, Bounds at the door.
+ * Faults of missing members come after those of present members. Spec: decisions 7, Bounds at the door.
  */
 import { z } from 'zod'
 import { mostErrors, type Violation } from '../../contract/problem.ts'

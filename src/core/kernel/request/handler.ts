@@ -1,9 +1,9 @@
 /**
  * Handlers: the rule behind each operation, and what runs before its transaction.
  *
- * An area lists its own in `handlers.ts`, held by `satisfies HandlersOf<typeof …Operations>`;
- * app/handlers.ts spreads the areas. It does not compile while one is missing, nor when a
- * rule takes or answers something else than its operation declares.
+ * An area lists its handlers in `handlers.ts`, checked by `satisfies HandlersOf<typeof …Operations>`;
+ * app/handlers.ts spreads the areas. A missing handler does not compile, nor does a rule
+ * whose parameters or answer differ from the declaration of its operation.
  */
 import type { Answer, Received } from '../../contract/operation.ts'
 import type { Problem } from '../../contract/problem.ts'
@@ -23,7 +23,7 @@ interface Prepared<O> {
     received: Received<O>,
     run: RunAsRule,
   ) => Promise<unknown>
-  // What is handed on concerns its own rule alone: `withWork` and `asking` hold the two against each other.
+  // The handed-on value concerns only its own rule; `withWork` and `asking` check the two types against each other.
   readonly rule: (ctx: Ctx, received: Received<O>, prepared: never) => Answered<O>
 }
 /** A rule with a question that depends on nothing: it travels in the transaction's first packet, beside the key's. */

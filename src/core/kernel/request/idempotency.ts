@@ -1,14 +1,14 @@
 /**
  * Idempotency-Key: a repeated request gets the first one's answer for 24 hours.
  *
- * The record is made by the transaction that does the work and commits with it, so there
- * is no moment in which the effect exists without it. A concurrent twin waits for the
- * winner's commit (lock_timeout, 2 s) and then replays; if that takes longer it is told
- * that the first is still running.
+ * The transaction of the work writes the record and commits both together, so the effect
+ * never exists without the record. A concurrent request with the same key waits for that
+ * commit (lock_timeout, 2 s) and then replays the answer. If the wait takes longer, it is
+ * refused because the first request is still running.
  *
- * A refusal reached after the work began is stored as well: the work is rolled back to a
- * savepoint, the record stays. 5xx and 429 are never stored. Answers that hold something
- * shown once are sealed.
+ * A refusal after the work has begun is stored, too: the work is rolled back to a savepoint,
+ * and the record stays. 5xx and 429 are never stored. Answers with secrets that are shown
+ * only once are sealed.
  *
  * Spec: decisions 1, Idempotency-Key.
  */
@@ -63,7 +63,7 @@ function canonical(value: unknown): string {
 }
 
 /**
- * Runs `work` under the key, or answers what it answered the first time.
+ * Runs `work` under the key, or returns the answer of the first run.
  * Refuses idempotency.key_reused, idempotency.in_progress.
  */
 export async function once(

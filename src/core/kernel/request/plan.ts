@@ -1,8 +1,8 @@
 /**
- * Plans before destruction: the hash of what a person decides by, and that it still holds when it is applied.
+ * Plans before destruction: the hash of a plan that a person has seen, and the check that the plan still holds.
  *
- * The act computes the plan once more, by the function that showed it, under its own locks. So what was confirmed is
- * what is done, or nothing. Spec: Plans before destruction; decisions 7, Plans.
+ * The action computes the plan again, with the same function and under its own locks. So it does either exactly what was
+ * confirmed, or nothing. Spec: Plans before destruction; decisions 7, Plans.
  */
 import { createHash } from 'node:crypto'
 import { refuse } from '../../contract/problem.ts'

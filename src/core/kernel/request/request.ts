@@ -1,8 +1,8 @@
 /**
- * A call of an operation, sorted into path, query, body and headers.
+ * Splits the values of a call into path, query, body and headers.
  *
- * Apart from perform.ts because a command that speaks HTTP sorts what it sends in the same
- * way, and must not load the rules and the database for it.
+ * It is separate from perform.ts because a command that uses HTTP needs the same, and must
+ * not load the rules and the database for it.
  */
 import type { Operation, Sent } from '../../contract/operation.ts'
 import type { Raw } from './validation.ts'

@@ -1,10 +1,10 @@
 /**
- * From what was sent to what a rule receives.
+ * Validates a request and turns it into the values that a rule receives.
  *
- * Path, query and headers that break their schema are 400 `request.malformed`, a body is
- * 422 `request.invalid`; both name each member that is wrong and the rule it breaks, and
- * neither repeats the value (it may be a password). In a body of many values the first faults
- * are looked for before the schema library sees it, because it goes on to the last one.
+ * An invalid path, query or header is 400 `request.malformed`; an invalid body is 422
+ * `request.invalid`. Both name each wrong member and the violated rule, and never repeat the
+ * value, which may be a password. In a body with many values, first-faults.ts runs before the
+ * schema library, because the library always checks all values.
  *
  * Spec: Errors; decisions 1, Problems; 7, Bounds at the door.
  */
@@ -51,7 +51,7 @@ function receiveQuery({ query: schema }: Operation, query: unknown): Record<stri
 
 function receiveBody(operation: Operation, body: unknown): { body?: unknown } {
   if (!operation.body) {
-    // An absent body and an empty one are the same; anything else was meant to do something.
+    // An absent body and an empty one are the same; any other body is refused.
     const empty =
       body === undefined ||
       (typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0)

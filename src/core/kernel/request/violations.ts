@@ -1,7 +1,7 @@
 /**
- * What a schema refuses, as our own codes, which clients may rely on.
+ * Translates the faults that a schema finds into our own, stable codes.
  *
- * No value is repeated in them: it may be a password. Spec: Errors; decisions 1, Problems.
+ * They never repeat a value, because it may be a password. Spec: Errors; decisions 1, Problems.
  */
 import type { z } from 'zod'
 import type { Violation } from '../../contract/problem.ts'

@@ -1,10 +1,10 @@
 /**
- * Changes of the keyring file: a key added, made current, retired.
+ * Changes the keyring file: adds a key, makes a key current, retires a key.
  *
- * The new file is written aside and renamed over the old one, so that whoever reads it
- * reads one of the two. What is written is read again and checked like any other ring. The
- * database is not asked here: whether a change may be made is promotion.ts's business and
- * retirement.ts's. Spec: decisions 4, Keyring.
+ * The new file is written under another name and renamed over the old one, so that a reader
+ * gets either the old or the new file. The written file is read again and checked like any
+ * keyring. This module does not use the database: promotion.ts and retirement.ts decide
+ * whether a change is allowed. Spec: decisions 4, Keyring.
  */
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
@@ -43,7 +43,7 @@ export function retireKey(path: string, id: string, purposes: readonly string[])
 }
 
 function change(path: string, make: (content: KeyringContent) => KeyringContent): Keyring {
-  readKeyring(path) // a file that is damaged is not made whole by adding to it
+  readKeyring(path) // refuses to add a key to a damaged file
   const content = make(JSON.parse(readFileSync(path, 'utf8')) as KeyringContent)
   const aside = `${path}.changed`
   const file = openAside(aside)

@@ -1,17 +1,17 @@
 /**
- * The keyring: the master keys that sealed values are wrapped under.
+ * The keyring: the master keys that wrap the data keys of sealed values.
  *
  *    {"current":"k2026b","keys":{"k2026a":"<32 bytes, base64url>","k2026b":"…"}}
  *
- * A file of mode 0600 beside the database, never in it. New values are sealed under
- * `current`; the other keys open what was sealed before. Purposes never share a key:
- * each derives its own with HKDF. A key that was retired has left the file; what was
- * derived from it to verify evidence that is never rewritten stays, as `retired`, and
- * opens nothing that is sealed.
+ * The keyring is a file of mode 0600 outside the database. New values are sealed under
+ * `current`; the other keys decrypt older values. Purposes never share a key: each derives
+ * its own with HKDF. A retired key is removed from the file. Keys derived from it stay under
+ * `retired`: they verify evidence that is never written again, and cannot decrypt sealed
+ * values.
  *
  *    "retired":{"k2025":{"svc/ledger/v1":"<32 bytes, base64url>", …}}
  *
- * Elsewhere: changing the file (keyring-file.ts), holding a ring against the database
+ * Elsewhere: changing the file (keyring-file.ts), comparing a keyring with the database
  * (keyring-check.ts). Spec: decisions 4, Keyring; 6, SVC_KEYRING_FILE.
  */
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
@@ -40,15 +40,15 @@ export interface Keyring {
   /** The key ids, oldest first as the file lists them. */
   readonly ids: readonly string[]
   has(id: string): boolean
-  /** Whether `derive` has a key for this purpose: of a key of the ring, or of a retired one whose evidence stays. */
+  /** Whether `derive` has a key for this purpose: of a key of the keyring, or of a retired one whose evidence stays. */
   serves(id: string, purpose: string): boolean
-  /** A key of 32 bytes for one purpose, e.g. `svc/wrap/v1`: an object, which no log prints and which the cipher need not be told anew each time. Throws on an id the ring lacks. */
+  /** A key of 32 bytes for one purpose, e.g. `svc/wrap/v1`: an object, which no log prints and which the cipher need not be told anew each time. Throws on an id the keyring lacks. */
   derive(id: string, purpose: string): KeyObject
-  /** Eight bytes that tell whether two rings mean the same key by one id, without telling the key. */
+  /** Eight bytes that tell whether two keyrings mean the same key by one id, without telling the key. */
   checkValue(id: string): Buffer
 }
 
-/** A ring that can be replaced while everybody holds it: the file was read again. */
+/** A keyring that can be replaced while everybody holds it: the file was read again. */
 export interface LiveKeyring extends Keyring {
   adopt(next: Keyring): void
 }
@@ -76,7 +76,7 @@ export function liveKeyring(first: Keyring): LiveKeyring {
   }
 }
 
-/** Reads a ring. Every fault is one clear line: a file others can read, a key of another length, a missing current. */
+/** Reads a keyring. Every fault is one clear line: a file others can read, a key of another length, a missing current. */
 export function readKeyring(path: string): Keyring {
   if (!existsSync(path))
     throw new ConfigurationError(
@@ -98,12 +98,12 @@ function contentOf(path: string): string {
   }
 }
 
-/** Writes a new ring with one key, mode 0600, and answers it. Never replaces a file: a lost key loses every sealed value. */
+/** Writes a new keyring with one key, mode 0600, and answers it. Never replaces a file: a lost key loses every sealed value. */
 export function createKeyring(path: string): Keyring {
   const id = `k${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`
   const text = `${JSON.stringify({ current: id, keys: { [id]: randomBytes(32).toString('base64url') } }, null, 2)}\n`
   makeFolder(dirname(path), 0o700)
-  // Written aside, then linked: a crash leaves no half-written ring, and two that start at once agree on the first.
+  // Written under another name, then linked: a crash leaves no partial keyring, and of two concurrent starts the first wins.
   const aside = `${path}.${process.pid}.partial`
   try {
     writeWhole(aside, text)
@@ -149,7 +149,7 @@ function keyringOf(content: string, path: string): Keyring {
 
   const secretOf = (id: string) => {
     const secret = secrets.get(id)
-    if (!secret) throw new Error(`the ring holds no key "${id}"`)
+    if (!secret) throw new Error(`the keyring holds no key "${id}"`)
     return secret
   }
   const derived = new Map<string, KeyObject>(evidence)
@@ -182,7 +182,7 @@ function secretsOf(keys: Record<string, unknown>, fault: Fault): ReadonlyMap<str
   return secrets
 }
 
-/** By id and purpose. A key that is in the ring as well would have two meanings. */
+/** By id and purpose. A key that is in the keyring as well would have two meanings. */
 function evidenceOf(
   retired: Record<string, unknown>,
   secrets: ReadonlyMap<string, Buffer>,
@@ -217,7 +217,7 @@ function parse(content: string, fault: Fault) {
   try {
     readJson(content)
   } catch {
-    // JSON.parse takes the last of two members of one name: a key would be lost without a word.
+    // Of two members with the same name JSON.parse keeps the last, so a key would be lost silently.
     throw fault('names a member twice')
   }
   const { current, keys, retired = {} } = (keyring ?? {}) as { current?: unknown; keys?: unknown; retired?: unknown }

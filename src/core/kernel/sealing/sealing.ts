@@ -1,16 +1,16 @@
 /**
- * Sealing: how a secret is stored.
+ * Sealing: the storage format of a secret.
  *
- * Each value has a random data key of its own; the ring's current key wraps that data
- * key. Re-wrapping for another master key therefore never sees the plaintext, and a
- * value's row can be counted by key without opening it.
+ * Each value has its own random data key, which the keyring's current key wraps. So
+ * re-wrapping under another master key never needs the plaintext, and rows can be counted by
+ * key without decrypting them.
  *
- *    wrap       = 0x01 | nonce 12 | wrapped data key 32 | tag 16   under HKDF(ring key, svc/wrap/v1)
+ *    wrap       = 0x01 | nonce 12 | wrapped data key 32 | tag 16   under HKDF(keyring key, svc/wrap/v1)
  *    ciphertext = 0x01 | nonce 12 | ciphertext | tag 16            under the data key
  *
- * Both bind the value to its place (workspace, kind, owner) as associated data, length
- * prefixed, so that a row moved elsewhere does not open. GCM does not commit to its
- * key: a value names its key, and no other is ever tried.
+ * Both bind the value to its place (workspace, kind, owner) as length-prefixed associated
+ * data, so that a row in another place cannot be decrypted. GCM does not commit to its key:
+ * therefore a value names its key, and no other key is ever tried.
  *
  * Spec: Admin: encryption keyring; decisions 4, Keyring.
  */
@@ -52,7 +52,7 @@ export function unseal(keyring: Keyring, place: Place, sealed: Sealed): string {
   )
 }
 
-/** The data key wrapped under another key of the ring; the value itself is not looked at. Refuses secret.unavailable. */
+/** The data key wrapped under another key of the keyring; the value itself is not looked at. Refuses secret.unavailable. */
 export function rewrap(keyring: Keyring, place: Place, sealed: Omit<Sealed, 'ciphertext'>, target: string): Buffer {
   return wrapUnder(keyring, target, place, unwrap(keyring, place, sealed))
 }

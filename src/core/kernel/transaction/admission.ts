@@ -1,8 +1,8 @@
 /**
- * Admission: a change of a workspace's people commits only while the workspace is ACTIVE and the gate lets it pass.
+ * Admission: a change by a workspace's people commits only while the workspace is ACTIVE and the gate is open.
  *
  *    change     workspace lock (shared) ─ look: ACTIVE? ─ … ─ commit
- *    closing    workspace lock (alone: waits for those that have it) ─ change the state ─ commit
+ *    closing    workspace lock (exclusive: waits for the shared holders) ─ change the state ─ commit
  *
  * Spec: States: Tenant; docs/decisions/0044.
  */

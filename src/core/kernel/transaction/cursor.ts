@@ -3,12 +3,12 @@
  *
  *    base64url( length of key id | key id | sealed position )
  *
- * The position is encrypted under the ring's key with the list, the workspace and the
- * filters as associated data: a cursor opens only where it was made, and tells nobody
- * how busy the others are. Every cause of failure is one refusal, `cursor.invalid`.
+ * The position is encrypted under a key of the keyring, with the list, the workspace and the
+ * filters as associated data. So a cursor works only for its own list, and does not show how
+ * busy other workspaces are. Every failure is the same refusal, `cursor.invalid`.
  *
- * The position carries the installation's epoch. After a recovery positions are given out
- * a second time, so an authentic cursor of another epoch is `gone`, not a place to go on.
+ * The position contains the installation's epoch. After a recovery the same positions are
+ * used a second time, so an authentic cursor of another epoch is refused with `gone`.
  *
  * Spec: decisions 1, Lists; T-12, T-46.
  */

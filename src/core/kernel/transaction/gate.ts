@@ -1,13 +1,14 @@
 /**
- * The gate as every transaction meets it: held, looked at, refused behind.
+ * The gate, as every transaction uses it: lock, check, refuse.
  *
  *    change            lock (shared) ─ look: open, same epoch? ─ … ─ commit
- *    closing, opening  lock (alone: waits for those that have it) ─ change the gate ─ commit
+ *    closing, opening  lock (exclusive: waits for the shared holders) ─ change the gate ─ commit
  *
- * So none of a workspace's changes commits once the closing was answered, and whatever an
- * operator began before the opening either was seen by it or is refused. Reads take no lock.
+ * So no change of a workspace commits after the closing was answered. A change that an
+ * operator began before the opening is either visible to the opening or refused. Reads take
+ * no lock.
  *
- * Elsewhere: closing it and what is around it (areas/recovery/gate.ts). Spec: decisions 1, Roots; recovery is ours.
+ * Elsewhere: closing and opening the gate (areas/recovery/gate.ts). Spec: decisions 1, Roots; recovery is ours.
  */
 
 import type { Needs } from '../../contract/operation.ts'

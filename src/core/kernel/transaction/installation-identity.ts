@@ -1,4 +1,4 @@
-/** Who the installation is, as this process knows it: read at boot, the epoch also with every credential (gate.ts). A recovery changes the epoch. */
+/** The identity of the installation, read at boot; the epoch is also read with every credential (gate.ts). A recovery changes the epoch. */
 export interface Identity {
   id: string
   epoch: string

@@ -1,14 +1,14 @@
 /**
- * Pages of lists that grow: read one row more than asked for, and the cursor is the last row's place.
+ * Pages of growing lists: one row more than requested is read, and the cursor is the position of the last row.
  *
  * A page ends at its size or at about 1 MiB of JSON, whichever comes first: 200 items may be 80 KB of text and
- * megabytes of values each, and what is answered lies in memory until the caller has taken it. At least one row
- * is answered, however large.
+ * megabytes of values each, and an answer stays in memory until the caller has read it. At least one row is answered,
+ * however large it is.
  *
  *    rows of the database ──withinPage──▶ about 1 MiB of them ──pageOfRows──▶ 1 MiB of JSON, and the cursor
  *
- * `pageOfRows` alone would do; lists whose rows can be large also say `withinPage`, so that the database does not
- * send what the page has no room for. Spec: decisions 1, Lists; 7, Bounds at the door; decision 0139.
+ * `pageOfRows` alone is sufficient. Lists whose rows can be large also use `withinPage`, so that the database does not
+ * send rows for which the page has no room. Spec: decisions 1, Lists; 7, Bounds at the door; decision 0139.
  */
 
 import type { Part } from '../database/statement.ts'

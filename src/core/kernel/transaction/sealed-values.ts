@@ -1,6 +1,6 @@
 /**
- * Sealed values in their one table: stored, opened, removed. sealed-kinds.ts declares the
- * kinds, sealing.ts has the format. Spec: Authentication, rule 5; Admin: encryption keyring.
+ * Stores, decrypts and removes sealed values in their single table. sealed-kinds.ts declares
+ * the kinds, sealing.ts has the format. Spec: Authentication, rule 5; Admin: encryption keyring.
  */
 
 import { type Place, type Sealed, seal, unseal } from '../sealing/sealing.ts'
@@ -16,7 +16,7 @@ export function storeSealed(ctx: Ctx, place: Place, plaintext: string): Promise<
     set key_id = excluded.key_id, wrap = excluded.wrap, ciphertext = excluded.ciphertext`
 }
 
-/** Opens the value at its place. Refuses secret.unavailable when it is missing, altered, or its key is not in the ring. */
+/** Opens the value at its place. Refuses secret.unavailable when it is missing, altered, or its key is not in the keyring. */
 export async function openSealed(ctx: Ctx, place: Place): Promise<string> {
   const [row] = await ctx.tx<Sealed[]>`
     select key_id, wrap, ciphertext from sealed_value

@@ -1,4 +1,4 @@
-/** The workspace's own row, locked: what every change of its life begins with. */
+/** Locks the workspace's own row, with which every change of its state begins. */
 
 import { refuse } from '../../contract/problem.ts'
 import type { TenantState } from '../../contract/tenants/operations.ts'

@@ -1,10 +1,10 @@
 /**
- * The one fold that names and addresses are compared by.
+ * The case folding for the comparison of names and addresses.
  *
- * Without regard to case or accents: compatibility decomposition, combining marks
- * dropped, lower, upper and again lower case (which makes ẞ, ß and ss, ς and σ equal), and
- * decomposed once more. It is computed here and stored beside the name, so the API and
- * the database cannot differ, whatever collation the server was built with.
+ * It ignores case and accents: compatibility decomposition, removal of combining marks,
+ * lower, upper and again lower case (which makes ẞ, ß and ss, ς and σ equal), and another
+ * decomposition. It is computed here and stored beside the name, so that the API and the
+ * database cannot differ, whatever the server's collation is.
  *
  * Spec: Resources, Bucket and Label; decisions 3.
  */

@@ -1,7 +1,7 @@
 /**
- * Entity tags: the version of a representation, in quotes, and the lists that name some.
+ * Entity tags: the version of a representation, in quotes, and lists of such tags.
  *
- * A tag may hold a comma or a star itself, so a list is read tag by tag.
+ * A tag may contain a comma or a star, so a list is parsed tag by tag.
  * Spec: decisions 1, ETag; RFC 9110, 8.8.3 and 13.1.
  */
 

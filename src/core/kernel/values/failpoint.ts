@@ -1,5 +1,5 @@
 /**
- * Failpoints: places where a test lets the process die, as a power cut would.
+ * Failpoints: places where a test ends the process, like a power cut.
  *
  *    SVC_TEST=1 SVC_FAILPOINTS="purge.batch=exit@3;purge.due=exit"    at the third hit; at the first
  *

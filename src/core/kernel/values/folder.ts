@@ -1,8 +1,8 @@
 /**
- * Makes folders with what is missing above them, one by one.
+ * Makes a folder and its missing parents, one by one.
  *
- * Not with Node's `recursive`: where a folder refuses with ENOENT what is made in it, as
- * /proc does, that tries for ever (seen with Node 24, on the main thread and beside it).
+ * Node's `recursive` is not used: if a folder answers ENOENT to the creation of a file, as
+ * /proc does, it never returns (seen with Node 24, on the main thread and on others).
  */
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'

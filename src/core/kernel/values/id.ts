@@ -1,11 +1,11 @@
 /**
- * Ids: UUIDv7 that rise within a process.
+ * Ids: UUIDv7 in rising order within a process.
  *
  *    48 bits milliseconds | 7 | 12 bits count within the millisecond | 62 random bits
  *
- * The runtime's own randomUUIDv7 draws the twelve bits at random, so of two ids of one
- * millisecond half came in the wrong order, and with them a journal that is read by id.
- * When the clock is set back, or the count is used up, the time goes on from the last id.
+ * The runtime's own randomUUIDv7 uses twelve random bits, so half of all pairs in one
+ * millisecond were in the wrong order, and so was the journal, which is read by id. If the
+ * clock is set back or the counter is used up, the time continues from the last id.
  *
  * Spec: decisions 1, Values (UUIDv7); RFC 9562, 6.2, method 1.
  */

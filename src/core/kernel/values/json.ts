@@ -1,12 +1,12 @@
 /**
- * JSON as the API reads and writes it: int64 exact, nothing ambiguous.
+ * JSON as the API reads and writes it: exact for int64, and unambiguous.
  *
- * Reading: integers above 2^53 become bigint (plain `JSON.parse` rounds them), a fraction
- * never becomes the integer it rounds to, two members of one name are refused (readers
- * disagree on which counts), nesting is bounded, and so is how many members and elements there
- * are where the reader says it: that is looked at before a value is made of the text, because
- * making half a million of them takes longer than the rest of the request. Writing: a bigint is
- * written as the integer it is, unquoted.
+ * Reading: integers above 2^53 become bigint (plain `JSON.parse` rounds them). A fraction
+ * never becomes the integer to which it rounds. Two members with the same name are refused,
+ * because parsers disagree on which one counts. Nesting is bounded, and so is the number of
+ * members and elements if the caller gives a bound. The bound is checked before values are
+ * made of the text, because making half a million values takes longer than the rest of the
+ * request. Writing: a bigint is written as an unquoted integer.
  *
  * Spec: decisions 1, Values; 7, Bounds at the door.
  */
@@ -37,7 +37,7 @@ export function writeJson(value: unknown, indent?: number): string {
   try {
     return JSON.stringify(value, undefined, indent)
   } catch {
-    // A bigint is somewhere in it. Looking at every member for one makes writing five times slower.
+    // The value contains a bigint. Checking every member in advance would make writing five times slower.
     return JSON.stringify(value, exactly, indent)
   }
 }
@@ -57,7 +57,7 @@ function exactNumber(_: string, value: unknown, context?: { source?: string }): 
   if (typeof value !== 'number') return value
   const source = context?.source ?? ''
   if (/^-?[0-9]{1,40}$/.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source)
-  // No number of JavaScript's is this fraction; NaN is what no schema takes for an integer.
+  // JavaScript has no number for this fraction; no schema accepts NaN as an integer.
   return Number.isInteger(value) && isFraction(source) ? Number.NaN : value
 }
 
@@ -78,9 +78,9 @@ const openObject = 0x7b
 const closeObject = 0x7d
 
 /**
- * Walks a text that may yet turn out to be no JSON: holds depth and number against their bounds,
- * and answers whether every member of an object has a name of its own. Members and elements are
- * counted at the bracket before the first and at the comma before each other one.
+ * Walks a text that may not be valid JSON. Checks depth and number against their bounds, and
+ * returns whether the members of every object have different names. Members and elements are
+ * counted at the bracket before the first one and at the comma before each other one.
  */
 function checkShape(text: string, maxValues: number): boolean {
   const names: (Set<string> | undefined)[] = [] // one entry per open bracket; undefined for a list
@@ -110,7 +110,7 @@ function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let first = end
     while (text.charCodeAt(first - 1) === backslash) first -= 1
-    // Backslashes in pairs stand for themselves; one that is left over escapes the quote.
+    // A pair of backslashes stands for one backslash; an odd one escapes the quote.
     if ((end - first) % 2 === 0) return end
   }
   throw fault('json.syntax')

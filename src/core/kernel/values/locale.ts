@@ -7,7 +7,7 @@ export function knownLocale(tag: string, pointer: string): string {
     const [canonical] = Intl.getCanonicalLocales(tag)
     if (canonical && Intl.DisplayNames.supportedLocalesOf(canonical).length > 0) return canonical
   } catch {
-    // Not a tag at all: the same refusal as an unknown one.
+    // An invalid tag gets the same refusal as an unknown one.
   }
   return refuseMember(pointer, 'locale.unknown')
 }
@@ -19,7 +19,7 @@ const mostKnown = 1000
 /** An IANA zone, spelled as it was sent. Refuses request.invalid at the pointer. */
 export function knownTimeZone(zone: string, pointer: string): string {
   if (known.has(zone)) return zone
-  // Offsets such as +02:00 are accepted by Intl but are no zone: they know no daylight saving.
+  // Intl accepts offsets such as +02:00, but they are not zones: they have no daylight saving time.
   if (/^[+-]/.test(zone)) return refuseMember(pointer, 'time_zone.unknown')
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone })

@@ -1,18 +1,18 @@
 /**
- * Ranks: the order of siblings as texts, so that a place between two of them can always be
- * named and no other row is ever written.
+ * Ranks: texts that order siblings, so that there is always a rank between two of them and
+ * a move changes only one row.
  *
- * A rank is a path of whole numbers, written one behind the other:
+ * A rank is a path of whole numbers, written one after the other:
  *
  *    head  digits      a0 … az 0..61, b00 … bzz 62..3905, and so on: the head says how many digits follow
  *                      Zz … Z0 -1..-62, Yzz … Y00 -63..-3906: below zero the heads run backwards
- *    a0 < a0a0 < a0aG < a1 < aG        compared byte by byte (collate "C"); a beginning comes before its continuations
+ *    a0 < a0a0 < a0aG < a1 < aG        compared byte by byte (collate "C"); a prefix comes before its continuations
  *
- * A new place is a stride away from its neighbour where the other side is open, half-way where
- * both are numbers of one level, and a level deeper where no number is left between them. So a
- * list that only grows at an end, or at one place, has ranks of a few characters: 62^n places
- * take n digits. Only somebody who halves the same gap again and again makes long ones; at
- * `longestRank` he is refused, and a move of either neighbour makes room.
+ * A new rank is a stride away from its neighbour at an open end, half-way between two numbers
+ * of the same level, and a level deeper if there is no number between them. So a list that
+ * only grows at an end, or at one place, has ranks of a few characters: 62^n places take n
+ * digits. Only repeated halving of the same gap makes long ranks. A rank longer than
+ * `longestRank` is refused, and moving either neighbour makes room again.
  *
  * Spec: `before_…_id`, `:reorder`; docs/decisions/0100.
  */
@@ -49,7 +49,7 @@ function pathBetween(left: readonly number[], right: readonly number[] | undefin
   const [here, there = 0] = [left[level], right[level]]
   if (here === undefined) return [...shared, there - stride]
   if (there - here > 1) return [...shared, Math.floor((here + there) / 2)]
-  // No number is left between them. What continues the right one comes behind its beginning.
+  // There is no number between them. A continuation of the right one comes after its prefix.
   if (right.length > level + 1) return [...shared, there]
   return [...shared, here, behind(left[level + 1])]
 }

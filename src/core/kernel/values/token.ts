@@ -1,10 +1,10 @@
 /**
- * Tokens: opaque, self-checking, stored as a hash only.
+ * Tokens: opaque, with a checksum, stored only as a hash.
  *
  *    svcp_ + 43 base62 characters (256 random bits) + 6 base62 characters (CRC-32)
  *
- * The checksum lets the gate turn garbage and scanners away without asking the
- * database. 256 random bits need no slow hash: SHA-256 is what is stored and looked up.
+ * The checksum lets the gate refuse invalid texts and scanners without a query. 256 random
+ * bits need no slow hash, so SHA-256 is stored and looked up.
  *
  * Spec: decisions 2, Tokens.
  */

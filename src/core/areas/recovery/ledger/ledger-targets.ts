@@ -9,7 +9,7 @@ export interface LedgerTarget {
   readonly id: string
   readonly name: string
   readonly kind: TargetKind
-  /** With its credentials. Throws StoreFailure (credentials) where the ring does not open them. */
+  /** With its credentials. Throws StoreFailure (credentials) where the keyring does not open them. */
   open(): OpenedTarget
 }
 

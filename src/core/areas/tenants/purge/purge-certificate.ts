@@ -7,8 +7,8 @@
  *
  * `removed` lists every table, also those that were empty, and the queue; the hash is that
  * of removed-keys.ts. The text is stored and answered byte for byte as it was signed:
- * Ed25519, with a key derived from the ring's current one (`svc/purge-certificate/v1`), so
- * it is backed up with the ring and needs no place of its own. docs/decisions/0021.
+ * Ed25519, with a key derived from the keyring's current one (`svc/purge-certificate/v1`), so
+ * it is backed up with the keyring and needs no place of its own. docs/decisions/0021.
  *
  * Spec: decisions 4; Purge certificate.
  */

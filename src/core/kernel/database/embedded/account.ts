@@ -1,10 +1,10 @@
 /**
- * Who runs the server. An ordinary user runs it himself. PostgreSQL refuses root, so under
- * root it runs as `svc`, else `postgres`, else `nobody`: the first that exists. No user is
- * made. `nobody` comes last because other programs run as it too; whoever has a user of
- * his own for svc is safer. A number without a name would not do: initdb looks it up.
+ * The user that runs the server. Without root it is the current user. PostgreSQL refuses root,
+ * so under root it is the first existing user of `svc`, `postgres` and `nobody`. No user is
+ * created. `nobody` comes last because other programs run as it, too; a separate user for svc
+ * is safer. The user must have a name, because initdb looks it up.
  *
- * An existing database stays with its owner, whoever would be chosen today.
+ * An existing database keeps its owner, even if another user would be chosen today.
  */
 import { spawn } from 'node:child_process'
 import { readFile, stat } from 'node:fs/promises'

@@ -1,12 +1,12 @@
 /**
- * Base backups of an embedded cluster, and recovery to a moment, without pg_basebackup:
+ * Base backups of an embedded cluster, and recovery to a point in time, without pg_basebackup:
  * the package has only the server's own programs.
  *
  *    pg_backup_start ─▶ copy of the files ─▶ pg_backup_stop ─▶ its label, and the log written meanwhile
  *
- * Files come and go while they are copied; one that vanishes was not needed. The copy is
- * whole only together with its label, which is written last. What belongs to the running
- * server alone (its lock, its slots, its shared memory) is left out.
+ * Files appear and disappear during the copy; a file that disappears was not needed. The copy
+ * is complete only with its label, which is written last. Files that only the running server
+ * needs (its lock, its slots, its shared memory) are left out.
  */
 import { chown, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

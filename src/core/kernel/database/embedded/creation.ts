@@ -1,11 +1,11 @@
 /**
- * Makes a new database cluster, completely or not at all: it grows beside its place and is
- * renamed into it when its roles exist and it is on the disk. A rest of a killed attempt
- * is swept away by the next one.
+ * Makes a new database cluster, completely or not at all. It is made under another name, and
+ * renamed when its roles exist and its files are on the disk. The next attempt removes the
+ * remains of a killed one.
  *
- * Roles: `postgres` is the cluster's superuser and used by nobody in svc. `svc_owner` owns
- * the database `svc` and runs migrations. `svc_daemon` logs in for the daemon and owns and
- * bypasses nothing.
+ * Roles: `postgres` is the superuser of the cluster, and svc does not use it. `svc_owner` owns
+ * the database `svc` and runs migrations. `svc_daemon` is the login of the daemon; it owns
+ * nothing and bypasses nothing.
  */
 import { randomBytes } from 'node:crypto'
 import { chown, open, readdir, rename, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** What keeps an embedded server from running, said in one line that names the remedy. */
+/** Why an embedded server cannot run, in one line with the remedy. */
 
 /** `message` is one line for people; `cause` holds the rest. */
 export class EmbeddedFailure extends Error {

@@ -3,14 +3,14 @@
  * it dies. Node has no flock, but SQLite is built on such locks and Node ships SQLite:
  * an empty SQLite file is used as a lock, nothing is ever written into it.
  *
- *  - the turn: one process at a time looks at the server, starts it or stops it;
- *  - the hold: every process that uses the server shares it; who can take it alone was
- *    the last one.
+ *  - the turn: one process at a time checks the server, starts it or stops it;
+ *  - the hold: every process that uses the server shares it; a process that can take it
+ *    exclusively was the last one.
  *
- * Files with process ids would have to guess whether an id still means the same process.
+ * Files with process ids are not used, because an id may later belong to another process.
  *
- * Trap: never open these files otherwise. POSIX drops all of a process's locks on a file
- * when the process closes any descriptor of it.
+ * Never open these files in another way: POSIX releases all locks of a process on a file when
+ * the process closes any descriptor of that file.
  */
 
 import { open } from 'node:fs/promises'

@@ -1,5 +1,5 @@
 /**
- * Where the server's files are.
+ * The places of the server's files.
  *
  *   <data folder>/postgres.json     the record: where the rest is, port, passwords (0600)
  *   <data folder>/postgres.turn     lock, see locks.ts
@@ -8,9 +8,9 @@
  *   <home>/server.log
  *   <home>/socket/                  the Unix socket
  *
- * The home is `<data folder>/postgres` whenever the server's user gets there. Under root he
- * may not, for instance below /root: then it is a folder below /var/lib/svc, and the record
- * is the pointer to it.
+ * The home is `<data folder>/postgres` if the server's user can reach that folder. Under root
+ * it may not, for example below /root: then the home is a folder below /var/lib/svc, and the
+ * record points to it.
  */
 import { randomBytes } from 'node:crypto'
 import { chmod, chown, lstat, mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises'

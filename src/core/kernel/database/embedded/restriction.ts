@@ -1,7 +1,7 @@
 /**
- * What only a superuser can take from the daemon's login, done whenever the embedded server starts:
- * the functions that PostgreSQL grants to everybody, and what the login may have changed of
- * itself, its password and its settings.
+ * Runs as superuser whenever the embedded server starts: revokes the functions that PostgreSQL
+ * grants to every login, and resets the password and the settings that the daemon's login may
+ * have changed for itself.
  */
 import type { DatabaseAddress } from '../address.ts'
 import { withClient } from '../client.ts'

@@ -1,9 +1,9 @@
 /**
- * The running server: is there one, start it, stop it.
+ * Finds, starts and stops the running server.
  *
- * `postmaster.pid` in the cluster is PostgreSQL's own word on that: line 1 is the process,
- * line 8 its state. It stays behind when the server was killed, so the process is looked
- * at as well. All of this is done by whoever has the turn (locks.ts).
+ * PostgreSQL writes `postmaster.pid` in the cluster: line 1 is the process, line 8 its state.
+ * The file remains after a kill, so the process is checked as well. Only the holder of the
+ * turn does any of this (locks.ts).
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants, open, readFile, readlink, realpath, rename, rm, stat, statfs } from 'node:fs/promises'

@@ -1,7 +1,7 @@
 /**
- * Brings the server back while somebody holds it: after the kernel killed it for memory,
- * after a panic on a full disk as soon as there is space again, or after somebody's
- * `pg_ctl stop`. Every holder watches; the turn (locks.ts) lets one of them act.
+ * Restarts the server while a process holds it: after the kernel killed it for memory, after a
+ * panic on a full disk as soon as space is free again, or after a `pg_ctl stop`. Every holder
+ * watches the server; the turn (locks.ts) lets one of them act.
  */
 
 export interface Watch {
