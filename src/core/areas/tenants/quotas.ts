@@ -102,10 +102,7 @@ async function record(
     },
   }
   await ctx.journal('tenant.quotas_changed', { id, slug }, evidence)
-  await ctx.inWorkspace(id, async () => {
-    await Promise.all([
-      ctx.audit('tenant.quotas_changed', { subject: { kind: 'tenant', id }, ...evidence }),
-      ctx.emit({ name: 'work.tenant.quotas_changed', subject: `/tenants/${id}`, data: { id, slug, quotas: ceilings } }),
-    ])
-  })
+  await ctx.inWorkspace(id, () =>
+    ctx.record('work.tenant.quotas_changed', { id, slug, quotas: ceilings }, evidence.params),
+  )
 }

@@ -17,7 +17,6 @@
 import { knownName } from '../../contract/event-catalog.ts'
 import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
-import type { webhookEvents } from '../../contract/webhooks/events.ts'
 import type { webhookOperations as ops, Webhook } from '../../contract/webhooks/operations.ts'
 import { lockClasses } from '../../kernel/database/lock-classes.ts'
 import { notifyDue } from '../../kernel/outbox/fan-out.ts'
@@ -59,7 +58,7 @@ export async function createWebhook(
     values (${tenantId}, ${id}, ${target_url}, ${host}, ${ctx.tx.json(event_types)}, ${accountId})`
   const secret = await addSecret(ctx, tenantId, id)
   const webhook = answered(await readWebhook(ctx, tenantId, id))
-  await record(ctx, 'webhook.created', 'integration.webhook.created', webhook, { host, event_types })
+  await ctx.record('integration.webhook.created', webhook, { host, event_types })
 
   return { ...webhook, secret }
 }
@@ -101,8 +100,8 @@ export async function changeWebhook(
     ...{ changed, state_before: before.state, state },
     ...(changesHands && { acts_for: accountId, acted_for: before.acts_for, withheld }),
   }
-  if (startsAfresh) await record(ctx, 'webhook.enabled', 'integration.webhook.enabled', webhook, evidence)
-  else await record(ctx, 'webhook.changed', 'integration.webhook.changed', webhook, evidence)
+  if (startsAfresh) await ctx.record('integration.webhook.enabled', webhook, evidence)
+  else await ctx.record('integration.webhook.changed', webhook, evidence)
 
   return webhook
 }
@@ -115,7 +114,7 @@ export async function deleteWebhook(ctx: Ctx, { webhookId }: Received<typeof ops
   await endSecrets(ctx, tenantId, webhookId)
   await ctx.tx`delete from webhook where tenant_id = ${tenantId} and id = ${webhookId}`
   await ctx.enqueue(removeDeliveries, { tenantId, webhookId })
-  await record(ctx, 'webhook.deleted', 'integration.webhook.deleted', webhook, {})
+  await ctx.record('integration.webhook.deleted', webhook)
 }
 
 /** Whether a change is of where it goes, of what it is told, or of its being told at all; to pause it is none. */
@@ -151,15 +150,4 @@ async function checkQuota(ctx: Ctx, tenantId: string): Promise<void> {
   const used = row?.used ?? 0
   if (BigInt(limit) !== 0n && BigInt(used) >= BigInt(limit))
     refuse('quota.exceeded', { quota: 'webhook_targets', limit, used })
-}
-
-async function record(
-  ctx: Ctx,
-  action: string,
-  name: keyof typeof webhookEvents,
-  webhook: Webhook,
-  params: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  await ctx.audit(action, { subject: { kind: 'webhook', id: webhook.id }, params })
-  await ctx.emit({ name, subject: `/integrations/webhooks/${webhook.id}`, data: webhook })
 }
