@@ -1,12 +1,13 @@
 /**
  * Obligations: acts that a rewind of the database must not undo.
  *
- * What a rule owes is named here and written by `ctx.oblige`. No act holds content: ids,
+ * What a rule owes is named here and written by `ctx.recordObligation`. No act holds content: ids,
  * moments and codes only. A hold's reason, which a recovery has to give back, is sealed
- * for the line it stands in (ledger.ts).
+ * for the line it stands in (kernel/ledger/ledger.ts).
  *
- * Acts of areas still to come are added here with their area: a secret rotated, a provider
- * withdrawn, an erasure done. Ours: The obligation ledger; docs/decisions/0041.
+ * Lines are read by later releases and on other hosts: an act keeps its members, and what is
+ * added to one is optional. What a recovery makes of them is in areas/recovery/obligations,
+ * one object for each name here. Ours: The obligation ledger; docs/decisions/0041, 0169.
  */
 import { z } from 'zod'
 import { moment, uuid } from './vocabulary.ts'
@@ -16,33 +17,53 @@ const scope = z.strictObject({
   id: uuid.nullable(),
 })
 
-const acts = [
-  z.strictObject({
-    act: z.literal('hold.placed'),
-    tenant_id: uuid,
-    id: uuid,
-    scope,
-    placed_by: uuid,
-    placed_at: moment,
-    reason: z.string(),
-  }),
-  z.strictObject({ act: z.literal('hold.released'), tenant_id: uuid, id: uuid }),
-  z.strictObject({ act: z.literal('workspace.purged'), tenant_id: uuid }),
-  z.strictObject({
-    act: z.literal('operator.added'),
-    tenant_id: uuid,
-    account_id: uuid,
-    /** Absent: a full operator, as are those of lines from before there were probations. */
-    probation_until: moment.optional(),
-  }),
-  z.strictObject({ act: z.literal('operator.removed'), tenant_id: uuid, account_id: uuid }),
-  /** It lost its last role in the workspace, and with it every credential. */
-  z.strictObject({ act: z.literal('account.left'), tenant_id: uuid, account_id: uuid }),
-  z.strictObject({ act: z.literal('token.revoked'), tenant_id: uuid, id: uuid }),
-] as const
+/** The acts by what they are about, in the order of the checks of a recovery. */
+const obligations = {
+  holds: [
+    z.strictObject({
+      act: z.literal('hold.placed'),
+      tenant_id: uuid,
+      id: uuid,
+      scope,
+      placed_by: uuid,
+      placed_at: moment,
+      reason: z.string(),
+    }),
+    z.strictObject({ act: z.literal('hold.released'), tenant_id: uuid, id: uuid }),
+  ],
+  purges: [z.strictObject({ act: z.literal('workspace.purged'), tenant_id: uuid })],
+  operators: [
+    z.strictObject({
+      act: z.literal('operator.added'),
+      tenant_id: uuid,
+      account_id: uuid,
+      /** Absent: a full operator, as are those of lines from before there were probations. */
+      probation_until: moment.optional(),
+    }),
+    z.strictObject({ act: z.literal('operator.removed'), tenant_id: uuid, account_id: uuid }),
+  ],
+  tokens: [z.strictObject({ act: z.literal('token.revoked'), tenant_id: uuid, id: uuid })],
+  /** An account that lost its last role in the workspace, and with it every credential. */
+  departures: [z.strictObject({ act: z.literal('account.left'), tenant_id: uuid, account_id: uuid })],
+} as const
 
-export const Obligation = z.discriminatedUnion('act', acts)
-export type Obligation = z.output<typeof Obligation>
+export type ObligationName = keyof typeof obligations
+export const obligationNames = Object.keys(obligations) as ObligationName[]
+
+/** What a line says of one name: `ObligationOf<'tokens'>`. */
+export type ObligationOf<Name extends ObligationName> = z.output<(typeof obligations)[Name][number]>
+export type Obligation = ObligationOf<ObligationName>
+
+const declared = Object.entries(obligations).flatMap(([name, acts]) =>
+  acts.map((schema) => ({ name: name as ObligationName, schema })),
+)
+const nameByAct = new Map(declared.map(({ name, schema }) => [schema.shape.act.value, name]))
+
+export const Obligation = z.union(declared.map(({ schema }) => schema))
+
+/** Whether an act is one of a name's. */
+export const isObligationOf = <Name extends ObligationName>(name: Name, act: Obligation): act is ObligationOf<Name> =>
+  nameByAct.get(act.act) === name
 
 /** What a ledger's line says besides obligations. */
 export const Note = z.discriminatedUnion('act', [
