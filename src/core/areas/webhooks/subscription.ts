@@ -18,11 +18,10 @@ import { knownName } from '../../contract/event-catalog.ts'
 import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { webhookOperations as ops, Webhook } from '../../contract/webhooks/operations.ts'
-import { lockClasses } from '../../kernel/database/lock-classes.ts'
 import { notifyDue } from '../../kernel/outbox/fan-out.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { newId } from '../../kernel/values/id.ts'
-import { readCeiling } from '../settings/quotas.ts'
+import { type QuotaCounts, spend } from '../settings/quotas.ts'
 import { removeDeliveries } from './jobs.ts'
 import { addSecret, endSecrets } from './secret.ts'
 import { holdRole, withholdUnseen } from './sight.ts'
@@ -50,7 +49,7 @@ export async function createWebhook(
   if (typeof filter === 'string') refuse('webhook.filter_unsupported')
   const host = hostOf(vetted)
   checkTypes(ctx, event_types)
-  await checkQuota(ctx, tenantId)
+  await spend(ctx, webhookQuotas, 'webhook_targets', { tenantId })
 
   const id = newId()
   await ctx.tx`
@@ -140,14 +139,13 @@ function checkTypes({ config }: Ctx, types: readonly string[]): void {
   }
 }
 
-/** Two who make one at once count one another. Refuses quota.exceeded. */
-async function checkQuota(ctx: Ctx, tenantId: string): Promise<void> {
-  await ctx.tx`select pg_advisory_xact_lock(${lockClasses.webhookTargets}, hashtext(${tenantId}))`
-  const [row] = await ctx.tx<{ used: number; ceiling: number | bigint | null }[]>`
-    select (select count(*)::int from webhook where tenant_id = ${tenantId}) as used,
-           (select ceiling from tenant_quota where tenant_id = ${tenantId} and quota = 'webhook_targets') as ceiling`
-  const limit = await ctx.asInstallation(() => readCeiling(ctx, 'webhook_targets', row?.ceiling ?? null))
-  const used = row?.used ?? 0
-  if (BigInt(limit) !== 0n && BigInt(used) >= BigInt(limit))
-    refuse('quota.exceeded', { quota: 'webhook_targets', limit, used })
-}
+export const webhookQuotas = {
+  webhook_targets: {
+    async used({ tx }, tenantId) {
+      // By a column that the installation may read as well.
+      const [row] = await tx<{ count: number }[]>`
+        select count(id)::int as count from webhook where tenant_id = ${tenantId}`
+      return row?.count ?? 0
+    },
+  },
+} satisfies Partial<QuotaCounts>

@@ -1,8 +1,9 @@
 /** Events of a workspace itself. Spec: Workspace; decisions 4 and 5. */
 import { z } from 'zod'
 import { defineEvents, exampleId } from '../event.ts'
+import { quotaNames } from '../quotas.ts'
 import { int64, moment, uuid } from '../vocabulary.ts'
-import { quotaNames, tenantStates } from './operations.ts'
+import { tenantStates } from './operations.ts'
 
 const who = { id: uuid, slug: z.string() }
 const state = z.object({ ...who, state: z.enum(tenantStates) })
