@@ -38,7 +38,7 @@ describe('the catalog', () => {
     const builds = /(?:name: |record\()`/
     expect('emit({ name: `work.item.$' + '{what}`').toMatch(builds)
     expect('ctx.record(`work.item.$' + '{what}`').toMatch(builds)
-    const emitters = rules.filter(({ text }) => /\.(?:emit|record)\(|NewEvent/.test(text))
+    const emitters = rules.filter(({ text }) => /ctx\.(?:emit|record)\(|NewEvent/.test(text))
     expect(emitters.filter(({ text }) => builds.test(text)).map(({ path }) => path)).toEqual([])
   })
 
