@@ -254,6 +254,18 @@ describe('what stands in its way', () => {
     expect(await pursue(leaving.id)).toBe('held')
   })
 
+  test('a hold that came and went since the last look of this process begins the wait anew', async () => {
+    const leaving = await furnished(ways)
+    await overdue(ways, leaving)
+    expect(await pursue(leaving.id)).toBe('settling')
+    ways.clock.pass(hour / 2)
+    const { id } = await hold(leaving.id)
+    // Another daemon looks meanwhile, and finds it held.
+    await ways.call('api', retentionOperations.releaseHold, { holdId: id })
+    ways.clock.pass(hour / 2)
+    await purge(leaving.id)
+  })
+
   test('a hold that a recovery puts back stops a purge that is under way; released, it goes on', async () => {
     const leaving = await furnished(ways)
     await overdue(ways, leaving)

@@ -116,6 +116,7 @@ interface Look {
   readonly purge_started_at: string | null
   readonly is_past: boolean
   readonly is_held: boolean
+  readonly last_release: string | null
 }
 
 async function lookAt(installation: Installation, tenantId: string): Promise<Look | undefined> {
@@ -124,7 +125,8 @@ async function lookAt(installation: Installation, tenantId: string): Promise<Loo
     { readOnly: true },
     ({ tx }) => tx.last<Look[]>`
       select id, purge_after, purge_started_at, purge_after <= now() as is_past,
-             exists (select 1 from legal_hold h where h.tenant_id = t.id and h.released_at is null) as is_held
+             exists (select 1 from legal_hold h where h.tenant_id = t.id and h.released_at is null) as is_held,
+             (select max(released_at) from legal_hold h where h.tenant_id = t.id) as last_release
       from tenant t where id = ${tenantId} and state = 'PENDING_DELETION'`,
   )
   return look
@@ -138,7 +140,13 @@ function settled(installation: Installation, look: Look): PurgeOutcome | undefin
   const isPast = look.is_past && clock.now() >= Date.parse(look.purge_after)
   const hasPassed = hasSettled(
     sightings,
-    { id: look.id, deadline: look.purge_after, isPast: isPast && !look.is_held, atSeconds: clock.monotonicSeconds() },
+    {
+      id: look.id,
+      deadline: look.purge_after,
+      lastRelease: look.last_release,
+      isPast: isPast && !look.is_held,
+      atSeconds: clock.monotonicSeconds(),
+    },
     config.purgeSettleSeconds,
   )
   failpoint('purge.observed')
