@@ -5,10 +5,8 @@
  *
  *     SVC_FAULTS=full vitest run test/faults/full-disk.test.ts    3 rounds instead of 1
  */
-import { spawnSync } from 'node:child_process'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type postgres from 'postgres'
@@ -18,6 +16,7 @@ import { mintToken } from '../../src/core/kernel/values/token.ts'
 import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
 import { type SpawnedDaemon, spawnDaemon } from '../kit/daemon.ts'
 import { password, provisionBody, type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { fillUp, mountDisk, unmountDisk } from '../kit/small-disk.ts'
 import { fillTemplate } from '../kit/template.ts'
 
 const rounds = process.env['SVC_FAULTS'] === 'full' ? 3 : 1
@@ -25,18 +24,7 @@ const diskMebibytes = 80
 const longestMs = 10_000
 const callers = 4
 
-/** A file system of that size; undefined where we may not mount one. */
-function mountDisk(): string | undefined {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return undefined
-  const folder = mkdtempSync(join(tmpdir(), 'svc-disk-'))
-  const options = `size=${diskMebibytes}m,mode=0711`
-  if (spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'svc-test', folder]).status === 0) return folder
-  rmSync(folder, { recursive: true })
-  return undefined
-}
-
-const disk = mountDisk()
-if (disk === undefined) process.stderr.write('\nNot shown: a full disk needs root and the right to mount a tmpfs.\n')
+const disk = mountDisk(diskMebibytes)
 
 let cluster: OwnCluster
 let own: TestInstallation
@@ -69,8 +57,7 @@ afterAll(async () => {
   await own?.close()
   await sql?.end({ timeout: 1 })
   await cluster?.remove()
-  spawnSync('umount', ['-l', disk]) // the server's log is still open in this process
-  rmSync(disk, { recursive: true, force: true })
+  unmountDisk(disk)
 })
 
 async function operatorToken(): Promise<string> {
@@ -86,19 +73,6 @@ async function operatorToken(): Promise<string> {
     insert into credential (tenant_id, id, account_id, kind, hash, last4, name, scopes, expires_at)
     values (${tenant.id}, ${randomUUIDv7()}, ${account_id}, 'PERSONAL', ${hash}, ${last4}, 'ops', 'admin:tenants', now() + interval '1 day')`
   return text
-}
-
-/** Fills what is left of the disk, as somebody else's file would. */
-function fillUp(file: string): void {
-  const ballast = openSync(file, 'w')
-  const piece = Buffer.alloc(64 * 1024, 1)
-  try {
-    for (;;) writeSync(ballast, piece)
-  } catch (error) {
-    expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC')
-  } finally {
-    closeSync(ballast)
-  }
 }
 
 const isHealthy = async () => (await fetch(`${daemon.address}/healthz`)).status
