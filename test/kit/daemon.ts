@@ -58,7 +58,7 @@ export interface TestDaemonOptions {
 export async function testDaemon(options: TestDaemonOptions = {}): Promise<TestDaemon> {
   const db = await testDatabase()
   const folder = mkdtempSync(join(tmpdir(), 'svc-daemon-'))
-  createKeyring(join(folder, 'keyring.json'))
+  await createKeyring(join(folder, 'keyring.json'))
   const config = configFor(db, folder, options.config)
   const daemon = await daemonOver(db, config, options)
   return {

@@ -40,12 +40,18 @@ export function mountDisk(mebibytes: number): Disk | undefined {
 
 function fillUp(file: string): void {
   const ballast = openSync(file, 'w')
-  const piece = Buffer.alloc(64 * 1024, 1)
   try {
-    for (;;) writeSync(ballast, piece)
-  } catch (error) {
-    expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC')
+    // To the last byte: a small file must not find room either.
+    for (const bytes of [64 * 1024, 1]) writeUntilFull(ballast, Buffer.alloc(bytes, 1))
   } finally {
     closeSync(ballast)
+  }
+}
+
+function writeUntilFull(file: number, piece: Buffer): void {
+  try {
+    for (;;) writeSync(file, piece)
+  } catch (error) {
+    expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC')
   }
 }

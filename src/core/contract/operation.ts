@@ -90,6 +90,8 @@ export interface Operation {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
+  /** Where the call names its workspace; on the workspace's own host, `Host` names it if the call does not (decisions 2). */
+  readonly workspaceIn?: 'query' | 'body'
   /** The media type of the body; a merge-patch tells an absent member from null. */
   readonly patch?: 'merge'
   /** The body may be large: `boundsOf` says how large. */
