@@ -19,6 +19,7 @@ import {
   placesNaming,
   rowsOf,
 } from '../support/leaving-workspace.ts'
+import { bareEnvironment } from '../support/processes.ts'
 import { type TwoWays, twoWays } from '../support/two-ways.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
@@ -44,11 +45,9 @@ const runner = join(import.meta.dirname, '../support/purge-runner.ts')
 
 /** Purges in a process of its own; answers what it printed and the signal that ended it. */
 async function runPurge(id: string, failpoint: string): Promise<{ said: string; signal: NodeJS.Signals | null }> {
-  const { PATH, HOME } = process.env
   const { config, db } = ways.daemon
   const env = {
-    PATH,
-    HOME,
+    ...bareEnvironment(),
     SVC_DATABASE_URL: urlOf(db.daemon),
     SVC_DATABASE_OWNER_URL: urlOf(db.owner),
     SVC_KEYRING_FILE: config.keyringFile,

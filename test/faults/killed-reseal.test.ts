@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { encryptionOperations as ops } from '../../src/core/admin/encryption/contract.ts'
 import { installationScope } from '../../src/core/sealing.ts'
 import { type TestInstallation, testInstallation } from '../support/installation.ts'
+import { bareEnvironment } from '../support/processes.ts'
 import { changeRing, newKey } from '../support/rings.ts'
 import { countsIn, type Stored, store, storeMany, wrongAmong } from '../support/sealed.ts'
 
@@ -32,8 +33,7 @@ const runner = join(import.meta.dirname, '../support/reseal-runner.ts')
 
 /** Reseals in a process of its own; answers what it printed and the signal that ended it. */
 function runReseal(failpoint: string): Promise<{ said: string; signal: NodeJS.Signals | null }> {
-  const { PATH, HOME } = process.env
-  const env = { PATH, HOME, ...own.env, SVC_TEST: '1', SVC_FAILPOINTS: failpoint }
+  const env = { ...bareEnvironment(), ...own.env, SVC_TEST: '1', SVC_FAILPOINTS: failpoint }
   const child = spawn(process.execPath, [runner], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''
   child.stdout.on('data', (chunk: Buffer) => {

@@ -13,6 +13,7 @@ import { createKeyring } from '../../src/core/keyring.ts'
 import { type Log, silentLog } from '../../src/daemon/log.ts'
 import { type DaemonRole, startDaemon } from '../../src/daemon/main.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
+import { bareEnvironment } from './processes.ts'
 
 export interface Answered {
   readonly status: number
@@ -185,9 +186,8 @@ export interface SpawnedDaemon {
 /** The daemon as a process of its own, from the sources; resolves once it listens, or has ended. */
 export async function spawnDaemon(env: NodeJS.ProcessEnv): Promise<SpawnedDaemon> {
   const main = fileURLToPath(new URL('../../src/daemon/main.ts', import.meta.url))
-  const { PATH, HOME } = process.env
   const child = spawn(process.execPath, [...engineFlags, main], {
-    env: { PATH, HOME, ...env },
+    env: { ...bareEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let out = ''
