@@ -13,6 +13,7 @@ import { createKeyring } from '../../src/core/kernel/sealing/keyring.ts'
 import { type Log, silentLog } from '../../src/daemon/log.ts'
 import { type DaemonRole, startDaemon } from '../../src/daemon/main.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
+import { bareEnvironment } from './processes.ts'
 
 export interface Answered {
   readonly status: number
@@ -214,9 +215,8 @@ export async function spawnDaemon(
 /** The same, of which nothing is awaited. */
 export function spawnDaemonProcess(env: NodeJS.ProcessEnv, { stdout, stderr }: Outputs): ChildProcess {
   const main = fileURLToPath(new URL('../../src/daemon/main.ts', import.meta.url))
-  const { PATH, HOME } = process.env
   return spawn(process.execPath, [...engineFlags, main], {
-    env: { PATH, HOME, ...env },
+    env: { ...bareEnvironment(), ...env },
     stdio: ['ignore', stdout ?? 'pipe', stderr ?? 'pipe'],
   })
 }
