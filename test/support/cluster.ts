@@ -40,6 +40,13 @@ const settings = {
 }
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const { cluster, tearDown } = await startCluster()
+  project.provide('cluster', cluster)
+  return tearDown
+}
+
+/** A server with the template filled; whoever starts it ends it with `tearDown`. */
+export async function startCluster(): Promise<{ cluster: Cluster; tearDown(): Promise<void> }> {
   await sweepAbandoned()
   const folder = await mkdtemp(join(tmpdir(), prefix))
   await chmod(folder, 0o711) // under root the server's user has to get in
@@ -56,8 +63,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     await tearDown()
     throw error
   }
-  project.provide('cluster', { owner: embedded.owner, daemon: embedded.daemon, superuser })
-  return tearDown
+  return { cluster: { owner: embedded.owner, daemon: embedded.daemon, superuser }, tearDown }
 }
 
 const prefix = 'svc-test-'
