@@ -74,6 +74,8 @@ async function refuseUnknown(sql: postgres.ISql): Promise<void> {
         select from pg_type t left join pg_class c on c.oid = t.typrelid
         where t.oid = d.objid and (t.typcategory = 'A' or c.relkind = 'r'))
       else false end
+    union all select 'schema ' || nspname from pg_namespace where oid >= 16384 and nspname not in ('pgboss') and nspname !~ '^pg_'
+    union all select 'publication ' || pubname from pg_publication
     union all select 'child of ' || inhparent::regclass::text from pg_inherits where inhparent >= 16384
       and (select relnamespace from pg_class where oid = inhparent) = 'public'::regnamespace
     union all select 'disabled trigger ' || tgname from pg_trigger where not tgisinternal and tgenabled <> 'O'

@@ -35,8 +35,10 @@ export function rowShapeOf(checker: Checker, answer: Type): RowShape | undefined
   if (row === undefined) return undefined
   const shape = new Map<string, Member>()
   for (const one of constituents(row)) {
-    for (const symbol of checker.getPropertiesOfType(one)) {
-      const member = memberOf(checker, symbol)
+    const symbols = checker.getPropertiesOfType(one)
+    const types = checker.getTypeOfSymbol(symbols)
+    for (const [index, symbol] of symbols.entries()) {
+      const member = memberOf(symbol, types[index])
       const known = shape.get(symbol.name)
       shape.set(symbol.name, known ? either(known, member) : member)
     }
@@ -44,8 +46,7 @@ export function rowShapeOf(checker: Checker, answer: Type): RowShape | undefined
   return shape.size === 0 ? undefined : shape
 }
 
-function memberOf(checker: Checker, symbol: TsSymbol): Member {
-  const type = checker.getTypeOfSymbol(symbol)
+function memberOf(symbol: TsSymbol, type: Type | undefined): Member {
   const types = type ? constituents(type) : []
   const words = types.flatMap((one) => (one.isStringLiteralType() ? [one.value] : []))
   return {

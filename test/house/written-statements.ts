@@ -8,8 +8,16 @@
  * the same function is decided alike. What cannot be followed is answered as unread, with the words that stopped it.
  */
 import { relative } from 'node:path'
-import type { Expression, FunctionLikeDeclaration, Node, SourceFile, TemplateLiteral } from 'typescript/unstable/ast'
+import type {
+  ConditionalExpression,
+  Expression,
+  FunctionLikeDeclaration,
+  Node,
+  SourceFile,
+  TemplateLiteral,
+} from 'typescript/unstable/ast'
 import {
+  isArrayLiteralExpression,
   isArrowFunction,
   isAsExpression,
   isBindingElement,
@@ -31,12 +39,13 @@ import {
   isPropertyAssignment,
   isReturnStatement,
   isShorthandPropertyAssignment,
+  isSpreadElement,
   isStringLiteral,
   isTaggedTemplateExpression,
   isTemplateExpression,
   isVariableDeclaration,
 } from 'typescript/unstable/ast'
-import { type Checker, type Project, SymbolFlags, type Symbol as TsSymbol } from 'typescript/unstable/sync'
+import { type Checker, type Project, SymbolFlags, type Symbol as TsSymbol, type Type } from 'typescript/unstable/sync'
 import { declaredType, isPart, type RowShape, rowShapeOf } from './row-shape.ts'
 import { root } from './source.ts'
 
@@ -71,9 +80,20 @@ export function writtenStatements(project: Project, beginning: string): WrittenS
 
 /** What the names of a function stand for at one call of it, and how the program decides. */
 interface Scope {
-  readonly bound: Map<number, { readonly expression: Expression; readonly scope: Scope }>
+  readonly bound: Map<number, Bound>
   readonly decide: (question: string, answers: number) => number
 }
+
+/** An expression, and where its own names are found. */
+interface Meant {
+  readonly expression: Expression
+  readonly scope: Scope
+}
+
+type Bound = Meant | { readonly pieces: readonly Piece[] }
+
+/** The decisions that were taken do not come together: there is no such way. */
+class Nowhere extends Error {}
 
 class Unread extends Error {
   readonly words: string
@@ -88,6 +108,7 @@ class Reader {
   readonly files: readonly SourceFile[]
   /** Calls by the name of what is called. */
   readonly calls: ReadonlyMap<string, readonly Call[]>
+  readonly types = new Map<Node, Type>()
 
   constructor(checker: Checker, files: readonly SourceFile[]) {
     this.checker = checker
@@ -99,8 +120,13 @@ class Reader {
   }
 
   statementsOf(file: SourceFile): WrittenStatement[] {
-    const templates = nodesOf(file, isTaggedTemplateExpression).flatMap((node) => {
-      const type = this.checker.getTypeAtLocation(node)
+    const tagged = nodesOf(file, isTaggedTemplateExpression)
+    const inserted = tagged.flatMap(({ template }) =>
+      isTemplateExpression(template) ? template.templateSpans.map(({ expression }) => expression) : [],
+    )
+    this.learnTypes([...tagged, ...inserted])
+    const templates = tagged.flatMap((node) => {
+      const type = this.typeOf(node)
       if (type === undefined || isPart(type)) return []
       const row = rowShapeOf(this.checker, type)
       return [{ node, row, read: (scope: Scope) => this.template(node.template, scope) }]
@@ -121,11 +147,23 @@ class Reader {
     }))
   }
 
+  /** One question to the compiler, which is another process. */
+  private learnTypes(nodes: readonly Node[]): void {
+    for (const [index, type] of this.checker.getTypeAtLocation(nodes).entries()) {
+      const node = nodes[index]
+      if (node && type) this.types.set(node, type)
+    }
+  }
+
+  private typeOf(node: Node): Type | undefined {
+    return this.types.get(node) ?? this.checker.getTypeAtLocation(node)
+  }
+
   private nameOfType(expression: Expression): string | undefined {
     return this.checker.getTypeAtLocation(expression)?.getSymbol()?.name
   }
 
-  private template(template: TemplateLiteral, scope: Scope): Piece[] {
+  private template(template: TemplateLiteral, scope: Scope): readonly Piece[] {
     if (!isTemplateExpression(template)) return [template.text]
     return [
       template.head.text,
@@ -136,45 +174,47 @@ class Reader {
     ]
   }
 
-  private inserted(expression: Expression, scope: Scope): Piece[] {
-    const type = this.checker.getTypeAtLocation(expression)
+  private inserted(expression: Expression, scope: Scope): readonly Piece[] {
+    const type = this.typeOf(expression)
     if (type === undefined) throw new Unread(expression)
     return isPart(type) ? this.part(expression, scope) : [{ declared: declaredType(type) }]
   }
 
   /** What an expression is that answers a piece. */
-  private part(wrapped: Expression, scope: Scope): Piece[] {
+  private part(wrapped: Expression, scope: Scope): readonly Piece[] {
     const expression = bare(wrapped)
     if (isTaggedTemplateExpression(expression)) return this.template(expression.template, scope)
     if (isCallExpression(expression)) return this.call(expression, scope)
-    if (isIdentifier(expression)) return this.named(expression, scope)
-    if (isConditionalExpression(expression)) {
-      const { condition, whenTrue, whenFalse } = expression
-      const isFirst = scope.decide(`${placeOf(functionAround(expression))} ${condition.getText()}`, 2) === 0
-      return this.inserted(isFirst ? whenTrue : whenFalse, scope)
-    }
-    throw new Unread(expression)
+    if (isConditionalExpression(expression)) return this.inserted(chosen(expression, scope), scope)
+    if (!isIdentifier(expression)) throw new Unread(expression)
+    const meant = this.meaning(expression, scope)
+    return 'pieces' in meant ? meant.pieces : this.part(meant.expression, meant.scope)
   }
 
-  private named(name: Expression, scope: Scope): Piece[] {
+  /** What a name stands for. */
+  private meaning(name: Expression, scope: Scope): Bound {
     const symbol = this.symbolOf(name)
     const given = symbol && scope.bound.get(symbol.id)
-    if (given) return this.part(given.expression, given.scope)
+    if (given) return given
     const declaration = symbol?.valueDeclaration?.resolve()
     if (declaration && isVariableDeclaration(declaration) && declaration.initializer && isIdentifier(declaration.name))
-      return this.part(declaration.initializer, scope)
-    // An argument of the function that the statement stands in: whatever its callers give it.
+      return { expression: declaration.initializer, scope }
     const parameter = declaration && parameterOf(declaration)
-    if (!parameter || !isFunctionLikeDeclaration(parameter.parent)) throw new Unread(name)
-    const calls = this.callsOf(parameter.parent)
-    const call = calls[scope.decide(`callers of ${placeOf(parameter.parent)}`, calls.length)]
-    if (!call) throw new Unread(name)
-    this.bind(parameter.parent, call, { bound: new Map(), decide: scope.decide }, scope)
-    if (!symbol || !scope.bound.has(symbol.id)) throw new Unread(name)
-    return this.named(name, scope)
+    if (!symbol || !parameter || !isFunctionLikeDeclaration(parameter.parent)) throw new Unread(name)
+    const around = parameter.parent
+    const mapped = mappedList(around)
+    if (mapped) return oneOf(this.elements(mapped, scope), `elements at ${placeOf(around)}`, scope)
+    // An argument of the function that the statement stands in: whatever its callers give it.
+    const calls = this.callsOf(around)
+    if (calls.length === 0) throw new Unread(name)
+    const call = oneOf(calls, `callers of ${placeOf(around)}`, scope)
+    this.bind(around, call, { bound: new Map(), decide: scope.decide }, scope)
+    const found = scope.bound.get(symbol.id)
+    if (!found) throw new Unread(name)
+    return found
   }
 
-  private call(call: Call, scope: Scope): Piece[] {
+  private call(call: Call, scope: Scope): readonly Piece[] {
     const { expression: callee } = call
     if (isPropertyAccessExpression(callee)) {
       switch (callee.name.text) {
@@ -184,17 +224,69 @@ class Reader {
           return ['(', { declared: undefined }, ')']
         case 'rows':
           return rowsOf(call)
+        case 'reduce':
+          return this.reduced(call, callee.expression, scope)
       }
     }
-    const called = this.functionOf(callee)
+    const { expression, scope: inner } = this.answerOf(call, scope)
+    return this.part(expression, inner)
+  }
+
+  /** What a called function answers. */
+  private answerOf(call: Call, scope: Scope): Meant {
+    const called = this.functionOf(call.expression)
     if (!called?.body) throw new Unread(call)
     const inner: Scope = { bound: new Map(scope.bound), decide: scope.decide }
     this.bind(called, call, scope, inner)
-    if (!isBlock(called.body)) return this.part(called.body as Expression, inner)
+    if (!isBlock(called.body)) return { expression: called.body as Expression, scope: inner }
     const returned = nodesOf(called.body, isReturnStatement).filter((node) => functionAround(node) === called)
-    const chosen = returned[scope.decide(`returns of ${placeOf(called)}`, returned.length)]
-    if (!chosen?.expression) throw new Unread(call)
-    return this.part(chosen.expression, inner)
+    const { expression } = oneOf(returned, `returns of ${placeOf(called)}`, scope)
+    if (!expression) throw new Unread(call)
+    return { expression, scope: inner }
+  }
+
+  /** `list.reduce((all, one) => …, first)`, written out. */
+  private reduced(call: Call, list: Expression, scope: Scope): readonly Piece[] {
+    const [reducer, first] = call.arguments
+    const [all, one] = reducer && isArrowFunction(reducer) ? reducer.parameters : []
+    if (!reducer || !isArrowFunction(reducer) || isBlock(reducer.body) || !all || !one || !first) throw new Unread(call)
+    const { body } = reducer
+    return this.elements(list, scope).reduce(
+      (pieces, element) => {
+        const inner: Scope = { bound: new Map(scope.bound), decide: scope.decide }
+        this.bindName(all.name, { pieces }, inner)
+        this.bindName(one.name, element, inner)
+        return this.part(body as Expression, inner)
+      },
+      this.part(first, scope),
+    )
+  }
+
+  /** The elements of a list that is written out or put together of such. */
+  private elements(wrapped: Expression, scope: Scope): readonly Bound[] {
+    const list = bare(wrapped)
+    if (isArrayLiteralExpression(list))
+      return list.elements.flatMap((element) =>
+        isSpreadElement(element) ? this.elements(element.expression, scope) : [{ expression: element, scope }],
+      )
+    if (isConditionalExpression(list)) return this.elements(chosen(list, scope), scope)
+    if (isCallExpression(list)) {
+      const [mapper] = list.arguments
+      const mapped = mapper && mappedList(mapper)
+      if (mapper && mapped && isArrowFunction(mapper) && !isBlock(mapper.body) && mapper.parameters[0]) {
+        const { body, parameters } = mapper
+        return this.elements(mapped, scope).map((element) => {
+          const inner: Scope = { bound: new Map(scope.bound), decide: scope.decide }
+          this.bindName(parameters[0]!.name, element, inner)
+          return { expression: body as Expression, scope: inner }
+        })
+      }
+      const { expression, scope: inner } = this.answerOf(list, scope)
+      return this.elements(expression, inner)
+    }
+    const meant = isIdentifier(list) ? this.meaning(list, scope) : undefined
+    if (!meant || 'pieces' in meant) throw new Unread(list)
+    return this.elements(meant.expression, meant.scope)
   }
 
   /** Gives the parameters of a function the arguments of a call. */
@@ -202,7 +294,7 @@ class Reader {
     for (const [index, { name, initializer }] of called.parameters.entries()) {
       const expression = given[index] ?? initializer
       if (!expression) continue
-      if (isIdentifier(name)) this.bindName(name, expression, outer, inner)
+      if (isIdentifier(name)) this.bindName(name, { expression, scope: outer }, inner)
       else if (isObjectBindingPattern(name)) {
         const object = bare(expression)
         if (!isObjectLiteralExpression(object)) continue
@@ -210,17 +302,18 @@ class Reader {
           if (!element || !isIdentifier(element)) continue
           const member = propertyName && isIdentifier(propertyName) ? propertyName.text : element.text
           const property = object.properties.find((one) => 'name' in one && one.name?.getText() === member)
-          if (property && isPropertyAssignment(property)) this.bindName(element, property.initializer, outer, inner)
+          if (property && isPropertyAssignment(property))
+            this.bindName(element, { expression: property.initializer, scope: outer }, inner)
           if (property && isShorthandPropertyAssignment(property))
-            this.bindName(element, property.name as unknown as Expression, outer, inner)
+            this.bindName(element, { expression: property.name as Expression, scope: outer }, inner)
         }
       }
     }
   }
 
-  private bindName(name: Node, expression: Expression, scope: Scope, inner: Scope): void {
+  private bindName(name: Node, bound: Bound, inner: Scope): void {
     const symbol = this.checker.getSymbolAtLocation(name)
-    if (symbol) inner.bound.set(symbol.id, { expression, scope })
+    if (symbol) inner.bound.set(symbol.id, bound)
   }
 
   private symbolOf(name: Expression): TsSymbol | undefined {
@@ -270,10 +363,10 @@ const asCall = (node: Node) => {
 }
 
 /** Reads a statement once for each answer to each question that the reading comes to. */
-function everyWay(read: (scope: Scope) => Piece[]): Pick<WrittenStatement, 'ways' | 'unread'> {
+function everyWay(read: (scope: Scope) => readonly Piece[]): Pick<WrittenStatement, 'ways' | 'unread'> {
   const asked = new Set<string>()
   const waiting: ReadonlyMap<string, number>[] = [new Map()]
-  const ways = new Map<string, Piece[]>()
+  const ways = new Map<string, readonly Piece[]>()
   const unread = new Set<string>()
   for (const answers of waiting) {
     const decide = (question: string, count: number) => {
@@ -287,8 +380,8 @@ function everyWay(read: (scope: Scope) => Piece[]): Pick<WrittenStatement, 'ways
       const pieces = read({ bound: new Map(), decide })
       ways.set(JSON.stringify(pieces), pieces)
     } catch (error) {
-      if (!(error instanceof Unread)) throw error
-      unread.add(error.words)
+      if (error instanceof Unread) unread.add(error.words)
+      else if (!(error instanceof Nowhere)) throw error
     }
   }
   return { ways: [...ways.values()], unread: [...unread] }
@@ -303,6 +396,25 @@ function rowsOf(call: Call): Piece[] {
   if (columns.length === 0) throw new Unread(call)
   const values = columns.flatMap((_, index): Piece[] => [index === 0 ? '' : ', ', { declared: undefined }])
   return [`(${columns.map((column) => `"${column}"`).join(', ')}) values (`, ...values, ')']
+}
+
+/** The branch that is taken. */
+function chosen(conditional: ConditionalExpression, { decide }: Scope): Expression {
+  const { condition, whenTrue, whenFalse } = conditional
+  return decide(`${placeOf(functionAround(conditional))} ${condition.getText()}`, 2) === 0 ? whenTrue : whenFalse
+}
+
+function oneOf<One>(list: readonly One[], question: string, { decide }: Scope): One {
+  const one = list[list.length < 2 ? 0 : decide(question, list.length)]
+  if (one === undefined) throw new Nowhere()
+  return one
+}
+
+/** The list that an arrow function is mapped over. */
+function mappedList(mapper: Node): Expression | undefined {
+  const { parent } = mapper
+  const callee = isCallExpression(parent) && parent.arguments[0] === mapper ? parent.expression : undefined
+  return callee && isPropertyAccessExpression(callee) && callee.name.text === 'map' ? callee.expression : undefined
 }
 
 function nodesOf<Found extends Node>(from: Node, isFound: (node: Node) => node is Found): Found[] {

@@ -124,8 +124,7 @@ async function rewindByWitnesses(
       ({ tx }) => tx<{ beat: number | bigint }[]>`select beat from daemon_witness where id = ${id}`,
     )
     const found = Number(row?.beat ?? 0)
-    if (found < said.beat)
-      return { found_by: 'witness', params: { daemon_id: id, acknowledged: said.beat, found } }
+    if (found < said.beat) return { found_by: 'witness', params: { daemon_id: id, acknowledged: said.beat, found } }
   }
   return undefined
 }
