@@ -40,6 +40,13 @@ const settings = {
 }
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const { cluster, tearDown } = await startCluster()
+  project.provide('cluster', cluster)
+  return tearDown
+}
+
+/** A server with the template filled; whoever starts it ends it with `tearDown`. */
+export async function startCluster(): Promise<{ cluster: Cluster; tearDown(): Promise<void> }> {
   await sweepAbandoned()
   const folder = await mkdtemp(join(await roomiest(), prefix))
   await chmod(folder, 0o711) // under root the server's user has to get in
@@ -57,8 +64,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     await tearDown()
     throw error
   }
-  project.provide('cluster', { owner: embedded.owner, daemon: embedded.daemon, superuser })
-  return tearDown
+  return { cluster: { owner: embedded.owner, daemon: embedded.daemon, superuser }, tearDown }
 }
 
 /** Whatever tests put aside goes with the run, and what one process compiled no other compiles again. Workers inherit both. */

@@ -20,7 +20,7 @@ const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** How many rows there are in this snapshot. */
 export async function countRows(tx: Tx, { table, owner }: Entity, tenantId: string): Promise<number> {
-  const [row] = await tx.text<{ count: number }[]>(
+  const [row] = await tx.text<{ count: number | bigint }[]>(
     `select count(*)::int8 as count from ${quoted(table)} where ${quoted(owner)} = $1`,
     [tenantId],
   )

@@ -176,6 +176,7 @@ async function checkOperators(
 }
 
 interface TokenRow {
+  readonly tenant_id: string
   readonly id: string
 }
 

@@ -145,7 +145,9 @@ async function holdSteps(
     const rows = await read(
       installation,
       ({ tx }) =>
-        tx<{ id: string }[]>`select tenant_id, id from legal_hold where id in ${tx.list(holds.map(({ id }) => id))}`,
+        tx<
+          { tenant_id: string; id: string }[]
+        >`select tenant_id, id from legal_hold where id in ${tx.list(holds.map(({ id }) => id))}`,
     )
     const there = new Set(rows.map(({ id }) => id))
     for (const { id, tenantId, isCertain } of holds) {

@@ -121,10 +121,10 @@ async function rewindByWitnesses(
     const [row] = await installation.transaction(
       system,
       { readOnly: true },
-      ({ tx }) => tx<{ beat: number }[]>`select beat from daemon_witness where id = ${id}`,
+      ({ tx }) => tx<{ beat: number | bigint }[]>`select beat from daemon_witness where id = ${id}`,
     )
-    if ((row?.beat ?? 0) < said.beat)
-      return { found_by: 'witness', params: { daemon_id: id, acknowledged: said.beat, found: row?.beat ?? 0 } }
+    const found = Number(row?.beat ?? 0)
+    if (found < said.beat) return { found_by: 'witness', params: { daemon_id: id, acknowledged: said.beat, found } }
   }
   return undefined
 }
