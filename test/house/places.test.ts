@@ -1,0 +1,56 @@
+/**
+ * Adding a thing touches as many files as docs/adding-an-operation.md says: one of each kind is added to a copy of the
+ * source, the files are counted, and the compiler and the copy's own modules say that nothing is missing.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { additions } from './additions.ts'
+import { copySource, placesByPage, type SourceCopy } from './places.ts'
+
+const uses = additions.flatMap(({ use }) => use ?? [])
+const paths = (places: readonly { readonly path: string }[]) => places.map(({ path }) => path)
+
+let copy: SourceCopy
+/** What each addition touched, by its kind. */
+const touched = new Map<string, readonly string[]>()
+/** What the compiler says while only the uses are there, and when everything is. */
+let without: readonly string[] = []
+let complete: readonly string[] = []
+
+beforeAll(async () => {
+  copy = copySource()
+  expect(copy.touched()).toEqual([])
+  for (const use of uses) copy.write(use)
+  without = await copy.typeErrors(paths(uses))
+  for (const { kind, places } of additions) {
+    const before = new Set(copy.touched())
+    for (const place of places) copy.write(place)
+    touched.set(
+      kind,
+      copy.touched().filter((path) => !before.has(path)),
+    )
+  }
+  complete = await copy.typeErrors([...paths(uses), 'src/core/app/jobs.ts'])
+})
+afterAll(() => copy.remove())
+
+describe.each(additions)('a new $kind', ({ kind, places, use, check }) => {
+  test('touches as many files as the page says', () => {
+    expect(touched.get(kind)).toEqual(paths(places).sort())
+    expect(placesByPage().get(kind), 'the table in docs/adding-an-operation.md').toBe(places.length)
+  })
+
+  test('is known where it is looked for', () => check(copy))
+
+  if (use)
+    test('is missed by the rule that uses it while it is not there', () => {
+      expect(without.filter((line) => line.startsWith(use.path))).not.toEqual([])
+    })
+})
+
+test('the compiler accepts all of them together', () => expect(complete).toEqual([]))
+
+test('the page names each kind once, and no kind that is not counted', () => {
+  const page = [...placesByPage().keys()]
+  expect(new Set(page).size).toBe(page.length)
+  expect(page).toEqual(expect.arrayContaining(additions.map(({ kind }) => kind)))
+})
