@@ -58,6 +58,37 @@ AS $function$
 $function$;
 GRANT EXECUTE ON FUNCTION outbox_horizon() TO PUBLIC, svc_tenant;
 
+CREATE OR REPLACE FUNCTION public.workspace_table(target regclass)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (
+    select from pg_class c
+    where c.oid = target and c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+  ) then
+    raise exception 'workspace_table: % is no table of the schema public', target;
+  end if;
+  if not exists (
+    select from pg_attribute a
+    where a.attrelid = target and a.attname = 'tenant_id' and a.atttypid = 'uuid'::regtype and a.attnotnull and not a.attisdropped
+  ) then
+    raise exception 'workspace_table: % has no column tenant_id uuid not null', target;
+  end if;
+  if not exists (
+    select from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+    where i.indrelid = target and i.indisprimary and a.attname = 'tenant_id'
+  ) then
+    raise exception 'workspace_table: the primary key of % does not begin with tenant_id', target;
+  end if;
+
+  execute format('alter table %s enable row level security', target);
+  execute format('alter table %s force row level security', target);
+  execute format('create policy one_workspace on %s to svc_tenant using (tenant_id = (select current_tenant())) with check (tenant_id = (select current_tenant()))', target);
+  execute format('grant select, insert, update, delete on %s to svc_tenant', target);
+end $function$;
+GRANT EXECUTE ON FUNCTION workspace_table(regclass) TO ;
+
 -- Tables
 
 CREATE TABLE account (
