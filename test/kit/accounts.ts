@@ -47,7 +47,7 @@ export const redeem = (test: TestInstallation, made: Answer<typeof operations.pr
   })
 
 /** A test calls faster than a workspace may by default. */
-const liftRate = async ({ oracle }: TestInstallation, tenantId: string) => {
+export const liftRate = async ({ oracle }: TestInstallation, tenantId: string) => {
   await oracle`insert into tenant_quota (tenant_id, quota, ceiling) values (${tenantId}, 'api_requests_per_minute', 0)`
 }
 

@@ -15,6 +15,7 @@ import type { Config } from '../../../kernel/config/config.ts'
 import { type ChainEnd, noLine, readLedger, readLine } from '../../../kernel/ledger/ledger.ts'
 import type { Keyring } from '../../../kernel/sealing/keyring.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
+import { ifThere } from '../../../kernel/values/if-there.ts'
 import { writeWhole } from '../../../kernel/values/write-whole.ts'
 import { withStore } from '../../backup/open-store.ts'
 import { type OpenedTarget, type Store, StoreFailure } from '../../backup/store.ts'
@@ -40,10 +41,7 @@ export const pulledFolder = ({ dataDir }: Config) => join(dataDir, 'ledgers')
 /** The files there. */
 export async function pulledFiles(config: Config): Promise<string[]> {
   const folder = pulledFolder(config)
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-    return []
-  })
+  const names = (await ifThere(readdir(folder))) ?? []
   return names.filter((name) => name.endsWith('.jsonl')).map((name) => join(folder, name))
 }
 

@@ -35,13 +35,13 @@ import type { SystemActor } from '../../../kernel/values/actor.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { isRegisterKeptWithout, removeOperatorsOf } from '../../operators/register.ts'
 import { isHeld } from '../../retention/hold.ts'
-import { certify } from './purge-certificate.ts'
+import { certify, type PurgedFacts } from './purge-certificate.ts'
 import { hasSettled, type Sighting } from './purge-deadline.ts'
 import { countJobs, jobsPlace, removeJobs } from './purge-queue.ts'
 import type { KeyRange } from './purge-tables.ts'
 import { hasRows, type Key, readPurgeTables, removeBatch, walksTheIndex } from './purge-tables.ts'
 import { openWalk, type Walk } from './purge-walk.ts'
-import { extended, type Removed } from './removed-keys.ts'
+import { extended } from './removed-keys.ts'
 
 /**
  * What came of one try: nothing to do yet, something in the way, more to do, or done.
@@ -288,15 +288,7 @@ function removeSome(
   })
 }
 
-interface LockedPurge {
-  readonly id: string
-  readonly slug: string
-  readonly deletion_requested_at: string
-  readonly purge_after: string
-  readonly purge_started_at: string
-  readonly removed: Readonly<Record<string, Removed>>
-  readonly hold_checks: number
-}
+type LockedPurge = Omit<PurgedFacts, 'slugBlockedUntil'>
 
 /** Locks the workspace for this process, and looks for holds behind the lock, so that none that came before it is missed. */
 async function lockPurge(ctx: Ctx, tenantId: string): Promise<LockedPurge | 'busy' | 'held'> {

@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { z } from 'zod'
 import { makeFolder } from '../../values/folder.ts'
+import { ifThere } from '../../values/if-there.ts'
 import { writeWhole } from '../../values/write-whole.ts'
 import { type Account, canReach } from './account.ts'
 import { failures } from './failure.ts'
@@ -42,10 +43,7 @@ export const logOf = (record: ClusterRecord): string => join(record.home, 'serve
 /** Undefined when there is no database yet. */
 export async function findRecord(dataDir: string): Promise<ClusterRecord | undefined> {
   const file = recordFile(dataDir)
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
+  const text = await ifThere(readFile(file, 'utf8'))
   if (text === undefined) return undefined
   try {
     const record = ClusterRecord.parse(JSON.parse(text))
