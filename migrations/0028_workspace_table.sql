@@ -1,6 +1,6 @@
 -- 0028  Row-level security of a new table in one call.
 --
--- Why       Each table of workspaces needs the same six statements, and one that is forgotten shows every workspace to
+-- Why       Each table of workspaces needs the same four statements, and one that is forgotten shows every workspace to
 --           every other. A later migration makes its table, then calls `select workspace_table('name')`
 --           (docs/decisions/0164). Tables of before this migration stay as they are.
 -- Used by   Migrations behind this one; test/house/workspace-table.test.ts.

@@ -41,7 +41,10 @@ export interface SourceCopy {
   remove(): void
 }
 
-const copied = ['src', 'migrations', 'test/house', 'package.json', 'tsconfig.json']
+const copied = [
+  ...['src', 'migrations', 'package.json', 'tsconfig.json'],
+  ...['test/house/catalog.ts', 'test/house/catalog-rules.ts'],
+]
 
 export function copySource(): SourceCopy {
   mkdirSync(join(root, '.tmp'), { recursive: true })

@@ -46,12 +46,11 @@ const goesLast = (name: string) => workspaceTables[name]?.purgedLast !== undefin
 export function removalOrder(tables: readonly TableReferences[], isLast = goesLast): readonly string[] {
   const ranks = ranksOf(tables)
   const inOrder = [...ranks.keys()].sort((a, b) => ranks.get(a)! - ranks.get(b)! || (a < b ? -1 : 1))
-  for (const { name, refers_to } of tables.filter(({ name }) => isLast(name)))
-    for (const target of refers_to ?? [])
-      if (ranks.has(target) && !isLast(target))
-        throw new Error(
-          `${name} is removed last (purgedLast in tables.ts), but refers to ${target}, which goes before it`,
-        )
+  for (const { name, refers_to } of tables.filter(({ name }) => isLast(name))) {
+    const kept = refers_to?.find((target) => ranks.has(target) && !isLast(target))
+    if (kept !== undefined)
+      throw new Error(`${name} is removed last (purgedLast in tables.ts), but refers to ${kept}, which goes before it`)
+  }
   return [...inOrder.filter((name) => !isLast(name)), ...inOrder.filter(isLast)]
 }
 
