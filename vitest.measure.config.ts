@@ -1,0 +1,19 @@
+import { defineConfig } from 'vitest/config'
+import { Tally } from './test/support/tally.ts'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/cluster.ts'],
+    pool: 'forks',
+    // Of two processors: a file waits for daemons and queues as much as it works.
+    maxWorkers: 3,
+    // Modules are loaded once a worker, not once a file: no test replaces any (docs/decisions/0163).
+    isolate: false,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    disableConsoleIntercept: true,
+    setupFiles: ['test/support/tally-setup.ts', '/tmp/notes/tests-measure.ts'],
+    reporters: ['default', new Tally()],
+  },
+})
