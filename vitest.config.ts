@@ -10,7 +10,7 @@ export default defineConfig({
     maxWorkers: 3,
     // Modules are loaded once a worker, not once a file: no test replaces any (docs/decisions/0163).
     isolate: false,
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     disableConsoleIntercept: true,
     setupFiles: ['test/kit/tally-setup.ts'],

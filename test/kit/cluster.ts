@@ -55,7 +55,8 @@ export async function startCluster(): Promise<{ cluster: Cluster; tearDown(): Pr
   const superuser = (await findSuperuser(folder))!
   const tearDown = async () => {
     await embedded.release()
-    await rm(folder, { recursive: true, force: true })
+    // What the workers started may end a moment later, and keep what it compiled.
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
     await rm(dirname(embedded.where), { recursive: true, force: true }) // elsewhere, if the server could not get in
   }
   try {
