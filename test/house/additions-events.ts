@@ -1,4 +1,4 @@
-/** An event, a quota and an obligation, as somebody would add them: reminders of items. Counted and tried by places-events.test.ts. */
+/** An event, a quota and an obligation, as somebody would add them: reminders of items. Counted and tried by places.test.ts. */
 import { expect } from 'vitest'
 import type * as All from '../../src/core/areas/recovery/obligations/all.ts'
 import type * as Catalog from '../../src/core/contract/event-catalog.ts'
@@ -11,7 +11,7 @@ import type { Addition } from './places.ts'
 const tenantId = '0199c0de-0000-7000-8000-000000000001'
 const id = '0199c0de-0000-7000-8000-000000000002'
 
-const event: Addition = {
+export const event: Addition = {
   kind: 'event',
   places: [
     {
@@ -44,8 +44,9 @@ export const tellReminded = async (ctx: Ctx, itemId: string) =>
   },
 }
 
-const quota: Addition = {
+export const quota: Addition = {
   kind: 'quota',
+  register: 'src/core/areas/tenants/quotas.ts',
   places: [
     {
       path: 'src/core/contract/quotas.ts',
@@ -89,8 +90,9 @@ export const countReminder = (ctx: Ctx) => spend(ctx, itemQuotas, 'item_reminder
   },
 }
 
-const obligation: Addition = {
+export const obligation: Addition = {
   kind: 'obligation',
+  register: 'src/core/areas/recovery/obligations/all.ts',
   places: [
     {
       path: 'src/core/contract/obligation.ts',
@@ -168,5 +170,3 @@ export const cancelReminder = (ctx: Ctx, tenant_id: string, id: string) =>
     expect(all.stepsOf('reminders' as 'tokens', [step])).toEqual([step])
   },
 }
-
-export const additions: readonly Addition[] = [event, quota, obligation]

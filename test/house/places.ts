@@ -23,6 +23,8 @@ export interface Addition {
   readonly kind: string
   /** All that is written by hand for it to be there, tests and pages apart. */
   readonly places: readonly Place[]
+  /** What needs all of the kind: an error of the compiler while only the first place is there. */
+  readonly register?: string
   /** A rule that uses it: compiles with the places, and not without them. No place, since every use is another one. */
   readonly use?: { readonly path: string; readonly text: string }
   /** Expects the copy's own modules to know it. */

@@ -61,7 +61,7 @@ export default class InvitationsRedeem extends BaseCommand {
     // The folder stays with whoever acts in it already, such as the operator who sent the invitation.
     const isTaken = here !== undefined
     const profile = { name, api_url: apiUrl, workspace: workspace.slug, email }
-    saveProfile({ ...profile, directory: isTaken ? undefined : directory, session })
+    await saveProfile({ ...profile, directory: isTaken ? undefined : directory, session })
     this.tell(`Joined ${workspace.slug} as ${email} (profile ${name}${isTaken ? '' : `, for ${directory} and below`}).`)
     this.tell(`Next: svc api GET /containers${isTaken ? ` --profile ${name}` : ''}`)
     return { ...profile, session_id: session.session_id }

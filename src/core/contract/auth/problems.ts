@@ -83,4 +83,15 @@ export const authProblems = {
     says: "The operator's list of refused passwords cannot be read ({reason}), so no new password is taken.",
     remedy: 'An operator mends the file, or names another: docs/settings.md.',
   },
+  'legal.terms_changed': {
+    status: 409,
+    params: ['terms_version'],
+    says: 'The terms in force are of the version {terms_version}.',
+    remedy: 'Show these to the person, and agree to that version.',
+  },
+  'auth.invitation_invalid': {
+    status: 410,
+    says: 'The invitation is unknown, used or expired.',
+    remedy: 'Ask for a new one.',
+  },
 } as const

@@ -60,7 +60,9 @@ export const holds: ObligationRules<'holds', ReadonlyMap<string, DesiredHold>, '
       const rows = await read(
         planning,
         ({ tx }) =>
-          tx<{ id: string }[]>`select tenant_id, id from legal_hold where id in ${tx.list(some.map(({ id }) => id))}`,
+          tx<
+            { tenant_id: string; id: string }[]
+          >`select tenant_id, id from legal_hold where id in ${tx.list(some.map(({ id }) => id))}`,
       )
       const there = new Set(rows.map(({ id }) => id))
       for (const { id, tenantId, isCertain } of some) {

@@ -62,7 +62,7 @@ export const tokens: ObligationRules<'tokens', ReadonlyMap<string, DesiredRevoca
   async check({ installation, recoveryPoint }, desired) {
     const admins = await read(
       { installation },
-      ({ tx }) => tx<{ id: string }[]>`
+      ({ tx }) => tx<{ tenant_id: string; id: string }[]>`
         select tenant_id, id from credential
         where kind in ('PERSONAL', 'SERVICE') and revoked_at is null and (expires_at is null or expires_at > now())
           and scopes like '%admin:tenants%' order by id desc`,
@@ -70,7 +70,7 @@ export const tokens: ObligationRules<'tokens', ReadonlyMap<string, DesiredRevoca
     const says = `${admins.length} token(s) reach the installation, ${desired.size} revocation(s) hold`
     const recent = await read(
       { installation },
-      ({ tx }) => tx<{ id: string }[]>`
+      ({ tx }) => tx<{ tenant_id: string; id: string }[]>`
         select tenant_id, id from credential
         where kind in ('PERSONAL', 'SERVICE') and revoked_at is null and created_at > ${recoveryPoint}::timestamptz`,
     )
