@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { Tally } from './test/kit/tally.ts'
 
 export default defineConfig({
   test: {
@@ -7,9 +8,12 @@ export default defineConfig({
     pool: 'forks',
     // Of two processors: a file waits for daemons and queues as much as it works.
     maxWorkers: 3,
-    testTimeout: 30_000,
+    // Modules are loaded once a worker, not once a file: no test replaces any (docs/decisions/0163).
+    isolate: false,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     disableConsoleIntercept: true,
-    reporters: ['default'],
+    setupFiles: ['test/kit/tally-setup.ts'],
+    reporters: ['default', new Tally()],
   },
 })

@@ -80,7 +80,7 @@ interface Batch {
 
 async function makeBed(ground: Ground, sql: postgres.Sql): Promise<Bed> {
   const path = ground.config.keyringFile
-  const { keyring: file, id: after } = addKey(path)
+  const { keyring: file, id: after } = await addKey(path)
   const keyring = liveKeyring(file)
   const before = keyring.current
   await sql`insert into keyring_key (key_id, check_value) values (${after}, ${keyring.checkValue(after)})`

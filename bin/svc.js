@@ -6,4 +6,4 @@ const { HOME = '', XDG_CACHE_HOME = '' } = process.env
 const caches = isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(HOME, '.cache')
 if (isAbsolute(caches)) enableCompileCache(join(caches, 'svc'))
 const { main } = await import('../dist/cli/main.js')
-main()
+void main()

@@ -5,11 +5,27 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import postgres from 'postgres'
+import { postgresOptions } from '../src/core/kernel/database/address.ts'
+import { startCluster, templateName } from '../test/kit/cluster.ts'
 import { pages } from './pages.ts'
+import { schemaPage, schemaPath } from './schema-page.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-for (const [path, text] of Object.entries(await pages())) {
+for (const [path, text] of Object.entries({ ...(await pages()), [schemaPath]: await migratedSchema() })) {
   mkdirSync(dirname(join(root, path)), { recursive: true })
   writeFileSync(join(root, path), text)
   console.log(path)
+}
+
+/** The page of the schema, from the database that tests are given copies of. */
+async function migratedSchema(): Promise<string> {
+  const { cluster, tearDown } = await startCluster()
+  const sql = postgres({ ...postgresOptions({ ...cluster.superuser, database: templateName }), max: 1 })
+  try {
+    return await schemaPage(sql)
+  } finally {
+    await sql.end()
+    await tearDown()
+  }
 }

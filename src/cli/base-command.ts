@@ -11,8 +11,7 @@ import { requestOf } from '../core/kernel/request/request.ts'
 import { writeJson } from '../core/kernel/values/json.ts'
 import type { Caller } from './call/caller.ts'
 import { openCaller } from './call/caller-choice.ts'
-import { codesFrom, type ProofFlags, withSecondFactor } from './input/second-factor-input.ts'
-import { secretOrAsk } from './input/secret-input.ts'
+import { codesFrom, type ProofFlags, passwordOnceMore, withSecondFactor } from './input/second-factor-input.ts'
 import { printableLines } from './render/printable.ts'
 
 /** A command that needs no installation. */
@@ -131,12 +130,7 @@ export abstract class CallerCommand extends BaseCommand {
   ): Promise<Answer<O>> {
     const { params, body } = requestOf(operation, sent)
     if (!caller.stepUp || !takesStepUp(operation, body)) return caller.call(operation, sent)
-    const password = await secretOrAsk(
-      { stdin: source['password-stdin'], file: source['password-file'] },
-      'password',
-      'Your password again, to confirm this:',
-      'notAllowed',
-    )
+    const password = await passwordOnceMore(source)
     const [targetId] = Object.values((params ?? {}) as Record<string, string>)
     const prove = caller.stepUp
     const stepUp = await withSecondFactor(codesFrom(source['code-file']), (shown) =>

@@ -12,7 +12,8 @@ import type { DaemonRole } from '../daemon/main.ts'
 
 const packageFile = new URL('../../package.json', import.meta.url)
 
-export function main(): void {
+/** Resolves when the command is over; a daemon goes on. */
+export async function main(): Promise<void> {
   const argv = process.argv.slice(2)
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) {
     const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }
@@ -20,8 +21,9 @@ export function main(): void {
     return
   }
   const role = daemonRole(argv)
-  if (role) void import('../daemon/main.ts').then(({ runDaemon }) => runDaemon({ role }))
-  else void runCommand(argv)
+  if (!role) return runCommand(argv)
+  const { runDaemon } = await import('../daemon/main.ts')
+  await runDaemon({ role })
 }
 
 /** The role of `svc daemon [--role ROLE]`; undefined for every other command line, which oclif reads. */

@@ -8,8 +8,9 @@
  *
  * Spec: decisions 6; house rules on secrets.
  */
-import pino, { type DestinationStream } from 'pino'
+import pino from 'pino'
 import type { Config } from '../core/kernel/config/config.ts'
+import { type LogLines, openLogLines } from './log-lines.ts'
 
 /** One answered request. */
 interface RequestLine {
@@ -30,20 +31,16 @@ export interface Log {
   /** An internal failure, with its request if there is one. */
   failure(event: string, error: unknown, requestId?: string): void
   fatal(event: string, error: unknown): void
-  /** Writes the buffered lines; called before the process ends. */
-  flush(): void
+  /** Writes the buffered lines if possible; called before the process ends. */
+  flush(): Promise<void>
 }
 
 export function openLog(
   level: Config['logLevel'],
-  destination: DestinationStream & { flushSync?(): void } = pino.destination({
-    dest: 2,
-    sync: false,
-    minLength: 4096,
-    periodicFlush: 100,
-  }),
+  destination: Pick<LogLines, 'write'> & Partial<LogLines> = openLogLines(2),
 ): Log {
   const logger = pino({ level, base: { pid: process.pid }, timestamp, messageKey: 'event' }, destination)
+  destination.onLost?.((lines) => logger.warn({ lines }, 'lines of the log were lost'))
   return {
     request: (line) => logger.info(line, 'request'),
     info: (event, facts = {}) => logger.info(facts, event),
@@ -51,13 +48,7 @@ export function openLog(
     failure: (event, error, requestId) =>
       logger.error({ ...(requestId ? { request_id: requestId } : {}), error: describe(error) }, event),
     fatal: (event, error) => logger.fatal({ error: describe(error) }, event),
-    flush: () => {
-      try {
-        destination.flushSync?.()
-      } catch {
-        // The destination is not open yet, or closed, so nothing can be written.
-      }
-    },
+    flush: async () => destination.flush?.(),
   }
 }
 
@@ -74,7 +65,7 @@ function timestamp(): string {
 }
 
 /** Silent, for tools that need a server and no log. */
-export const silentLog: Log = { request() {}, info() {}, warn() {}, failure() {}, fatal() {}, flush() {} }
+export const silentLog: Log = { request() {}, info() {}, warn() {}, failure() {}, fatal() {}, async flush() {} }
 
 function describe(error: unknown): Record<string, string> {
   if (!(error instanceof Error)) return { name: typeof error }

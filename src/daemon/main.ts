@@ -198,16 +198,20 @@ export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
   // hostile targets. As a flag at the start, it would make Node compile its own code again for each command of svc.
   setFlagsFromString('--heap-growing-percent=60')
 
+  // Where it says that it listens may be a full disk, or closed by now: no reason to end.
+  process.stdout.on('error', () => {})
+  const exit = async (code: number) => {
+    await log.flush()
+    process.exit(code)
+  }
   const end = async (code: number, withinMs: number) => {
     setTimeout(() => {
       log.warn('the drain took too long')
-      log.flush()
-      process.exit(1)
+      void exit(1)
     }, withinMs).unref()
     await daemon.close()
     log.info('stopped')
-    log.flush()
-    process.exit(code)
+    await exit(code)
   }
   const drain = (signal: string) => {
     log.info('draining', { signal })

@@ -89,8 +89,8 @@ function sentBy(installation: Installation, operation: Operation, request: Fasti
   const { headers } = request
   return {
     params: request.params,
-    query: queryWithWorkspaceOfHost(installation, operation, request),
-    body: withWorkspaceOfHost(installation, operation, request),
+    query: member('query', installation, operation, request),
+    body: member('body', installation, operation, request),
     idempotencyKey: one(headers['idempotency-key']),
     ifMatch: one(headers['if-match']),
     stepUp: one(headers['x-service-step-up']),
@@ -100,33 +100,12 @@ function sentBy(installation: Installation, operation: Operation, request: Fasti
 /** Node joins a repeated header with a comma, which no value of ours contains; If-Match is a list in any case. */
 const one = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
 
-/** Signing in on a workspace's own host needs no slug in the body (decisions 2). */
-const takeWorkspaceOfHost = new Set(['signIn', 'startOidc'])
-
-/** Nor does asking how to sign in there. */
-function queryWithWorkspaceOfHost(
-  { config }: Installation,
-  operation: Operation,
-  { query, headers }: FastifyRequest,
-): unknown {
-  const workspace = operation.id === 'getSignInRules' ? workspaceOfHost(config, headers.host) : undefined
-  return workspace === undefined ? query : { workspace, ...(query as object) }
-}
-
-function withWorkspaceOfHost(
-  { config }: Installation,
-  operation: Operation,
-  { body, headers }: FastifyRequest,
-): unknown {
-  if (!takeWorkspaceOfHost.has(operation.id) || config.baseDomain === undefined) return body
-  const workspace = workspaceOfHost(config, headers.host)
-  const takesOne =
-    workspace !== undefined &&
-    typeof body === 'object' &&
-    body !== null &&
-    !Array.isArray(body) &&
-    !('workspace' in body)
-  return takesOne ? { ...body, workspace } : body
+/** A member of the request, with the workspace that its host names where the operation takes one from there and none was sent. */
+function member(name: 'query' | 'body', { config }: Installation, { workspaceIn }: Operation, request: FastifyRequest) {
+  const sent = request[name]
+  const workspace = workspaceIn === name ? workspaceOfHost(config, request.headers.host) : undefined
+  const takesOne = workspace !== undefined && typeof sent === 'object' && sent !== null && !Array.isArray(sent)
+  return takesOne ? { workspace, ...sent } : sent
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, { status, headers, body }: StoredAnswer): FastifyReply {

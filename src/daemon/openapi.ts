@@ -290,34 +290,19 @@ function refusalsMetBy(operation: Operation): Refusal[] {
 const countsTowardsRate = ({ needs }: Operation) =>
   needs.caller === 'account' || needs.caller === 'workspace' || needs.caller === 'workspace or operator'
 
-function gateRefusals({ needs }: Operation): ProblemCode[] {
+const ofAnyAccount = ['auth.unauthenticated', 'installation.recovering', 'tenant_suspended'] as const
+const ofWorkspace = [...ofAnyAccount, 'auth.scope_required', 'auth.role_required'] as const
+
+function gateRefusals({ needs }: Operation): readonly ProblemCode[] {
   switch (needs.caller) {
     case 'anyone':
       return ['request.limited']
     case 'account':
-      return [
-        'auth.unauthenticated',
-        'installation.recovering',
-        'tenant_suspended',
-        ...(changesWaysIn(needs) ? (['auth.scope_required'] as const) : []),
-      ]
+      return changesWaysIn(needs) ? [...ofAnyAccount, 'auth.scope_required'] : ofAnyAccount
     case 'workspace':
-      return [
-        'auth.unauthenticated',
-        'installation.recovering',
-        'tenant_suspended',
-        'auth.scope_required',
-        'auth.role_required',
-      ]
+      return ofWorkspace
     case 'workspace or operator':
-      return [
-        'auth.unauthenticated',
-        'installation.recovering',
-        'tenant_suspended',
-        'auth.scope_required',
-        'auth.role_required',
-        'admin.operator_required',
-      ]
+      return [...ofWorkspace, 'admin.operator_required']
     case 'operator':
       return ['auth.unauthenticated', 'tenant_suspended', 'auth.scope_required', 'admin.operator_required']
   }

@@ -200,7 +200,7 @@ describe('the keyring', () => {
     const own = await testDatabase()
     try {
       const at = { ...env, SVC_DATABASE_URL: urlOf(own.daemon), SVC_DATABASE_OWNER_URL: urlOf(own.owner) }
-      createKeyring(join(home.folder, 'keyring.json'))
+      await createKeyring(join(home.folder, 'keyring.json'))
       const { current, keys } = JSON.parse(readFileSync(join(home.folder, 'keyring.json'), 'utf8'))
       expect(await list(at)).toMatchObject({ code: 0 })
       home.secretFile(
@@ -230,7 +230,7 @@ describe('the keyring', () => {
 })
 
 describe('the database', () => {
-  beforeEach(() => void createKeyring(join(home.folder, 'keyring.json')))
+  beforeEach(async () => void (await createKeyring(join(home.folder, 'keyring.json'))))
 
   test.each([
     ['that is away', 'postgres://u:a-secret@127.0.0.1:1/x', 7, /cannot be reached/],

@@ -82,6 +82,16 @@ describe('tables', () => {
     )
     expect(drawn).not.toContain('…')
   })
+
+  test('measure pictures and marks as a terminal does, and cut between characters as people see them', async () => {
+    const [cup, thumb, accented] = ['☕', '👍🏽', 'e\u0301']
+    const rows = [cup.repeat(10), thumb.repeat(10), accented.repeat(20)].map((name) => ({ id: 'id', name }))
+    const byName = [columns[0]!, { head: 'ID', cell: ({ id }: { id: string }) => id }]
+    const whole = (await table(rows, byName, '', undefined)).split('\n').slice(1)
+    expect(whole).toEqual(rows.map(({ name }) => `${name}  id`))
+    const cut = (await table(rows, byName, '', 14)).split('\n').slice(1)
+    expect(cut).toEqual([`${cup.repeat(4)}…   id`, `${thumb.repeat(4)}…   id`, `${accented.repeat(9)}…  id`])
+  })
 })
 
 describe('moments', () => {

@@ -29,7 +29,7 @@ beforeEach(async () => {
     SVC_KEYRING_FILE: 'keyring.json',
     SVC_PORT: '0',
   })
-  createKeyring(join(home.folder, 'keyring.json'))
+  await createKeyring(join(home.folder, 'keyring.json'))
   running = []
 })
 afterEach(async () => {

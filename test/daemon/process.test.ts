@@ -17,7 +17,7 @@ const started: SpawnedDaemon[] = []
 beforeAll(async () => {
   db = await testDatabase()
   folder = mkdtempSync(join(tmpdir(), 'svc-process-'))
-  createKeyring(join(folder, 'keyring.json'))
+  await createKeyring(join(folder, 'keyring.json'))
   env = {
     SVC_DATABASE_URL: urlOf(db.daemon),
     SVC_DATABASE_OWNER_URL: urlOf(db.owner),

@@ -274,7 +274,6 @@ describe('the text', () => {
     await own.installation.transaction(system, { tenantId: id }, (ctx) =>
       ctx.emit({
         name: 'work.label.created',
-        subject: `/containers/${label.container_id}/labels/${label.id}`,
         data: withMore,
       }),
     )

@@ -14,7 +14,7 @@ import { besideFlood, expectSpared } from '../kit/neighbour.ts'
 import { type Person, person, setUp } from '../kit/people.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
-const calls = isFull ? 1_000 : 60
+const calls = isFull ? 1_000 : 30
 
 let home: TestDaemon
 let daemon: SpawnedDaemon

@@ -5,11 +5,8 @@
  *
  *     SVC_FAULTS=full vitest run test/faults/full-disk.test.ts    3 rounds instead of 1
  */
-import { spawnSync } from 'node:child_process'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { chmodSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -17,6 +14,7 @@ import { operations } from '../../src/core/contract/operations.ts'
 import { mintToken } from '../../src/core/kernel/values/token.ts'
 import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
 import { type SpawnedDaemon, spawnDaemon } from '../kit/daemon.ts'
+import { mountDisk } from '../kit/disk.ts'
 import { password, provisionBody, type TestInstallation, testInstallation } from '../kit/installation.ts'
 import { fillTemplate } from '../kit/template.ts'
 
@@ -25,18 +23,7 @@ const diskMebibytes = 80
 const longestMs = 10_000
 const callers = 4
 
-/** A file system of that size; undefined where we may not mount one. */
-function mountDisk(): string | undefined {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return undefined
-  const folder = mkdtempSync(join(tmpdir(), 'svc-disk-'))
-  const options = `size=${diskMebibytes}m,mode=0711`
-  if (spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'svc-test', folder]).status === 0) return folder
-  rmSync(folder, { recursive: true })
-  return undefined
-}
-
-const disk = mountDisk()
-if (disk === undefined) process.stderr.write('\nNot shown: a full disk needs root and the right to mount a tmpfs.\n')
+const disk = mountDisk(diskMebibytes)
 
 let cluster: OwnCluster
 let own: TestInstallation
@@ -46,9 +33,9 @@ let token: string
 
 beforeAll(async () => {
   if (disk === undefined) return
-  chmodSync(disk, 0o711)
+  chmodSync(disk.folder, 0o711)
   const small = { max_wal_size: '8MB', min_wal_size: '2MB', checkpoint_timeout: '30s' } // fsync stays on: that is what is acknowledged
-  cluster = await ownCluster(small, { below: disk, segmentMebibytes: 1 })
+  cluster = await ownCluster(small, { below: disk.folder, segmentMebibytes: 1 })
   await cluster.superuser.unsafe('create role svc_owner login createrole; create role svc_daemon login noinherit')
   await cluster.superuser.unsafe('create database svc owner svc_owner')
   const at = (user: string) => ({ ...cluster.address(user), database: 'svc' })
@@ -69,8 +56,7 @@ afterAll(async () => {
   await own?.close()
   await sql?.end({ timeout: 1 })
   await cluster?.remove()
-  spawnSync('umount', ['-l', disk]) // the server's log is still open in this process
-  rmSync(disk, { recursive: true, force: true })
+  disk.remove()
 })
 
 async function operatorToken(): Promise<string> {
@@ -86,19 +72,6 @@ async function operatorToken(): Promise<string> {
     insert into credential (tenant_id, id, account_id, kind, hash, last4, name, scopes, expires_at)
     values (${tenant.id}, ${randomUUIDv7()}, ${account_id}, 'PERSONAL', ${hash}, ${last4}, 'ops', 'admin:tenants', now() + interval '1 day')`
   return text
-}
-
-/** Fills what is left of the disk, as somebody else's file would. */
-function fillUp(file: string): void {
-  const ballast = openSync(file, 'w')
-  const piece = Buffer.alloc(64 * 1024, 1)
-  try {
-    for (;;) writeSync(ballast, piece)
-  } catch (error) {
-    expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC')
-  } finally {
-    closeSync(ballast)
-  }
 }
 
 const isHealthy = async () => (await fetch(`${daemon.address}/healthz`)).status
@@ -148,15 +121,14 @@ test.runIf(disk !== undefined)(
     for (let round = 1; round <= rounds; round += 1) {
       const wanted = acknowledged.size + 20
       await until(() => acknowledged.size >= wanted)
-      const ballast = join(disk ?? '', 'ballast')
-      fillUp(ballast)
+      disk?.fill()
       const refusedBefore = refused
       await until(() => refused >= refusedBefore + 50)
       expect(await isHealthy()).toBe(200)
       expect(daemon.process.exitCode).toBeNull()
-      expect(statfsSync(disk ?? '').bavail, 'nothing else made room').toBeLessThan(100)
+      expect(disk?.free(), 'nothing else made room').toBeLessThan(100)
 
-      rmSync(ballast)
+      disk?.makeRoom()
       if (cluster.hasEnded()) await cluster.start() // as whoever supervises it does
       const freeAt = performance.now()
       await until(() => lastDoneAt > freeAt)

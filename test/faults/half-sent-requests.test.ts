@@ -29,7 +29,7 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-half-sent-'))
 
 beforeAll(async () => {
   db = await testDatabase()
-  createKeyring(join(folder, 'keyring.json'))
+  await createKeyring(join(folder, 'keyring.json'))
   healthPort = await freePort()
   daemon = await spawnDaemon({
     SVC_DATABASE_URL: urlOf(db.daemon),

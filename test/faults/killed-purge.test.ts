@@ -12,6 +12,7 @@ import { mailFolderOf } from '../../src/core/kernel/config/mail-settings.ts'
 import { failpoints } from '../../src/core/kernel/values/failpoint.ts'
 import { urlOf } from '../kit/daemon.ts'
 import { type Furnished, fingerprintOf, furnished, overdue, placesNaming, rowsOf } from '../kit/leaving-workspace.ts'
+import { bareEnvironment } from '../kit/processes.ts'
 import { type TwoWays, twoWays } from '../kit/two-ways.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
@@ -37,11 +38,9 @@ const runner = join(import.meta.dirname, '../kit/purge-runner.ts')
 
 /** Purges in a process of its own; answers what it printed and the signal that ended it. */
 async function runPurge(id: string, failpoint: string): Promise<{ said: string; signal: NodeJS.Signals | null }> {
-  const { PATH, HOME } = process.env
   const { config, db } = ways.daemon
   const env = {
-    PATH,
-    HOME,
+    ...bareEnvironment(),
     SVC_DATABASE_URL: urlOf(db.daemon),
     SVC_DATABASE_OWNER_URL: urlOf(db.owner),
     SVC_KEYRING_FILE: config.keyringFile,

@@ -11,6 +11,7 @@ import { encryptionOperations as ops } from '../../src/core/contract/keyring/ope
 import { installationScope } from '../../src/core/contract/vocabulary.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 import { changeKeyring, newKey } from '../kit/keyrings.ts'
+import { bareEnvironment } from '../kit/processes.ts'
 import { countsIn, type Stored, store, storeMany, wrongAmong } from '../kit/sealed.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
@@ -32,8 +33,7 @@ const runner = join(import.meta.dirname, '../kit/reseal-runner.ts')
 
 /** Reseals in a process of its own; answers what it printed and the signal that ended it. */
 function runReseal(failpoint: string): Promise<{ said: string; signal: NodeJS.Signals | null }> {
-  const { PATH, HOME } = process.env
-  const env = { PATH, HOME, ...own.env, SVC_TEST: '1', SVC_FAILPOINTS: failpoint }
+  const env = { ...bareEnvironment(), ...own.env, SVC_TEST: '1', SVC_FAILPOINTS: failpoint }
   const child = spawn(process.execPath, [runner], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''
   child.stdout.on('data', (chunk: Buffer) => {

@@ -15,7 +15,7 @@ import { redirectUri } from '../kit/oidc-provider.ts'
 import { type TwoWays, twoWays } from '../kit/two-ways.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
-const calls = isFull ? 200 : 12
+const calls = isFull ? 200 : 6
 const document = 'GET /.well-known/openid-configuration'
 
 let ways: TwoWays

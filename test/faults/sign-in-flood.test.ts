@@ -11,7 +11,7 @@ import { besideFlood, expectSpared, type Neighbour } from '../kit/neighbour.ts'
 import { type Home, setUp, workspace } from '../kit/people.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
-const calls = isFull ? 200 : 12
+const calls = isFull ? 200 : 6
 const connections = 64
 
 let home: TestDaemon

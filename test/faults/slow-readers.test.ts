@@ -35,7 +35,7 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-readers-'))
 
 beforeAll(async () => {
   db = await testDatabase()
-  createKeyring(join(folder, 'keyring.json'))
+  await createKeyring(join(folder, 'keyring.json'))
   daemon = await spawnDaemon({
     SVC_DATABASE_URL: urlOf(db.daemon),
     SVC_DATABASE_OWNER_URL: urlOf(db.owner),

@@ -42,7 +42,7 @@ beforeAll(async () => {
   const [owner, login] = [cluster.address('svc_owner'), cluster.address('svc_daemon')]
   await migrate(owner, login, queueNames)
   folder = mkdtempSync(join(tmpdir(), 'svc-stalled-'))
-  createKeyring(join(folder, 'keyring.json'))
+  await createKeyring(join(folder, 'keyring.json'))
   daemon = await spawnDaemon({
     SVC_DATABASE_URL: urlOf(login),
     SVC_DATABASE_OWNER_URL: urlOf(owner),

@@ -1,6 +1,6 @@
 /** The catalog of events against the source: what is emitted is declared, and what is declared is emitted. */
 import { describe, expect, test } from 'vitest'
-import type { EventDeclaration } from '../../src/core/contract/event.ts'
+import { type EventDeclaration, subjectOf, trailActionOf, trailSubjectOf } from '../../src/core/contract/event.ts'
 import { catalog } from '../../src/core/contract/event-catalog.ts'
 import { dataSchemaOf } from '../../src/core/contract/event-schema.ts'
 import { type SourceFile, sourceFiles } from './source.ts'
@@ -35,10 +35,40 @@ describe('the catalog', () => {
   })
 
   test('no name is put together where it is emitted', () => {
-    const builds = /name: `/
+    const builds = /(?:name: |record\()`/
     expect('emit({ name: `work.item.$' + '{what}`').toMatch(builds)
-    const emitters = rules.filter(({ text }) => /\.emit\(|NewEvent/.test(text))
+    expect('ctx.record(`work.item.$' + '{what}`').toMatch(builds)
+    const emitters = rules.filter(({ text }) => /ctx\.(?:emit|record)\(|NewEvent/.test(text))
     expect(emitters.filter(({ text }) => builds.test(text)).map(({ path }) => path)).toEqual([])
+  })
+
+  /** Rules that write an event without the entry that its declaration describes. */
+  const emitsAlone: Readonly<Record<string, string>> = {
+    'areas/auth/password/forgotten-password.ts':
+      'its entry says that the password was reset, its event that it changed',
+    'areas/auth/token/ending.ts':
+      'sessions that end together have one entry; tokens, an event statement for a thousand',
+    'areas/tenants/deletion/legal-holds.ts': 'one statement for up to a thousand holds',
+    'areas/tenants/provision.ts': 'a new workspace has one entry, and an event for each thing in it',
+  }
+
+  test('every other event is written with its entry, by `ctx.record`', () => {
+    const emits = ({ text }: SourceFile) => /ctx\.emit\(/.test(text)
+    expect(emits({ path: 'src/core/areas/a/b.ts', text: 'await ctx.emit({ name, data })' })).toBe(true)
+    const emitting = rules.filter(emits).map(({ path }) => path.slice('src/core/'.length))
+    expect(emitting.sort(), 'write ctx.record(name, data), or say here why not').toEqual(Object.keys(emitsAlone).sort())
+  })
+
+  test.each([
+    ['work.label.changed', '/containers/c/labels/l', { kind: 'label', id: 'l' }, 'label.changed'],
+    ['identity.second_factor.removed', '/accounts/a', { kind: 'account', id: 'a' }, 'second_factor.removed'],
+    ['ai.model.switched_on', '/ai/models/l', { kind: 'ai_model', id: 'l' }, 'ai_model.switched_on'],
+    ['lifecycle.hold.placed', '/retention/holds/l', { kind: 'hold', id: 'l' }, 'lifecycle.hold_placed'],
+  ] as const)('%s says by itself what it is about', (name, subject, trailSubject, action) => {
+    const data = { id: 'l', container_id: 'c', account_id: 'a' }
+    expect(subjectOf(catalog[name], data)).toBe(subject)
+    expect(trailSubjectOf(catalog[name], data)).toEqual(trailSubject)
+    expect(trailActionOf(name, catalog[name])).toBe(action)
   })
 
   test('no two areas declare the same name', () => {
@@ -65,7 +95,7 @@ describe('the catalog', () => {
 
   test.each(declared)(
     '%s: its example is one, and its schema can be published',
-    (name, { data, example, when, subject }) => {
+    (name, { data, example, when, subject, kind }) => {
       expect(name).toMatch(/^[a-z]+(\.[a-z][a-z_]*){2}$/)
       expect(data.parse(example), 'the example names what the schema drops').toEqual(example)
       expect(data.safeParse({ nobody: 'declared this' }).success).toBe(false)
@@ -74,6 +104,9 @@ describe('the catalog', () => {
       expect(Object.keys(schema.properties ?? {})).toEqual(expect.arrayContaining(Object.keys(example as object)))
       expect(when).toMatch(/^[a-z].*[^.]$/)
       expect(subject).toMatch(/^(\/[a-z-]+(\/\{[a-z_]+\})?)+$/)
+      const named = [...subject.matchAll(/\{([a-z_]+)\}/g)].map(([, member]) => member)
+      expect(schema.required, 'the subject names what the data need not have').toEqual(expect.arrayContaining(named))
+      expect(kind).toMatch(/^[a-z_]+$/)
     },
   )
 })

@@ -1,24 +1,20 @@
-/** The purge's list against the database's catalog: no table is forgotten, and each can be emptied in the list's order. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+/** The purge's list and order against the database's catalog: no table is forgotten, and each can be emptied in its turn. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { installationTables, workspaceTables } from '../../src/core/contract/tables.ts'
+import { openPool, type Pool } from '../../src/core/kernel/database/pool.ts'
+import { readRemovalOrder } from '../../src/core/kernel/database/removal-order.ts'
 import { type TestDatabase, testDatabase } from '../kit/database.ts'
 
 let db: TestDatabase
+let pool: Pool
 beforeAll(async () => {
   db = await testDatabase()
+  pool = openPool(db.daemon, { size: 1, applicationName: 'purge-catalog' })
 })
-afterAll(() => db.drop())
-
-interface ForeignKey {
-  readonly child: string
-  readonly parent: string
-}
-
-/** The keys that a removal in this order would violate. */
-const violated = (keys: readonly ForeignKey[], orderOf: (table: string) => number) =>
-  keys
-    .filter(({ child, parent }) => child !== parent && orderOf(child) >= orderOf(parent))
-    .map(({ child, parent }) => `${child} refers to ${parent}`)
+afterAll(async () => {
+  await pool.close()
+  await db.drop()
+})
 
 test('every table is on one of the two lists, those with a tenant_id on the first', async () => {
   const tables = await db.sql<{ name: string; has_tenant: boolean }[]>`
@@ -32,17 +28,87 @@ test('every table is on one of the two lists, those with a tenant_id on the firs
   )
 })
 
-test('a table goes before those that it refers to', async () => {
-  const keys = await db.sql<ForeignKey[]>`
-    select c.conrelid::regclass::text as child, c.confrelid::regclass::text as parent from pg_constraint c
-    where c.contype = 'f' and c.connamespace = 'public'::regnamespace`
-  const listed = keys.filter(({ child, parent }) => workspaceTables[child] && workspaceTables[parent])
-  expect(listed.length).toBeGreaterThan(8)
-  expect(
-    violated(listed, () => 1),
-    'the rule does not catch its own example',
-  ).toHaveLength(listed.filter(({ child, parent }) => child !== parent).length)
-  expect(violated(listed, (table) => workspaceTables[table]?.purge ?? 0)).toEqual([])
+const readOrder = () => pool.transaction('', (tx) => readRemovalOrder(tx), { readOnly: true })
+
+interface ForeignKey {
+  readonly child: string
+  readonly parent: string
+}
+
+/** The keys that a removal in this order would violate. */
+const violated = (keys: readonly ForeignKey[], order: readonly string[]) =>
+  keys
+    .filter(({ child, parent }) => child !== parent && order.indexOf(child) >= order.indexOf(parent))
+    .map(({ child, parent }) => `${child} refers to ${parent}`)
+
+describe('the order of removal', () => {
+  /** Runs with statements of the tables' owner in force; `undo` takes them back. */
+  async function having<T>(made: string, undo: string, look: () => Promise<T>): Promise<T> {
+    await db.sql.unsafe(made)
+    return look().finally(() => db.sql.unsafe(undo))
+  }
+  const tableThat = (refers: string) =>
+    `create table a_new_one (tenant_id uuid not null references tenant (id), id uuid not null, other_id uuid, primary key (tenant_id, id), ${refers})`
+
+  test('has every table once, before those that it refers to, and holds last', async () => {
+    const order = await readOrder()
+    const keys = await db.sql<ForeignKey[]>`
+      select c.conrelid::regclass::text as child, c.confrelid::regclass::text as parent from pg_constraint c
+      where c.contype = 'f' and c.connamespace = 'public'::regnamespace`
+    const listed = keys.filter(({ child, parent }) => workspaceTables[child] && workspaceTables[parent])
+
+    expect(order.toSorted()).toEqual(Object.keys(workspaceTables).sort())
+    expect(listed.length).toBeGreaterThan(8)
+    expect(violated(listed, order.toReversed()).length, 'the rule does not catch its own example').toBeGreaterThan(8)
+    expect(violated(listed, order)).toEqual([])
+    expect(order.at(-1)).toBe('legal_hold')
+  })
+
+  test('is the same at every look', async () => {
+    expect(await readOrder()).toEqual(await readOrder())
+  })
+
+  // `cascade` would remove rows that nobody counted, `set null` would write them all once more: the child goes first.
+  test.each(['no action', 'cascade', 'set null (other_id)'])(
+    'gives a new table its place by its foreign key alone, on delete %s',
+    async (onDelete) => {
+      const before = await readOrder()
+      const refers = `foreign key (tenant_id, other_id) references container (tenant_id, id) on delete ${onDelete}`
+      const after = await having(tableThat(refers), 'drop table a_new_one', readOrder)
+      expect(after.indexOf('a_new_one')).toBeLessThan(after.indexOf('container'))
+      expect(after.filter((name) => name !== 'a_new_one')).toEqual(before)
+    },
+  )
+
+  test('moves a table that a new one refers to behind it', async () => {
+    const before = await readOrder()
+    const after = await having(
+      `alter table step_up add constraint to_new foreign key (tenant_id, bearer_id) references credential (tenant_id, id)`,
+      'alter table step_up drop constraint to_new',
+      readOrder,
+    )
+    expect(before.indexOf('credential')).toBeLessThan(before.indexOf('step_up'))
+    expect(after.indexOf('credential')).toBeGreaterThan(after.indexOf('step_up'))
+    expect(after.indexOf('session')).toBeGreaterThan(after.indexOf('credential'))
+  })
+
+  test('is refused where foreign keys form a circle, which is named', async () => {
+    const attempt = having(
+      'alter table container add constraint backwards foreign key (tenant_id, id) references label (tenant_id, id)',
+      'alter table container drop constraint backwards',
+      readOrder,
+    )
+    await expect(attempt).rejects.toThrow('container refers to label refers to container')
+  })
+
+  test('is refused where a table that goes last would stand in the way of another', async () => {
+    const attempt = having(
+      'alter table legal_hold add constraint by_account foreign key (tenant_id, placed_by) references account (tenant_id, id)',
+      'alter table legal_hold drop constraint by_account',
+      readOrder,
+    )
+    await expect(attempt).rejects.toThrow('legal_hold is removed last')
+  })
 })
 
 test('the role of the purge may read and remove in each of them, and every one begins its key with tenant_id', async () => {

@@ -1,5 +1,6 @@
 /** A collection with three buckets and labels, and short words for what the tests of items do in it. */
 import { randomUUIDv7 } from 'node:crypto'
+import { expect } from 'vitest'
 import type { Item } from '../../src/core/contract/items/operations.ts'
 import { caseFold } from '../../src/core/kernel/values/case-fold.ts'
 import { type Board, openBoard } from '../containers/board.ts'
@@ -114,4 +115,16 @@ export async function openDesk(): Promise<Desk> {
       return JSON.stringify(row)
     },
   }
+}
+
+/** The members that a refusal names, and the rule that each breaks. */
+export const pointers = ({ json }: { readonly json: { errors?: { pointer: string; code: string }[] } }) =>
+  json.errors?.map(({ pointer, code }) => [pointer, code])
+
+/** A call that has to change nothing at all. */
+export async function expectUntouched<T>(desk: Desk, call: () => Promise<T>): Promise<T> {
+  const before = await desk.marks()
+  const answer = await call()
+  expect(await desk.marks()).toBe(before)
+  return answer
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { itemTypes } from '../../src/core/contract/item-types.ts'
 import { naughtyStrings } from '../kit/naughty-strings.ts'
-import { type Desk, openDesk } from './desk.ts'
+import { type Desk, expectUntouched, openDesk, pointers } from './desk.ts'
 
 let desk: Desk
 beforeAll(async () => {
@@ -11,16 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => desk.close())
 
-const pointers = ({ json }: { readonly json: { errors?: { pointer: string; code: string }[] } }) =>
-  json.errors?.map(({ pointer, code }) => [pointer, code])
-
-/** A call that has to change nothing at all. */
-async function leavesAlone<T>(call: () => Promise<T>): Promise<T> {
-  const before = await desk.marks()
-  const answer = await call()
-  expect(await desk.marks()).toBe(before)
-  return answer
-}
+const leavesAlone = <T>(call: () => Promise<T>) => expectUntouched(desk, call)
 
 describe('creating', () => {
   test('an item starts open, as a TASK, at the end of the leftmost bucket, and says who made it', async () => {

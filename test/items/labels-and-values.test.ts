@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/contract/items/operations.ts'
-import { type Desk, openDesk } from './desk.ts'
+import { type Desk, expectUntouched, openDesk, pointers } from './desk.ts'
 
 let desk: Desk
 beforeAll(async () => {
@@ -10,16 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => desk.close())
 
-const pointers = ({ json }: { readonly json: { errors?: { pointer: string; code: string }[] } }) =>
-  json.errors?.map(({ pointer, code }) => [pointer, code])
-
-/** A call that has to change nothing at all. */
-async function leavesAlone<T>(call: () => Promise<T>): Promise<T> {
-  const before = await desk.marks()
-  const answer = await call()
-  expect(await desk.marks()).toBe(before)
-  return answer
-}
+const leavesAlone = <T>(call: () => Promise<T>) => expectUntouched(desk, call)
 
 describe('labels', () => {
   test('are put on and taken off, once each', async () => {

@@ -3,9 +3,9 @@
  * everything in a power cut, deleted at the end. Tests take a database of it from
  * database.ts, which is a copy of the template filled here.
  */
-import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 import { type DatabaseAddress, postgresOptions } from '../../src/core/kernel/database/address.ts'
@@ -40,14 +40,23 @@ const settings = {
 }
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const { cluster, tearDown } = await startCluster()
+  project.provide('cluster', cluster)
+  return tearDown
+}
+
+/** A server with the template filled; whoever starts it ends it with `tearDown`. */
+export async function startCluster(): Promise<{ cluster: Cluster; tearDown(): Promise<void> }> {
   await sweepAbandoned()
-  const folder = await mkdtemp(join(tmpdir(), prefix))
+  const folder = await mkdtemp(join(await roomiest(), prefix))
   await chmod(folder, 0o711) // under root the server's user has to get in
+  await lendToWorkers(folder)
   const embedded = await holdEmbedded(folder, { settings })
   const superuser = (await findSuperuser(folder))!
   const tearDown = async () => {
     await embedded.release()
-    await rm(folder, { recursive: true, force: true })
+    // What the workers started may end a moment later, and keep what it compiled.
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
     await rm(dirname(embedded.where), { recursive: true, force: true }) // elsewhere, if the server could not get in
   }
   try {
@@ -56,19 +65,42 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     await tearDown()
     throw error
   }
-  project.provide('cluster', { owner: embedded.owner, daemon: embedded.daemon, superuser })
-  return tearDown
+  return { cluster: { owner: embedded.owner, daemon: embedded.daemon, superuser }, tearDown }
 }
+
+/** Whatever tests put aside goes with the run, and what one process compiled no other compiles again. Workers inherit both. */
+async function lendToWorkers(folder: string): Promise<void> {
+  const temporary = join(folder, 'tmp')
+  await mkdir(temporary)
+  await chmod(temporary, 0o1777)
+  process.env['TMPDIR'] = temporary
+  process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled')
+}
+
+const memory = '/dev/shm'
+const gibibyte = 2 ** 30
+
+/** In memory where there is plenty and programs may run from there: a copy of a database costs a third of the CPU. */
+async function roomiest(): Promise<string> {
+  const [, options = 'noexec'] = new RegExp(`^tmpfs ${memory} tmpfs (\\S+)`, 'm').exec(await mounts()) ?? []
+  if (options.split(',').includes('noexec') || process.availableMemory() < 8 * gibibyte) return tmpdir()
+  const { bavail, bsize } = await statfs(memory)
+  return bavail * bsize < 6 * gibibyte ? tmpdir() : memory
+}
+
+const mounts = () => readFile('/proc/mounts', 'utf8').catch(() => '')
 
 const prefix = 'svc-test-'
 const abandonedMilliseconds = 3_600_000
 
 /** Removes what a killed test run left: its server would stay for ever. A younger one may be about to take its hold. */
 async function sweepAbandoned(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    const folder = join(tmpdir(), name)
+  const folders = [tmpdir(), memory].map(async (place) =>
+    (await readdir(place).catch(() => [])).map((name) => join(place, name)),
+  )
+  for (const folder of (await Promise.all(folders)).flat()) {
     const hold = join(folder, 'postgres.hold')
-    const found = name.startsWith(prefix) && (await stat(hold).catch(() => undefined))
+    const found = basename(folder).startsWith(prefix) && (await stat(hold).catch(() => undefined))
     if (
       !found ||
       found.uid !== process.getuid?.() ||

@@ -13,6 +13,7 @@ import { createKeyring } from '../../src/core/kernel/sealing/keyring.ts'
 import { type Log, silentLog } from '../../src/daemon/log.ts'
 import { type DaemonRole, startDaemon } from '../../src/daemon/main.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
+import { bareEnvironment } from './processes.ts'
 
 export interface Answered {
   readonly status: number
@@ -58,7 +59,7 @@ export interface TestDaemonOptions {
 export async function testDaemon(options: TestDaemonOptions = {}): Promise<TestDaemon> {
   const db = await testDatabase()
   const folder = mkdtempSync(join(tmpdir(), 'svc-daemon-'))
-  createKeyring(join(folder, 'keyring.json'))
+  await createKeyring(join(folder, 'keyring.json'))
   const config = configFor(db, folder, options.config)
   const daemon = await daemonOver(db, config, options)
   return {
@@ -182,29 +183,42 @@ export interface SpawnedDaemon {
   readonly ended: Promise<number | null>
 }
 
-/** The daemon as a process of its own, from the sources; resolves once it listens, or has ended. */
-export async function spawnDaemon(env: NodeJS.ProcessEnv): Promise<SpawnedDaemon> {
-  const main = fileURLToPath(new URL('../../src/daemon/main.ts', import.meta.url))
-  const { PATH, HOME } = process.env
-  const child = spawn(process.execPath, [...engineFlags, main], {
-    env: { PATH, HOME, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+/** Where a process writes: to us, or into a file that is open. */
+export interface Outputs {
+  readonly stdout?: number
+  readonly stderr?: number
+}
+
+/** The daemon as a process of its own, from the sources; resolves once it listens, which it says on stdout, or has ended. */
+export async function spawnDaemon(
+  env: NodeJS.ProcessEnv,
+  outputs: Pick<Outputs, 'stderr'> = {},
+): Promise<SpawnedDaemon> {
+  const child = spawnDaemonProcess(env, outputs)
   let out = ''
   let err = ''
   const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
   const listening = new Promise<void>((resolve) => {
-    child.stdout.on('data', (chunk: Buffer) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
       out += chunk.toString()
       if (/^listening on .+$/m.test(out)) resolve()
     })
-    child.stderr.on('data', (chunk: Buffer) => {
+    child.stderr?.on('data', (chunk: Buffer) => {
       err += chunk.toString()
     })
   })
   await Promise.race([listening, ended])
   const address = /^listening on (.+)$/m.exec(out)?.[1] ?? ''
   return { address, process: child, ended, stdout: () => out, stderr: () => err }
+}
+
+/** The same, of which nothing is awaited. */
+export function spawnDaemonProcess(env: NodeJS.ProcessEnv, { stdout, stderr }: Outputs): ChildProcess {
+  const main = fileURLToPath(new URL('../../src/daemon/main.ts', import.meta.url))
+  return spawn(process.execPath, [...engineFlags, main], {
+    env: { ...bareEnvironment(), ...env },
+    stdio: ['ignore', stdout ?? 'pipe', stderr ?? 'pipe'],
+  })
 }
 
 /** A connection URL of an address, for a process of its own. */

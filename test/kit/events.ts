@@ -37,7 +37,6 @@ export const emitLabel = (ctx: Ctx, name: string): Promise<void> => {
   const id = randomUUIDv7()
   return ctx.emit({
     name: 'work.label.created',
-    subject: `/containers/${eventHubId}/labels/${id}`,
     data: { id, container_id: eventHubId, name, color_token: 'red' },
   })
 }

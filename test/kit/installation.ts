@@ -70,7 +70,7 @@ export async function testInstallation(options: InstallationOptions = {}): Promi
   const folder = mkdtempSync(join(tmpdir(), 'svc-installation-'))
   chmodSync(folder, 0o700)
   const keyring = join(folder, 'keyring.json')
-  createKeyring(keyring)
+  await createKeyring(keyring)
   const env = {
     SVC_DATABASE_URL: urlOf(database.daemon),
     SVC_DATABASE_OWNER_URL: urlOf(database.owner),

@@ -4,13 +4,15 @@
  */
 import type { Sql } from 'postgres'
 
-/** Keeps every row of every table under a name. */
+/** Keeps every row of every table under a name, in place of what was kept under it. */
 export async function keep(sql: Sql, name: string): Promise<void> {
   await sql.unsafe(`
     do $$ declare t text; begin
-      drop schema if exists ${name} cascade; create schema ${name};
+      create schema if not exists ${name};
       for t in select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' loop
-        execute format('create table ${name}.%I as table public.%I', t, t);
+        execute format('create table if not exists ${name}.%I as table public.%I with no data', t, t);
+        execute format('delete from ${name}.%I', t);
+        execute format('insert into ${name}.%I select * from public.%I', t, t);
       end loop;
     end $$`)
 }

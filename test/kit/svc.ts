@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../../src/core/kernel/config/config.ts'
+import { runHosted } from './command-host.ts'
 import { urlOf } from './daemon.ts'
 
 const bin = fileURLToPath(new URL('../../bin/svc', import.meta.url))
@@ -47,6 +48,8 @@ export interface RunOptions {
   readonly cwd?: string
   /** Every write to a file fails, as on a full disk. */
   readonly filesOfNoSize?: true
+  /** Started by bin/svc, where a process that is ready to run commands (command-host.ts) would not do. */
+  readonly ownProcess?: true
 }
 
 /** A folder with a configuration of its own; `env` is set for every command. */
@@ -69,8 +72,11 @@ export function temporaryHome(env: NodeJS.ProcessEnv = {}): Home {
     config,
     start,
     async svc(args, options = {}) {
+      const { input = '', cwd = folder, env: more } = options
+      if (!options.ownProcess && !options.filesOfNoSize)
+        return runHosted({ args, input, cwd, env: { ...common, ...more } })
       const child = start(args, options)
-      child.stdin?.end(options.input ?? '')
+      child.stdin?.end(input)
       const [stdout, stderr, code] = await Promise.all([textOf(child.stdout), textOf(child.stderr), endOf(child)])
       return { code, stdout, stderr }
     },

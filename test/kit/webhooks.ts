@@ -137,7 +137,6 @@ async function emit(installation: Installation, tenantId: string, count: number)
     await ctx.emit(
       ...Array.from({ length: count }, (_, n) => ({
         name: 'work.label.created' as const,
-        subject: `/containers/${eventHubId}/labels/${id(n)}`,
         data: { id: id(n), container_id: eventHubId, name: `Label ${before} “${n}”`, color_token: 'red' },
       })),
     )

@@ -4,9 +4,10 @@ import type { Answer, Operation } from '../../src/core/contract/operation.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import type { Problem } from '../../src/core/contract/problem.ts'
 import type { Role } from '../../src/core/contract/vocabulary.ts'
-import { type Callers, callers, plantAccount, plantToken, redeem } from '../kit/accounts.ts'
+import { type Callers, callers, liftRate, plantAccount, plantToken, redeem } from '../kit/accounts.ts'
 import type { Caller } from '../kit/callers.ts'
 import { type SentArgs, type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { meeting } from '../kit/meeting.ts'
 
 export interface Board {
   readonly own: TestInstallation
@@ -39,9 +40,7 @@ export async function openBoard(): Promise<Board> {
   const made = await own.provision()
   const others = await own.provision()
   const { oracle } = own
-  await oracle`
-    insert into tenant_quota (tenant_id, quota, ceiling)
-    values (${made.tenant.id}, 'api_requests_per_minute', 0), (${others.tenant.id}, 'api_requests_per_minute', 0)`
+  for (const { tenant } of [made, others]) await liftRate(own, tenant.id)
   const tenantId = made.tenant.id
   return {
     own,
@@ -75,22 +74,13 @@ export async function openBoard(): Promise<Board> {
         from generate_series(1, ${count}) n returning id, rank`
       return rows.map(({ id }) => id)
     },
-    async meeting(containerId, calls) {
-      const outcomes = await oracle.begin(async (tx) => {
-        await tx`select 1 from container where id = ${containerId} for no key update`
-        const begun = calls.map((call) => call())
-        for (let waiting = 0; waiting < calls.length; ) {
-          const [row] = await tx<[{ count: number }]>`
-            select count(*)::int as count from pg_locks
-            where not granted and (locktype = 'tuple' and relation = 'container'::regclass
-              and database = (select oid from pg_database where datname = current_database())
-              or locktype = 'transactionid' and transactionid = pg_current_xact_id()::xid)`
-          waiting = row.count
-        }
-        return { begun }
-      })
-      return Promise.all(outcomes.begun)
-    },
+    meeting: (containerId, calls) =>
+      meeting(
+        oracle,
+        (tx) => tx`select 1 from container where id = ${containerId} for no key update`,
+        calls.length,
+        () => Promise.all(calls.map((call) => call())),
+      ),
     trail: (subjectId) => oracle<{ action: string; params: Record<string, unknown> }[]>`
       select action, params from audit_entry where subject_id = ${subjectId} order by id`,
     async events(path) {

@@ -1,9 +1,8 @@
 /** Ceilings of one workspace. Spec: Admin: workspaces, rule 5; Quota semantics; decisions 4. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { productCeilings } from '../../src/core/areas/settings/quotas.ts'
 import { operations } from '../../src/core/contract/operations.ts'
-import { quotaNames } from '../../src/core/contract/tenants/operations.ts'
+import { quotas as declared, quotaNames } from '../../src/core/contract/quotas.ts'
 import { readJson } from '../../src/core/kernel/values/json.ts'
 import { type Callers, callers, modes } from '../kit/accounts.ts'
 import { differences, dump } from '../kit/dump.ts'
@@ -38,7 +37,7 @@ describe.each(modes)('by %s', (mode) => {
     const quotas = await change({})
     expect(Object.keys(quotas)).toEqual([...quotaNames])
     for (const name of quotaNames)
-      expect(quotas[name]).toEqual({ value: productCeilings.multi[name], source: 'PRODUCT', used: 0 })
+      expect(quotas[name]).toEqual({ value: declared[name].ceiling, source: 'PRODUCT', used: 0 })
     expect(
       Object.keys(differences(before, await dump(own.oracle))).filter((name) => name !== 'public.credential'),
     ).toEqual([])
@@ -52,7 +51,7 @@ describe.each(modes)('by %s', (mode) => {
     })
     expect(await change({ items: 6 })).toMatchObject({ items: { value: 6 }, export_jobs: { value: 7 } })
     expect(await change({ items: null })).toMatchObject({
-      items: { value: productCeilings.multi.items, source: 'PRODUCT' },
+      items: { value: declared.items.ceiling, source: 'PRODUCT' },
       export_jobs: { value: 7, source: 'WORKSPACE' },
     })
   })

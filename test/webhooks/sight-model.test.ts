@@ -105,9 +105,8 @@ test(`${steps} steps`, { timeout: 600_000 }, async () => {
     const container_id = oneOf(containers)
     const shown = await Promise.all(all.map(shownTo))
     const label = { id: randomUUIDv7(), container_id, name: `${step}`, color_token: 'red' }
-    const subject = `/containers/${container_id}/labels/${label.id}`
     await world.installation.transaction(system, { tenantId }, (ctx) =>
-      ctx.emit({ name: 'work.label.created', subject, data: label }),
+      ctx.emit({ name: 'work.label.created', data: label }),
     )
     const [event] = await sql<{ id: string }[]>`select id from outbox_event order by tx desc, seq desc limit 1`
     events.set(event!.id, container_id)

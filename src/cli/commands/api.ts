@@ -8,8 +8,13 @@ import { apiTargetOf } from '../call/caller-choice.ts'
 import type { HttpAnswer } from '../call/http.ts'
 import { outgoingOf, rawPath, withQuery } from '../call/raw-call.ts'
 import { Failure } from '../failure.ts'
-import { codesFrom, type ProofFlags, proofFlags, withSecondFactor } from '../input/second-factor-input.ts'
-import { secretOrAsk } from '../input/secret-input.ts'
+import {
+  codesFrom,
+  type ProofFlags,
+  passwordOnceMore,
+  proofFlags,
+  withSecondFactor,
+} from '../input/second-factor-input.ts'
 import { printableLines } from '../render/printable.ts'
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -104,12 +109,7 @@ export default class Api extends BaseCommand {
 
 /** The step-up header. The proof is requested with the token that the call will send, because it is bound to that token. */
 async function proofFor(target: ApiTarget, kind: CallerKind, source: ProofFlags): Promise<Record<string, string>> {
-  const password = await secretOrAsk(
-    { stdin: source['password-stdin'], file: source['password-file'] },
-    'password',
-    'Your password again, to confirm this:',
-    'notAllowed',
-  )
+  const password = await passwordOnceMore(source)
   const { path } = passwordOperations.stepUp
   const { step_up_token } = await withSecondFactor(codesFrom(source['code-file']), async (shown) => {
     const body = writeJson({ password, ...shown })

@@ -5,7 +5,7 @@ import { completionScript, type Shell, shells } from '../completion-script.ts'
 export default class Completion extends BaseCommand {
   static override summary = 'Print a completion script for a shell'
   static override description =
-    'The script lists the commands and flags of this release. `autocomplete` installs a script that updates itself.'
+    'The script lists the commands and flags of this release. Print it again after an upgrade.'
   static override examples = [
     '<%= config.bin %> completion bash > /etc/bash_completion.d/svc',
     'source <(<%= config.bin %> completion zsh)',

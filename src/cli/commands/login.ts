@@ -91,7 +91,7 @@ export default class Login extends BaseCommand {
       email: account.email ?? account.display_name ?? undefined,
       workspace: account.workspace.slug,
     }
-    saveProfile(kept)
+    await saveProfile(kept)
     return this.told(kept, account)
   }
 
@@ -114,7 +114,7 @@ export default class Login extends BaseCommand {
     }
     const account = await this.ownAccount(profile)
     if (flags.admin && !account.is_operator) await this.refuseAdmin(profile)
-    saveProfile(profile)
+    await saveProfile(profile)
     const mustEnrol = account.second_factor_demanded && account.second_factor === null
     const wantsToken =
       !mustEnrol &&
@@ -132,7 +132,7 @@ export default class Login extends BaseCommand {
     if (profile.token_id)
       await caller.call(tokenOperations.revokeToken, { tokenId: profile.token_id }).catch(unlessGone)
     const withToken = { ...profile, token, token_id: id }
-    saveProfile(withToken)
+    await saveProfile(withToken)
     return this.told(withToken, account)
   }
 

@@ -5,20 +5,13 @@ import {
   type OfferedAiModel,
   type OfferedAiModelConfiguration,
 } from '../../core/contract/ai/offered.ts'
-import { Problem } from '../../core/contract/problem.ts'
 import type { Caller } from '../call/caller.ts'
-import { Failure } from '../failure.ts'
+import { pick } from './pick.ts'
 
 /** The model of that id or display name. Refuses not_found; fails (usage) where several have the name. */
 export async function findModel(caller: Caller, name: string): Promise<OfferedAiModel> {
   const { data } = await caller.call(aiProviderOperations.listAiProviders, {})
-  const found = data.filter((model) => model.id === name.toLowerCase() || model.display_name === name)
-  if (found.length > 1) throw new Failure('usage', `There are ${found.length} models named "${name}".`, 'Name its id.')
-  return found[0] ?? missing()
-}
-
-function missing(): never {
-  throw new Problem('not_found')
+  return pick(data, name, { by: (model) => model.display_name, called: 'models' })
 }
 
 /** The flags that describe a model; a new model needs most of them. */

@@ -1,22 +1,22 @@
 /** Offered identity providers by the name people give: the name on the button, or the id. */
 
-import { Problem } from '../../core/contract/problem.ts'
 import { identityProviderOperations, type OfferedProvider } from '../../core/contract/providers/offered.ts'
 import type { Configuration } from '../../core/contract/providers/operations.ts'
 import type { Caller } from '../call/caller.ts'
-import { Failure } from '../failure.ts'
 import { details } from '../render/details.ts'
 import { moment } from '../render/moment.ts'
+import { pick } from './pick.ts'
 
 /** The provider of that id or name. Refuses not_found; fails (usage) where several have the name. */
 export async function findProvider(caller: Caller, name: string): Promise<OfferedProvider> {
   const { data } = await caller.call(identityProviderOperations.listIdentityProviders, {})
-  const found = data.filter(({ id, display_name }) => id === name.toLowerCase() || display_name === name)
-  if (found.length > 1)
-    throw new Failure('usage', `There are ${found.length} providers named "${name}".`, 'Name its id.')
-  const [provider] = found
-  if (!provider) throw new Problem('not_found')
-  return provider
+  return pick(data, name, byButton)
+}
+
+/** By the name on the button. */
+export const byButton = {
+  by: ({ display_name }: { readonly display_name: string | null }) => display_name,
+  called: 'providers',
 }
 
 /** What a person calls it: the name on the button, else the issuer. */

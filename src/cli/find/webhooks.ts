@@ -3,6 +3,7 @@ import { Args } from '@oclif/core'
 import { type Delivery, type Webhook, webhookOperations } from '../../core/contract/webhooks/operations.ts'
 import type { Caller } from '../call/caller.ts'
 import { Failure } from '../failure.ts'
+import { only } from './pick.ts'
 
 /** What `findWebhook` takes. */
 export const webhookArgument = Args.string({
@@ -15,12 +16,12 @@ export const webhookArgument = Args.string({
 export async function findWebhook(caller: Caller, named: string): Promise<Webhook> {
   const { data } = await caller.call(webhookOperations.listWebhooks, {})
   const found = data.filter(({ id, target_url }) => target_url === named || (named.length >= 4 && id.startsWith(named)))
-  const exact = found.find(({ id }) => id === named)
-  const [only, ...others] = exact ? [exact] : found
-  if (!only) throw new Failure('notFound', `There is no webhook "${named}".`, '`svc webhooks list` shows all webhooks.')
-  if (others.length > 0)
-    throw new Failure('conflict', `"${named}" matches ${found.length} webhooks.`, 'Give the whole id.')
-  return only
+  const exact = found.filter(({ id }) => id === named)
+  return only(
+    exact.length > 0 ? exact : found,
+    () => new Failure('conflict', `"${named}" matches ${found.length} webhooks.`, 'Give the whole id.'),
+    () => new Failure('notFound', `There is no webhook "${named}".`, '`svc webhooks list` shows all webhooks.'),
+  )
 }
 
 /** Sets a webhook going, or stops it. Fails as findWebhook does. */

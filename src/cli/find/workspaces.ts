@@ -4,12 +4,11 @@ import { identityOperations } from '../../core/contract/identity/operations.ts'
 import { Problem } from '../../core/contract/problem.ts'
 import { type AdminTenant, tenantOperations } from '../../core/contract/tenants/operations.ts'
 import { type Caller, pagesOf } from '../call/caller.ts'
-
-const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+import { isId } from './pick.ts'
 
 /** The workspace of that slug or id. Refuses not_found. */
 export async function findWorkspace(caller: Caller, name: string): Promise<AdminTenant> {
-  const found = idShape.test(name) ? await findById(caller, name.toLowerCase()) : await findBySlug(caller, name)
+  const found = isId(name) ? await findById(caller, name.toLowerCase()) : await findBySlug(caller, name)
   if (!found) throw new Problem('not_found')
   return found
 }

@@ -93,11 +93,11 @@ export async function keepProfile(
 ): Promise<Profile> {
   const directory = process.cwd()
   const profile: Profile = { name: profileNameFor(directory), api_url: apiUrl, directory, workspace, email, session }
-  saveProfile(profile)
+  await saveProfile(profile)
   const caller = apiCaller({ apiUrl, credentials: profileCredentials(profile), tell })
   const { token, id } = await mintAdminToken(caller, password, codesFrom(undefined))
   const complete = { ...profile, token, token_id: id }
-  saveProfile(complete)
+  await saveProfile(complete)
   return complete
 }
 

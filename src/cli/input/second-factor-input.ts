@@ -9,7 +9,7 @@ import { Flags } from '@oclif/core'
 import { Problem } from '../../core/contract/problem.ts'
 import { Failure } from '../failure.ts'
 import { askPassword, isInteractive } from './prompts.ts'
-import { passwordFlags, readSecret } from './secret-input.ts'
+import { passwordFlags, readSecret, secretOrAsk } from './secret-input.ts'
 
 const codeFlags = {
   'code-file': Flags.string({
@@ -27,6 +27,15 @@ export interface ProofFlags {
   readonly 'password-file'?: string | undefined
   readonly 'code-file'?: string | undefined
 }
+
+/** The caller's password, for a step-up. Fails (notAllowed) where it is not given and there is no terminal. */
+export const passwordOnceMore = (source: ProofFlags): Promise<string> =>
+  secretOrAsk(
+    { stdin: source['password-stdin'], file: source['password-file'] },
+    'password',
+    'Your password again, to confirm this:',
+    'notAllowed',
+  )
 
 /** A second factor as a body takes it. */
 export type Shown =

@@ -26,7 +26,7 @@ export async function renewSession(
     if (!current?.session) return undefined
     if (current.session.access_token !== stale && isFresh(current.session)) return current.session
     const session = await trade(current.session.refresh_token)
-    saveProfile({ ...current, session })
+    await saveProfile({ ...current, session })
     return session
   } finally {
     lock.release()

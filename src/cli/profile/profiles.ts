@@ -9,10 +9,10 @@
  *
  * Elsewhere: renewing the session (profile-session.ts). Spec: decisions 6; T-44.
  */
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { makeFolder } from '../../core/kernel/values/folder.ts'
+import { writeWhole } from '../../core/kernel/values/write-whole.ts'
 import { Failure } from '../failure.ts'
 
 export interface ProfileSession {
@@ -118,23 +118,15 @@ export function profileOf(directory: string, profiles: readonly Profile[] = list
 }
 
 /** Writes the profile whole or not at all; the folder it names leaves any other profile. */
-export function saveProfile({ name, ...profile }: Profile): void {
+export async function saveProfile({ name, ...profile }: Profile): Promise<void> {
   const file = profileFile(name)
-  makeFolder(dirname(file), 0o700)
-  if (profile.directory !== undefined) leaveFolder(profile.directory, name)
-  const aside = `${file}.${process.pid}.partial`
-  try {
-    writeFileSync(aside, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600, flag: 'w' })
-    renameSync(aside, file)
-  } catch (error) {
-    rmSync(aside, { force: true })
-    throw error
-  }
+  if (profile.directory !== undefined) await leaveFolder(profile.directory, name)
+  await writeWhole(file, `${JSON.stringify(profile, null, 2)}\n`)
 }
 
-function leaveFolder(directory: string, keeper: string): void {
+async function leaveFolder(directory: string, keeper: string): Promise<void> {
   for (const other of listProfiles()) {
-    if (other.directory === directory && other.name !== keeper) saveProfile({ ...other, directory: undefined })
+    if (other.directory === directory && other.name !== keeper) await saveProfile({ ...other, directory: undefined })
   }
 }
 

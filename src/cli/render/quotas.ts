@@ -1,5 +1,6 @@
 /** Quotas as a table. */
-import { type QuotaName, quotaNames, type ResolvedQuotas } from '../../core/contract/tenants/operations.ts'
+import { type QuotaName, quotaNames } from '../../core/contract/quotas.ts'
+import type { ResolvedQuotas } from '../../core/contract/tenants/operations.ts'
 import { table } from './table.ts'
 
 /** A quota of 0 means unlimited. */

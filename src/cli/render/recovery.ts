@@ -1,6 +1,6 @@
 /** Checks and steps of a recovery, as tables for people. */
-import type { Check } from '../../core/areas/recovery/check.ts'
-import type { Step } from '../../core/areas/recovery/reconcile.ts'
+import type { Check } from '../../core/areas/recovery/finding.ts'
+import type { Step } from '../../core/areas/recovery/obligations/obligation.ts'
 import { printable } from './printable.ts'
 import { type Column, table } from './table.ts'
 
@@ -15,21 +15,16 @@ export async function checkTable(checks: readonly Check[]): Promise<string> {
   return [await table(checks, checkColumns, ''), ...(remedies.length > 0 ? ['', ...remedies] : [])].join('\n')
 }
 
-const words: Readonly<Record<Step['what'], string>> = {
-  'hold.place': 'place the hold',
-  'operator.add': 'add the operator',
-  'operator.remove': 'remove the operator',
-  'account.leave': 'remove from the workspace',
-  'token.revoke': 'revoke the token',
-  'purge.repeat': 'purge the workspace',
-}
-
-const stepColumns: readonly Column<Step>[] = [
-  { head: 'STEP', cell: ({ what }) => words[what], whole: true },
+const stepColumns = (wordsOf: (step: Step) => string): readonly Column<Step>[] => [
+  { head: 'STEP', cell: wordsOf, whole: true },
   { head: 'ID', cell: ({ id }) => id, whole: true },
   { head: 'WORKSPACE', cell: ({ tenant_id }) => tenant_id, whole: true },
   { head: 'BLOCKED BY', cell: ({ hindered_by }) => hindered_by ?? '' },
   { head: 'CERTAIN', cell: ({ is_uncertain }) => (is_uncertain ? 'no' : 'yes') },
 ]
 
-export const stepTable = (steps: readonly Step[], empty: string) => table(steps, stepColumns, empty)
+/** The obligations say what their steps are called; they are loaded with the reconciliation anyway. */
+export async function stepTable(steps: readonly Step[], empty: string): Promise<string> {
+  const { wordsOf } = await import('../../core/areas/recovery/obligations/all.ts')
+  return table(steps, stepColumns(wordsOf), empty)
+}

@@ -109,7 +109,7 @@ async function openKeyring(
 ): Promise<Keyring> {
   const isFirst = owner !== undefined && !existsSync(config.keyringFile) && !(await hasKnownKeyring(owner))
   if (!isFirst) return readKeyring(config.keyringFile)
-  const keyring = createKeyring(config.keyringFile)
+  const keyring = await createKeyring(config.keyringFile)
   note?.(
     `Created a keyring in ${config.keyringFile}. Back it up apart from the database: without it no sealed value can be opened.`,
   )

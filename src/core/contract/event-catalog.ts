@@ -1,7 +1,7 @@
 /**
  * The catalog of events: every area's declarations, spread into one object.
  *
- * An area adds its `…Events` here, and nothing else has to be told.
+ * A new event is its declaration alone; only an area's first one names the area's `…Events` here.
  * Spec: Events, 9; decisions 5.
  */
 import type { z } from 'zod'
@@ -35,12 +35,17 @@ export type EventName = keyof Catalog
 export type NewEvent<Name extends EventName = EventName> = {
   readonly [N in Name]: {
     readonly name: N
-    /** Path of the resource below `/api/v1`. */
-    readonly subject: string
     /** The representation after the change; never a secret. */
     readonly data: z.input<Catalog[N]['data']>
   }
 }[Name]
+
+/** Data that fits every one of the names, so that a rule may choose among them. */
+export type DataOf<Name extends EventName> = {
+  readonly [N in Name]: (data: z.input<Catalog[N]['data']>) => void
+}[Name] extends (data: infer Data) => void
+  ? Data
+  : never
 
 /** The name behind a full type; undefined for a type that no event of this installation has. */
 export function knownName(namespace: string, type: string): EventName | undefined {

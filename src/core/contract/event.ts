@@ -3,8 +3,8 @@
  *
  * Like an operation, an event is data: its name, when it is written, the schema of its
  * `data` and an example. Each area declares its own in an `events.ts` beside its
- * contract; the catalog, the types of `ctx.emit`, `GET /meta/event-types` and
- * docs/events.md are derived.
+ * contract. The catalog, the types of `ctx.record` and `ctx.emit`, the event's subject,
+ * its entry in the trail, `GET /meta/event-types` and docs/events.md are derived.
  *
  * Spec: Events, 2 and 9; decisions 5.
  */
@@ -13,8 +13,12 @@ import type { z } from 'zod'
 export interface EventDeclaration {
   /** A whole clause, for people: "a workspace was suspended". */
   readonly when: string
-  /** Path of the resource below `/api/v1`; braces stand for ids. */
+  /** Path of the resource below `/api/v1`. Braces name members of `data`; the last one is the id of the trail's subject. */
   readonly subject: string
+  /** The kind of the trail's subject, such as `item`. */
+  readonly kind: string
+  /** The action in the trail, where it is not the name without its area. */
+  readonly action?: string
   /** The representation after the change; what it does not name never leaves. */
   readonly data: z.ZodType
   /**
@@ -28,13 +32,30 @@ export interface EventDeclaration {
 /** One area's events by name: `area.entity.verb`, without namespace and version. The example must fit its schema. */
 export const defineEvents = <Data extends Record<string, z.ZodType>>(
   events: {
-    readonly [Name in keyof Data]: Omit<EventDeclaration, 'data' | 'example' | 'container'> & {
+    readonly [Name in keyof Data]: Omit<EventDeclaration, 'subject' | 'data' | 'example' | 'container'> & {
+      readonly subject: `${string}/{${keyof z.output<Data[Name]> & string}}`
       readonly data: Data[Name]
       readonly example: z.input<Data[Name]>
       readonly container: (keyof z.output<Data[Name]> & string) | null
     }
   },
 ) => Object.freeze(events)
+
+/** The path of the resource that an event with this data is about. */
+export const subjectOf = ({ subject }: Pick<EventDeclaration, 'subject'>, data: EventData): string =>
+  subject.replaceAll(/\{([a-z_]+)\}/g, (_, member: string) => String(data[member]))
+
+/** What the entry of the trail is about: `/containers/{container_id}/labels/{id}` says the label, `id`. */
+export const trailSubjectOf = ({ subject, kind }: Pick<EventDeclaration, 'subject' | 'kind'>, data: EventData) => ({
+  kind,
+  id: String(data[subject.slice(subject.lastIndexOf('{') + 1, -1)]),
+})
+
+/** `work.item.created` → `item.created`, unless the declaration has an action of its own. */
+export const trailActionOf = (name: string, { action }: Pick<EventDeclaration, 'action'>): string =>
+  action ?? name.slice(name.indexOf('.') + 1)
+
+export type EventData = Readonly<Record<string, unknown>>
 
 /** Ids for examples: they look like ours and belong to nobody. */
 export const exampleId = (n: number) => `0199c0de-0000-7000-8000-${String(n).padStart(12, '0')}`

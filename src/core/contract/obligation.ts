@@ -1,12 +1,13 @@
 /**
  * Obligations: actions that a recovery of the database to an earlier time must not undo.
  *
- * Rules record them with `ctx.recordObligation`. An obligation contains no content, only ids,
- * times and codes. The reason of a hold, which a recovery must restore, is sealed for its line
- * in the ledger (ledger.ts).
+ * Rules record them with `ctx.recordObligation`. An obligation contains no content, only ids, times and
+ * codes. The reason of a hold, which a recovery must restore, is sealed for its line
+ * (kernel/ledger/ledger.ts).
  *
- * Acts of areas still to come are added here with their area: a secret rotated, a provider
- * withdrawn, an erasure done. Ours: The obligation ledger; docs/decisions/0041.
+ * Later releases and other hosts read the lines: an action keeps its members, and new members
+ * are optional. areas/recovery/obligations has one object for each name here, which says what a
+ * recovery does. Ours: The obligation ledger; docs/decisions/0041, 0169.
  */
 import { z } from 'zod'
 import { moment, uuid } from './vocabulary.ts'
@@ -16,33 +17,53 @@ const scope = z.strictObject({
   id: uuid.nullable(),
 })
 
-const acts = [
-  z.strictObject({
-    act: z.literal('hold.placed'),
-    tenant_id: uuid,
-    id: uuid,
-    scope,
-    placed_by: uuid,
-    placed_at: moment,
-    reason: z.string(),
-  }),
-  z.strictObject({ act: z.literal('hold.released'), tenant_id: uuid, id: uuid }),
-  z.strictObject({ act: z.literal('workspace.purged'), tenant_id: uuid }),
-  z.strictObject({
-    act: z.literal('operator.added'),
-    tenant_id: uuid,
-    account_id: uuid,
-    /** Absent: a full operator, as are those of lines from before there were probations. */
-    probation_until: moment.optional(),
-  }),
-  z.strictObject({ act: z.literal('operator.removed'), tenant_id: uuid, account_id: uuid }),
-  /** It lost its last role in the workspace, and with it every credential. */
-  z.strictObject({ act: z.literal('account.left'), tenant_id: uuid, account_id: uuid }),
-  z.strictObject({ act: z.literal('token.revoked'), tenant_id: uuid, id: uuid }),
-] as const
+/** The acts by what they are about, in the order of the checks of a recovery. */
+const obligations = {
+  holds: [
+    z.strictObject({
+      act: z.literal('hold.placed'),
+      tenant_id: uuid,
+      id: uuid,
+      scope,
+      placed_by: uuid,
+      placed_at: moment,
+      reason: z.string(),
+    }),
+    z.strictObject({ act: z.literal('hold.released'), tenant_id: uuid, id: uuid }),
+  ],
+  purges: [z.strictObject({ act: z.literal('workspace.purged'), tenant_id: uuid })],
+  operators: [
+    z.strictObject({
+      act: z.literal('operator.added'),
+      tenant_id: uuid,
+      account_id: uuid,
+      /** Absent: a full operator, as are those of lines from before there were probations. */
+      probation_until: moment.optional(),
+    }),
+    z.strictObject({ act: z.literal('operator.removed'), tenant_id: uuid, account_id: uuid }),
+  ],
+  tokens: [z.strictObject({ act: z.literal('token.revoked'), tenant_id: uuid, id: uuid })],
+  /** An account that lost its last role in the workspace, and with it every credential. */
+  departures: [z.strictObject({ act: z.literal('account.left'), tenant_id: uuid, account_id: uuid })],
+} as const
 
-export const Obligation = z.discriminatedUnion('act', acts)
-export type Obligation = z.output<typeof Obligation>
+export type ObligationName = keyof typeof obligations
+export const obligationNames = Object.keys(obligations) as ObligationName[]
+
+/** What a line says of one name: `ObligationOf<'tokens'>`. */
+export type ObligationOf<Name extends ObligationName> = z.output<(typeof obligations)[Name][number]>
+export type Obligation = ObligationOf<ObligationName>
+
+const declared = Object.entries(obligations).flatMap(([name, acts]) =>
+  acts.map((schema) => ({ name: name as ObligationName, schema })),
+)
+const nameByAct = new Map(declared.map(({ name, schema }) => [schema.shape.act.value, name]))
+
+export const Obligation = z.union(declared.map(({ schema }) => schema))
+
+/** Whether an act is one of a name's. */
+export const isObligationOf = <Name extends ObligationName>(name: Name, act: Obligation): act is ObligationOf<Name> =>
+  nameByAct.get(act.act) === name
 
 /** What a ledger's line says besides obligations. */
 export const Note = z.discriminatedUnion('act', [

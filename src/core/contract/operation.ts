@@ -6,8 +6,8 @@
  * line's client and the tests' matrices are all derived from that one declaration, so
  * none of them can disagree.
  *
- * Declared in the `contract.ts` of its area, carried out by the rule of the same name
- * (handlers.ts). Spec: What the service does, general conventions.
+ * It is declared in `contract/<area>/operations.ts`. The rule of the same name carries it out
+ * (`areas/<area>/handlers.ts`). Spec: What the service does, general conventions.
  */
 import type { z } from 'zod'
 import type { ProblemCode } from './problem.ts'
@@ -90,6 +90,8 @@ export interface Operation {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
+  /** Where the call names its workspace; on the workspace's own host, `Host` names it if the call does not (decisions 2). */
+  readonly workspaceIn?: 'query' | 'body'
   /** The media type of the body; a merge-patch distinguishes an absent member from null. */
   readonly patch?: 'merge'
   /** Whether the body may be large; `boundsOf` has the bounds. */

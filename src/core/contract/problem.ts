@@ -6,17 +6,23 @@
  * answers codes and parameters only (RFC 9457 without `title` and `detail`); the
  * command line and the generated documents print them.
  *
- * Adding a code is adding a row: `GET /meta/problems`, the OpenAPI document and
- * docs/generated/problems.md follow.
+ * Rows that the kernel refuses with are here, an area's are in `<area>/problems.ts`. Adding a
+ * code is adding a row: `GET /meta/problems`, the OpenAPI document and
+ * docs/generated/problems.md follow, in the order of this table.
  *
  * Spec: Errors; decisions 1.
  */
 
 import { aiProblems } from './ai/problems.ts'
 import { authProblems } from './auth/problems.ts'
+import { backupProblems } from './backup/problems.ts'
 import { containerProblems } from './containers/problems.ts'
+import { operatorProblems } from './operators/problems.ts'
 import { providerProblems } from './providers/problems.ts'
+import { retentionProblems } from './retention/problems.ts'
+import { settingsProblems } from './settings/problems.ts'
 import { structureProblems } from './structure/problems.ts'
+import { passwordOpeningProblems, setUpProblems, tenantProblems } from './tenants/problems.ts'
 import { webhookProblems } from './webhooks/problems.ts'
 
 interface ProblemRow {
@@ -106,87 +112,35 @@ export const problems = {
     says: 'The daemon must not call that host.',
     remedy: 'Use a public host; an operator can allow other hosts with SVC_EGRESS_ALLOW.',
   },
-  'backup.target_failed': {
-    status: 503,
-    params: ['reason'],
-    says: 'The backup target cannot be used ({reason}).',
-    remedy: '`svc backup-targets test ID` shows what fails; docs/runbooks/backup-targets.md says what to do.',
-  },
-  'archive.path_refused': {
-    status: 422,
-    says: 'That is not the path of an archive at this target.',
-    remedy: 'Use a path from `svc backup-targets backups ID`.',
-  },
-  'archive.invalid': {
-    status: 422,
-    params: ['reason'],
-    says: "The archive is not whole, not this workspace's, or not of a format that this release reads ({reason}).",
-    remedy: 'Nothing was changed. Use another archive.',
-  },
+  ...backupProblems,
   'secret.unavailable': {
     status: 503,
     says: 'A sealed value cannot be opened with the keyring in use.',
     remedy: 'Run `svc keyring show`, and see docs/runbooks/keyring.md.',
   },
-
   ...aiProblems,
+  'order.exhausted': {
+    status: 409,
+    says: 'There is no room left between those two neighbours.',
+    remedy: 'Move one of them to an end, and then back.',
+  },
   ...containerProblems,
   ...structureProblems,
   ...providerProblems,
   ...authProblems,
-  'legal.terms_changed': {
-    status: 409,
-    params: ['terms_version'],
-    says: 'The terms in force are of the version {terms_version}.',
-    remedy: 'Show these terms to the person, and send this version.',
-  },
-  'auth.invitation_invalid': {
-    status: 410,
-    says: 'The invitation is unknown, used or expired.',
-    remedy: 'Ask for a new invitation.',
-  },
   'installation.recovering': {
     status: 503,
     says: 'The installation is being recovered and admits no workspace yet.',
     remedy: 'An operator can run `svc recovery status`, and see docs/runbooks/point-in-time-recovery.md.',
   },
-  'installation.already_set_up': {
-    status: 409,
-    says: 'This installation is already set up.',
-    remedy: '`svc login` signs in.',
-  },
+  ...setUpProblems,
   tenant_suspended: {
     status: 403,
     says: 'The workspace is suspended.',
     remedy: 'An operator can resume it: `svc tenants resume SLUG`.',
   },
-
   ...webhookProblems,
-
-  'admin.operator_required': {
-    status: 403,
-    says: 'The account is not in the operator register.',
-    remedy: 'An operator can add it: `svc operators add`.',
-  },
-  'admin.operator_not_active': {
-    status: 409,
-    says: 'Only an active account can be an operator.',
-    remedy: 'The account must first redeem its invitation.',
-  },
-  'admin.operator_not_registered': { status: 404, says: 'That account is not in the operator register.' },
-  'admin.operator_last': {
-    status: 409,
-    says: 'Nobody who can act would be left in the operator register.',
-    remedy:
-      'First add another operator: `svc operators add`. An operator counts only if it is not on probation and its account and workspace are active.',
-  },
-  'admin.operator_on_probation': {
-    status: 403,
-    params: ['until'],
-    says: 'The account entered the operator register without a step-up and is on probation until {until}.',
-    remedy:
-      'Wait until then, or ask an operator that is not on probation to add the account again: `svc operators add`.',
-  },
+  ...operatorProblems,
   'plan.stale': {
     status: 409,
     params: ['hash'],
@@ -198,50 +152,10 @@ export const problems = {
     says: 'The installation runs in single mode.',
     remedy: 'Set SVC_MODE=multi to serve several workspaces.',
   },
-  'admin.slug_taken': {
-    status: 409,
-    constraint: 'tenant_slug_taken',
-    says: 'That slug is taken, or was until recently.',
-    remedy: 'Choose another slug.',
-  },
-  'admin.tenant_leaving': {
-    status: 409,
-    says: 'The workspace is pending deletion.',
-    remedy: 'First cancel the deletion: `svc tenants cancel-deletion SLUG`.',
-  },
-  'admin.confirmation_mismatch': {
-    status: 422,
-    says: 'The confirmation is not the display name of the workspace.',
-    remedy: 'Type it exactly as `svc tenants show SLUG` shows it.',
-  },
-  'admin.tenant_deletion_underway': {
-    status: 409,
-    says: 'The purge of the workspace has begun.',
-    remedy: 'It cannot be cancelled; docs/runbooks/stuck-purge.md says how to see its progress.',
-  },
-  'admin.settings_enforced': {
-    status: 409,
-    params: ['source'],
-    says: 'The file {source} enforces the settings.',
-    remedy: 'Change the file and send SIGHUP to the daemon; or unset SVC_SETTINGS_FILE and restart the daemon.',
-  },
-  'admin.password_opening_suspended': {
-    status: 409,
-    says: 'The workspace is suspended: nobody could sign in.',
-    remedy: 'First resume it: `svc tenants resume SLUG`.',
-  },
-  'retention.hold_differs': {
-    status: 422,
-    params: ['hold_id'],
-    says: 'The hold {hold_id} is given twice, with other content.',
-    remedy: 'Nothing was placed. Find out which one is correct.',
-  },
-  'retention.hold_elsewhere': {
-    status: 422,
-    params: ['hold_id'],
-    says: 'The hold {hold_id} belongs to another workspace.',
-    remedy: 'Nothing was placed. Check which workspace these holds are for.',
-  },
+  ...tenantProblems,
+  ...settingsProblems,
+  ...passwordOpeningProblems,
+  ...retentionProblems,
 } as const satisfies Record<string, ProblemRow>
 
 export type ProblemCode = keyof typeof problems

@@ -121,6 +121,13 @@ export const count = (minimum: number, maximum: number) => z.int().min(minimum).
 export const slug = patterned(/^[a-z0-9][a-z0-9-]{2,39}$/)
 export const version = z.int().min(1)
 
+/** Who did what a record tells of. */
+export const recordedActor = z.object({
+  kind: z.enum(['ACCOUNT', 'SERVICE', 'RECOVERY', 'SYSTEM']),
+  account_id: uuid.nullable(),
+  via: z.enum(['API', 'RECOVERY', 'JOB']),
+})
+
 export const roles = ['VIEWER', 'COMMENTER', 'MEMBER', 'ADMIN', 'OWNER'] as const
 export type Role = (typeof roles)[number]
 /** The rank of each role; a call that needs one is served from that rank upwards (decisions 2). */

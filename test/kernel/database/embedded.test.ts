@@ -1,9 +1,10 @@
 /** The embedded server: made once, shared, and never lost to whoever is killed. */
+import { spawnSync } from 'node:child_process'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import postgres from 'postgres'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type DatabaseAddress, postgresOptions } from '../../../src/core/kernel/database/address.ts'
 import { serverAccount } from '../../../src/core/kernel/database/embedded/account.ts'
 import { packagedFolder, runnableFolder } from '../../../src/core/kernel/database/embedded/binaries.ts'
@@ -34,6 +35,17 @@ beforeEach(async () => {
   dataDir = join(outer, '.svc')
 })
 afterEach(() => wipe(outer, dataDir))
+
+let ready: string
+beforeAll(async () => {
+  ready = join(await temporaryFolder(), '.svc')
+  const { release } = await holdEmbedded(ready, fast)
+  await release()
+})
+afterAll(() => rm(dirname(ready), { recursive: true, force: true }))
+
+/** Begins with a database that was made before: a copy, as the data folder may be moved. */
+const made = () => beforeEach(() => void spawnSync('cp', ['-a', ready, dataDir]))
 
 async function ask<Row extends postgres.Row>(address: DatabaseAddress, statement: string): Promise<Row[]> {
   const sql = postgres({ ...postgresOptions(address), max: 1, onnotice: () => undefined })
@@ -138,6 +150,8 @@ const nothing = {
 }
 
 describe('a server in common', () => {
+  made()
+
   test('stays while anybody holds it and stops with the last one', async () => {
     const first = await holdEmbedded(dataDir, fast)
     const other = startHolder(dataDir)

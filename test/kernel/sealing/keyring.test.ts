@@ -1,10 +1,11 @@
 /** The keyring file: every fault is one clear line, and none is repaired by guessing. Spec: decisions 4, Keyring. */
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createKeyring, readKeyring } from '../../../src/core/kernel/sealing/keyring.ts'
+import { addKey } from '../../../src/core/kernel/sealing/keyring-file.ts'
 import { ConfigurationError } from '../../../src/core/kernel/values/configuration-error.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-keyring-'))
@@ -83,14 +84,27 @@ describe('refused, in one line that names the file and none of its keys', () => 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const nextSpelling = (last: string) => alphabet[alphabet.indexOf(last) ^ 1]!
 
-test('a new ring has one key, mode 0600, and is never written over', () => {
-  const keyring = createKeyring(path)
+test('a new ring has one key, mode 0600, and is never written over', async () => {
+  const keyring = await createKeyring(path)
   expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(keyring.ids).toEqual([keyring.current])
   const content = readFileSync(path, 'utf8')
-  const again = createKeyring(path)
+  const again = await createKeyring(path)
   expect(readFileSync(path, 'utf8')).toBe(content)
   expect(again.checkValue(again.current)).toEqual(keyring.checkValue(keyring.current))
+})
+
+test('of changes at the same moment, each that succeeds is in the file, and the others are refused', async () => {
+  await createKeyring(path)
+  const ids = ['k1', 'k2', 'k3', 'k4']
+  const ended = await Promise.allSettled(ids.map((id) => addKey(path, id)))
+  const added = ids.filter((_, at) => ended[at]!.status === 'fulfilled')
+  expect(added.length).toBeGreaterThan(0)
+  expect(readKeyring(path).ids.slice(1)).toEqual(added)
+  const refusals = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  expect(refusals.every((error) => /Another command is changing the keyring/.test(error.message))).toBe(true)
+  expect(readdirSync(dirname(path))).toEqual(['keyring.json'])
+  await addKey(path, 'k5')
 })
 
 test('a check value tells two keys apart and tells neither', () => {

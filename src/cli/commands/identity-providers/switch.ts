@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core'
-import { Problem } from '../../../core/contract/problem.ts'
 import { providerOperations, type WorkspaceProvider } from '../../../core/contract/providers/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
-import { Failure } from '../../failure.ts'
+import { byButton } from '../../find/identity-providers.ts'
+import { pick } from '../../find/pick.ts'
 
 export default class IdentityProvidersSwitch extends CallerCommand {
   static override summary = 'Switch an identity provider on or off for your workspace'
@@ -21,11 +21,7 @@ export default class IdentityProvidersSwitch extends CallerCommand {
     const { args, flags } = await this.parse(IdentityProvidersSwitch)
     const caller = await this.open(flags)
     const { data } = await caller.call(providerOperations.listProviders, {})
-    const found = data.filter(({ id, display_name }) => id === args.provider || display_name === args.provider)
-    if (found.length > 1)
-      throw new Failure('usage', `There are ${found.length} providers named "${args.provider}".`, 'Name its id.')
-    const [provider] = found
-    if (!provider) throw new Problem('not_found')
+    const provider = pick(data, args.provider, byButton)
     const switched = await caller.call(providerOperations.offerProvider, {
       providerId: provider.id,
       body: { offered: args.state === 'on' },

@@ -65,7 +65,7 @@ export default class InvitationsRedeem extends BaseCommand {
     // A folder that has a profile keeps it: it may belong to the operator who sent the invitation.
     const isTaken = here !== undefined
     const profile = { name, api_url: apiUrl, workspace: workspace.slug, email }
-    saveProfile({ ...profile, directory: isTaken ? undefined : directory, session })
+    await saveProfile({ ...profile, directory: isTaken ? undefined : directory, session })
     this.tell(`Joined ${workspace.slug} as ${email} (profile ${name}${isTaken ? '' : `, for ${directory} and below`}).`)
     this.tell(`Next: svc api GET /containers${isTaken ? ` --profile ${name}` : ''}`)
     return { ...profile, session_id: session.session_id }

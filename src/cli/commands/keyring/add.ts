@@ -19,7 +19,7 @@ export default class KeyringAdd extends BaseCommand {
     const { flags } = await this.parse(KeyringAdd)
     if (flags.id !== undefined && !keyId.test(flags.id))
       throw new Failure('usage', '--id takes 1 to 32 lower-case letters, digits and dashes.')
-    const { keyring, id } = addKey(readConfig().keyringFile, flags.id)
+    const { keyring, id } = await addKey(readConfig().keyringFile, flags.id)
     this.log(id)
     this.tell(`Added ${id} to ${keyring.path}. The current key is still ${keyring.current}. Back up the file now.`)
     this.tell(`Next: copy it to every daemon's host, send SIGHUP to each daemon, then: svc keyring promote ${id}`)

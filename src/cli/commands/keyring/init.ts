@@ -25,7 +25,7 @@ export default class KeyringInit extends BaseCommand {
         `${path} exists already. Without its keys, every value sealed under them is lost.`,
         '`svc keyring show` shows its keys.',
       )
-    const keyring = createKeyring(path)
+    const keyring = await createKeyring(path)
     this.tell(`Made ${path} (mode 600) with the key ${keyring.current}.`)
     this.tell('Next: back it up apart from the database. Without it no sealed value can be decrypted.')
     return { file: path, current: keyring.current, keys: keyring.ids.map((key_id) => ({ key_id })) }

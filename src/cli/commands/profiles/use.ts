@@ -25,7 +25,7 @@ export default class ProfilesUse extends BaseCommand {
     if (!profile)
       throw new Failure('notFound', `There is no profile "${args.name}".`, '`svc profiles list` shows all profiles.')
     const directory = resolve(flags.directory ?? '.')
-    saveProfile({ ...profile, directory })
+    await saveProfile({ ...profile, directory })
     this.tell(`Commands in ${directory} and below now use ${profile.name} (${profile.api_url}).`)
   }
 }

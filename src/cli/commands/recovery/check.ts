@@ -1,4 +1,4 @@
-import type { Check } from '../../../core/areas/recovery/check.ts'
+import type { Check } from '../../../core/areas/recovery/finding.ts'
 import { BaseCommand } from '../../base-command.ts'
 import { ledgerFlag, withInstallation } from '../../call/recovery-installation.ts'
 import { exitCodes } from '../../failure.ts'

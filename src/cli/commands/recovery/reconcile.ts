@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import type { Step } from '../../../core/areas/recovery/reconcile.ts'
+import type { Step } from '../../../core/areas/recovery/obligations/obligation.ts'
 import { BaseCommand } from '../../base-command.ts'
 import { demandBegun, ledgerFlag, withInstallation } from '../../call/recovery-installation.ts'
 import { exitCodes } from '../../failure.ts'

@@ -2,10 +2,9 @@ import { Args, Flags } from '@oclif/core'
 import { tenantOperations } from '../../../core/contract/tenants/operations.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { findTarget } from '../../find/backup-targets.ts'
+import { isId } from '../../find/pick.ts'
 import { findWorkspace } from '../../find/workspaces.ts'
 import { followJob } from '../../follow/jobs.ts'
-
-const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export default class TenantsExport extends CallerCommand {
   static override summary = "Write a workspace's archive to a backup target"
@@ -29,7 +28,7 @@ export default class TenantsExport extends CallerCommand {
     const caller = await this.open(flags)
     const tenant = await findWorkspace(caller, args.workspace)
     // An id may be that of the workspace's own target, which the operators' list does not show.
-    const targetId = idShape.test(flags.target) ? flags.target : (await findTarget(caller, flags.target)).id
+    const targetId = isId(flags.target) ? flags.target : (await findTarget(caller, flags.target)).id
     const queued = await caller.call(tenantOperations.exportTenant, {
       tenantId: tenant.id,
       body: { target_id: targetId },

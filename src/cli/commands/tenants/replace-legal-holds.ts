@@ -6,6 +6,7 @@ import { readJson } from '../../../core/kernel/values/json.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { Failure } from '../../failure.ts'
 import { findWorkspace } from '../../find/workspaces.ts'
+import { readStdin } from '../../input/secret-input.ts'
 import { moment } from '../../render/moment.ts'
 import { type Column, table } from '../../render/table.ts'
 
@@ -33,7 +34,7 @@ export default class TenantsReplaceLegalHolds extends CallerCommand {
 
   async run(): Promise<Replaced> {
     const { args, flags } = await this.parse(TenantsReplaceLegalHolds)
-    const body = readBody(flags.file)
+    const body = await readBody(flags.file)
     const caller = await this.open(flags)
     const { id: tenantId } = await findWorkspace(caller, args.workspace)
 
@@ -46,9 +47,9 @@ export default class TenantsReplaceLegalHolds extends CallerCommand {
 }
 
 /** Checks only that the file is JSON; the operation checks its schema. */
-function readBody(file: string): Sent<typeof tenantOperations.replaceLegalHolds>['body'] {
+async function readBody(file: string): Promise<Sent<typeof tenantOperations.replaceLegalHolds>['body']> {
   try {
-    return readJson(readFileSync(file === '-' ? 0 : file, 'utf8')) as never
+    return readJson(file === '-' ? await readStdin() : readFileSync(file, 'utf8')) as never
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new Failure(

@@ -60,8 +60,9 @@ export async function chooseAiModel(
     insert into ai_choice (tenant_id, model_id) values (${tenantId}, ${modelId})
     on conflict (tenant_id) do update set model_id = excluded.model_id, chosen_at = excluded.chosen_at
     where ai_choice.model_id <> excluded.model_id`
-  if (changed.count > 0) await record(ctx, 'switched_on', model)
-  return { ...model, chosen: true }
+  const chosen = { ...model, chosen: true }
+  if (changed.count > 0) await ctx.record('ai.model.switched_on', chosen)
+  return chosen
 }
 
 /** Switches a model off; one that is off already is no change. Refuses not_found. */
@@ -73,24 +74,15 @@ export async function unchooseAiModel(
   const model = await findAllowed(ctx, modelId)
 
   const changed = await ctx.tx`delete from ai_choice where tenant_id = ${tenantId} and model_id = ${modelId}`
-  if (changed.count > 0) await record(ctx, 'switched_off', model)
-  return { ...model, chosen: false }
+  const left = { ...model, chosen: false }
+  if (changed.count > 0) await ctx.record('ai.model.switched_off', left)
+  return left
 }
 
 /** A model as the workspace in force sees it. Refuses not_found, also for one that is not allowed. */
 async function findAllowed(ctx: Ctx, id: string): Promise<SeenModel> {
   const models = await ctx.asInstallation(() => readAllowed(ctx))
   return models.find((model) => model.id === id) ?? refuse('not_found')
-}
-
-async function record(ctx: Ctx, happened: 'switched_on' | 'switched_off', model: SeenModel): Promise<void> {
-  const event = {
-    name: happened === 'switched_on' ? 'ai.model.switched_on' : 'ai.model.switched_off',
-    subject: `/ai/models/${model.id}`,
-    data: { ...model, chosen: happened === 'switched_on' },
-  } as const
-  await ctx.audit(`ai_model.${happened}`, { subject: { kind: 'ai_model', id: model.id } })
-  await ctx.emit(event)
 }
 
 export interface ModelInUse {

@@ -14,9 +14,8 @@
  * Spec: TenantQuotas, ai_tokens_per_day; T-39.
  */
 
-import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { readCeiling } from '../settings/quotas.ts'
+import { type Integer, type QuotaCounts, spend } from '../settings/quotas.ts'
 import type { Question, ReportedTokens } from './adapter.ts'
 
 export interface Reservation {
@@ -40,18 +39,32 @@ export const dayIn = (zone: string, at: Date): string =>
 /** Days before the running one that are kept for whoever asks what was used. */
 const keptDays = 31
 
+export const aiQuotas = {
+  ai_tokens_per_day: {
+    /** Of the running day, calls under way included. */
+    async used(ctx, tenantId) {
+      const day = await readToday(ctx, tenantId)
+      const [row] = await ctx.tx<{ tokens: Integer }[]>`
+        select tokens from ai_usage where tenant_id = ${tenantId} and day = ${day}`
+      return row?.tokens ?? 0
+    },
+
+    async take(ctx, tenantId, tokens, limit) {
+      const day = await readToday(ctx, tenantId)
+      await ctx.tx`insert into ai_usage (tenant_id, day) values (${tenantId}, ${day}) on conflict do nothing`
+      await ctx.tx`delete from ai_usage where tenant_id = ${tenantId} and day < ${day}::date - ${keptDays}::int`
+      const taken = await ctx.tx`
+        update ai_usage set tokens = tokens + ${tokens} where tenant_id = ${tenantId} and day = ${day}
+          and (${limit}::bigint = 0 or tokens + ${tokens} <= ${limit}::bigint)`
+      return taken.count === 1
+    },
+  },
+} satisfies Partial<QuotaCounts>
+
 /** Sets a call's bound aside, as the workspace in force. Refuses quota.exceeded. */
 export async function reserveTokens(ctx: Ctx, tenantId: string, tokens: number): Promise<Reservation> {
-  const { day, ceiling } = await readToday(ctx, tenantId)
-  const limit = await readCeiling(ctx, 'ai_tokens_per_day', ceiling)
-  await ctx.tx`insert into ai_usage (tenant_id, day) values (${tenantId}, ${day}) on conflict do nothing`
-  await ctx.tx`delete from ai_usage where tenant_id = ${tenantId} and day < ${day}::date - ${keptDays}::int`
-  const [taken] = await ctx.tx`
-    update ai_usage set tokens = tokens + ${tokens} where tenant_id = ${tenantId} and day = ${day}
-      and (${limit}::bigint = 0 or tokens + ${tokens} <= ${limit}::bigint)
-    returning day`
-  if (taken) return { tenantId, day, tokens }
-  return refuse('quota.exceeded', { quota: 'ai_tokens_per_day', limit, used: await usedTokens(ctx, tenantId, day) })
+  await spend(ctx, aiQuotas, 'ai_tokens_per_day', { tenantId, amount: tokens })
+  return { tenantId, day: await readToday(ctx, tenantId), tokens }
 }
 
 /** Puts what was reported in place of the bound. */
@@ -62,23 +75,10 @@ export async function settleTokens(ctx: Ctx, reservation: Reservation, reported:
     update ai_usage set tokens = greatest(0, tokens + ${reported - tokens}) where tenant_id = ${tenantId} and day = ${day}`
 }
 
-/** What the workspace has used of its running day, calls under way included. */
-export async function tokensOfToday(ctx: Ctx, tenantId: string): Promise<number | bigint> {
-  return usedTokens(ctx, tenantId, (await readToday(ctx, tenantId)).day)
-}
-
-async function usedTokens(ctx: Ctx, tenantId: string, day: string): Promise<number | bigint> {
-  const [row] = await ctx.tx<{ tokens: number | bigint }[]>`
-    select tokens from ai_usage where tenant_id = ${tenantId} and day = ${day}`
-  return row?.tokens ?? 0
-}
-
-/** The workspace's running day, and the ceiling of its own, null where it has none. */
-async function readToday(ctx: Ctx, tenantId: string) {
-  const [row] = await ctx.tx<{ zone: string; at: string; ceiling: number | bigint | null }[]>`
-    select default_time_zone as zone, now() as at,
-           (select ceiling from tenant_quota q where q.tenant_id = t.id and q.quota = 'ai_tokens_per_day') as ceiling
-    from tenant t where id = ${tenantId}`
+/** The workspace's running day, which is the same throughout a transaction. */
+async function readToday({ tx }: Ctx, tenantId: string): Promise<string> {
+  const [row] = await tx<{ zone: string; at: string }[]>`
+    select default_time_zone as zone, now() as at from tenant where id = ${tenantId}`
   if (!row) throw new Error('the workspace in force has a row')
-  return { day: dayIn(row.zone, new Date(row.at)), ceiling: row.ceiling }
+  return dayIn(row.zone, new Date(row.at))
 }

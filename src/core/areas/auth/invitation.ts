@@ -74,14 +74,7 @@ export async function redeemInvitation(
         update account set state = 'ACTIVE', password_hash = ${passwordHash}, password_changed_at = now(), updated_at = now(),
                display_name = coalesce(${body.display_name ?? null}, display_name), version = version + 1
         where tenant_id = ${tenantId} and id = ${accountId}`
-      await Promise.all([
-        ctx.audit('account.joined', { subject: { kind: 'account', id: accountId } }),
-        ctx.emit({
-          name: 'identity.account.joined',
-          subject: `/accounts/${accountId}`,
-          data: { id: accountId, kind: 'PERSON', state: 'ACTIVE' },
-        }),
-      ])
+      await ctx.record('identity.account.joined', { id: accountId, kind: 'PERSON', state: 'ACTIVE' })
       return startSession(ctx, tenantId, accountId)
     }),
   )

@@ -11,16 +11,16 @@
  *
  * Spec: Admin: workspaces, rule 4; docs/archive-format.md has the table of types.
  */
+import { quotedId } from '../../kernel/database/roles.ts'
 import type { TakeRow, Tx } from '../../kernel/database/transaction.ts'
 import { type Cell, cellOf, nothing, roomFor } from './copied-cells.ts'
 import type { Entity } from './entities.ts'
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
-const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** How many rows there are in this snapshot. */
 export async function countRows(tx: Tx, { table, owner }: Entity, tenantId: string): Promise<number> {
-  const [row] = await tx.text<{ count: number }[]>(
+  const [row] = await tx.text<{ count: number | bigint }[]>(
     `select count(*)::int8 as count from ${quoted(table)} where ${quoted(owner)} = $1`,
     [tenantId],
   )
@@ -29,11 +29,9 @@ export async function countRows(tx: Tx, { table, owner }: Entity, tenantId: stri
 
 /** Gives out every row of the entity as a COPY's row, in no order. */
 export function copyRows(tx: Tx, { table, owner, columns }: Entity, tenantId: string, take: TakeRow): Promise<void> {
-  // COPY takes no parameter.
-  if (!uuidShape.test(tenantId)) throw new TypeError('a workspace id is a lower-case UUID')
   const names = columns.map(({ name }) => quoted(name)).join(', ')
   return tx.copyOut(
-    `copy (select ${names} from ${quoted(table)} where ${quoted(owner)} = '${tenantId}') to stdout`,
+    `copy (select ${names} from ${quoted(table)} where ${quoted(owner)} = ${quotedId(tenantId)}) to stdout`,
     take,
   )
 }

@@ -6,10 +6,11 @@ import { Problem } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { type Actor, actsForInstallation, isAccount } from '../../kernel/values/actor.ts'
+import { withTimeout } from '../../kernel/values/deadline.ts'
 import { everyFolder, folderOf, manifestName, readArchivePath } from './archive-format.ts'
 import { readManifest } from './archive-reader.ts'
 import { withStore } from './open-store.ts'
-import { inTime, type Store, StoreFailure } from './store.ts'
+import { type Store, StoreFailure, storeTimeout } from './store.ts'
 import { ownTarget } from './target.ts'
 
 const most = 1000
@@ -28,7 +29,9 @@ export async function readBackups(
   const target = await ownTarget(installation, actor, targetId)
   const folder = isAccount(actor) && !actsForInstallation(actor) ? folderOf(actor.tenantId) : everyFolder
   try {
-    return await withStore(installation, target, (store) => inTime(backupsIn(store, folder), listingMs))
+    return await withStore(installation, target, (store) =>
+      withTimeout(listingMs, backupsIn(store, folder), storeTimeout),
+    )
   } catch (error) {
     throw error instanceof StoreFailure ? new Problem('backup.target_failed', { reason: error.reason }) : error
   }
@@ -49,7 +52,7 @@ async function backupsIn(store: Store, folder: string): Promise<Backup[]> {
   for await (const { path, sizeBytes } of store.list(folder)) {
     files += 1
     if (files > mostFiles) throw new StoreFailure('failed')
-    if (Date.now() > deadline) throw new StoreFailure('timeout')
+    if (Date.now() > deadline) throw storeTimeout()
     const archive = path.slice(0, path.lastIndexOf('/'))
     if (!readArchivePath(archive)) continue
     const known = found.get(archive) ?? { size: 0, complete: false }

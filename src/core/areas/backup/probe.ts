@@ -11,9 +11,10 @@ import { installationScope } from '../../contract/vocabulary.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { type Actor, actsForInstallation } from '../../kernel/values/actor.ts'
+import { withTimeout } from '../../kernel/values/deadline.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { openStore } from './open-store.ts'
-import { inTime, type OpenedTarget, type Store, StoreFailure } from './store.ts'
+import { type OpenedTarget, type Store, StoreFailure, storeTimeout } from './store.ts'
 import { ownTarget } from './target.ts'
 
 const probeMs = 30_000
@@ -47,7 +48,7 @@ async function probe(installation: Installation, target: OpenedTarget): Promise<
   /** Runs a step unless one before it failed. */
   const step = async (name: ProbeStep['name'], work: () => Promise<void>) => {
     if (steps.some(({ ok }) => !ok)) return
-    const error = await inTime(work(), deadline - Date.now()).then(
+    const error = await withTimeout(deadline - Date.now(), work(), storeTimeout).then(
       () => null,
       (reason: unknown) => (reason instanceof StoreFailure ? reason.reason : 'failed'),
     )

@@ -98,16 +98,4 @@ export function storeFailure(error: unknown, otherwise: FailureReason = 'failed'
   return new StoreFailure(otherwise, error)
 }
 
-/** The work, or a StoreFailure when it takes longer. */
-export async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new StoreFailure('timeout')), Math.max(0, ms))
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-    work.catch(() => {})
-  }
-}
+export const storeTimeout = () => new StoreFailure('timeout')

@@ -15,7 +15,7 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import { lockUnchanged, lockWritable, restorableContainer, visibleContainer } from '../access/access.ts'
 import { writableHub } from './creation.ts'
 import { isInPlace, rankAt } from './order.ts'
-import { record, recorded, represented } from './representation.ts'
+import { recorded, represented } from './representation.ts'
 
 /** Refuses not_found. */
 export async function getContainer(ctx: Ctx, { containerId }: Received<typeof ops.getContainer>): Promise<Container> {
@@ -119,7 +119,7 @@ export async function deleteContainer(ctx: Ctx, { containerId }: Received<typeof
     update container set deleted_at = now(), updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId} returning deleted_at, updated_at, version`
 
-  await record(ctx, 'work.container.deleted', { ...before, ...after })
+  await ctx.record('work.container.deleted', { ...before, ...after })
 }
 
 /** Refuses not_found, auth.role_required, precondition.failed, container.parent_deleted. */

@@ -21,17 +21,6 @@ export async function recorded(
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<Container> {
   const container = await represented(ctx, await visibleContainer(ctx, containerId))
-  await record(ctx, event, container, params)
+  await ctx.record(event, container, params)
   return container
-}
-
-/** The same for a container that is no longer there, or that the caller no longer sees. */
-export async function record(
-  ctx: Ctx,
-  event: ContainerEvent,
-  container: Container,
-  params: Readonly<Record<string, unknown>> = {},
-): Promise<void> {
-  const told = { name: event, subject: `/containers/${container.id}`, data: container }
-  await ctx.record(told, { subject: { kind: 'container', id: container.id }, params })
 }

@@ -6,32 +6,34 @@
  * whoever brings one back counts it again. Spec: Quota semantics; T-39; docs/decisions/0106.
  */
 
-import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { readCeiling } from '../settings/quotas.ts'
+import { type Integer, type QuotaCounts, spend } from '../settings/quotas.ts'
 
-type Integer = number | bigint
+export const itemQuotas = {
+  items: {
+    used: async (ctx, tenantId) => (await countedItems(ctx, tenantId)) ?? 0,
+
+    async take(ctx, tenantId, amount, limit) {
+      if (await raised(ctx, tenantId, amount, limit)) return true
+      if ((await countedItems(ctx, tenantId)) !== undefined) return false
+      return begun(ctx, tenantId, amount, limit)
+    },
+  },
+} satisfies Partial<QuotaCounts>
 
 /** Counts the item that this transaction has written. Refuses quota.exceeded. */
-export async function countItem(ctx: Ctx): Promise<void> {
-  const { tenantId } = ctx.account
-  const limit = await readCeiling(ctx, 'items', await ownCeiling(ctx, tenantId))
-  if (await raised(ctx, tenantId, limit)) return
-  const used = (await countedItems(ctx, tenantId)) ?? (await begun(ctx, tenantId, limit))
-  if (used !== undefined) refuse('quota.exceeded', { quota: 'items', limit, used })
-}
+export const countItem = (ctx: Ctx) => spend(ctx, itemQuotas, 'items', ctx.account)
 
 /**
- * The first count of a workspace, or of one that was imported: what is there, the new one too. Answers what is
- * used when that is too much. Of two that begin at once the second waits here, and then raises what the first wrote.
+ * The first count of a workspace, or of one that was imported: what is there, the new ones too. Answers whether that is
+ * within the limit. Of two that begin at once the second waits here, and then raises what the first wrote.
  */
-async function begun(ctx: Ctx, tenantId: string, limit: Integer): Promise<Integer | undefined> {
+async function begun(ctx: Ctx, tenantId: string, amount: number, limit: Integer): Promise<boolean> {
   const [first] = await ctx.tx<{ items: Integer }[]>`
     insert into item_tally (tenant_id, items)
     values (${tenantId}, (select count(*) from item where tenant_id = ${tenantId} and deleted_at is null))
     on conflict (tenant_id) do nothing returning items`
-  if (first) return Number(limit) === 0 || first.items <= limit ? undefined : first.items
-  return (await raised(ctx, tenantId, limit)) ? undefined : ((await countedItems(ctx, tenantId)) ?? 0)
+  return first ? Number(limit) === 0 || first.items <= limit : raised(ctx, tenantId, amount, limit)
 }
 
 /** Counts one less. */
@@ -39,20 +41,14 @@ export const discountItem = (ctx: Ctx) =>
   ctx.tx`update item_tally set items = greatest(0, items - 1) where tenant_id = ${ctx.account.tenantId}`
 
 /** What the workspace has; undefined where nothing was ever counted. */
-export async function countedItems({ tx }: Ctx, tenantId: string): Promise<Integer | undefined> {
+async function countedItems({ tx }: Ctx, tenantId: string): Promise<Integer | undefined> {
   const [row] = await tx<{ items: Integer }[]>`select items from item_tally where tenant_id = ${tenantId}`
   return row?.items
 }
 
-async function raised({ tx }: Ctx, tenantId: string, limit: Integer): Promise<boolean> {
+async function raised({ tx }: Ctx, tenantId: string, amount: number, limit: Integer): Promise<boolean> {
   const { count } = await tx`
-    update item_tally set items = items + 1
-    where tenant_id = ${tenantId} and (${limit}::bigint = 0 or items < ${limit}::bigint)`
+    update item_tally set items = items + ${amount}
+    where tenant_id = ${tenantId} and (${limit}::bigint = 0 or items + ${amount} <= ${limit}::bigint)`
   return count === 1
-}
-
-async function ownCeiling({ tx }: Ctx, tenantId: string): Promise<Integer | null> {
-  const [row] = await tx<{ ceiling: Integer }[]>`
-    select ceiling from tenant_quota where tenant_id = ${tenantId} and quota = 'items'`
-  return row?.ceiling ?? null
 }

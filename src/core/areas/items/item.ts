@@ -106,7 +106,6 @@ export async function recorded(
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<Item> {
   const item = await readItem(ctx, itemId)
-  const told = { name: event, subject: `/items/${itemId}`, data: item }
-  await ctx.record(told, { subject: { kind: 'item', id: itemId }, params })
+  await ctx.record(event, item, params)
   return item
 }

@@ -1,7 +1,7 @@
 /** The job that reseals. Spec: Admin: encryption keyring, `:reseal`. */
 import { z } from 'zod'
 import type { Installation } from '../../kernel/transaction/installation.ts'
-import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+import { defineJob, type RunnableJob } from '../../kernel/transaction/runnable-job.ts'
 import { resealUntil } from './reseal.ts'
 
 /** Less than a daemon has to drain. */
@@ -32,3 +32,6 @@ export const resealValues = defineJob({
     }
   },
 })
+
+/** The jobs of this area. */
+export const keyringJobs: readonly RunnableJob[] = [resealValues]

@@ -18,7 +18,7 @@ export function promote(installation: Installation, actor: Actor, keyId: string)
   return installation.transaction(actor, {}, async (ctx) => {
     await holdKeyringsStill(ctx.tx)
     const unaware = await promoteKey(ctx, keyring, keyId)
-    if (unaware.length === 0 && keyring.current !== keyId) makeCurrent(keyring.path, keyId)
+    if (unaware.length === 0 && keyring.current !== keyId) await makeCurrent(keyring.path, keyId)
     return unaware
   })
 }

@@ -35,13 +35,13 @@ export async function retire(installation: Installation, actor: Actor, keyId: st
   // Targets take their time, so they come first, with no transaction open.
   const archived = await archivesNaming(installation, actor, keyId)
   if (archived.length > 0) return archived
-  return hindrances(installation, actor, keyId, () => {
-    retireKey(installation.keyring.path, keyId, [...ledgerPurposes, certificatePurpose])
-  })
+  return hindrances(installation, actor, keyId, () =>
+    retireKey(installation.keyring.path, keyId, [...ledgerPurposes, certificatePurpose]),
+  )
 }
 
 /** What the database knows; `act` is done while no daemon can come to use the key. */
-function hindrances(installation: Installation, actor: Actor, keyId: string, act?: () => void) {
+function hindrances(installation: Installation, actor: Actor, keyId: string, act?: () => Promise<unknown>) {
   const { keyring } = installation
   return installation.transaction(actor, {}, async (ctx): Promise<readonly Hindrance[]> => {
     await holdKeyringsStill(ctx.tx)
@@ -63,7 +63,7 @@ function hindrances(installation: Installation, actor: Actor, keyId: string, act
         says: `${values} stored value(s) are still under it; run: svc encryption reseal --watch`,
       })
     if (found.length > 0 || !act) return found
-    act()
+    await act()
     await ctx.journal('encryption.key_retired', null, { params: { key_id: keyId } })
     return []
   })

@@ -10,8 +10,8 @@
 import { readdir, rm, rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { codeOf } from '../../kernel/database/unavailable.ts'
 import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+import { ifThere } from '../../kernel/values/if-there.ts'
 
 const keptDays = 30
 
@@ -48,11 +48,4 @@ async function removeOld(folder: string, before: number): Promise<void> {
   await rmdir(folder).catch(() => {}) // not while mails are in it
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
-    throw error
-  }
-}
+const namesIn = async (folder: string): Promise<string[]> => (await ifThere(readdir(folder))) ?? []

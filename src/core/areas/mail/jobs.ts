@@ -19,8 +19,9 @@ import { moment } from '../../contract/vocabulary.ts'
 import { mailFolderOf } from '../../kernel/config/mail-settings.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
-import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+import { defineJob, type RunnableJob } from '../../kernel/transaction/runnable-job.ts'
 import type { SystemActor } from '../../kernel/values/actor.ts'
+import { sweepMailFolder } from './folder.ts'
 import { kindOf, type MailName, mailNames } from './kinds.ts'
 import { composeMail, type Notice, type Place, type Recipient } from './message.ts'
 import { deliver } from './transport.ts'
@@ -147,3 +148,6 @@ async function readJournalled(ctx: Ctx, id: string): Promise<Notice['params']> {
     switches: Array.isArray(switches) ? switches.join(', ') : '',
   }
 }
+
+/** The jobs of this area. */
+export const mailJobs: readonly RunnableJob[] = [tellAdministrators, sendMail, sweepMailFolder]

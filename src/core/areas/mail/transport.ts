@@ -8,12 +8,11 @@
  * What a relay answers quotes addresses, so nothing of it leaves this module but numbers.
  * Loads nodemailer (50 ms) when the first mail goes. Spec: docs/decisions/0050.
  */
-import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SMTPTransportOptions } from 'nodemailer/lib/smtp-transport'
 import { isMailable, type MailSettings, type Relay } from '../../kernel/config/mail-settings.ts'
 import { JobGivenUp } from '../../kernel/transaction/runnable-job.ts'
-import { makeFolder } from '../../kernel/values/folder.ts'
+import { writeWhole } from '../../kernel/values/write-whole.ts'
 import type { Mail } from './message.ts'
 
 /** A mail that did not go. Its message names no address; trying again may help. */
@@ -119,8 +118,5 @@ async function writeTo(folder: string, mail: Mail): Promise<void> {
   const { createTransport } = await import('nodemailer')
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
   const { message } = await composer.sendMail(partsOf(mail))
-  makeFolder(folder, 0o700)
-  const file = join(folder, `${mail.id}.eml`)
-  await writeFile(`${file}.partial`, message as Buffer, { mode: 0o600 })
-  await rename(`${file}.partial`, file)
+  await writeWhole(join(folder, `${mail.id}.eml`), message as Buffer)
 }

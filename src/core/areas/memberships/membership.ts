@@ -215,15 +215,9 @@ const record = (
   membership: Membership,
   more: Readonly<Record<string, unknown>> = {},
 ) =>
-  Promise.all([
-    ctx.audit(event.slice('identity.'.length), {
-      subject: { kind: 'membership', id: membership.id },
-      params: {
-        account_id: membership.account_id,
-        container_id: membership.container_id,
-        role: membership.role,
-        ...more,
-      },
-    }),
-    ctx.emit({ name: event, subject: `/memberships/${membership.id}`, data: membership }),
-  ])
+  ctx.record(event, membership, {
+    account_id: membership.account_id,
+    container_id: membership.container_id,
+    role: membership.role,
+    ...more,
+  })

@@ -17,7 +17,8 @@ import { lockGateExclusive } from '../../kernel/transaction/gate.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import type { RecoveryActor } from '../../kernel/values/actor.ts'
 import { newId } from '../../kernel/values/id.ts'
-import { type Check, checkRecovery } from './check.ts'
+import { checkRecovery } from './check.ts'
+import type { Check } from './finding.ts'
 
 export interface Admission {
   readonly admitted: boolean

@@ -8,26 +8,17 @@
  * Ours: `svc recovery check`; T-46.
  */
 
-import type { CheckCode } from '../../contract/recovery-checks.ts'
+import { type CheckedObligation, checkedObligations } from '../../contract/recovery-checks.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { trySamples } from '../keyring/keyring-check.ts'
 import { countByKey } from '../keyring/keyring-use.ts'
+import { type Check, finding, ok } from './finding.ts'
 import { lookAtGate } from './gate.ts'
 import { findUnread } from './ledger/copy-state.ts'
-import { type LedgerState, planReconciliation, readLedgers, type Step } from './reconcile.ts'
-
-export interface Check {
-  readonly code: CheckCode
-  readonly state: 'ok' | 'note' | 'finding'
-  readonly says: string
-  /** What to do; null if nothing needs to be done. */
-  readonly remedy: string | null
-}
-
-const ok = (code: CheckCode, says: string): Check => ({ code, state: 'ok', says, remedy: null })
-const note = (code: CheckCode, says: string, remedy: string): Check => ({ code, state: 'note', says, remedy })
-const finding = (code: CheckCode, says: string, remedy: string): Check => ({ code, state: 'finding', says, remedy })
+import { type DesiredState, obligations, stepsOf } from './obligations/all.ts'
+import type { Checking, Step } from './obligations/obligation.ts'
+import { type LedgerState, planReconciliation, readLedgers } from './reconcile.ts'
 
 const system = { kind: 'SYSTEM', job: 'recovery_check' } as const
 
@@ -39,16 +30,14 @@ export async function checkRecovery(installation: Installation, ledgers: readonl
   const state = await readLedgers(installation, { others: ledgers })
   const steps = await planReconciliation(installation, state.desired)
   const { recovery_point } = await lookAtGate(installation)
+  const checking = { installation, recoveryPoint: recovery_point }
   return [
     await checkGate(installation),
     await checkMigrations(installation),
     await checkKeyring(installation),
     checkLedger(installation, state),
     await checkCopies(installation, state),
-    checkSteps('holds', ['hold.place'], steps),
-    checkSteps('purges', ['purge.repeat'], steps),
-    await checkOperators(installation, state, steps, recovery_point),
-    await checkTokens(installation, state, steps, recovery_point),
+    ...(await checkObligations(checking, state.desired, steps)),
     await checkOutbox(installation),
     await checkJobs(installation),
     await checkClock(installation, recovery_point),
@@ -129,85 +118,31 @@ async function checkCopies(installation: Installation, { read: known }: LedgerSt
     : ok('copies', 'every line at the targets was read')
 }
 
-const reconcile = 'svc recovery reconcile --apply'
+async function checkObligations(checking: Checking, desired: DesiredState, steps: readonly Step[]): Promise<Check[]> {
+  const checks: Check[] = []
+  for (const name of checkedObligations) checks.push(await checkObligation(name, checking, desired, steps))
+  return checks
+}
 
-function checkSteps(
-  code: 'holds' | 'purges' | 'operators' | 'tokens',
-  kinds: readonly Step['what'][],
+/** What is to be done again comes first; the obligation's own check says the rest. */
+async function checkObligation<Name extends CheckedObligation>(
+  name: Name,
+  checking: Checking,
+  desired: DesiredState,
   steps: readonly Step[],
-): Check {
-  const open = steps.filter(({ what }) => kinds.includes(what))
+): Promise<Check> {
+  const open = stepsOf(name, steps)
   const possible = open.filter(({ hindered_by }) => hindered_by === null)
-  if (possible.length > 0) return finding(code, `${possible.length} must be repeated`, reconcile)
-  if (open.length === 0) return ok(code, 'nothing needs to be repeated')
-  const by = [...new Set(open.map(({ hindered_by }) => hindered_by))].join(', ')
-  return finding(
-    code,
-    `${open.length} cannot be repeated (${by})`,
-    '`svc recovery reconcile` lists them; decide, then accept this finding.',
-  )
-}
-
-const shown = 5
-const listed = (ids: readonly string[]) =>
-  `${ids.slice(0, shown).join(', ')}${ids.length > shown ? ` and ${ids.length - shown} more` : ''}`
-
-async function checkOperators(
-  installation: Installation,
-  { desired }: LedgerState,
-  steps: readonly Step[],
-  point: string | null,
-): Promise<Check> {
-  const check = checkSteps('operators', ['operator.add', 'operator.remove'], steps)
-  if (check.state === 'finding') return check
-  const [register] = await read(
-    installation,
-    ({ tx }) => tx<{ count: number }[]>`select count(*)::int as count from operator`,
-  )
-  if (register?.count === 0) return finding('operators', 'the register is empty', 'svc operators add … --recovery')
-  const changed = [...desired.operators].filter(([, { at }]) => point !== null && at > point).map(([id]) => id)
-  return changed.length === 0
-    ? ok('operators', `${register?.count} in the register, none changed after the recovery point`)
-    : note(
-        'operators',
-        `${changed.length} changed after the recovery point: ${listed(changed)}`,
-        'svc operators list --recovery',
-      )
-}
-
-interface TokenRow {
-  readonly id: string
-}
-
-async function checkTokens(
-  installation: Installation,
-  { desired }: LedgerState,
-  steps: readonly Step[],
-  point: string | null,
-): Promise<Check> {
-  const check = checkSteps('tokens', ['token.revoke'], steps)
-  if (check.state === 'finding') return check
-  const admins = await read(
-    installation,
-    ({ tx }) => tx<TokenRow[]>`
-      select tenant_id, id from credential
-      where kind in ('PERSONAL', 'SERVICE') and revoked_at is null and (expires_at is null or expires_at > now())
-        and scopes like '%admin:tenants%' order by id desc`,
-  )
-  const says = `${admins.length} token(s) have admin:tenants, ${desired.revoked.size} revocation(s) are in force`
-  const recent = await read(
-    installation,
-    ({ tx }) => tx<TokenRow[]>`
-      select tenant_id, id from credential
-      where kind in ('PERSONAL', 'SERVICE') and revoked_at is null and created_at > ${point}::timestamptz`,
-  )
-  return recent.length === 0
-    ? ok('tokens', says)
-    : note(
-        'tokens',
-        `${says}; created after the recovery point: ${listed(recent.map(({ id }) => id))}`,
-        'Check the recovery point.',
-      )
+  if (possible.length > 0) return finding(name, `${possible.length} must be repeated`, 'svc recovery reconcile --apply')
+  if (open.length > 0) {
+    const by = [...new Set(open.map(({ hindered_by }) => hindered_by))].join(', ')
+    return finding(
+      name,
+      `${open.length} cannot be repeated (${by})`,
+      '`svc recovery reconcile` lists them; decide, then accept this finding.',
+    )
+  }
+  return obligations[name].check?.(checking, desired[name]) ?? ok(name, 'nothing needs to be repeated')
 }
 
 /** After the restore of a dump, events may have transaction numbers that the database has not reached. They would not be answered. */

@@ -17,13 +17,13 @@
  * machine that took the data folder back with the database. Ours: Rewind detection;
  * docs/decisions/0042.
  */
-import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { z } from 'zod'
 import type { Config } from '../../kernel/config/config.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
-import { makeFolder } from '../../kernel/values/folder.ts'
 import { newId } from '../../kernel/values/id.ts'
+import { writeWhole } from '../../kernel/values/write-whole.ts'
 import { closeGate, lookAtGate } from './gate.ts'
 import { settleUnknown } from './in-doubt.ts'
 import { planReconciliation, readLedgers } from './reconcile.ts'
@@ -121,10 +121,10 @@ async function rewindByWitnesses(
     const [row] = await installation.transaction(
       system,
       { readOnly: true },
-      ({ tx }) => tx<{ beat: number }[]>`select beat from daemon_witness where id = ${id}`,
+      ({ tx }) => tx<{ beat: number | bigint }[]>`select beat from daemon_witness where id = ${id}`,
     )
-    if ((row?.beat ?? 0) < said.beat)
-      return { found_by: 'witness', params: { daemon_id: id, acknowledged: said.beat, found: row?.beat ?? 0 } }
+    const found = Number(row?.beat ?? 0)
+    if (found < said.beat) return { found_by: 'witness', params: { daemon_id: id, acknowledged: said.beat, found } }
   }
   return undefined
 }
@@ -186,16 +186,4 @@ const isThere = (path: string) =>
     () => false,
   )
 
-/** In one step that outlives a power cut. */
-async function replace(path: string, said: Witness): Promise<void> {
-  const draft = `${path}.draft`
-  makeFolder(dirname(path), 0o700)
-  const file = await open(draft, 'w', 0o600)
-  try {
-    await file.writeFile(`${JSON.stringify(said)}\n`)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(draft, path)
-}
+const replace = (path: string, said: Witness) => writeWhole(path, `${JSON.stringify(said)}\n`)

@@ -81,7 +81,7 @@ export async function placeHold(ctx: Ctx, { body }: Received<typeof ops.placeHol
       insert into legal_hold (tenant_id, id, scope_kind, scope_id, reason, placed_by)
       values (${tenantId}, ${id}, ${body.scope.kind}, ${scopeId}, ${reason}, ${accountIdOf(ctx.actor) ?? installationScope})`
     const placed = await readHold(ctx, tenantId, id)
-    await record(ctx, placed, 'lifecycle.hold_placed', 'lifecycle.hold.placed')
+    await record(ctx, placed, 'lifecycle.hold.placed')
     return placed
   })
   await ctx.journal('hold.placed', tenant, { subject: { kind: 'hold', id }, params: { scope: body.scope.kind } })
@@ -101,7 +101,7 @@ export async function releaseHold(ctx: Ctx, { holdId }: Received<typeof ops.rele
       set released_at = now(), released_by = ${accountIdOf(ctx.actor) ?? installationScope}, version = version + 1
       where tenant_id = ${tenantId} and id = ${holdId} and released_at is null`
     const now = await readHold(ctx, tenantId, holdId)
-    if (released.count === 1) await record(ctx, now, 'lifecycle.hold_released', 'lifecycle.hold.released')
+    if (released.count === 1) await record(ctx, now, 'lifecycle.hold.released')
     return { hold: now, isChanged: released.count === 1 }
   })
   if (isChanged)
@@ -173,13 +173,5 @@ async function readHold(ctx: Ctx, tenantId: string, id: string): Promise<Hold> {
 }
 
 /** In the workspace's own trail and events: id and scope, and never why. The journal and the hold itself are the operators'. */
-const record = (
-  ctx: Ctx,
-  { id, scope }: Hold,
-  action: 'lifecycle.hold_placed' | 'lifecycle.hold_released',
-  event: 'lifecycle.hold.placed' | 'lifecycle.hold.released',
-) =>
-  Promise.all([
-    ctx.audit(action, { subject: { kind: 'hold', id }, params: { scope } }),
-    ctx.emit({ name: event, subject: `/retention/holds/${id}`, data: { id, scope } }),
-  ])
+const record = (ctx: Ctx, { id, scope }: Hold, event: 'lifecycle.hold.placed' | 'lifecycle.hold.released') =>
+  ctx.record(event, { id, scope }, { scope })

@@ -1,33 +1,75 @@
 /**
- * Quotas: a workspace's ceilings and what it has used of them.
+ * Quotas: a workspace's ceilings, and the only way to use more of one.
  *
  * A ceiling resolves over the levels product, instance, plan, workspace: the last one
  * that says anything counts, and 0 means unlimited. Plans say nothing yet.
  *
+ *    spend ──▶ a tally: added to by one statement that stays within the ceiling
+ *          └─▶ rows: counted behind a lock, so that of two at once the second counts the first
+ *
+ * Elsewhere: which quotas there are (contract/quotas.ts); what each counts (its area); all of
+ * them of one workspace (areas/tenants/quotas.ts). The rate of calls is not spent here: the
+ * daemon pays for a call before there is a transaction (daemon/rate.ts).
+ *
  * Spec: Quota semantics; decisions 4, TenantQuotas.
  */
 
-import { type QuotaName, quotaNames, type ResolvedQuotas } from '../../contract/tenants/operations.ts'
+import { refuse } from '../../contract/problem.ts'
+import { type QuotaName, quotaNames, quotas } from '../../contract/quotas.ts'
+import type { ResolvedQuotas } from '../../contract/tenants/operations.ts'
 import type { Config } from '../../kernel/config/config.ts'
+import { lockClasses } from '../../kernel/database/lock-classes.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { readSettings } from './settings.ts'
 
-type Integer = number | bigint
+export type Integer = number | bigint
 
-const unlimited = Object.fromEntries(quotaNames.map((name) => [name, 0])) as Record<QuotaName, Integer>
+/** How an area counts one of its quotas. */
+export interface QuotaCount {
+  /** What the workspace has used. `limit` is the ceiling in force, 0 where there is none. */
+  used(ctx: Ctx, tenantId: string, limit: Integer): Promise<Integer>
+  /**
+   * Adds to a tally that is kept in a row, unless it would exceed the limit, and answers whether it did. Absent: `used`
+   * counts rows, and the rule writes the new one after it has spent.
+   */
+  take?(ctx: Ctx, tenantId: string, amount: number, limit: Integer): Promise<boolean>
+}
 
-/** What the product allows a workspace of which nobody decided otherwise. */
-export const productCeilings: Record<Config['mode'], Readonly<Record<QuotaName, Integer>>> = {
-  single: unlimited,
-  multi: {
-    api_requests_per_minute: 600,
-    items: 100_000,
-    media_bytes: 10_737_418_240,
-    automation_runs_per_hour: 1000,
-    webhook_targets: 20,
-    export_jobs: 2,
-    ai_tokens_per_day: 200_000,
-  },
+/** The quotas of one area. */
+export type QuotaCounts<Name extends QuotaName = QuotaName> = Readonly<Record<Name, QuotaCount>>
+
+/** Uses so much more of a quota, in the role of the workspace or of the installation. Refuses quota.exceeded. */
+export async function spend<Name extends QuotaName>(
+  ctx: Ctx,
+  quotasOfArea: QuotaCounts<Name>,
+  name: Name,
+  { tenantId, amount = 1 }: { readonly tenantId: string; readonly amount?: number },
+): Promise<void> {
+  const count: QuotaCount = quotasOfArea[name]
+  const limit = await readCeiling(ctx, tenantId, name)
+  const isWithin = count.take
+    ? await count.take(ctx, tenantId, amount, limit)
+    : BigInt(limit) === 0n || (await hasRoom(ctx, name, count, { tenantId, amount, limit }))
+  if (!isWithin) refuse('quota.exceeded', { quota: name, limit, used: await count.used(ctx, tenantId, limit) })
+}
+
+async function hasRoom(
+  ctx: Ctx,
+  name: QuotaName,
+  count: QuotaCount,
+  { tenantId, amount, limit }: { readonly tenantId: string; readonly amount: number; readonly limit: Integer },
+): Promise<boolean> {
+  await ctx.tx`select pg_advisory_xact_lock(${lockClasses.quota}, hashtext(${name + tenantId}))`
+  return BigInt(await count.used(ctx, tenantId, limit)) + BigInt(amount) <= BigInt(limit)
+}
+
+/** The ceiling in force of one workspace. */
+async function readCeiling(ctx: Ctx, tenantId: string, name: QuotaName): Promise<Integer> {
+  const [[own], { quotas: decided }] = await Promise.all([
+    ctx.tx<{ ceiling: Integer }[]>`select ceiling from tenant_quota where tenant_id = ${tenantId} and quota = ${name}`,
+    readSettings(ctx),
+  ])
+  return ceilingOf(ctx.config.mode, name, own?.ceiling ?? null, decided.get(name) ?? null)
 }
 
 /** The ceiling in force; 0 is unlimited. `override` is the workspace's own, `decided` the installation's; null where they have none. */
@@ -36,32 +78,22 @@ export const ceilingOf = (
   name: QuotaName,
   override: Integer | null,
   decided: Integer | null,
-): Integer => override ?? decided ?? productCeilings[mode][name]
+): Integer => override ?? decided ?? (mode === 'single' ? 0 : quotas[name].ceiling)
 
-/** The same inside a transaction, which asks the installation. */
-export async function readCeiling(ctx: Ctx, name: QuotaName, override: Integer | null): Promise<Integer> {
-  const { quotas } = await readSettings(ctx)
-  return ceilingOf(ctx.config.mode, name, override, quotas.get(name) ?? null)
-}
-
-/** Every quota as it is answered. */
-export function resolveQuotas(
+/** Every quota as it is answered, with what `usedOf` says is used of its ceiling. */
+export async function resolveQuotas(
   mode: Config['mode'],
   overrides: ReadonlyMap<QuotaName, Integer>,
   decided: ReadonlyMap<QuotaName, Integer>,
-  used: Readonly<Partial<Record<QuotaName, Integer>>>,
-): ResolvedQuotas {
-  const entries = quotaNames.map((name) => {
+  usedOf: (name: QuotaName, ceiling: Integer) => Promise<Integer>,
+): Promise<ResolvedQuotas> {
+  const resolved: [QuotaName, ResolvedQuotas[QuotaName]][] = []
+  for (const name of quotaNames) {
     const override = overrides.get(name) ?? null
     const instance = decided.get(name) ?? null
-    return [
-      name,
-      {
-        value: ceilingOf(mode, name, override, instance),
-        source: override !== null ? 'WORKSPACE' : instance !== null ? 'INSTANCE' : 'PRODUCT',
-        used: used[name] ?? 0,
-      },
-    ]
-  })
-  return Object.fromEntries(entries) as ResolvedQuotas
+    const value = ceilingOf(mode, name, override, instance)
+    const source = override !== null ? 'WORKSPACE' : instance !== null ? 'INSTANCE' : 'PRODUCT'
+    resolved.push([name, { value, source, used: await usedOf(name, value) }])
+  }
+  return Object.fromEntries(resolved) as ResolvedQuotas
 }

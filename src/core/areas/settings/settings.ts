@@ -11,6 +11,7 @@
  * Spec: InstanceSettings; Quota semantics; decisions 4.
  */
 
+import type { QuotaName } from '../../contract/quotas.ts'
 import {
   aiDefaults,
   type Jurisdiction,
@@ -20,7 +21,6 @@ import {
   signInDefaults,
 } from '../../contract/settings/defaults.ts'
 import type { weekStarts } from '../../contract/settings/operations.ts'
-import type { QuotaName } from '../../contract/tenants/operations.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { readJson } from '../../kernel/values/json.ts'
 

@@ -16,12 +16,11 @@ import { type Actor, isAccount } from '../../kernel/values/actor.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { exportTenantJob } from '../backup/export-job.ts'
 import { readJob } from '../jobs/show.ts'
-import { readCeiling } from '../settings/quotas.ts'
+import { type QuotaCounts, spend } from '../settings/quotas.ts'
 
 interface TenantRow {
   readonly slug: string
   readonly purge_started_at: string | null
-  readonly ceiling: number | bigint | null
 }
 
 /** Refuses not_found, admin.tenant_deletion_underway, request.invalid for a target that does not serve it, quota.exceeded. */
@@ -29,15 +28,12 @@ export async function exportTenant(
   ctx: Ctx,
   { tenantId, body }: Received<typeof ops.exportTenant>,
 ): Promise<Answer<typeof ops.exportTenant>> {
-  // Locked, so that two who ask at once count one another.
   const [tenant] = await ctx.tx<TenantRow[]>`
-    select slug, purge_started_at,
-           (select ceiling from tenant_quota q where q.tenant_id = t.id and q.quota = 'export_jobs') as ceiling
-    from tenant t where id = ${tenantId} for update`
+    select slug, purge_started_at from tenant where id = ${tenantId} for update`
   if (!tenant) refuse('not_found')
   if (tenant.purge_started_at !== null) refuse('admin.tenant_deletion_underway')
   if (!(await serves(ctx, tenantId, body.target_id))) refuseMember('/target_id', 'reference.unknown')
-  await checkQuota(ctx, tenantId, tenant.ceiling)
+  await spend(ctx, exportQuotas, 'export_jobs', { tenantId })
 
   const jobId = newId()
   await ctx.tx`
@@ -64,17 +60,14 @@ async function serves(ctx: Ctx, tenantId: string, targetId: string): Promise<boo
   return own !== undefined
 }
 
-async function checkQuota(ctx: Ctx, tenantId: string, override: number | bigint | null): Promise<void> {
-  const limit = await readCeiling(ctx, 'export_jobs', override)
-  if (BigInt(limit) === 0n) return
-  const used = await openExports(ctx, tenantId)
-  if (BigInt(used) >= BigInt(limit)) refuse('quota.exceeded', { quota: 'export_jobs', limit, used })
-}
-
-/** Exports of a workspace that are queued or running. */
-export async function openExports(ctx: Ctx, tenantId: string): Promise<number> {
-  const [row] = await ctx.tx<{ count: number }[]>`
-    select count(*)::int as count from job
-    where tenant_id = ${tenantId} and kind = 'TENANT_EXPORT' and state in ('QUEUED', 'RUNNING')`
-  return row?.count ?? 0
-}
+export const exportQuotas = {
+  export_jobs: {
+    /** Those that are queued or running. */
+    async used({ tx }, tenantId) {
+      const [row] = await tx<{ count: number }[]>`
+        select count(*)::int as count from job
+        where tenant_id = ${tenantId} and kind = 'TENANT_EXPORT' and state in ('QUEUED', 'RUNNING')`
+      return row?.count ?? 0
+    },
+  },
+} satisfies Partial<QuotaCounts>

@@ -1,6 +1,6 @@
 /** Jobs of the workspaces' lives: the purge, and the end of a password opening. Spec: Workspace states, row 5; Password opening, row 3. */
 import { z } from 'zod'
-import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+import { defineJob, type RunnableJob } from '../../kernel/transaction/runnable-job.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { tellAdministrators } from '../mail/jobs.ts'
 import { findDuePurges, pursuePurge } from './purge/purge.ts'
@@ -52,3 +52,6 @@ export const endPasswordOpening = defineJob({
     })
   },
 })
+
+/** The jobs of this area. */
+export const tenantsJobs: readonly RunnableJob[] = [purgeTenant, purgeDue, endPasswordOpening]

@@ -31,13 +31,9 @@ export async function readTenant(tx: Tx, slug: string): Promise<AdminTenant> {
   return tenant
 }
 
-interface TenantRow extends Omit<AdminTenant, 'password_opening'> {
-  readonly until: string | null
-  readonly opened_at: string
-  readonly opened_by: string | null
-  readonly requester: string
-  readonly reason: string
-}
+type Opening = NonNullable<AdminTenant['password_opening']>
+/** The opening's columns are all null where none is in force. */
+type TenantRow = Omit<AdminTenant, 'password_opening'> & (Opening | { readonly [Name in keyof Opening]: null })
 
 async function readTenants(
   tx: Tx,

@@ -40,21 +40,14 @@ export async function openPassword(
   const until = await writeOpening(ctx, tenantId, body)
   await touch(ctx, tenantId)
   await ctx.journal('tenant.password_opened', tenant, { params: { hours: body.hours, until } })
-  const noticeId = await ctx.inWorkspace(tenantId, async () => {
-    const { hours, requester, reason } = body
-    const [entryId] = await Promise.all([
-      ctx.audit('tenant.password_opened', {
-        subject: { kind: 'tenant', id: tenantId },
-        params: { hours, until, requester, reason },
-      }),
-      ctx.emit({
-        name: 'work.tenant.password_opened',
-        subject: `/tenants/${tenantId}`,
-        data: { id: tenantId, slug: tenant.slug, until },
-      }),
-    ])
-    return entryId
-  })
+  const { hours, requester, reason } = body
+  const noticeId = await ctx.inWorkspace(tenantId, () =>
+    ctx.record(
+      'work.tenant.password_opened',
+      { id: tenantId, slug: tenant.slug, until },
+      { hours, until, requester, reason },
+    ),
+  )
   await ctx.enqueue(endPasswordOpening, { tenantId }, { startAfter: new Date(until) })
   await ctx.enqueue(tellAdministrators, { tenantId, noticeId, name: 'password_opened', at: until })
 
@@ -88,17 +81,9 @@ export async function closePassword(
 
   await touch(ctx, tenantId)
   await ctx.journal('tenant.password_closed', tenant)
-  const noticeId = await ctx.inWorkspace(tenantId, async () => {
-    const [entryId] = await Promise.all([
-      ctx.audit('tenant.password_closed', { subject: { kind: 'tenant', id: tenantId } }),
-      ctx.emit({
-        name: 'work.tenant.password_closed',
-        subject: `/tenants/${tenantId}`,
-        data: { id: tenantId, slug: tenant.slug },
-      }),
-    ])
-    return entryId
-  })
+  const noticeId = await ctx.inWorkspace(tenantId, () =>
+    ctx.record('work.tenant.password_closed', { id: tenantId, slug: tenant.slug }),
+  )
   await ctx.enqueue(tellAdministrators, { tenantId, noticeId, name: 'password_closed', at: closed.at })
 
   return readTenant(ctx.tx, tenant.slug)

@@ -222,37 +222,31 @@ async function writeBoard({ tx }: Ctx, { containers, buckets, labels }: StarterB
 
 const tenantEvent = ({ id, slug }: NewTenant): NewEvent => ({
   name: 'work.tenant.provisioned',
-  subject: `/tenants/${id}`,
   data: { id, slug, state: 'ACTIVE' },
 })
 
 const ownerEvent = (owner: NewOwner): NewEvent => ({
   name: owner.passwordHash === null ? 'identity.account.invited' : 'identity.account.joined',
-  subject: `/accounts/${owner.accountId}`,
   data: { id: owner.accountId, kind: 'PERSON', state: stateOf(owner), role: 'OWNER' },
 })
 
 function boardEvents({ collectionId, containers, buckets, labels }: StarterBoard): NewEvent[] {
-  const at = `/containers/${collectionId}`
   return [
     ...containers.map(
       ({ id, kind, parent_id, name }): NewEvent => ({
         name: 'work.container.created',
-        subject: `/containers/${id}`,
         data: { id, kind, parent_id, name },
       }),
     ),
     ...buckets.map(
       ({ id, name, is_done_bucket }): NewEvent => ({
         name: 'work.bucket.created',
-        subject: `${at}/buckets/${id}`,
         data: { id, container_id: collectionId, name, is_done_bucket },
       }),
     ),
     ...labels.map(
       ({ id, name, color_token }): NewEvent => ({
         name: 'work.label.created',
-        subject: `${at}/labels/${id}`,
         data: { id, container_id: collectionId, name, color_token },
       }),
     ),

@@ -2,15 +2,42 @@
 
 import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
-import { type tenantOperations as ops, type QuotaName, quotaNames } from '../../contract/tenants/operations.ts'
+import { type QuotaName, quotaNames } from '../../contract/quotas.ts'
+import type { tenantOperations as ops } from '../../contract/tenants/operations.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { tokensOfToday } from '../ai/token-budget.ts'
-import { countedItems } from '../items/item-count.ts'
-import { ceilingOf, resolveQuotas } from '../settings/quotas.ts'
+import { aiQuotas } from '../ai/token-budget.ts'
+import { itemQuotas } from '../items/item-count.ts'
+import { type Integer, type QuotaCounts, resolveQuotas } from '../settings/quotas.ts'
 import { readSettings } from '../settings/settings.ts'
-import { openExports } from './export.ts'
+import { webhookQuotas } from '../webhooks/subscription.ts'
+import { exportQuotas } from './export.ts'
 
-type Integer = number | bigint
+/** Calls of the running minute: each pays for its share of 60 s ahead. The daemon spends it (daemon/rate.ts). */
+const rateQuotas = {
+  api_requests_per_minute: {
+    async used({ tx }, tenantId, limit) {
+      const [paid] = await tx<{ minutes: number }[]>`
+        select greatest(0, extract(epoch from paid_until - now()) / 60)::float8 as minutes from request_rate where tenant_id = ${tenantId}`
+      return shareOf(limit, paid?.minutes ?? 0)
+    },
+  },
+} satisfies Partial<QuotaCounts>
+
+/** What is named in the contract and does not exist yet. */
+const unusedQuotas = {
+  media_bytes: { used: async () => 0 },
+  automation_runs_per_hour: { used: async () => 0 },
+} satisfies Partial<QuotaCounts>
+
+/** The quotas of every area. One that nobody counts is an error of the compiler. */
+const counted: QuotaCounts = {
+  ...rateQuotas,
+  ...itemQuotas,
+  ...webhookQuotas,
+  ...exportQuotas,
+  ...aiQuotas,
+  ...unusedQuotas,
+}
 
 /**
  * Sets and clears ceilings, and answers them all, resolved. A patch that changes nothing
@@ -34,9 +61,9 @@ export async function changeTenantQuotas(
   if (moved.length > 0) await record(ctx, tenantId, tenant.slug, moved, overrides)
 
   const { quotas: decided } = await readSettings(ctx)
-  const name = 'api_requests_per_minute'
-  const rate = ceilingOf(ctx.config.mode, name, overrides.get(name) ?? null, decided.get(name) ?? null)
-  return resolveQuotas(ctx.config.mode, overrides, decided, await readUse(ctx, tenantId, rate))
+  return resolveQuotas(ctx.config.mode, overrides, decided, (name, ceiling) =>
+    counted[name].used(ctx, tenantId, ceiling),
+  )
 }
 
 async function readOverrides(ctx: Ctx, tenantId: string): Promise<Map<QuotaName, Integer>> {
@@ -54,29 +81,6 @@ async function writeOverride(ctx: Ctx, tenantId: string, name: QuotaName, ceilin
   await ctx.tx`
     insert into tenant_quota (tenant_id, quota, ceiling) values (${tenantId}, ${name}, ${ceiling})
     on conflict (tenant_id, quota) do update set ceiling = excluded.ceiling`
-}
-
-/**
- * What is counted so far: the calls of the running minute, of which each pays for its share of 60 s ahead, the
- * exports under way, the items, the webhooks, and the tokens of the running day. Nothing else that a ceiling names exists yet.
- */
-async function readUse(ctx: Ctx, tenantId: string, rate: Integer): Promise<Partial<Record<QuotaName, Integer>>> {
-  const [paid] = await ctx.tx<{ minutes: number }[]>`
-    select greatest(0, extract(epoch from paid_until - now()) / 60)::float8 as minutes from request_rate where tenant_id = ${tenantId}`
-  return {
-    api_requests_per_minute: shareOf(rate, paid?.minutes ?? 0),
-    items: (await countedItems(ctx, tenantId)) ?? 0,
-    export_jobs: await openExports(ctx, tenantId),
-    ai_tokens_per_day: await tokensOfToday(ctx, tenantId),
-    webhook_targets: await countWebhooks(ctx, tenantId),
-  }
-}
-
-async function countWebhooks(ctx: Ctx, tenantId: string): Promise<number> {
-  const [row] = await ctx.tx<
-    { count: number }[]
-  >`select count(id)::int as count from webhook where tenant_id = ${tenantId}`
-  return row?.count ?? 0
 }
 
 /** That share of a ceiling, rounded up and never above it; a bigint where a number would be none of 64 bits. */
@@ -102,10 +106,7 @@ async function record(
     },
   }
   await ctx.journal('tenant.quotas_changed', { id, slug }, evidence)
-  await ctx.inWorkspace(id, async () => {
-    await Promise.all([
-      ctx.audit('tenant.quotas_changed', { subject: { kind: 'tenant', id }, ...evidence }),
-      ctx.emit({ name: 'work.tenant.quotas_changed', subject: `/tenants/${id}`, data: { id, slug, quotas: ceilings } }),
-    ])
-  })
+  await ctx.inWorkspace(id, () =>
+    ctx.record('work.tenant.quotas_changed', { id, slug, quotas: ceilings }, evidence.params),
+  )
 }

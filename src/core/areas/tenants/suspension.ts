@@ -31,7 +31,9 @@ export async function suspendTenant(ctx: Ctx, { tenantId }: Received<typeof ops.
   if (isAccount(ctx.actor) && !(await isRegisterKeptWithout(ctx, tenantId))) refuse('admin.operator_last')
 
   await ctx.tx`update tenant set state = 'SUSPENDED', suspended_at = now(), version = version + 1 where id = ${tenantId}`
-  await record(ctx, tenantId, tenant.slug, 'tenant.suspended', 'work.tenant.suspended', 'SUSPENDED')
+  const suspended = { id: tenantId, slug: tenant.slug, state: 'SUSPENDED' } as const
+  await ctx.journal('tenant.suspended', suspended)
+  await ctx.inWorkspace(tenantId, () => ctx.record('work.tenant.suspended', suspended))
 }
 
 /** Resumes a suspended workspace; on an active one nothing changes. Refuses not_found, admin.tenant_leaving. */
@@ -40,7 +42,9 @@ export async function resumeTenant(ctx: Ctx, { tenantId }: Received<typeof ops.r
   if (tenant.state === 'ACTIVE') return
 
   await ctx.tx`update tenant set state = 'ACTIVE', suspended_at = null, version = version + 1 where id = ${tenantId}`
-  await record(ctx, tenantId, tenant.slug, 'tenant.resumed', 'work.tenant.resumed', 'ACTIVE')
+  const resumed = { id: tenantId, slug: tenant.slug, state: 'ACTIVE' } as const
+  await ctx.journal('tenant.resumed', resumed)
+  await ctx.inWorkspace(tenantId, () => ctx.record('work.tenant.resumed', resumed))
 }
 
 async function lockTenant(ctx: Ctx, tenantId: string): Promise<StateRow> {
@@ -48,21 +52,4 @@ async function lockTenant(ctx: Ctx, tenantId: string): Promise<StateRow> {
   if (!tenant) refuse('not_found')
   if (tenant.state === 'PENDING_DELETION') refuse('admin.tenant_leaving')
   return tenant
-}
-
-async function record(
-  ctx: Ctx,
-  id: string,
-  slug: string,
-  action: 'tenant.suspended' | 'tenant.resumed',
-  event: 'work.tenant.suspended' | 'work.tenant.resumed',
-  state: TenantState,
-): Promise<void> {
-  await ctx.journal(action, { id, slug })
-  await ctx.inWorkspace(id, async () => {
-    await Promise.all([
-      ctx.audit(action, { subject: { kind: 'tenant', id } }),
-      ctx.emit({ name: event, subject: `/tenants/${id}`, data: { id, slug, state } }),
-    ])
-  })
 }

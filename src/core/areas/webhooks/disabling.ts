@@ -20,12 +20,7 @@ export async function disableWebhook(
     where tenant_id = ${tenantId} and id = ${webhookId} and (state = 'ACTIVE' or state = 'PAUSED' and ${isPausedToo})`
   if (changed.count === 0) return
   const webhook = answered(await readWebhook(ctx, tenantId, webhookId))
-  await ctx.audit('webhook.disabled', { subject: { kind: 'webhook', id: webhookId }, params: { reason } })
-  await ctx.emit({
-    name: 'integration.webhook.disabled',
-    subject: `/integrations/webhooks/${webhookId}`,
-    data: webhook,
-  })
+  await ctx.record('integration.webhook.disabled', webhook, { reason })
 }
 
 /** Disables the webhooks that act for an account, if no role in the workspace is left to it. Roles are held by the caller. */

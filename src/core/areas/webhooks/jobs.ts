@@ -8,7 +8,7 @@ import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { firstId } from '../../kernel/transaction/page.ts'
-import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+import { defineJob, type RunnableJob } from '../../kernel/transaction/runnable-job.ts'
 import { removeSealed } from '../../kernel/transaction/sealed-values.ts'
 import { oldestKept } from '../events/retention.ts'
 
@@ -129,3 +129,6 @@ async function removeRows({ tx }: Ctx, tenantId: string, which: Part): Promise<n
     select count(*)::int as count from deliveries`
   return gone?.count ?? 0
 }
+
+/** The jobs of this area. */
+export const webhooksJobs: readonly RunnableJob[] = [removeDeliveries, sweepDeliveries]

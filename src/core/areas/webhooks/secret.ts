@@ -47,15 +47,7 @@ export async function rotateWebhookSecret(
     update webhook set secret_rotated_at = now(), updated_at = now(), version = version + 1
     where tenant_id = ${tenantId} and id = ${webhookId}`
   const webhook = answered(await readWebhook(ctx, tenantId, webhookId))
-  await ctx.audit('webhook.secret_rotated', {
-    subject: { kind: 'webhook', id: webhookId },
-    params: { grace_seconds: grace },
-  })
-  await ctx.emit({
-    name: 'integration.webhook.secret_rotated',
-    subject: `/integrations/webhooks/${webhookId}`,
-    data: webhook,
-  })
+  await ctx.record('integration.webhook.secret_rotated', webhook, { grace_seconds: grace })
 
   return { ...webhook, secret }
 }

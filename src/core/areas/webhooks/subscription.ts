@@ -17,13 +17,11 @@
 import { knownName } from '../../contract/event-catalog.ts'
 import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
-import type { webhookEvents } from '../../contract/webhooks/events.ts'
 import type { webhookOperations as ops, Webhook } from '../../contract/webhooks/operations.ts'
-import { lockClasses } from '../../kernel/database/lock-classes.ts'
 import { notifyDue } from '../../kernel/outbox/fan-out.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { newId } from '../../kernel/values/id.ts'
-import { readCeiling } from '../settings/quotas.ts'
+import { type QuotaCounts, spend } from '../settings/quotas.ts'
 import { removeDeliveries } from './jobs.ts'
 import { addSecret, endSecrets } from './secret.ts'
 import { holdRole, withholdUnseen } from './sight.ts'
@@ -51,7 +49,7 @@ export async function createWebhook(
   if (typeof filter === 'string') refuse('webhook.filter_unsupported')
   const host = hostOf(vetted)
   checkTypes(ctx, event_types)
-  await checkQuota(ctx, tenantId)
+  await spend(ctx, webhookQuotas, 'webhook_targets', { tenantId })
 
   const id = newId()
   await ctx.tx`
@@ -59,7 +57,7 @@ export async function createWebhook(
     values (${tenantId}, ${id}, ${target_url}, ${host}, ${ctx.tx.json(event_types)}, ${accountId})`
   const secret = await addSecret(ctx, tenantId, id)
   const webhook = answered(await readWebhook(ctx, tenantId, id))
-  await record(ctx, 'webhook.created', 'integration.webhook.created', webhook, { host, event_types })
+  await ctx.record('integration.webhook.created', webhook, { host, event_types })
 
   return { ...webhook, secret }
 }
@@ -101,8 +99,8 @@ export async function changeWebhook(
     ...{ changed, state_before: before.state, state },
     ...(changesHands && { acts_for: accountId, acted_for: before.acts_for, withheld }),
   }
-  if (startsAfresh) await record(ctx, 'webhook.enabled', 'integration.webhook.enabled', webhook, evidence)
-  else await record(ctx, 'webhook.changed', 'integration.webhook.changed', webhook, evidence)
+  if (startsAfresh) await ctx.record('integration.webhook.enabled', webhook, evidence)
+  else await ctx.record('integration.webhook.changed', webhook, evidence)
 
   return webhook
 }
@@ -115,7 +113,7 @@ export async function deleteWebhook(ctx: Ctx, { webhookId }: Received<typeof ops
   await endSecrets(ctx, tenantId, webhookId)
   await ctx.tx`delete from webhook where tenant_id = ${tenantId} and id = ${webhookId}`
   await ctx.enqueue(removeDeliveries, { tenantId, webhookId })
-  await record(ctx, 'webhook.deleted', 'integration.webhook.deleted', webhook, {})
+  await ctx.record('integration.webhook.deleted', webhook)
 }
 
 /** Whether a change is of where it goes, of what it is told, or of its being told at all; to pause it is none. */
@@ -141,25 +139,13 @@ function checkTypes({ config }: Ctx, types: readonly string[]): void {
   }
 }
 
-/** Two who make one at once count one another. Refuses quota.exceeded. */
-async function checkQuota(ctx: Ctx, tenantId: string): Promise<void> {
-  await ctx.tx`select pg_advisory_xact_lock(${lockClasses.webhookTargets}, hashtext(${tenantId}))`
-  const [row] = await ctx.tx<{ used: number; ceiling: number | bigint | null }[]>`
-    select (select count(*)::int from webhook where tenant_id = ${tenantId}) as used,
-           (select ceiling from tenant_quota where tenant_id = ${tenantId} and quota = 'webhook_targets') as ceiling`
-  const limit = await ctx.asInstallation(() => readCeiling(ctx, 'webhook_targets', row?.ceiling ?? null))
-  const used = row?.used ?? 0
-  if (BigInt(limit) !== 0n && BigInt(used) >= BigInt(limit))
-    refuse('quota.exceeded', { quota: 'webhook_targets', limit, used })
-}
-
-async function record(
-  ctx: Ctx,
-  action: string,
-  name: keyof typeof webhookEvents,
-  webhook: Webhook,
-  params: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  await ctx.audit(action, { subject: { kind: 'webhook', id: webhook.id }, params })
-  await ctx.emit({ name, subject: `/integrations/webhooks/${webhook.id}`, data: webhook })
-}
+export const webhookQuotas = {
+  webhook_targets: {
+    async used({ tx }, tenantId) {
+      // By a column that the installation may read as well.
+      const [row] = await tx<{ count: number }[]>`
+        select count(id)::int as count from webhook where tenant_id = ${tenantId}`
+      return row?.count ?? 0
+    },
+  },
+} satisfies Partial<QuotaCounts>

@@ -1,7 +1,7 @@
 /** The workspace's trail, and what operators look into. Spec: the area is named only; what is in it is ours. */
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
-import { moment, pageOf, paging, role, slug, text, uuid } from '../vocabulary.ts'
+import { moment, pageOf, paging, recordedActor, role, slug, text, uuid } from '../vocabulary.ts'
 
 /** Of a provider: what would come of a sign-in through it, as far as that can be known before it has spoken. */
 const providerReasons = [
@@ -85,11 +85,7 @@ export const AuditEntry = z
     id: uuid,
     at: moment,
     action: z.string(),
-    actor: z.object({
-      kind: z.enum(['ACCOUNT', 'SERVICE', 'RECOVERY', 'SYSTEM']),
-      account_id: uuid.nullable(),
-      via: z.enum(['API', 'RECOVERY', 'JOB']),
-    }),
+    actor: recordedActor,
     subject: z.object({ kind: z.string(), id: uuid }).nullable(),
     params: z.record(z.string(), z.unknown()),
   })

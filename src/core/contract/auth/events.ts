@@ -3,15 +3,15 @@ import { z } from 'zod'
 import { defineEvents, exampleId } from '../event.ts'
 import { moment, role, scope, uuid } from '../vocabulary.ts'
 
-const ofAccount = '/accounts/{id}'
-const ofSession = '/auth/sessions/{id}'
-const ofToken = '/auth/tokens/{id}'
+const ofAccount = { subject: '/accounts/{id}', kind: 'account', container: null } as const
+const ofHolder = { subject: '/accounts/{account_id}', kind: 'account', container: null } as const
+const ofSession = { subject: '/auth/sessions/{id}', kind: 'session', container: null } as const
+const ofToken = { subject: '/auth/tokens/{id}', kind: 'token', container: null } as const
 const ada = { id: exampleId(3) }
 const account = z.object({ account_id: uuid })
 const factor = (when: string) => ({
   when,
-  subject: '/accounts/{account_id}',
-  container: null,
+  ...ofHolder,
   data: account,
   example: { account_id: ada.id },
 })
@@ -25,29 +25,25 @@ const person = z.object({
 export const identityEvents = defineEvents({
   'identity.account.invited': {
     when: 'an account was invited',
-    subject: ofAccount,
-    container: null,
+    ...ofAccount,
     data: person,
     example: { ...ada, kind: 'PERSON', state: 'INVITED', role: 'OWNER' },
   },
   'identity.account.joined': {
     when: 'an account redeemed its invitation',
-    subject: ofAccount,
-    container: null,
+    ...ofAccount,
     data: person,
     example: { ...ada, kind: 'PERSON', state: 'ACTIVE' },
   },
   'identity.account.password_changed': {
     when: 'an account changed its password',
-    subject: ofAccount,
-    container: null,
+    ...ofAccount,
     data: z.object({ id: uuid }),
     example: ada,
   },
   'identity.account.connected': {
     when: 'an account was connected with an identity provider',
-    subject: ofAccount,
-    container: null,
+    ...ofAccount,
     data: z.object({ id: uuid, provider_id: uuid }),
     example: { ...ada, provider_id: exampleId(9) },
   },
@@ -57,50 +53,43 @@ export const identityEvents = defineEvents({
   'identity.second_factor.recovery_codes_made': factor('an account made new recovery codes'),
   'identity.second_factor.recovery_code_used': {
     when: 'a recovery code stood in for the second factor',
-    subject: '/accounts/{account_id}',
-    container: null,
+    ...ofHolder,
     data: z.object({ account_id: uuid, recovery_codes_left: z.int().min(0) }),
     example: { account_id: ada.id, recovery_codes_left: 9 },
   },
   'identity.service_account.created': {
     when: 'a service account was created',
-    subject: ofAccount,
-    container: null,
+    ...ofAccount,
     data: z.object({ id: uuid, kind: z.literal('SERVICE'), role }),
     example: { id: exampleId(10), kind: 'SERVICE', role: 'MEMBER' },
   },
   'identity.invitation.expired': {
     when: 'an invitation ended unredeemed',
-    subject: '/accounts/{account_id}',
-    container: null,
+    ...ofHolder,
     data: account,
     example: { account_id: ada.id },
   },
   'identity.session.started': {
     when: 'somebody signed in',
-    subject: ofSession,
-    container: null,
+    ...ofSession,
     data: z.object({ id: uuid, account_id: uuid }),
     example: { id: exampleId(11), account_id: ada.id },
   },
   'identity.session.ended': {
     when: 'a session was ended, or revoked',
-    subject: ofSession,
-    container: null,
+    ...ofSession,
     data: z.object({ id: uuid, reason: z.string() }),
     example: { id: exampleId(11), reason: 'signed_out' },
   },
   'identity.token.created': {
     when: 'a personal access token was minted',
-    subject: ofToken,
-    container: null,
+    ...ofToken,
     data: z.object({ id: uuid, account_id: uuid, scopes: z.array(scope).readonly(), expires_at: moment.nullable() }),
     example: { id: exampleId(12), account_id: ada.id, scopes: ['workspace:read'], expires_at: null },
   },
   'identity.token.revoked': {
     when: 'a personal access token was revoked',
-    subject: ofToken,
-    container: null,
+    ...ofToken,
     data: z.object({ id: uuid }),
     example: { id: exampleId(12) },
   },

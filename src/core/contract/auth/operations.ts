@@ -105,6 +105,7 @@ export const sessionOperations = defineOperations('auth', {
     path: '/auth/sessions',
     summary: 'Sign in with a password',
     spec: 'decisions 2',
+    workspaceIn: 'body',
     body: z.strictObject({
       workspace: slug.optional().describe("absent: the host's subdomain"),
       email: text(1, 254),

@@ -84,4 +84,15 @@ export const authProblems = {
     says: "The operator's list of refused passwords cannot be read ({reason}), so no new password is taken.",
     remedy: 'An operator must repair the file or configure another one: docs/settings.md.',
   },
+  'legal.terms_changed': {
+    status: 409,
+    params: ['terms_version'],
+    says: 'The terms in force are of the version {terms_version}.',
+    remedy: 'Show these terms to the person, and send this version.',
+  },
+  'auth.invitation_invalid': {
+    status: 410,
+    says: 'The invitation is unknown, used or expired.',
+    remedy: 'Ask for a new invitation.',
+  },
 } as const

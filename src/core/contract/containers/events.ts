@@ -18,14 +18,13 @@ const example: z.input<typeof Container> = {
   updated_at: '2026-11-20T17:15:00.000Z',
   version: 2,
 }
-const subject = '/containers/{id}'
-const whole = { subject, container: 'id', data: Container, example } as const
+const ofContainer = { subject: '/containers/{id}', kind: 'container', container: 'id' } as const
+const whole = { ...ofContainer, data: Container, example } as const
 
 export const containerEvents = defineEvents({
   'work.container.created': {
     when: 'a hub or a collection was created; provisioning tells the first four members alone',
-    subject,
-    container: 'id',
+    ...ofContainer,
     data: z.object({
       ...Container.partial().shape,
       id: Container.shape.id,

@@ -1,10 +1,5 @@
-/** Refusals of containers, of their order and of memberships; part of the one table (problem.ts). */
+/** Refusals of containers and of memberships; part of the one table (problem.ts). */
 export const containerProblems = {
-  'order.exhausted': {
-    status: 409,
-    says: 'There is no room left between those two neighbours.',
-    remedy: 'Move one of them to an end, and then back.',
-  },
   'container.archived': {
     status: 409,
     says: 'The container, or the hub that holds it, is archived: it is read only.',

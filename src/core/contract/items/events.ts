@@ -22,7 +22,7 @@ const example: z.input<typeof Item> = {
   updated_at: '2026-11-20T17:15:00.000Z',
   version: 1,
 }
-const whole = { subject: '/items/{id}', container: 'container_id', data: Item, example } as const
+const whole = { subject: '/items/{id}', kind: 'item', container: 'container_id', data: Item, example } as const
 
 export const itemEvents = defineEvents({
   'work.item.created': { when: 'an item was created', ...whole },

@@ -1,18 +1,14 @@
 /** The installation's own record, newest first. Spec: Admin, rule 4; decisions 4, JournalEntry. */
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
-import { moment, pageOf, paging, uuid } from '../vocabulary.ts'
+import { moment, pageOf, paging, recordedActor, uuid } from '../vocabulary.ts'
 
 const JournalEntry = z
   .object({
     id: uuid,
     at: moment,
     action: z.string(),
-    actor: z.object({
-      kind: z.enum(['ACCOUNT', 'SERVICE', 'RECOVERY', 'SYSTEM']),
-      account_id: uuid.nullable(),
-      via: z.enum(['API', 'RECOVERY', 'JOB']),
-    }),
+    actor: recordedActor,
     tenant: z.object({ id: uuid, slug: z.string() }).nullable(),
     subject: z.object({ kind: z.string(), id: uuid }).nullable(),
     params: z.record(z.string(), z.unknown()),

@@ -12,7 +12,13 @@ const example: z.input<typeof Membership> = {
   updated_at: '2026-11-20T17:15:00.000Z',
   version: 1,
 }
-const whole = { subject: '/memberships/{id}', container: 'container_id', data: Membership, example } as const
+const whole = {
+  subject: '/memberships/{id}',
+  kind: 'membership',
+  container: 'container_id',
+  data: Membership,
+  example,
+} as const
 
 export const membershipEvents = defineEvents({
   'identity.membership.granted': { when: 'an account was given a role on the workspace or in a container', ...whole },

@@ -243,6 +243,7 @@ export const providerSignInOperations = defineOperations('auth', {
     path: '/auth/sign-in-rules',
     summary: 'What a sign-in page shows: whether passwords serve, their rules, and the providers',
     spec: 'Index, Auth',
+    workspaceIn: 'query',
     query: z.strictObject({ workspace: slug.optional().describe("absent: the host's subdomain") }),
     success: { status: 200, answer: SignInRules },
     needs: { caller: 'anyone', rate: { perSource: { calls: 600, seconds: 60 } } },
@@ -256,6 +257,7 @@ export const providerSignInOperations = defineOperations('auth', {
     path: '/auth/oidc:start',
     summary: 'Begin to sign in through an identity provider',
     spec: 'Index, Auth',
+    workspaceIn: 'body',
     body: z
       .strictObject({
         workspace: slug.optional().describe("absent: the host's subdomain"),

@@ -4,7 +4,6 @@ import { defineEvents, exampleId } from '../event.ts'
 import { uuid } from '../vocabulary.ts'
 import { holdScopes } from './operations.ts'
 
-const subject = '/retention/holds/{id}'
 /**
  * Id and scope alone. A hold is placed without telling the workspace's people what for: its reason, and who placed it,
  * stay with the operators (docs/decisions/0134).
@@ -14,15 +13,14 @@ const data = z.object({
   scope: z.object({ kind: z.enum(holdScopes), id: uuid.nullable() }),
 })
 const example = { id: exampleId(2), scope: { kind: 'TENANT', id: null } } as const
+const ofHold = { subject: '/retention/holds/{id}', kind: 'hold', container: null, data, example } as const
 
 export const retentionEvents = defineEvents({
-  'lifecycle.hold.placed': { when: 'a legal hold was placed', subject, container: null, data, example },
-  'lifecycle.hold.released': { when: 'a legal hold was released', subject, container: null, data, example },
+  'lifecycle.hold.placed': { when: 'a legal hold was placed', action: 'lifecycle.hold_placed', ...ofHold },
+  'lifecycle.hold.released': { when: 'a legal hold was released', action: 'lifecycle.hold_released', ...ofHold },
   'lifecycle.hold.replaced': {
     when: 'a legal hold was put back in force after a recovery',
-    subject,
-    container: null,
-    data,
-    example,
+    action: 'lifecycle.hold_replaced',
+    ...ofHold,
   },
 })

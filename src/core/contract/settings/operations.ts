@@ -9,7 +9,7 @@
  */
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
-import { quotaNames } from '../tenants/operations.ts'
+import { type QuotaName, quotaNames } from '../quotas.ts'
 import { count, int64, text, version, webUri } from '../vocabulary.ts'
 
 /** One sign-in switch: what it says, and whether a workspace may say otherwise. */
@@ -68,7 +68,7 @@ export const signInSwitches = {
 const link = webUri(2000).optional()
 
 const ceilings = Object.fromEntries(quotaNames.map((name) => [name, int64.optional()])) as Record<
-  (typeof quotaNames)[number],
+  QuotaName,
   z.ZodOptional<typeof int64>
 >
 

@@ -8,7 +8,11 @@ import { Bucket, Label } from './operations.ts'
 const times = { created_at: '2026-11-20T17:15:00.000Z', updated_at: '2026-11-20T17:15:00.000Z', version: 1 }
 const inBoard = { container_id: exampleId(5) }
 
-const ofBucket = '/containers/{container_id}/buckets/{id}'
+const ofBucket = {
+  subject: '/containers/{container_id}/buckets/{id}',
+  kind: 'bucket',
+  container: 'container_id',
+} as const
 const done = { id: exampleId(6), ...inBoard, name: 'Done', is_done_bucket: true }
 const bucket: z.input<typeof Bucket> = {
   ...done,
@@ -19,18 +23,17 @@ const bucket: z.input<typeof Bucket> = {
   item_count: 0,
   ...times,
 }
-const wholeBucket = { subject: ofBucket, container: 'container_id', data: Bucket, example: bucket } as const
+const wholeBucket = { ...ofBucket, data: Bucket, example: bucket } as const
 const became = {
   moved_item_count: z.int().describe('entries that were in it'),
   moved_to_bucket_id: uuid.nullable().describe('where they are now; null: in no bucket'),
 }
 const moved = { moved_item_count: 12, moved_to_bucket_id: exampleId(9) }
 
-const ofLabel = '/containers/{container_id}/labels/{id}'
+const ofLabel = { subject: '/containers/{container_id}/labels/{id}', kind: 'label', container: 'container_id' } as const
 const urgent = { id: exampleId(7), ...inBoard, name: 'Urgent', color_token: 'red' }
 const wholeLabel = {
-  subject: ofLabel,
-  container: 'container_id',
+  ...ofLabel,
   data: Label,
   example: { ...urgent, description: null, ...times },
 } as const
@@ -47,6 +50,7 @@ const field: z.input<typeof CustomFieldDefinition> = {
 }
 const wholeField = {
   subject: '/custom-fields/{id}',
+  kind: 'custom_field',
   container: 'collection_id',
   data: CustomFieldDefinition,
   example: field,
@@ -55,8 +59,7 @@ const wholeField = {
 export const structureEvents = defineEvents({
   'work.bucket.created': {
     when: 'a bucket was created; provisioning tells the first four members alone',
-    subject: ofBucket,
-    container: 'container_id',
+    ...ofBucket,
     data: z.object({
       ...Bucket.partial().shape,
       id: uuid,
@@ -70,22 +73,19 @@ export const structureEvents = defineEvents({
   'work.bucket.reordered': { when: 'a bucket was moved among those of its container', ...wholeBucket },
   'work.bucket.emptied': {
     when: 'entries of a bucket moved out of it, ahead of its deletion',
-    subject: ofBucket,
-    container: 'container_id',
+    ...ofBucket,
     data: z.object({ id: uuid, container_id: uuid, ...became }),
     example: { id: exampleId(6), ...inBoard, ...moved },
   },
   'work.bucket.deleted': {
     when: 'a bucket was deleted, and its entries moved out of it',
-    subject: ofBucket,
-    container: 'container_id',
+    ...ofBucket,
     data: Bucket.extend(became),
     example: { ...bucket, ...moved },
   },
   'work.label.created': {
     when: 'a label was created; provisioning tells the first four members alone',
-    subject: ofLabel,
-    container: 'container_id',
+    ...ofLabel,
     data: z.object({
       ...Label.partial().shape,
       id: uuid,

@@ -1,40 +1,37 @@
 /** Events of a workspace itself. Spec: Workspace; decisions 4 and 5. */
 import { z } from 'zod'
 import { defineEvents, exampleId } from '../event.ts'
+import { quotaNames } from '../quotas.ts'
 import { int64, moment, uuid } from '../vocabulary.ts'
-import { quotaNames, tenantStates } from './operations.ts'
+import { tenantStates } from './operations.ts'
 
 const who = { id: uuid, slug: z.string() }
 const state = z.object({ ...who, state: z.enum(tenantStates) })
 const acme = { id: exampleId(1), slug: 'acme' }
-const subject = '/tenants/{id}'
+const ofTenant = { subject: '/tenants/{id}', kind: 'tenant', container: null } as const
 
 export const tenantEvents = defineEvents({
   'work.tenant.provisioned': {
     when: 'a workspace was provisioned',
-    subject,
-    container: null,
+    ...ofTenant,
     data: state,
     example: { ...acme, state: 'ACTIVE' },
   },
   'work.tenant.suspended': {
     when: 'a workspace was suspended',
-    subject,
-    container: null,
+    ...ofTenant,
     data: state,
     example: { ...acme, state: 'SUSPENDED' },
   },
   'work.tenant.resumed': {
     when: 'a workspace was resumed',
-    subject,
-    container: null,
+    ...ofTenant,
     data: state,
     example: { ...acme, state: 'ACTIVE' },
   },
   'work.tenant.quotas_changed': {
     when: "a workspace's ceilings were changed",
-    subject,
-    container: null,
+    ...ofTenant,
     data: z.object({
       ...who,
       quotas: z
@@ -45,29 +42,25 @@ export const tenantEvents = defineEvents({
   },
   'work.tenant.deletion_requested': {
     when: 'the deletion of a workspace was asked for',
-    subject,
-    container: null,
+    ...ofTenant,
     data: z.object({ ...state.shape, purge_after: moment }),
     example: { ...acme, state: 'PENDING_DELETION', purge_after: '2026-10-01T09:00:00.000Z' },
   },
   'work.tenant.deletion_cancelled': {
     when: 'the deletion of a workspace was cancelled',
-    subject,
-    container: null,
+    ...ofTenant,
     data: state,
     example: { ...acme, state: 'ACTIVE' },
   },
   'work.tenant.password_opened': {
     when: 'a workspace was let sign in with passwords for some hours',
-    subject,
-    container: null,
+    ...ofTenant,
     data: z.object({ ...who, until: moment }),
     example: { ...acme, until: '2026-09-02T09:00:00.000Z' },
   },
   'work.tenant.password_closed': {
     when: 'a password opening was closed before its end',
-    subject,
-    container: null,
+    ...ofTenant,
     data: z.object(who),
     example: acme,
   },

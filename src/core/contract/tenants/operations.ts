@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { JobRef } from '../jobs/operations.ts'
 import { defineOperations } from '../operation.ts'
+import { type QuotaName, quotaNames } from '../quotas.ts'
 import { HoldScope, holdReason } from '../retention/operations.ts'
 import { email, int64, moment, optionalPaging, planHash, slug, text, uuid, version } from '../vocabulary.ts'
 
@@ -61,18 +62,6 @@ const ProvisionedTenant = z
     collection_id: uuid,
   })
   .meta({ id: 'ProvisionedTenant' })
-
-/** The quotas, in the order tables show them. */
-export const quotaNames = [
-  'api_requests_per_minute',
-  'items',
-  'media_bytes',
-  'automation_runs_per_hour',
-  'webhook_targets',
-  'export_jobs',
-  'ai_tokens_per_day',
-] as const
-export type QuotaName = (typeof quotaNames)[number]
 
 const forEachQuota = <Schema extends z.ZodType>(schema: Schema) =>
   Object.fromEntries(quotaNames.map((name) => [name, schema])) as Record<QuotaName, Schema>

@@ -2,7 +2,6 @@
 import { defineEvents, exampleId } from '../event.ts'
 import { type Webhook, WebhookRepresentation } from './operations.ts'
 
-const subject = '/integrations/webhooks/{id}'
 const example: Webhook = {
   id: exampleId(1),
   target_url: 'https://hooks.example.com/in',
@@ -20,7 +19,12 @@ const example: Webhook = {
   version: 1,
 }
 
-const declared = { subject, container: null, data: WebhookRepresentation } as const
+const declared = {
+  subject: '/integrations/webhooks/{id}',
+  kind: 'webhook',
+  container: null,
+  data: WebhookRepresentation,
+} as const
 
 export const webhookEvents = defineEvents({
   'integration.webhook.created': { ...declared, when: 'a webhook was created', example },

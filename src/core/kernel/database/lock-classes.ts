@@ -18,5 +18,5 @@ export const lockClasses = {
   labels: 7312,
   customFields: 7313,
   webhook: 7314,
-  webhookTargets: 7315,
+  quota: 7315,
 } as const

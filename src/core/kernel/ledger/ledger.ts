@@ -29,6 +29,7 @@ import { makeLockFile, takeTurn } from '../database/embedded/locks.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import { decrypt, encrypt, lengthPrefixed } from '../sealing/sealing.ts'
 import { makeFolder } from '../values/folder.ts'
+import { ifThere } from '../values/if-there.ts'
 
 /** The ledger cannot be written: what owes something must not be done. */
 export class LedgerUnavailable extends Error {
@@ -182,10 +183,7 @@ const openReason = (keyring: Keyring, key: string, id: string, sealed: string) =
 
 /** Reads and verifies a ledger; a file that is not there is an empty one. What follows a fault is not believed. */
 export async function readLedger(file: string, keyring: Keyring): Promise<LedgerContents> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  })
+  const text = (await ifThere(readFile(file, 'utf8'))) ?? ''
   const lines = text
     .slice(0, text.lastIndexOf('\n') + 1)
     .split('\n')

@@ -9,7 +9,7 @@
  * Spec: Events, 1 and 2; decisions 5.
  */
 
-import { type EventDeclaration, exampleId } from '../../contract/event.ts'
+import { type EventData, type EventDeclaration, exampleId, subjectOf } from '../../contract/event.ts'
 import { writeJson } from '../values/json.ts'
 
 export interface CloudEvent {
@@ -40,15 +40,13 @@ export const writeCloudEvent = ({ id, type, tenantId, subject, time, actor, data
   })
 
 /** The example of a type as a whole event, of nobody's. */
-export const exampleOf = (type: string, { subject, example }: Pick<EventDeclaration, 'subject' | 'example'>): string =>
+export const exampleOf = (type: string, event: Pick<EventDeclaration, 'subject' | 'example'>): string =>
   writeCloudEvent({
     id: exampleId(99),
     type,
     tenantId: exampleId(1),
-    subject: subject.replaceAll(/\{([a-z_]+)\}/g, (_, member: string) =>
-      String((example as Record<string, unknown>)[member]),
-    ),
+    subject: subjectOf(event, event.example as EventData),
     time: new Date('2026-09-01T09:00:00.000Z'),
     actor: exampleId(3),
-    data: example,
+    data: event.example,
   })

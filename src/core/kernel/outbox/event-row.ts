@@ -1,18 +1,17 @@
 /**
  * The writing side of events: from what a rule emits to the row of the outbox.
  *
- * What may be emitted is the catalog's (events/catalog.ts); how it is written is
+ * What may be emitted is the catalog's (contract/event-catalog.ts); how it is written is
  * kernel/outbox/cloud-event.ts's. Spec: Events; decisions 5.
  */
 
-import type { EventDeclaration } from '../../contract/event.ts'
-import { typeOf } from '../../contract/event.ts'
+import { type EventData, type EventDeclaration, subjectOf, typeOf } from '../../contract/event.ts'
 import { catalog, type NewEvent } from '../../contract/event-catalog.ts'
 import { type Actor, accountIdOf } from '../values/actor.ts'
 import { newId } from '../values/id.ts'
 import { writeCloudEvent } from './cloud-event.ts'
 
-export type { EventName, NewEvent } from '../../contract/event-catalog.ts'
+export type { DataOf, EventName, NewEvent } from '../../contract/event-catalog.ts'
 
 export interface EventRow {
   readonly tenant_id: string
@@ -28,13 +27,14 @@ export interface EventRow {
 export function eventRow(namespace: string, tenantId: string, actor: Actor, at: Date, event: NewEvent): EventRow {
   const id = newId()
   const type = typeOf(namespace, event.name)
-  const { data: schema, container }: EventDeclaration = catalog[event.name]
-  const data = schema.parse(event.data) as Readonly<Record<string, unknown>>
+  const declared: EventDeclaration = catalog[event.name]
+  const { container } = declared
+  const data = declared.data.parse(event.data) as EventData
   const body = writeCloudEvent({
     id,
     type,
     tenantId,
-    subject: event.subject,
+    subject: subjectOf(declared, data),
     time: at,
     actor: accountIdOf(actor) ?? actor.kind.toLowerCase(),
     data,

@@ -15,22 +15,10 @@
  * (keyring-check.ts). Spec: decisions 4, Keyring; 6, SVC_KEYRING_FILE.
  */
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { ConfigurationError } from '../values/configuration-error.ts'
-import { makeFolder } from '../values/folder.ts'
 import { readJson } from '../values/json.ts'
+import { writeWhole } from '../values/write-whole.ts'
 
 export const keyId = /^[a-z0-9-]{1,32}$/
 
@@ -98,33 +86,15 @@ function contentOf(path: string): string {
   }
 }
 
-/** Writes a new keyring with one key, mode 0600, and answers it. Never replaces a file: a lost key loses every sealed value. */
-export function createKeyring(path: string): Keyring {
+/** Writes a new ring with one key, mode 0600, and answers it. Never replaces a file: a lost key loses every sealed value. */
+export async function createKeyring(path: string): Promise<Keyring> {
   const id = `k${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`
-  const text = `${JSON.stringify({ current: id, keys: { [id]: randomBytes(32).toString('base64url') } }, null, 2)}\n`
-  makeFolder(dirname(path), 0o700)
-  // Written under another name, then linked: a crash leaves no partial keyring, and of two concurrent starts the first wins.
-  const aside = `${path}.${process.pid}.partial`
-  try {
-    writeWhole(aside, text)
-    linkSync(aside, path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    rmSync(aside, { force: true })
-  }
+  const first: KeyringContent = { current: id, keys: { [id]: randomBytes(32).toString('base64url') } }
+  await writeWhole(path, textOf(first), { replaces: false }).catch((error: NodeJS.ErrnoException) => {
+    // Two that start at once agree on the first.
+    if (error.code !== 'EEXIST') throw error
+  })
   return readKeyring(path)
-}
-
-function writeWhole(path: string, text: string): void {
-  const file = openSync(path, 'w', 0o600)
-  try {
-    writeSync(file, text)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  chmodSync(path, 0o600)
 }
 
 /** What the file holds, checked. */
@@ -135,9 +105,13 @@ export interface KeyringContent {
   readonly retired?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
+/** The content as the file holds it. */
+export const textOf = (content: KeyringContent) => `${JSON.stringify(content, null, 2)}\n`
+
 type Fault = (what: string) => Error
 
-function keyringOf(content: string, path: string): Keyring {
+/** The ring in a file's text. Throws ConfigurationError, one clear line. */
+export function keyringOf(content: string, path: string): Keyring {
   const fault: Fault = (what) =>
     new ConfigurationError(
       `The keyring file ${path} ${what}. Restore it from its backup; docs/runbooks/keyring.md says how.`,

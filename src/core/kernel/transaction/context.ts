@@ -2,9 +2,10 @@
  * The context of one transaction: all that a rule may touch.
  *
  * A rule reads and writes through `tx`, and leaves its evidence through the rest:
- * `journal` for the installation's record, `audit` for the workspace's trail, `emit` for
- * events, `enqueue` for jobs. All of it is the same transaction: it commits together or
- * not at all.
+ * `record` for a change of a workspace, which writes both its trail and its event,
+ * `journal` for the installation's record, `enqueue` for jobs. `audit` and `emit` write
+ * an entry without an event, and events that have no entry of their own. All of it is the
+ * same transaction: it commits together or not at all.
  *
  * Two roles serve a transaction: svc_installation (the installation's own tables, and
  * who may sign in) and svc_tenant (one workspace's rows, by row-level security).
@@ -13,13 +14,15 @@
  * Spec: house rules on transactions; decisions 4, JournalEntry.
  */
 
+import { type EventData, type EventDeclaration, trailActionOf, trailSubjectOf } from '../../contract/event.ts'
+import { catalog } from '../../contract/event-catalog.ts'
 import type { JournalAction } from '../../contract/journal-actions.ts'
 import type { Obligation } from '../../contract/obligation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Config } from '../config/config.ts'
 import { asInstallation, asTenant } from '../database/roles.ts'
 import type { Tx } from '../database/transaction.ts'
-import { eventRow, type NewEvent } from '../outbox/event-row.ts'
+import { type DataOf, type EventName, eventRow, type NewEvent } from '../outbox/event-row.ts'
 import { writeEvents } from '../outbox/fan-out.ts'
 import type { Job } from '../queue/job.ts'
 import type { EnqueueOptions, Queue } from '../queue/queue.ts'
@@ -57,8 +60,11 @@ export interface Ctx {
   ): Promise<string>
   /** Writes the trail of the workspace in force, and answers the entry's id. */
   audit(action: string, evidence?: Evidence): Promise<string>
-  /** Writes a change of the workspace's content into its trail and its outbox, under the event's name (`work.` left out in the trail). */
-  record(event: NewEvent, evidence: Evidence): Promise<void>
+  /**
+   * Writes an event of the workspace in force and its entry in the trail, which the event's declaration describes, and
+   * answers the entry's id. `params` are the entry's alone.
+   */
+  record<Name extends EventName>(name: Name, data: DataOf<Name>, params?: Evidence['params']): Promise<string>
   /** Writes events of the workspace in force, and their deliveries to its webhooks. */
   emit(...events: readonly NewEvent[]): Promise<void>
   /** Owes what a rewind of the database must not undo: the ledger has it before the commit. */
@@ -159,8 +165,18 @@ class TransactionContext implements Ctx {
     return id
   }
 
-  async record(event: NewEvent, evidence: Evidence): Promise<void> {
-    await Promise.all([this.audit(event.name.replace(/^work\./, ''), evidence), this.emit(event)])
+  async record<Name extends EventName>(
+    name: Name,
+    data: DataOf<Name>,
+    params: Evidence['params'] = {},
+  ): Promise<string> {
+    const declared: EventDeclaration = catalog[name]
+    const subject = trailSubjectOf(declared, data as EventData)
+    const [entryId] = await Promise.all([
+      this.audit(trailActionOf(name, declared), { subject, params }),
+      this.emit({ name, data } as NewEvent), // DataOf<Name> fits whichever of the names it is
+    ])
+    return entryId
   }
 
   async emit(...events: readonly NewEvent[]): Promise<void> {

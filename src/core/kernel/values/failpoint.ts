@@ -27,6 +27,9 @@ export const failpoints = [
   'reseal.read',
   'reseal.rewrapped',
   'reseal.recorded',
+  'write.written',
+  'write.synced',
+  'write.renamed',
 ] as const
 
 const armed = new Map(

@@ -5,6 +5,7 @@ import type { Installation } from '../../../../core/kernel/transaction/installat
 import { BaseCommand } from '../../../base-command.ts'
 import { withInstallation } from '../../../call/recovery-installation.ts'
 import { exitCodes, Failure } from '../../../failure.ts'
+import { pick } from '../../../find/pick.ts'
 import { kindFlag, readStore, storeFlags } from '../../../input/store-flags.ts'
 import { moment } from '../../../render/moment.ts'
 import { type Column, table } from '../../../render/table.ts'
@@ -56,15 +57,13 @@ async function openNamed(installation: Installation, name: string): Promise<Open
   const { readTargets } = await import('../../../../core/areas/recovery/ledger/ledger-targets.ts')
   const { recoveryActor } = await import('../../../../core/kernel/values/actor.ts')
   const targets = await installation.transaction(recoveryActor(), { readOnly: true }, readTargets)
-  const found = targets.filter((target) => target.id === name.toLowerCase() || target.name === name)
-  if (found.length > 1) throw new Failure('usage', `There are ${found.length} targets named "${name}".`, 'Name its id.')
-  const [target] = found
-  if (target) return target.open()
-  throw new Failure(
-    'notFound',
-    `The recovered database knows no backup target "${name}" of the installation.`,
-    'If it was added after the recovery point, describe it: --kind, and the flags of `svc backup-targets add`.',
-  )
+  const none = () =>
+    new Failure(
+      'notFound',
+      `The recovered database knows no backup target "${name}" of the installation.`,
+      'If it was added after the recovery point, describe it: --kind, and the flags of `svc backup-targets add`.',
+    )
+  return pick(targets, name, { by: (target) => target.name, called: 'targets', none }).open()
 }
 
 async function openDescribed(described: Awaited<ReturnType<typeof readStore>>): Promise<OpenedTarget> {

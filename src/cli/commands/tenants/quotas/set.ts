@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core'
-import { type QuotaName, quotaNames, tenantOperations } from '../../../../core/contract/tenants/operations.ts'
+import { type QuotaName, quotaNames } from '../../../../core/contract/quotas.ts'
+import { tenantOperations } from '../../../../core/contract/tenants/operations.ts'
 import { CallerCommand } from '../../../base-command.ts'
 import { Failure } from '../../../failure.ts'
 import { findWorkspace } from '../../../find/workspaces.ts'

@@ -50,10 +50,7 @@ export async function changePassword(
 
   await writePassword(ctx, tenantId, accountId, newHash)
   await endProofs(ctx, { tenantId, accountId, except: sessionId, because: 'password_changed' })
-  await Promise.all([
-    ctx.audit('account.password_changed', { subject: { kind: 'account', id: accountId } }),
-    ctx.emit({ name: 'identity.account.password_changed', subject: `/accounts/${accountId}`, data: { id: accountId } }),
-  ])
+  await ctx.record('identity.account.password_changed', { id: accountId })
   return undefined
 }
 

@@ -166,11 +166,7 @@ export async function resetPassword(
       await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_reset' })
       const [noticeId] = await Promise.all([
         ctx.audit('account.password_reset', { subject: { kind: 'account', id: accountId } }),
-        ctx.emit({
-          name: 'identity.account.password_changed',
-          subject: `/accounts/${accountId}`,
-          data: { id: accountId },
-        }),
+        ctx.emit({ name: 'identity.account.password_changed', data: { id: accountId } }),
       ])
       await tellAccount(ctx, {
         tenantId,

@@ -19,15 +19,8 @@ export async function connect(ctx: Ctx, { tenantId, provider, claims }: Arrival,
     insert into connected_identity (tenant_id, id, provider_id, account_id, issuer, subject, email)
     values (${tenantId}, ${newId()}, ${provider.id}, ${accountId}, ${claims.iss}, ${claims.sub}, ${textOf(claims['email'])})
     on conflict (tenant_id, provider_id, issuer, subject) do nothing`
-  await ctx.audit('account.connected', {
-    subject: { kind: 'account', id: accountId },
-    params: { provider_id: provider.id },
-  })
-  await ctx.emit({
-    name: 'identity.account.connected',
-    subject: `/accounts/${accountId}`,
-    data: { id: accountId, provider_id: provider.id },
-  })
+  const provider_id = provider.id
+  await ctx.record('identity.account.connected', { id: accountId, provider_id }, { provider_id })
 }
 
 /** What trail and events say of everybody who joins. */
@@ -36,12 +29,7 @@ export async function tellJoined(
   accountId: string,
   params: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  await ctx.audit('account.joined', { subject: { kind: 'account', id: accountId }, params })
-  await ctx.emit({
-    name: 'identity.account.joined',
-    subject: `/accounts/${accountId}`,
-    data: { id: accountId, kind: 'PERSON', state: 'ACTIVE' },
-  })
+  await ctx.record('identity.account.joined', { id: accountId, kind: 'PERSON', state: 'ACTIVE' }, params)
 }
 
 /** A claim that the database can hold, or null. */

@@ -32,7 +32,7 @@ export interface ProviderRow {
   readonly enabled: boolean
   readonly allowed_email_domains: string[]
   readonly allowed_directories: string[]
-  readonly newcomer_role: Role | null
+  readonly newcomer_role: Exclude<Role, 'OWNER'> | null
   readonly newcomer_group_id: string | null
   readonly state: ProviderState
   readonly withdraw_at: string | null

@@ -144,11 +144,6 @@ async function tellConfirmed(
   { tenantId, accountId }: AccountActor,
   what: keyof typeof eventOf,
 ): Promise<void> {
-  const noticeId = await ctx.audit(`second_factor.${what}`, { subject: { kind: 'account', id: accountId } })
-  await ctx.emit({
-    name: eventOf[what],
-    subject: `/accounts/${accountId}`,
-    data: { account_id: accountId },
-  })
+  const noticeId = await ctx.record(eventOf[what], { account_id: accountId })
   await tellAccount(ctx, { tenantId, accountId, noticeId, name: 'second_factor_on', at: new Date().toISOString() })
 }

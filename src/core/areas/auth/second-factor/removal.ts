@@ -112,22 +112,12 @@ async function findTarget(
 }
 
 const eventOf = {
-  removed: 'identity.second_factor.removed',
+  second_factor_off: 'identity.second_factor.removed',
   recovery_codes_made: 'identity.second_factor.recovery_codes_made',
 } as const
 
 /** The trail, the event and the mail to the account itself, also where somebody else did it. */
-async function tell(
-  ctx: Ctx,
-  { tenantId, accountId }: Holder,
-  name: 'second_factor_off' | 'recovery_codes_made',
-): Promise<void> {
-  const what = name === 'second_factor_off' ? 'removed' : 'recovery_codes_made'
-  const noticeId = await ctx.audit(`second_factor.${what}`, { subject: { kind: 'account', id: accountId } })
-  await ctx.emit({
-    name: eventOf[what],
-    subject: `/accounts/${accountId}`,
-    data: { account_id: accountId },
-  })
+async function tell(ctx: Ctx, { tenantId, accountId }: Holder, name: keyof typeof eventOf): Promise<void> {
+  const noticeId = await ctx.record(eventOf[name], { account_id: accountId })
   await tellAccount(ctx, { tenantId, accountId, noticeId, name, at: new Date().toISOString() })
 }

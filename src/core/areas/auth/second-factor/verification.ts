@@ -97,14 +97,11 @@ async function useStep(ctx: Ctx, holder: Holder, factor: FactorRow, code: string
 async function tellCodeUsed(ctx: Ctx, { tenantId, accountId }: Holder): Promise<void> {
   const [left] = await ctx.tx<{ count: number }[]>`
     select count(*)::int as count from recovery_code where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
-  const noticeId = await ctx.audit('second_factor.recovery_code_used', {
-    subject: { kind: 'account', id: accountId },
-    params: { left: left?.count ?? 0 },
-  })
-  await ctx.emit({
-    name: 'identity.second_factor.recovery_code_used',
-    subject: `/accounts/${accountId}`,
-    data: { account_id: accountId, recovery_codes_left: left?.count ?? 0 },
-  })
+  const count = left?.count ?? 0
+  const noticeId = await ctx.record(
+    'identity.second_factor.recovery_code_used',
+    { account_id: accountId, recovery_codes_left: count },
+    { left: count },
+  )
   await tellAccount(ctx, { tenantId, accountId, noticeId, name: 'recovery_code_used', at: new Date().toISOString() })
 }

@@ -13,15 +13,7 @@ export const endInvitation = defineJob({
       const [ended] = await ctx.tx<{ account_id: string }[]>`
         delete from invitation where tenant_id = ${tenantId} and id = ${invitationId} and used_at is null and expires_at <= now() returning account_id`
       if (!ended) return
-      const subject = { kind: 'account', id: ended.account_id }
-      await Promise.all([
-        ctx.audit('invitation.expired', { subject }),
-        ctx.emit({
-          name: 'identity.invitation.expired',
-          subject: `/accounts/${ended.account_id}`,
-          data: { account_id: ended.account_id },
-        }),
-      ])
+      await ctx.record('identity.invitation.expired', ended)
     })
   },
 })

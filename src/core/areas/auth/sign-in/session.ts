@@ -31,12 +31,7 @@ export async function startSession(ctx: Ctx, tenantId: string, accountId: string
   const [, tokens] = await Promise.all([
     ctx.tx`insert into session (tenant_id, id, account_id) values (${tenantId}, ${id}, ${accountId})`,
     issueTokens(ctx, tenantId, accountId, { id, createdAt: Date.now() }, signIn),
-    ctx.audit('session.started', { subject: { kind: 'session', id }, params: { account_id: accountId } }),
-    ctx.emit({
-      name: 'identity.session.started',
-      subject: `/auth/sessions/${id}`,
-      data: { id, account_id: accountId },
-    }),
+    ctx.record('identity.session.started', { id, account_id: accountId }, { account_id: accountId }),
   ])
   return tokens
 }
@@ -176,12 +171,7 @@ async function revokeSession(ctx: Ctx, tenantId: string, sessionId: string, reas
     ctx.tx`update session set revoked_at = now() where tenant_id = ${tenantId} and id = ${sessionId} and revoked_at is null`,
     ctx.tx`update credential set revoked_at = now() where tenant_id = ${tenantId} and session_id = ${sessionId} and revoked_at is null`,
     ctx.tx`update step_up set used_at = now() where tenant_id = ${tenantId} and bearer_id = ${sessionId} and used_at is null`,
-    ctx.audit('session.ended', { subject: { kind: 'session', id: sessionId }, params: { reason } }),
-    ctx.emit({
-      name: 'identity.session.ended',
-      subject: `/auth/sessions/${sessionId}`,
-      data: { id: sessionId, reason },
-    }),
+    ctx.record('identity.session.ended', { id: sessionId, reason }, { reason }),
   ])
 }
 

@@ -86,7 +86,7 @@ interface SignInRow {
   readonly workspace_state: TenantState
   readonly opened_until: string | null
   readonly account_id: string | null
-  readonly state: SignInAccount['state']
+  readonly state: SignInAccount['state'] | null
   readonly password_hash: string | null
   readonly password_age_days: number | null
   readonly role: Role | null
@@ -130,8 +130,8 @@ export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise
 }
 
 function accountOf(row: SignInRow): SignInAccount | undefined {
-  if (row.account_id === null) return undefined
   const { account_id: id, state, password_hash, password_age_days, role, has_role, is_operator } = row
+  if (id === null || state === null) return undefined
   return {
     id,
     state,

@@ -194,12 +194,7 @@ export async function signInWithNewPassword(
   return enter(ctx, verdict, body, async () => {
     await writePassword(ctx, tenantId, accountId, newHash)
     await endProofs(ctx, { tenantId, accountId, except: null, because: 'password_changed' })
-    await ctx.audit('account.password_changed', { subject: { kind: 'account', id: accountId } })
-    await ctx.emit({
-      name: 'identity.account.password_changed',
-      subject: `/accounts/${accountId}`,
-      data: { id: accountId },
-    })
+    await ctx.record('identity.account.password_changed', { id: accountId })
     return startSession(ctx, tenantId, accountId)
   })
 }

@@ -147,14 +147,12 @@ export async function writeToken(
     values (${tenantId}, ${id}, ${accountId}, ${parentId}, ${kind === 'personal' ? 'PERSONAL' : 'SERVICE'}, ${hash}, ${last4}, ${name}, ${scopes.join(' ')}, ${life.until})
     returning id, name, last4, scopes, created_at, expires_at, last_used_at`
   if (!row) throw new Error('an inserted token was not returned')
-  await Promise.all([
-    ctx.audit('token.created', { subject: { kind: 'token', id }, params: { account_id: accountId, scopes } }),
-    ctx.emit({
-      name: 'identity.token.created',
-      subject: `/auth/tokens/${id}`,
-      data: { id, account_id: accountId, scopes, expires_at: row.expires_at },
-    }),
-  ])
+  const account_id = accountId
+  await ctx.record(
+    'identity.token.created',
+    { id, account_id, scopes, expires_at: row.expires_at },
+    { account_id, scopes },
+  )
   return { token, row }
 }
 

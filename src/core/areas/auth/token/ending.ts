@@ -79,7 +79,6 @@ export async function endCredentials(ctx: Ctx, holder: Holder, because: string):
       ctx,
       sessions.map(({ id }) => ({
         name: 'identity.session.ended' as const,
-        subject: `/auth/sessions/${id}`,
         data: { id, reason: because },
       })),
     ),
@@ -127,7 +126,7 @@ async function tellTokens(ctx: Ctx, tenantId: string, ended: readonly EndedRow[]
     ...ids.map((id) => ctx.audit('token.revoked', { subject: { kind: 'token', id } })),
     emitAll(
       ctx,
-      ids.map((id) => ({ name: 'identity.token.revoked' as const, subject: `/auth/tokens/${id}`, data: { id } })),
+      ids.map((id) => ({ name: 'identity.token.revoked' as const, data: { id } })),
     ),
   ])
 }

@@ -44,14 +44,8 @@ export async function createServiceAccount(
   const [created] = await ctx.tx<{ created_at: string }[]>`
     insert into account (tenant_id, id, kind, state, display_name) values (${tenantId}, ${accountId}, 'SERVICE', 'ACTIVE', ${body.name}) returning created_at`
   await ctx.tx`insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${newId()}, ${accountId}, ${body.role})`
-  await Promise.all([
-    ctx.audit('service_account.created', { subject: { kind: 'account', id: accountId }, params: { role: body.role } }),
-    ctx.emit({
-      name: 'identity.service_account.created',
-      subject: `/accounts/${accountId}`,
-      data: { id: accountId, kind: 'SERVICE', role: body.role },
-    }),
-  ])
+  const { role } = body
+  await ctx.record('identity.service_account.created', { id: accountId, kind: 'SERVICE', role }, { role })
   const { token, row } = await writeToken(ctx, tenantId, {
     accountId,
     kind: 'service',

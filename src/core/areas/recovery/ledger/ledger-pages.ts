@@ -13,6 +13,7 @@
  * Elsewhere: who puts them (ledger-copies.ts), who reads them (ledger-pull.ts).
  */
 import { type FileHandle, open } from 'node:fs/promises'
+import { ifThere } from '../../../kernel/values/if-there.ts'
 
 const pageLines = 256
 
@@ -77,9 +78,7 @@ export async function readPages(
   file: string,
   since: { readonly lineage?: string; readonly from: number },
 ): Promise<Read> {
-  const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
+  const handle = await ifThere(open(file, 'r'))
   if (!handle) return { lineage: undefined, pages: [] }
   try {
     const { size } = await handle.stat()

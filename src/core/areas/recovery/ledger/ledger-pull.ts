@@ -9,12 +9,14 @@
  * does not fit ends what is believed. Files in the folder are read by every command of a
  * recovery from then on (reconcile.ts).
  */
-import { mkdir, readdir, rename, writeFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../../kernel/config/config.ts'
 import { type ChainEnd, noLine, readLedger, readLine } from '../../../kernel/ledger/ledger.ts'
 import type { Keyring } from '../../../kernel/sealing/keyring.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
+import { ifThere } from '../../../kernel/values/if-there.ts'
+import { writeWhole } from '../../../kernel/values/write-whole.ts'
 import { withStore } from '../../backup/open-store.ts'
 import { type OpenedTarget, type Store, StoreFailure } from '../../backup/store.ts'
 import { fileName, folderOf, ledgersFolder, type PageName, readPagePath } from './ledger-pages.ts'
@@ -39,10 +41,7 @@ export const pulledFolder = ({ dataDir }: Config) => join(dataDir, 'ledgers')
 /** The files there. */
 export async function pulledFiles(config: Config): Promise<string[]> {
   const folder = pulledFolder(config)
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-    return []
-  })
+  const names = (await ifThere(readdir(folder))) ?? []
   return names.filter((name) => name.endsWith('.jsonl')).map((name) => join(folder, name))
 }
 
@@ -145,11 +144,8 @@ async function keep(
   index: number,
   lines: readonly string[],
 ): Promise<PulledLedger> {
-  const folder = pulledFolder(config)
-  const file = join(folder, `${lineage}${index === 0 ? '' : `-${index + 1}`}.jsonl`)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  await writeFile(`${file}.draft`, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })
-  await rename(`${file}.draft`, file)
+  const file = join(pulledFolder(config), `${lineage}${index === 0 ? '' : `-${index + 1}`}.jsonl`)
+  await writeWhole(file, lines.map((line) => `${line}\n`).join(''))
   const { obligations, fault } = await readLedger(file, keyring)
   return {
     ...{ lineage, file, lines: lines.length, obligations: obligations.length },

@@ -11,7 +11,7 @@
 import { refuse } from '../../../contract/problem.ts'
 import type { Bucket } from '../../../contract/structure/operations.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
-import type { EventName, NewEvent } from '../../../kernel/outbox/event-row.ts'
+import type { EventName } from '../../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 
 /** What of a bucket is stored. */
@@ -67,8 +67,6 @@ export async function readBucket(ctx: Ctx, containerId: string, bucketId: string
 }
 
 type BucketEvent = Extract<EventName, `work.bucket.${string}`>
-/** What an event says of a bucket, by its name. */
-type ToldOfBucket = { readonly [Name in BucketEvent]: Omit<NewEvent<Name>, 'subject'> }[BucketEvent]
 
 /** Writes the trail's entry and the event of a change that was just made, and answers the bucket after it. */
 export async function recorded(
@@ -79,17 +77,6 @@ export async function recorded(
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<Bucket> {
   const bucket = await readBucket(ctx, containerId, bucketId)
-  await record(ctx, { name, data: bucket }, bucket, params)
+  await ctx.record(name, bucket, { container_id: bucket.container_id, ...params })
   return bucket
-}
-
-/** The same for a bucket that is no longer there. */
-export async function record(
-  ctx: Ctx,
-  told: ToldOfBucket,
-  { id, container_id }: Pick<Bucket, 'id' | 'container_id'>,
-  params: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  const subject = `/containers/${container_id}/buckets/${id}`
-  await ctx.record({ ...told, subject }, { subject: { kind: 'bucket', id }, params: { container_id, ...params } })
 }

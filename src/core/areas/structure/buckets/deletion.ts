@@ -18,7 +18,7 @@ import type { bucketOperations as ops } from '../../../contract/structure/operat
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { RunAsRule } from '../../../kernel/transaction/installation.ts'
 import { writableContainer } from '../../access/access.ts'
-import { lockBucket, readBucket, record } from './bucket-row.ts'
+import { lockBucket, readBucket } from './bucket-row.ts'
 import { isMoreThanPortion, lockPortion, moveEntries } from './entries.ts'
 import { holdOrder, readOrder } from './order.ts'
 
@@ -45,7 +45,7 @@ async function movePortion(ctx: Ctx, { containerId, bucketId }: Deletion): Promi
   const became = { moved_item_count: moved, moved_to_bucket_id: to }
   // Not the whole bucket: counting what is left of a million, a thousand times, costs more than moving it.
   const bucket = { id: bucketId, container_id: containerId }
-  await record(ctx, { name: 'work.bucket.emptied', data: { ...bucket, ...became } }, bucket, became)
+  await ctx.record('work.bucket.emptied', { ...bucket, ...became }, { container_id: containerId, ...became })
   return moved
 }
 
@@ -70,7 +70,7 @@ export async function deleteBucket(
   await ctx.tx`delete from bucket where tenant_id = ${ctx.account.tenantId} and id = ${bucketId}`
 
   const became = { moved_item_count: movedBefore + moved, moved_to_bucket_id: to }
-  await record(ctx, { name: 'work.bucket.deleted', data: { ...bucket, ...became } }, bucket, became)
+  await ctx.record('work.bucket.deleted', { ...bucket, ...became }, { container_id: containerId, ...became })
   return { deleted_bucket_id: bucketId, ...became }
 }
 

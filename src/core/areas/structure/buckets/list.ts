@@ -12,7 +12,7 @@ export async function listBuckets(
   ctx: Ctx,
   { containerId }: Received<typeof ops.listBuckets>,
 ): Promise<Answer<typeof ops.listBuckets>> {
-  const rows = await ctx.tx.last<(Bucket | { id: null })[]>`
+  const rows = await ctx.tx.last<(Bucket | Record<keyof Bucket, null>)[]>`
     select b.* from (${visibleContainerIds(ctx)} and c.id = ${containerId}) seen left join (${bucketsOf(ctx, containerId)}) b on true
     order by b.position`
   if (rows.length === 0) refuse('not_found')

@@ -161,8 +161,6 @@ async function recorded(
   event: FieldEvent,
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<CustomFieldDefinition> {
-  const { id, collection_id } = definition
-  const told = { name: event, subject: `/custom-fields/${id}`, data: definition }
-  await ctx.record(told, { subject: { kind: 'custom_field', id }, params: { collection_id, ...params } })
+  await ctx.record(event, definition, { collection_id: definition.collection_id, ...params })
   return definition
 }

@@ -121,8 +121,6 @@ async function recorded(
   event: LabelEvent,
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<Label> {
-  const { id, container_id } = label
-  const told = { name: event, subject: `/containers/${container_id}/labels/${id}`, data: label }
-  await ctx.record(told, { subject: { kind: 'label', id }, params: { container_id, ...params } })
+  await ctx.record(event, label, { container_id: label.container_id, ...params })
   return label
 }

@@ -48,14 +48,8 @@ export async function deleteTenant(
       update automation_rule set enabled = false, disabled_by_deletion = true, version = version + 1, updated_at = now()
       where tenant_id = ${tenantId} and enabled`
     const params = { purge_after: purgeAfter, automations: rules.count }
-    await Promise.all([
-      ctx.audit('tenant.deletion_requested', { subject: { kind: 'tenant', id: tenantId }, params }),
-      ctx.emit({
-        name: 'work.tenant.deletion_requested',
-        subject: `/tenants/${tenantId}`,
-        data: { id: tenantId, slug: tenant.slug, state: 'PENDING_DELETION', purge_after: purgeAfter },
-      }),
-    ])
+    const leaving = { id: tenantId, slug: tenant.slug, state: 'PENDING_DELETION', purge_after: purgeAfter } as const
+    await ctx.record('work.tenant.deletion_requested', leaving, params)
   })
   await ctx.enqueue(purgeTenant, { tenantId }, { startAfter: new Date(purgeAfter) })
 
@@ -104,16 +98,7 @@ export async function cancelTenantDeletion(
     const rules = await ctx.tx`
       update automation_rule set enabled = true, disabled_by_deletion = false, version = version + 1, updated_at = now()
       where tenant_id = ${tenantId} and disabled_by_deletion`
-    await Promise.all([
-      ctx.audit('tenant.deletion_cancelled', {
-        subject: { kind: 'tenant', id: tenantId },
-        params: { automations: rules.count },
-      }),
-      ctx.emit({
-        name: 'work.tenant.deletion_cancelled',
-        subject: `/tenants/${tenantId}`,
-        data: { id: tenantId, slug: tenant.slug, state: back.state },
-      }),
-    ])
+    const stays = { id: tenantId, slug: tenant.slug, state: back.state }
+    await ctx.record('work.tenant.deletion_cancelled', stays, { automations: rules.count })
   })
 }

@@ -145,10 +145,6 @@ async function record(ctx: Ctx, placements: readonly Placement[]): Promise<void>
   const entries = seen.map(({ id, scope }) =>
     ctx.audit('lifecycle.hold_replaced', { subject: { kind: 'hold', id }, params: { scope } }),
   )
-  const events = seen.map((data) => ({
-    name: 'lifecycle.hold.replaced' as const,
-    subject: `/retention/holds/${data.id}`,
-    data,
-  }))
+  const events = seen.map((data) => ({ name: 'lifecycle.hold.replaced' as const, data }))
   await Promise.all([...entries, ctx.emit(...events)])
 }

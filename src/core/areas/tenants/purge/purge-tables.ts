@@ -1,14 +1,14 @@
 /**
  * The tables a purge walks, and one batch of one of them.
  *
- * tables.ts says which tables there are and in which order they go; the database's catalog
- * says what their keys are, and whether the list is complete. A table with a `tenant_id`
- * that the list does not know stops every purge before it begins: better none than half.
+ * The database's catalog says which tables there are, in which order they go (removal-order.ts) and what their keys
+ * are. A table with a `tenant_id` that tables.ts does not list stops every purge before it begins: better none than half.
  *
  * Spec: decisions 4 (a purge leaves nothing in any table); design of the fault campaigns, 3.8.
  */
 
 import { workspaceTables } from '../../../contract/tables.ts'
+import { readRemovalOrder } from '../../../kernel/database/removal-order.ts'
 import type { Tx } from '../../../kernel/database/transaction.ts'
 
 export interface PurgeTable {
@@ -19,15 +19,30 @@ export interface PurgeTable {
   readonly parent: string | undefined
 }
 
-interface CatalogRow {
+interface KeysRow {
   readonly name: string
   readonly key: readonly string[]
   readonly parents: readonly string[] | null
 }
 
-/** Every table of workspaces, in the order of removal. Throws when the list and the catalog differ. */
+/** Every table of workspaces, in the order of removal. Throws where tables.ts and the database differ, and where foreign keys form a circle. */
 export async function readPurgeTables(tx: Tx): Promise<readonly PurgeTable[]> {
-  const rows = await tx<CatalogRow[]>`
+  const [names, keys] = await Promise.all([readTableNames(tx), readKeys(tx)])
+  return names.map((name) => {
+    const { key = [], parents } = keys.get(name) ?? {}
+    return { name, key: keyOf(key), parent: parents?.[0] }
+  })
+}
+
+/** Their names, in the order of removal. Throws as readPurgeTables does. */
+export async function readTableNames(tx: Tx): Promise<readonly string[]> {
+  const names = await readRemovalOrder(tx)
+  checkComplete(names)
+  return names
+}
+
+async function readKeys(tx: Tx): Promise<ReadonlyMap<string, KeysRow>> {
+  const rows = await tx<KeysRow[]>`
     select c.relname as name,
            (select json_agg(a.attname order by k.place) from pg_index i
             cross join unnest(i.indkey::int2[]) with ordinality k (attnum, place)
@@ -38,16 +53,9 @@ export async function readPurgeTables(tx: Tx): Promise<readonly PurgeTable[]> {
             join pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum and a.attname <> 'tenant_id'
             where f.contype = 'f' and f.conrelid = c.oid and f.confrelid = c.oid) as parents
     from pg_class c
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
-      and exists (select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped)
-    order by c.relname`
-  checkComplete(rows.map(({ name }) => name))
-  return rows
-    .map(({ name, key, parents }) => ({ name, key: keyOf(key), parent: parents?.[0] }))
-    .sort((a, b) => orderOf(a.name) - orderOf(b.name))
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`
+  return new Map(rows.map((row) => [row.name, row]))
 }
-
-const orderOf = (name: string) => workspaceTables[name]?.purge ?? 0
 
 const keyOf = (key: readonly string[]) => (key.length === 1 ? key : key.filter((column) => column !== 'tenant_id'))
 

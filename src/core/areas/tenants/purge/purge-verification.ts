@@ -12,7 +12,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { foldersOf } from './purge.ts'
 import { readCertificate, signatureFault } from './purge-certificate.ts'
 import { countJobs, jobsPlace } from './purge-queue.ts'
-import { countRows, readPurgeTables } from './purge-tables.ts'
+import { countRows, readTableNames } from './purge-tables.ts'
 
 interface Scanned {
   readonly place: string
@@ -44,7 +44,7 @@ const namesWorkspace = (document: string, tenantId: string) =>
   (JSON.parse(document) as { workspace?: { id?: unknown } }).workspace?.id === tenantId
 
 async function scan(ctx: Ctx, tenantId: string): Promise<Scanned[]> {
-  await readPurgeTables(ctx.tx) // throws when the catalog has a table that the list does not know
+  await readTableNames(ctx.tx) // throws when the catalog has a table that the list does not know
   const own = await ctx.tx<{ place: string; left: number }[]>`
     select 'tenant' as place, count(*)::int as left from tenant where id = ${tenantId}
     union all select 'operator', count(*)::int from operator where workspace_id = ${tenantId}

@@ -35,13 +35,13 @@ import type { SystemActor } from '../../../kernel/values/actor.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { isRegisterKeptWithout, removeOperatorsOf } from '../../operators/register.ts'
 import { isHeld } from '../../retention/hold.ts'
-import { certify } from './purge-certificate.ts'
+import { certify, type PurgedFacts } from './purge-certificate.ts'
 import { hasSettled, type Sighting } from './purge-deadline.ts'
 import { countJobs, jobsPlace, removeJobs } from './purge-queue.ts'
 import type { KeyRange } from './purge-tables.ts'
 import { hasRows, type Key, readPurgeTables, removeBatch, walksTheIndex } from './purge-tables.ts'
 import { openWalk, type Walk } from './purge-walk.ts'
-import { extended, type Removed } from './removed-keys.ts'
+import { extended } from './removed-keys.ts'
 
 /**
  * What came of one try: nothing to do yet, something in the way, more to do, or done.
@@ -116,6 +116,7 @@ interface Look {
   readonly purge_started_at: string | null
   readonly is_past: boolean
   readonly is_held: boolean
+  readonly last_release: string | null
 }
 
 async function lookAt(installation: Installation, tenantId: string): Promise<Look | undefined> {
@@ -124,7 +125,8 @@ async function lookAt(installation: Installation, tenantId: string): Promise<Loo
     { readOnly: true },
     ({ tx }) => tx.last<Look[]>`
       select id, purge_after, purge_started_at, purge_after <= now() as is_past,
-             exists (select 1 from legal_hold h where h.tenant_id = t.id and h.released_at is null) as is_held
+             exists (select 1 from legal_hold h where h.tenant_id = t.id and h.released_at is null) as is_held,
+             (select max(released_at) from legal_hold h where h.tenant_id = t.id) as last_release
       from tenant t where id = ${tenantId} and state = 'PENDING_DELETION'`,
   )
   return look
@@ -138,7 +140,13 @@ function settled(installation: Installation, look: Look): PurgeOutcome | undefin
   const isPast = look.is_past && clock.now() >= Date.parse(look.purge_after)
   const hasPassed = hasSettled(
     sightings,
-    { id: look.id, deadline: look.purge_after, isPast: isPast && !look.is_held, atSeconds: clock.monotonicSeconds() },
+    {
+      id: look.id,
+      deadline: look.purge_after,
+      lastRelease: look.last_release,
+      isPast: isPast && !look.is_held,
+      atSeconds: clock.monotonicSeconds(),
+    },
     config.purgeSettleSeconds,
   )
   failpoint('purge.observed')
@@ -280,15 +288,7 @@ function removeSome(
   })
 }
 
-interface LockedPurge {
-  readonly id: string
-  readonly slug: string
-  readonly deletion_requested_at: string
-  readonly purge_after: string
-  readonly purge_started_at: string
-  readonly removed: Readonly<Record<string, Removed>>
-  readonly hold_checks: number
-}
+type LockedPurge = Omit<PurgedFacts, 'slugBlockedUntil'>
 
 /** Locks the workspace for this process, and looks for holds behind the lock, so that none that came before it is missed. */
 async function lockPurge(ctx: Ctx, tenantId: string): Promise<LockedPurge | 'busy' | 'held'> {

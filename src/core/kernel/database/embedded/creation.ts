@@ -8,8 +8,9 @@
  * nothing and bypasses nothing.
  */
 import { randomBytes } from 'node:crypto'
-import { chown, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chown, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncFolder } from '../../values/write-whole.ts'
 import { type Account, runAs } from './account.ts'
 import { failureIn, failures } from './failure.ts'
 import { type ClusterRecord, clusterOf, makePrivate } from './places.ts'
@@ -57,7 +58,8 @@ export async function createCluster(
     )
     if (durable) await run('initdb', ['--sync-only', '-D', draft])
     await rename(draft, clusterOf(record))
-    await synchronise(record.home)
+    // Before the record, written later, says that it is done.
+    await syncFolder(record.home)
   } catch (error) {
     await sweep(record.home)
     throw error
@@ -97,12 +99,6 @@ function rolesAndDatabase({ passwords }: ClusterRecord): string {
     'revoke connect on database template1 from public',
     '',
   ].join('\n')
-}
-
-/** Without this a power cut may undo the rename although the record, written later, says it is done. */
-async function synchronise(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  await handle.sync().finally(() => handle.close())
 }
 
 async function sweep(home: string): Promise<void> {

@@ -13,11 +13,13 @@
  * record points to it.
  */
 import { randomBytes } from 'node:crypto'
-import { chmod, chown, lstat, mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises'
+import { chmod, chown, lstat, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { z } from 'zod'
 import { makeFolder } from '../../values/folder.ts'
+import { ifThere } from '../../values/if-there.ts'
+import { writeWhole } from '../../values/write-whole.ts'
 import { type Account, canReach } from './account.ts'
 import { failures } from './failure.ts'
 
@@ -41,10 +43,7 @@ export const logOf = (record: ClusterRecord): string => join(record.home, 'serve
 /** Undefined when there is no database yet. */
 export async function findRecord(dataDir: string): Promise<ClusterRecord | undefined> {
   const file = recordFile(dataDir)
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
+  const text = await ifThere(readFile(file, 'utf8'))
   if (text === undefined) return undefined
   try {
     const record = ClusterRecord.parse(JSON.parse(text))
@@ -55,17 +54,9 @@ export async function findRecord(dataDir: string): Promise<ClusterRecord | undef
 }
 
 /** Replaces the record in one step that outlives a power cut. */
-export async function saveRecord(dataDir: string, record: ClusterRecord): Promise<void> {
-  const draft = `${recordFile(dataDir)}.${process.pid}`
-  const file = await open(draft, 'w', 0o600)
-  try {
-    const written = { ...record, home: portable(dataDir, record.home), socket: portable(dataDir, record.socket) }
-    await file.writeFile(`${JSON.stringify(written, null, 2)}\n`)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(draft, recordFile(dataDir))
+export function saveRecord(dataDir: string, record: ClusterRecord): Promise<void> {
+  const written = { ...record, home: portable(dataDir, record.home), socket: portable(dataDir, record.socket) }
+  return writeWhole(recordFile(dataDir), `${JSON.stringify(written, null, 2)}\n`)
 }
 
 function portable(dataDir: string, path: string): string {

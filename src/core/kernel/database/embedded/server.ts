@@ -9,6 +9,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { constants, open, readFile, readlink, realpath, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { ifThere } from '../../values/if-there.ts'
 import { type Account, runAs, startingAs } from './account.ts'
 import { type EmbeddedFailure, failureIn, failures } from './failure.ts'
 
@@ -42,11 +43,8 @@ export async function findServer(cluster: string): Promise<Postmaster | undefine
   return { pid, state: lines[7]?.trim() ?? '' }
 }
 
-const readPidFile = (cluster: string): Promise<string> =>
-  readFile(join(cluster, 'postmaster.pid'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  })
+const readPidFile = async (cluster: string): Promise<string> =>
+  (await ifThere(readFile(join(cluster, 'postmaster.pid'), 'utf8'))) ?? ''
 
 /** Whose number it is: the killed server's may be another program's by now. */
 async function identify(pid: number, cluster: string): Promise<'server' | 'other' | 'gone'> {

@@ -1,0 +1,14 @@
+/** The jobs of this area, each from the story that needs it. */
+import type { RunnableJob } from '../../kernel/transaction/runnable-job.ts'
+import { endDueOffers, endOffer, tellWorkspaces } from './offered-providers/jobs.ts'
+import { sendPasswordReset } from './password/forgotten-password.ts'
+import { endInvitation, sweepExpired } from './sign-in/jobs.ts'
+
+export const authJobs: readonly RunnableJob[] = [
+  endInvitation,
+  sweepExpired,
+  endOffer,
+  endDueOffers,
+  tellWorkspaces,
+  sendPasswordReset,
+]

@@ -1,0 +1,20 @@
+/** Refusals of backup targets and of archives; part of the one table (problem.ts). */
+export const backupProblems = {
+  'backup.target_failed': {
+    status: 503,
+    params: ['reason'],
+    says: 'The backup target cannot be used ({reason}).',
+    remedy: '`svc backup-targets test ID` shows what fails; docs/runbooks/backup-targets.md says what to do.',
+  },
+  'archive.path_refused': {
+    status: 422,
+    says: 'That is not the path of an archive at this target.',
+    remedy: 'Use a path from `svc backup-targets backups ID`.',
+  },
+  'archive.invalid': {
+    status: 422,
+    params: ['reason'],
+    says: "The archive is not whole, not this workspace's, or not of a format that this release reads ({reason}).",
+    remedy: 'Nothing was changed. Use another archive.',
+  },
+} as const

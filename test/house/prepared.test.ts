@@ -1,0 +1,146 @@
+/** Every statement of the source is one that the schema takes, and answers the row that it names. docs/decisions/0161. */
+import { join } from 'node:path'
+import { API } from 'typescript/unstable/sync'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type TestDatabase, testDatabase } from '../kit/database.ts'
+import { contradictions, describedColumns, readSchemaColumns, type SchemaColumns } from './described-statements.ts'
+import { root } from './source.ts'
+import { type WrittenStatement, writtenStatements } from './written-statements.ts'
+import { offences } from './wrong-statements.ts'
+
+const offencesPath = 'test/house/wrong-statements.ts'
+
+/**
+ * What is said of a statement and is so, with the reason: of the function that it stands in, because files move.
+ * The lists may only shrink.
+ */
+interface Exception {
+  readonly of: RegExp
+  readonly says: RegExp
+  readonly why: string
+}
+
+/** Statements that are put together at run time. */
+const unread: readonly Exception[] = [
+  { of: /^executeSql$/, says: /: text$/, why: 'pg-boss brings its own statements' },
+  { of: /^removeBatch$/, says: /: table\.name$/, why: 'a purge removes from each table of tables.ts' },
+  { of: /^hasRows$/, says: /: checks\.join/, why: 'asks each table of tables.ts' },
+  { of: /^countRows$/, says: /: counts\.join/, why: 'counts each table of tables.ts' },
+  { of: /^countRows$/, says: /: quoted\(table\)$/, why: 'an export counts each entity' },
+  {
+    of: /^copyRows$/,
+    says: /: columns\.map/,
+    why: 'an export copies each entity, with the columns that the database has',
+  },
+  { of: /^readSizes$/, says: /: each\.join/, why: 'weighs each table of tables.ts' },
+  { of: /^readGrowth$/, says: /: each\.join/, why: 'counts each table of tables.ts that has a moment' },
+]
+
+const allowed: readonly Exception[] = [
+  {
+    of: /^listItems$/,
+    says: /missing FROM-clause entry for table "x"/,
+    why: 'the order by label comes with the filter by label: two functions decide it by different words',
+  },
+  {
+    of: /^list(Containers|Items|Deliveries)$/,
+    says: /^bytes_before is answered and not in the row$/,
+    why: 'withinPage() compares it in the database, and parsing the answer drops it',
+  },
+  { of: /^refreshSession$/, says: /^session_id may be null$/, why: 'joined with its session' },
+  { of: /^noteEnd$/, says: /^withdraw_at may be null$/, why: 'compared with now()' },
+  { of: /^lookAt$/, says: /^purge_after may be null$/, why: 'PENDING_DELETION has one: tenant_purge_after' },
+  { of: /^lockPurge$/, says: /^(deletion_requested_at|purge_after) may be null$/, why: 'a purge began, so both are' },
+  { of: /^markLeaving$/, says: /^purge_after may be null$/, why: 'the statement sets it' },
+  {
+    of: /^find(Reset|Invitation)$/,
+    says: /^email may be null$/,
+    why: 'only people are sent one, and they have an address: account_address',
+  },
+  {
+    of: /^(readStranded|listAccountsWithoutProvider)$/,
+    says: /^email may be null$/,
+    why: "kind = 'PERSON' has one: account_address",
+  },
+  { of: /^listServiceAccounts$/, says: /^name may be null$/, why: 'a service account is made with a name' },
+  { of: /^(listTokens|writeToken)$/, says: /^name may be null$/, why: 'a token that people make has a name' },
+  {
+    of: /^readFactor$/,
+    says: /^enrolled_at may be null$/,
+    why: 'confirmed_at is not null there; the column has another name',
+  },
+  { of: /^findBackups$/, says: /^created_at may be null$/, why: "'SUCCEEDED' has one: job_finished" },
+  { of: /^replay$/, says: /^(status|headers) may be null$/, why: 'the transaction that takes a slot fills it' },
+  { of: /^settleInterrupted$/, says: /^started_at may be null$/, why: 'leased_until has passed: delivery_under_way' },
+  { of: /^readEnded$/, says: /^ended_as may be '(PENDING|FAILED)'$/, why: 'finished_at is not null: delivery_open' },
+  { of: /^findCredential$/, says: /^kind may be 'REFRESH'$/, why: 'the statement names the other kinds' },
+]
+
+let own: TestDatabase
+let schema: SchemaColumns
+let statements: WrittenStatement[]
+let wrong: WrittenStatement[]
+let findings: readonly Finding[]
+beforeAll(async () => {
+  own = await testDatabase()
+  schema = await readSchemaColumns(own.sql)
+  const compiler = new API({ cwd: root })
+  const config = join(root, 'tsconfig.check.json')
+  const project = compiler.updateSnapshot({ openProjects: [config] }).getProject(config)!
+  statements = writtenStatements(project, 'src/')
+  wrong = writtenStatements(project, offencesPath)
+  compiler.close()
+  findings = (await Promise.all(statements.map(findingsOf))).flat()
+})
+afterAll(() => own.drop())
+
+interface Finding {
+  readonly of: string
+  readonly where: string
+  readonly says: string
+}
+
+/** What is wrong with a statement, each in a sentence. */
+async function findingsOf({ where, of, ways, unread: words, row }: WrittenStatement): Promise<Finding[]> {
+  const said = new Set(words.map((some) => `cannot be followed: ${some}`))
+  for (const way of ways) {
+    try {
+      const columns = await describedColumns(own.sql, schema, way)
+      for (const one of row ? contradictions(row, columns) : []) said.add(one)
+    } catch (error) {
+      said.add(String(error))
+    }
+  }
+  return [...said].map((says) => ({ where, of, says }))
+}
+
+const isMeant = (finding: Finding) => (exception: Exception) =>
+  exception.of.test(finding.of) && exception.says.test(finding.says)
+
+describe('every statement of the source', () => {
+  test('is found', () => {
+    expect(statements.length).toBeGreaterThan(500)
+    expect(statements.filter(({ row }) => row).length).toBeGreaterThan(250)
+  })
+
+  test('is one that PostgreSQL prepares, and answers the row that it names', () => {
+    const unexpected = findings.filter((finding) => ![...unread, ...allowed].some(isMeant(finding)))
+    expect(unexpected.map(({ where, of, says }) => `${where} ${of}: ${says}`)).toEqual([])
+  })
+
+  test.each([...unread, ...allowed])('$of.source, exempt: $why', (exception) => {
+    const meant = findings.filter((finding) => isMeant(finding)(exception))
+    expect(meant, 'nothing needs this exception any more').not.toEqual([])
+  })
+})
+
+describe('the test catches', () => {
+  test.each(Object.entries(offences).map(([name, { caught }], index) => ({ name, caught, index })))(
+    '$name',
+    async ({ caught, index }) => {
+      expect(wrong).toHaveLength(Object.keys(offences).length)
+      const said = (await findingsOf(wrong[index]!)).map(({ says }) => says)
+      expect(said).toEqual(expect.arrayContaining([expect.stringMatching(caught)]))
+    },
+  )
+})

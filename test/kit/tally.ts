@@ -1,0 +1,36 @@
+/**
+ * What `npm test` prints at its end: the slowest files, with what was import and set-up and
+ * what was tests, and how many assertions were executed. A change that makes the suite
+ * faster shows by the second number that it made it no smaller.
+ */
+import type { Reporter, TestModule } from 'vitest/node'
+
+const slowest = 10
+
+/** `write`: where it goes. */
+export class Tally implements Reporter {
+  private readonly write: (text: string) => void
+
+  constructor(write: (text: string) => void = (text) => void process.stdout.write(text)) {
+    this.write = write
+  }
+
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const files = modules.map(timesOf).toSorted((one, other) => other.total - one.total)
+    const lines = files
+      .slice(0, slowest)
+      .map(({ name, ready, tests }) => `${seconds(ready)} + ${seconds(tests)}  ${name}`)
+    const tests = modules.flatMap((module) => [...module.children.allTests()])
+    const assertions = tests.reduce((sum, one) => sum + (one.meta().assertions ?? 0), 0)
+    this.write(`\nImport and set-up + tests of the ${lines.length} slowest files, in seconds:\n${lines.join('\n')}\n`)
+    this.write(`${assertions} assertions executed by ${tests.length} tests in ${modules.length} files\n`)
+  }
+}
+
+function timesOf(module: TestModule) {
+  const { environmentSetupDuration, prepareDuration, collectDuration, setupDuration, duration } = module.diagnostic()
+  const ready = environmentSetupDuration + prepareDuration + collectDuration + setupDuration
+  return { name: module.relativeModuleId, ready, tests: duration, total: ready + duration }
+}
+
+const seconds = (milliseconds: number) => (milliseconds / 1000).toFixed(1).padStart(6)
