@@ -18,5 +18,6 @@ function isCostly(path: string, seen = new Set<string>()): boolean {
 
 const units = files.map(({ path }) => path).filter((path) => path.endsWith('.test.ts') && !isCostly(path))
 
-const merged = mergeConfig(base, { test: { isolate: false } })
+// They work all the time and wait for nothing.
+const merged = mergeConfig(base, { test: { maxWorkers: 2 } })
 export default defineConfig({ ...merged, test: { ...merged.test, include: units, globalSetup: [] } })

@@ -80,7 +80,7 @@ async function lendToWorkers(folder: string): Promise<void> {
 const memory = '/dev/shm'
 const gibibyte = 2 ** 30
 
-/** In memory where there is plenty and programs may run from there: a copy of a database costs a third of the CPU. */
+/** In memory where there is plenty and programs may run from there: PostgreSQL then takes half the CPU. */
 async function roomiest(): Promise<string> {
   const [, options = 'noexec'] = new RegExp(`^tmpfs ${memory} tmpfs (\\S+)`, 'm').exec(await mounts()) ?? []
   if (options.split(',').includes('noexec') || process.availableMemory() < 8 * gibibyte) return tmpdir()
@@ -91,7 +91,7 @@ async function roomiest(): Promise<string> {
 const mounts = () => readFile('/proc/mounts', 'utf8').catch(() => '')
 
 const prefix = 'svc-test-'
-const abandonedMilliseconds = 3_600_000
+const abandonedMilliseconds = 600_000
 
 /** Removes what a killed test run left: its server would stay for ever. A younger one may be about to take its hold. */
 async function sweepAbandoned(): Promise<void> {
