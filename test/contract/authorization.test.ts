@@ -304,6 +304,25 @@ describe('on a base domain', () => {
       hosted.call('POST', '/api/v1/auth/sessions', { body: { email, password }, headers: { host } })
     expect((await signIn('acme.svc.example')).status).toBe(201)
     expect((await signIn('other.svc.example')).json.code).toBe('auth.sign_in_failed')
+
+    const renewed = await hosted.call('POST', '/api/v1/auth/sessions:set-password', {
+      body: { email, password, new_password: 'another correct horse' },
+      headers: { host: 'acme.svc.example' },
+    })
+    expect(renewed.status).toBe(201)
+  })
+
+  test('every operation whose schema says that the host names the workspace lets it', () => {
+    const said = every.flatMap((operation) =>
+      (['query', 'body'] as const)
+        .filter((place) => {
+          const { shape } = (operation[place] ?? {}) as Partial<z.ZodObject>
+          return shape?.['workspace']?.description === "absent: the host's subdomain"
+        })
+        .map((place) => [operation.id, place]),
+    )
+    expect(said.length).toBeGreaterThan(4)
+    expect(said).toEqual(every.flatMap(({ id, workspaceIn }) => (workspaceIn ? [[id, workspaceIn]] : [])))
   })
 })
 

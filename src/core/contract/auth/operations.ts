@@ -158,6 +158,7 @@ export const sessionOperations = defineOperations('auth', {
     path: '/auth/sessions:set-password',
     summary: 'Sign in with a password that is too old, by replacing it',
     spec: 'decisions 4, password_max_age_days',
+    workspaceIn: 'body',
     body: z.strictObject({
       workspace: slug.optional().describe("absent: the host's subdomain"),
       email: text(1, 254),
@@ -257,6 +258,7 @@ export const passwordOperations = defineOperations('auth', {
     path: '/auth/password:forgot',
     summary: 'Ask for a mail with a link to set a new password',
     spec: 'Admin: workspaces, rule 2; InstanceSettings, password_self_service_reset',
+    workspaceIn: 'body',
     body: z.strictObject({
       workspace: slug.optional().describe("absent: the host's subdomain"),
       email: text(1, 254),
