@@ -21,6 +21,7 @@ export const operatorProblems = {
     status: 403,
     params: ['until'],
     says: 'The account entered the operator register without a step-up and is on probation until {until}.',
-    remedy: 'Wait until then, or ask an operator that is not on probation to add the account again: `svc operators add`.',
+    remedy:
+      'Wait until then, or ask an operator that is not on probation to add the account again: `svc operators add`.',
   },
 } as const

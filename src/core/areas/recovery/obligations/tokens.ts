@@ -76,6 +76,10 @@ export const tokens: ObligationRules<'tokens', ReadonlyMap<string, DesiredRevoca
     )
     return recent.length === 0
       ? ok('tokens', says)
-      : note('tokens', `${says}; created after the recovery point: ${listed(recent.map(({ id }) => id))}`, 'Check the recovery point.')
+      : note(
+          'tokens',
+          `${says}; created after the recovery point: ${listed(recent.map(({ id }) => id))}`,
+          'Check the recovery point.',
+        )
   },
 }
