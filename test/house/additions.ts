@@ -12,6 +12,7 @@ import { openPool } from '../../src/core/kernel/database/pool.ts'
 import type * as RemovalOrder from '../../src/core/kernel/database/removal-order.ts'
 import { testDatabase } from '../kit/database.ts'
 import { event, obligation, quota } from './additions-events.ts'
+import { operation } from './additions-operation.ts'
 import { readCatalog } from './catalog.ts'
 import type * as CatalogRules from './catalog-rules.ts'
 import { rules as rulesWithout } from './catalog-rules.ts'
@@ -217,5 +218,14 @@ export const lockReminders = (tx: Tx, tenantId: string) =>
   },
 }
 
-/** Operations are added to this list as they are counted. */
-export const additions: readonly Addition[] = [table, job, event, mail, sealedValue, lockClass, quota, obligation]
+export const additions: readonly Addition[] = [
+  operation,
+  table,
+  job,
+  event,
+  mail,
+  sealedValue,
+  lockClass,
+  quota,
+  obligation,
+]
