@@ -115,7 +115,7 @@ describe('starts', () => {
       await seal(1)
       await flip(column, 1)
       expect(await boot()).toBe('booted')
-      expect(notes.join()).toContain('1 of 1 stored values')
+      expect(notes.join()).toContain('1 of 1 checked values')
     },
   )
 
