@@ -15,7 +15,10 @@ test('a relay is tried, by its place and never by its password; one that is away
   const relay = await smtpRelay({ allowInsecureAuth: true })
   const config = readConfig({ SVC_SMTP_URL: `smtp://svc:s3cret@127.0.0.1:${relay.port}?tls=off` })
   const place = `127.0.0.1:${relay.port}`
-  expect(await checkMail(config)).toMatchObject({ state: 'ok', says: `the relay ${place} answers; from svc@localhost` })
+  expect(await checkMail(config)).toMatchObject({
+    state: 'ok',
+    says: `the relay ${place} answers; mail is sent from svc@localhost`,
+  })
   expect(relay.taken).toEqual([])
   await relay.close()
   expect(await checkMail(config)).toEqual({

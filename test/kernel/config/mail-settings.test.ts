@@ -26,7 +26,7 @@ describe('SVC_SMTP_URL', () => {
     ['smtp://svc:s3cret%@mail.example', '%25'],
     ['smtp://svc:s3cret@mail.example?tls=off', 'in clear'],
     ['smtp://svc:s3cret@mail.example?tls=offered', 'in clear'],
-    ['smtps://svc:s3cret@mail.example?tls=off', 'smtp:// only'],
+    ['smtps://svc:s3cret@mail.example?tls=off', 'only with smtp://'],
     ['smtp://mail.example?tls.rejectUnauthorized=false', 'no parameter except tls'],
     ['smtp://mail.example?tls=yes', 'tls=off'],
   ])('%s stops the start in one line that shows no password', (text, says) => {
