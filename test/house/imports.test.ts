@@ -149,6 +149,12 @@ const imports = sourceFiles('src').flatMap(importsOf)
 describe('imports', () => {
   test('are read at all', () => expect(imports.length).toBeGreaterThan(200))
 
+  test('come from files that stand on the table, also from one that imports nothing', () => {
+    const strays = (paths: readonly string[]) => paths.filter((path) => floorOf(path) < 0)
+    expect(strays(['src/core/perform.ts', 'src/core/app/perform.ts'])).toEqual(['src/core/perform.ts'])
+    expect(strays(sourceFiles('src').map(({ path }) => path))).toEqual([])
+  })
+
   test.each(rules)('$name', ({ why, breaks, offence }) => {
     expect(breaks(offence), 'the rule does not catch its own example').toBe(true)
     const offenders = imports

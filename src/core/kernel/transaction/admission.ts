@@ -30,7 +30,7 @@ export interface Admission {
  * Runs a change as it is admitted. The state is read behind the shared locks, in a
  * statement of its own, so that its snapshot cannot be older than they are. Locks and look
  * travel with the work's first statement; the verdict is asked for before the commit, and
- * before any other refusal is believed. Refuses installation.recovering, tenant_suspended.
+ * before any other refusal is passed on. Refuses installation.recovering, tenant_suspended.
  */
 export async function admitted<T>(tx: Tx, { workspace, gateAccess }: Admission, work: () => Promise<T>): Promise<T> {
   if (workspace === undefined && gateAccess === undefined) return work()

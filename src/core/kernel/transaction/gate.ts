@@ -44,7 +44,7 @@ export interface GateAccess {
   readonly epoch: string | undefined
 }
 
-/** What a passage is held against; the installation's columns, under any role. */
+/** The state that an access is checked against: columns of the installation, readable under any role. */
 export interface GateRow {
   readonly is_gated: boolean
   readonly epoch: string
@@ -55,7 +55,7 @@ export function refuseBehindGate({ isServed, epoch }: GateAccess, row: GateRow |
   if (!row || (row.is_gated && !isServed) || (epoch !== undefined && epoch !== row.epoch)) refuseRecovering()
 }
 
-/** What an operator needs while the gate is closed: the installation's own operations, and his own sessions, tokens and proofs. */
+/** What an operator needs while the gate is closed: the operations of the installation, and its own sessions, tokens and proofs. */
 export function isServedWhileGated({ caller }: Needs, actor: Pick<AccountActor, 'isOperator' | 'scopes'>): boolean {
   switch (caller) {
     case 'anyone':

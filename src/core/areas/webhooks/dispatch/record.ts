@@ -32,7 +32,7 @@ export interface Outcome {
   readonly verdict: Verdict
 }
 
-/** Reads an outcome out of what the courier brought back. */
+/** The outcome of an attempt, from what the webhook client answered. */
 export function outcomeOf(begun: Begun, posted: Posted, signedSha256: string, ladder: readonly number[]): Outcome {
   const { status, failure, durationMs, trace } = posted
   const ended: Ended = {
