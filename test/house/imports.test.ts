@@ -114,7 +114,7 @@ const rules: readonly Rule[] = [
       from.startsWith('src/cli/') &&
       !isTypeOnly &&
       !isLazy &&
-      (['inquirer', 'ora', 'string-width', 'fastify', 'postgres', 'pg-boss'].includes(to) ||
+      (['inquirer', 'ora', 'cli-table3', 'string-width', 'fastify', 'postgres', 'pg-boss'].includes(to) ||
         to.startsWith('src/daemon/') ||
         to === 'src/core/app/perform.ts' ||
         to === 'src/core/app/handlers.ts'),

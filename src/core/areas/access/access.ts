@@ -127,11 +127,14 @@ export function visibleContainerIds(ctx: Ctx): Part {
     where c.tenant_id = ${tenantId} and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}`
 }
 
+/** Whether the caller sees every container of the workspace. */
+export const seesAll = ({ account }: Ctx): boolean => !account.isGuest && account.role === 'OWNER'
+
 /** Whether the caller sees the container `c`, whose hub is `h`: for a statement that reads many. */
 export function isSeen(ctx: Ctx): Part {
-  const { tenantId, accountId, role, isGuest } = ctx.account
+  const { tenantId, accountId, isGuest } = ctx.account
   const { tx } = ctx
-  if (!isGuest && role === 'OWNER') return tx.part`true`
+  if (seesAll(ctx)) return tx.part`true`
   const named = tx.part`exists (
     select from membership m where m.tenant_id = ${tenantId} and m.account_id = ${accountId}
       and (m.container_id = c.id or (m.container_id = c.parent_id and not c.is_private)))`

@@ -27,11 +27,11 @@ import { knownName } from '../../contract/event-catalog.ts'
 import type { triggerOperations as ops } from '../../contract/events/operations.ts'
 import type { Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
-import { joinContainer } from '../../kernel/outbox/container-sight.ts'
+import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { roomFor, withinPage } from '../../kernel/transaction/page.ts'
 import { JsonText, writeJson } from '../../kernel/values/json.ts'
-import { isSeen } from '../access/access.ts'
+import { isSeen, seesAll } from '../access/access.ts'
 
 interface PageRow {
   readonly horizon: string
@@ -92,8 +92,10 @@ const behindAll = '9223372036854775807'
 
 /**
  * One row for each event, and one with the horizon alone where there is none. An event is looked at once the one before
- * it was, and none behind the last that is answered: the order is the index's, and the containers are found by their keys.
- * The place of the thousandth is asked for where a page is not full.
+ * it was, and none behind the last that is answered: the order is the index's.
+ *
+ * A page looks at a thousand events. That limit is a constant, and the page's size a subquery within it: so the plan that
+ * PostgreSQL keeps looks no dearer to it than one for this very size, and it does not plan each call anew.
  */
 function readPage(ctx: Ctx, type: string, since: Since, rows: number) {
   const { tenantId } = ctx.account
@@ -101,37 +103,55 @@ function readPage(ctx: Ctx, type: string, since: Since, rows: number) {
   // Both ends are plain columns of a row beside it: a subquery or a coalesce() here is no bound of the index in a plan
   // that is kept, because row-level security lets nothing in front of it that it cannot prove harmless.
   const { part } = ctx.tx
-  const range = part`
-    from outbox_event
-    where tenant_id = ${tenantId} and type = ${type} and not is_restored
-      and (tx, seq) > (g.since, ${seq}::bigint) and tx < g.horizon
-    order by tx, seq`
-  const seen = part`
-    select o.tx, o.seq, o.body
-    from (select tx, seq, body, outbox_container(container_id, type, body) as container_id ${range} limit 1000) o
-    ${joinContainer(ctx.tx, part`${tenantId}::uuid`, part`o.container_id`)}
-    where o.container_id is null or ${isSeen(ctx)}
-    order by o.tx, o.seq limit ${rows}`
-  const isFull = part`
-    (select count(*) from page) = ${rows} or coalesce((select is_followed from page order by tx desc, seq desc limit 1), false)`
+  const next = part`
+    (select tx, seq, body, container_id from outbox_event
+     where tenant_id = ${tenantId} and type = ${type} and not is_restored
+       and (tx, seq) > (g.since, ${seq}::bigint) and tx < g.horizon
+     order by tx, seq limit 1000)`
+  const found = seesAll(ctx) ? pageOfAll(ctx, next, rows) : pageOfSeen(ctx, type, next, rows)
   seeWhoRuns(ctx)
   return ctx.tx.last<PageRow[]>`
     with edge as materialized (
       select outbox_horizon() as horizon, w.tx as gone, coalesce(${tx}::xid8, w.tx, '0'::xid8) as since
-      from (select) nothing left join outbox_watermark w on w.tenant_id = ${tenantId}),
-    page as materialized (
-      select e.tx, e.seq, e.body, e.is_followed
-      from edge g cross join lateral (${withinPage(ctx, seen, { order: part`tx, seq`, bytes: part`octet_length(body)` })}) e)
+      from (select) nothing left join outbox_watermark w on w.tenant_id = ${tenantId})
     select g.horizon::text as horizon, now() as at,
            coalesce(g.gone >= ${tx}::xid8 or ${madeAt}::timestamptz < now() - make_interval(days => ${ctx.config.outboxDays}), false) as is_gone,
            e.tx::text as tx, e.seq::text as seq, e.body, e.is_followed
-    from edge g
-    left join lateral (
-      select tx, seq, body, is_followed from page
-      union all
-      (select tx, seq, null, null ${range} offset 999 limit case when ${isFull} then 0 else 1 end)
-    ) e on true
+    from edge g left join lateral (${found}) e on true
     order by e.tx, e.seq, e.body nulls last`
+}
+
+const asPage = (ctx: Ctx, rows: Part): Part =>
+  withinPage(ctx, rows, { order: ctx.tx.part`tx, seq`, bytes: ctx.tx.part`octet_length(body)` })
+
+/** For a caller who sees every container: the containers are not read. */
+const pageOfAll = (ctx: Ctx, next: Part, rows: number): Part =>
+  asPage(ctx, ctx.tx.part`select tx, seq, body from ${next} o order by tx, seq limit (select ${rows}::int)`)
+
+/**
+ * Of the next events those that the caller sees; their containers are found by their keys. Where that is no full
+ * page, one row with the place of the last event looked at follows.
+ *
+ * Whether an event is seen is a subquery, for a join could look at all thousand before it answers the first.
+ */
+function pageOfSeen(ctx: Ctx, type: string, next: Part, rows: number): Part {
+  const { part } = ctx.tx
+  const { tenantId } = ctx.account
+  const seen = part`
+    select tx, seq, body
+    from (select tx, seq, body, outbox_container(container_id, ${type}, body) as container_id from ${next} n order by tx, seq) o
+    where container_id is null or (
+      select ${isSeen(ctx)}
+      from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+      where c.tenant_id = ${tenantId} and c.id = o.container_id)
+    order by tx, seq limit (select ${rows}::int)`
+  const isFull = part`
+    (select count(*) from page) = ${rows} or coalesce((select is_followed from page order by tx desc, seq desc limit 1), false)`
+  return part`
+    with page as materialized (${asPage(ctx, seen)})
+    select tx, seq, body, is_followed from page
+    union all
+    (select tx, seq, null, null from ${next} n order by tx, seq offset 999 limit case when ${isFull} then 0 else 1 end)`
 }
 
 /**
