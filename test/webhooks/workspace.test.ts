@@ -254,13 +254,13 @@ describe('a turn', () => {
 
   test('behind a closed gate drops its results, and asks for nothing again', () => {
     workspace = new Workspace('tenant', lanes)
-    workspace.call('a')
+    for (const id of ['a', 'b']) workspace.call(id)
+    for (const { begun, place } of commit(open('others'))) workspace.ended(place, resultOf(begun.webhookId))
     workspace.call('b')
-    const [first] = commit(open('others'))
-    workspace.ended((first as { place: Place }).place, resultOf('a'))
-    workspace.call('b')
-    drop(open('others'))
-    expect([workspace.mode, due()]).toEqual(['idle', []])
+    const turn = open('all')
+    expect([turn.results.length, turn.claims.length]).toEqual([2, 1])
+    drop(turn)
+    expect([workspace.mode, workspace.isSettled, due()]).toEqual(['idle', true, []])
   })
 
   test('of a workspace that is not served leaves nothing due', () => {
@@ -327,6 +327,7 @@ describe('a workspace', () => {
     workspace.discard()
     expect(lanes.places.total).toBe(0)
     end()
+    expect(lanes.places.total).toBe(0)
     open('healthy')
     expect(lanes.places.total).toBe(0)
   })
