@@ -1,9 +1,10 @@
 /** What a turn waits for, and what it reads. Decision 0117. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { productLimits } from '../../src/core/areas/webhooks/dispatch/lanes.ts'
 import { lockClasses } from '../../src/core/kernel/database/lock-classes.ts'
 import { dueChannel } from '../../src/core/kernel/outbox/fan-out.ts'
 import { type Receiver, receiver, status } from '../kit/receiver.ts'
-import { type Subscribed, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
+import { type Subscribed, underWay, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 
 let world: WebhookWorld
 beforeAll(async () => {
@@ -11,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('a turn of others that takes long keeps nobody waiting who keeps up', async () => {
+test('a slow turn that takes long delays no healthy target', async () => {
   const [failing, prompt] = [await target(), await target()]
   failing.to.respond(status(500))
   await world.emit(world.home.tenantId)
@@ -52,7 +53,7 @@ test('a turn reads deliveries and events by their keys, though nothing is known 
   await to.close()
 })
 
-test('where nothing can be recorded, nothing goes on', async () => {
+test('where nothing can be recorded, nothing starts', async () => {
   const { tenantId, ...of } = await world.another('refused')
   const to = await receiver()
   await world.subscribe(to.url, { of: { tenantId, ...of } })
@@ -75,7 +76,7 @@ test('where nothing can be recorded, nothing goes on', async () => {
   await to.close()
 })
 
-test('others and what is over have turns too while those that keep up are called all the time', async () => {
+test('the other targets and results have turns too while healthy targets are called all the time', async () => {
   const { tenantId, ...of } = await world.another('steady')
   const [failing, prompt] = [await receiver(), await receiver()]
   failing.respond(status(500))
@@ -95,7 +96,7 @@ test('others and what is over have turns too while those that keep up are called
   await Promise.all([failing.close(), prompt.close()])
 })
 
-test('one turn at a time is enough for those that keep up, for others and for what is over', async () => {
+test('one turn at a time is enough for healthy targets, for the others and for results', async () => {
   const narrow = await webhookWorld({ poolSize: 3 })
   const { tenantId } = narrow.home
   const [failing, prompt] = [await receiver(), await receiver()]
@@ -114,6 +115,38 @@ test('one turn at a time is enough for those that keep up, for others and for wh
   expect(prompt.received).toHaveLength(20)
   await narrow.close()
   await Promise.all([failing.close(), prompt.close()])
+})
+
+test('a mistake in the state of one workspace is reported, and its deliveries are made after the next look', async () => {
+  const own = await webhookWorld({}, { dispatches: false })
+  const { tenantId, ...of } = await own.another('mistaken')
+  const [first, other] = [await receiver(), await receiver()]
+  await own.subscribe(first.url, { of: { tenantId, ...of } })
+  await own.subscribe(other.url)
+  let isBroken = false
+  const limits = {
+    ...productLimits,
+    get fresh() {
+      if (!isBroken) return productLimits.fresh
+      isBroken = false
+      throw new Error('a mistake')
+    },
+  }
+  const dispatcher = own.startDispatcher({ limits })
+  await dispatcher.look()
+  isBroken = true
+  await own.emit(tenantId)
+  await own.until('it is reported', async () => own.failures.length > 0)
+  expect(own.failures.map(String)).toEqual(['Error: a mistake'])
+  await own.emit(own.home.tenantId)
+  await other.until(1)
+  expect(first.received).toHaveLength(0)
+  await dispatcher.look()
+  await first.until(1)
+  await own.close()
+  expect(own.failures).toHaveLength(1)
+  expect(underWay(dispatcher)).toBe(0)
+  await Promise.all([first.close(), other.close()])
 })
 
 async function target(): Promise<{ to: Receiver; webhook: Subscribed }> {

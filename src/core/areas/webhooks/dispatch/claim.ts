@@ -1,13 +1,11 @@
 /**
- * Claiming: attempts are begun in their rows, and committed, before a socket opens.
+ * Claiming: an attempt is recorded in its delivery's row, and committed, before a socket opens.
  *
- * A row under way carries a lease of 30 s, twice what an attempt can last. A daemon that
- * dies leaves the lease behind: once it is over the attempt is noted as interrupted, and
- * the delivery is due again at once. Rows that another daemon is just claiming are passed
- * over, not waited for.
+ * The row of an attempt under way has a lease of 30 s, twice what an attempt can last. If the daemon dies, the lease
+ * expires; then the attempt is recorded as interrupted, and the delivery is due again at once. A claim skips rows that
+ * another daemon is claiming at the same moment.
  *
- * Each turn is one workspace's: its role, its rows, its lock. It is refused while the
- * workspace is not ACTIVE, and while the installation's gate is closed.
+ * A claim is refused unless the workspace is ACTIVE, and while the installation's gate is closed.
  *
  * Spec: decisions 5, Delivery; design of the deliveries (at least once).
  */
@@ -19,11 +17,11 @@ import type { Tx } from '../../../kernel/database/transaction.ts'
 import { type Sealed, unseal } from '../../../kernel/sealing/sealing.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { keyOf } from '../signature.ts'
-import type { Wanted } from './lanes.ts'
+import type { ClaimRequest } from './target.ts'
 
 const leaseSeconds = 30
 
-/** An attempt that has been begun. */
+/** An attempt that is recorded as begun. */
 export interface Begun {
   readonly deliveryId: string
   readonly webhookId: string
@@ -31,19 +29,19 @@ export interface Begun {
   readonly n: number
   readonly cause: DeliveryCause
   readonly targetUrl: string
-  /** The event's text, one memory for all who are told of it at once; undefined where it is not to be delivered any more. */
+  /** The event's text; attempts of one claim share it. Undefined if the event is not to be delivered any more. */
   readonly body: Buffer | undefined
-  /** What it is signed with, the newest first. */
+  /** The keys that sign it, the newest first. */
   readonly keys: readonly KeyObject[]
-  /** Attempts at the webhook had failed without a success since: this one may end that. */
+  /** The last attempt at the webhook failed. A success ends the run of failures. */
   readonly afterFailures: boolean
 }
 
 export interface Claim {
   readonly begun: readonly Begun[]
-  /** Webhooks of which one attempt was asked for, and nothing more is due. */
+  /** Webhooks for which one attempt was asked, and nothing more is due. */
   readonly drained: ReadonlySet<string>
-  /** Webhooks whose secrets cannot be opened now; nothing of theirs was begun. */
+  /** Webhooks whose secrets cannot be unsealed now. No attempt of theirs was begun. */
   readonly locked: readonly string[]
 }
 
@@ -54,7 +52,7 @@ interface TargetRow extends Sealed {
   readonly target_url: string
   readonly is_failing: boolean
   readonly secret_id: string
-  /** Not in its grace. */
+  /** The secret is the current one, not one in its grace period. */
   readonly is_in_force: boolean
 }
 
@@ -70,28 +68,28 @@ interface BegunRow {
   readonly event_id: string
   readonly n: number
   readonly cause: DeliveryCause
-  /** It is the only one that is due at its webhook. Not looked for where several were asked for. */
+  /** It is the only delivery that is due at its webhook. Always false where several were asked for. */
   readonly is_only: boolean
 }
 
-/** What stands behind them: each event once, to however many webhooks it goes. */
+/** The event of one or more of them; each event is answered once. */
 interface EventRow {
   readonly id: null
   readonly event_id: string
-  /** Null where it is not to be delivered any more. */
+  /** Null if the event is not to be delivered any more. */
   readonly body: string | null
 }
 
-/** Holds webhooks as they are until the commit: a change to one waits, and what follows here sees every change before. */
+/** Locks webhooks until the commit. A change to one waits, and later statements of the turn see every change that came before. */
 export const holdWebhooks = (tx: Tx, webhookIds: readonly string[]): Promise<unknown> =>
   tx`select pg_advisory_xact_lock_shared(${lockClasses.webhook}, key) from (
        select distinct hashtext(id) as key from jsonb_array_elements_text(${tx.json(webhookIds)}) as w(id) order by 1) k`
 
-/** Begins as many attempts as are wanted and due. The webhooks are held. `aheadSeconds`: see dispatcher.ts. */
+/** Begins attempts that are due, as many as are wanted at most. The webhooks are locked. `aheadSeconds`: see dispatcher.ts. */
 export async function claim(
   ctx: Ctx,
   tenantId: string,
-  wanted: readonly Wanted[],
+  wanted: readonly ClaimRequest[],
   aheadSeconds: number,
 ): Promise<Claim> {
   const expired = wanted.filter(({ hasExpired }) => hasExpired).map(({ webhookId }) => webhookId)
@@ -121,12 +119,12 @@ export async function claim(
 }
 
 /**
- * Begins an attempt at each of the deliveries that are due first at each webhook that is ACTIVE, and that nobody else
- * is claiming. Where one is asked for it is seen as well whether there is another: if not, nobody has to ask again.
- * Answers the texts of their events as well, but of those that are not to be delivered any more. That is no condition
- * of the look-up: an index of the events that are answered would be read from its beginning to find a few by their keys.
+ * Begins attempts for the deliveries that are due first at each ACTIVE webhook. Where one is asked for, the statement
+ * also sees whether another is due; if none is, no further claim is needed. It answers the texts of the events too, null
+ * for those that are not to be delivered any more. That is no condition of the look-up: with it the planner would read an
+ * index of all events that are answered from its beginning, to find a few by their keys.
  */
-async function begin({ tx }: Ctx, tenantId: string, wanted: readonly Wanted[], aheadSeconds: number) {
+async function begin({ tx }: Ctx, tenantId: string, wanted: readonly ClaimRequest[], aheadSeconds: number) {
   const asked = wanted.map(({ webhookId, slots }) => ({ webhook_id: webhookId, slots }))
   const rows = await tx<(BegunRow | EventRow)[]>`
     with due as materialized (
@@ -160,15 +158,15 @@ async function begin({ tx }: Ctx, tenantId: string, wanted: readonly Wanted[], a
   }
 }
 
-/** Undoes what this transaction began: no attempt is spent on what cannot be signed. */
+/** Undoes attempts that this transaction began: a delivery that cannot be signed uses up no attempt. */
 const takeBack = ({ tx }: Ctx, tenantId: string, rows: readonly BegunRow[]): Promise<unknown> =>
   tx`
     update delivery set attempt = attempt - 1, started_at = null, leased_until = null
     where tenant_id = ${tenantId} and id = any(array(select jsonb_array_elements_text(${tx.json(rows.map(({ id }) => id))})::uuid))`
 
-/** Where the wanted webhooks go and what they sign with, as far as they are ACTIVE. */
-async function readTargets({ tx, keyring }: Ctx, tenantId: string, wanted: readonly Wanted[]) {
-  // By key from one to the next: `offset 0` keeps the planner, which may know nothing of these tables yet, from any other order.
+/** Target URLs and signing keys of those wanted webhooks that are ACTIVE. */
+async function readTargets({ tx, keyring }: Ctx, tenantId: string, wanted: readonly ClaimRequest[]) {
+  // Step by step, by key: `offset 0` keeps the planner, which may have no statistics of these tables yet, from another order.
   const rows = await tx<TargetRow[]>`
     select w.id, w.target_url, w.consecutive_failures > 0 as is_failing, s.id as secret_id, s.ends_at is null as is_in_force,
            v.key_id, v.wrap, v.ciphertext
@@ -183,7 +181,7 @@ async function readTargets({ tx, keyring }: Ctx, tenantId: string, wanted: reado
       and w.id = any(array(select jsonb_array_elements_text(${tx.json(wanted.map(({ webhookId }) => webhookId))})::uuid))`
   const targets = new Map<string, Target>()
   const locked: string[] = []
-  // Ids are made by daemons, whose clocks may differ: which one is in force does not hang on them.
+  // Daemons make the ids, and their clocks may differ: ids do not decide which secret is in force.
   const newestFirst = rows.toSorted(
     (a, b) => Number(b.is_in_force) - Number(a.is_in_force) || (a.secret_id < b.secret_id ? 1 : -1),
   )
@@ -194,7 +192,7 @@ async function readTargets({ tx, keyring }: Ctx, tenantId: string, wanted: reado
     try {
       targets.set(id, { url: first.target_url, isFailing: first.is_failing, keys: [first, ...rest].map(open) })
     } catch {
-      locked.push(id) // its ring key is missing
+      locked.push(id) // its key is missing from the keyring
     }
   }
   return { targets, locked }
@@ -208,7 +206,7 @@ interface LostRow {
   readonly cause: DeliveryCause
 }
 
-/** Notes attempts whose daemon died as interrupted, and makes their deliveries due again at once. */
+/** Records attempts whose daemon died as interrupted, and makes their deliveries due again at once. */
 async function settleInterrupted(
   { tx }: Ctx,
   tenantId: string,

@@ -1,12 +1,11 @@
 /**
- * Discovery: where something is due, or will be soon.
+ * Discovery: finds webhooks at which something is due, or will be soon.
  *
- * The bell (fan-out.ts) says most of it, at once. This finds the rest: what was said while
- * nobody listened, retries that a daemon which is gone had in mind, attempts that it left
- * behind, and workspaces that are served again. Webhooks with something open are found by
- * leaping from one to the next in the index, so a long queue at one of them costs no more
- * than a short one. An attempt that was begun is due before whatever still waits, or is seen
- * at a later look.
+ * Notifications (fan-out.ts) name most of them at once. This finds the others: notifications that were sent while the
+ * daemon did not listen, retries that a daemon had in memory when it ended, attempts that it left behind, and workspaces
+ * that are ACTIVE again. The statement jumps in the index from one webhook with unfinished deliveries to the next, so a
+ * long queue at one of them costs no more than a short one. It reads only those attempts under way that were due before
+ * the first delivery that waits; a later look sees the others.
  */
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { forTurns } from './turn.ts'
@@ -14,12 +13,12 @@ import { forTurns } from './turn.ts'
 export interface Found {
   readonly tenant_id: string
   readonly webhook_id: string
-  /** Until the first is due, in seconds; not above 0 when one is. */
+  /** Until the first one is due, in seconds. 0 or less: it is due. */
   readonly in_seconds: number
   readonly has_expired: boolean
 }
 
-/** How many attempts under way at a webhook are looked at, those that were due before any that waits: more than five daemons make. */
+/** How many attempts under way are read for each webhook: more than five daemons make. */
 const looked = 100
 
 /** Webhooks that are ACTIVE in workspaces that are, and have something due within the seconds. */

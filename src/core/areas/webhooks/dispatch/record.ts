@@ -1,10 +1,9 @@
 /**
- * Recording: what attempts came to, for the deliveries and for their webhooks.
+ * Recording: writes the results of attempts to the deliveries and their webhooks.
  *
- * A late record of an attempt that was given up meanwhile changes nothing: it is held
- * against the attempt's number. Failures are counted by the database, not from what was
- * read before; a webhook that is gone or has failed for too long is DISABLED in the same
- * transaction, with its audit entry and its event.
+ * A result is written only if its attempt's number is still the current one. So a late result of an attempt that was
+ * recorded as interrupted changes nothing. The database counts failures, in the statement that writes them. A webhook
+ * whose target is gone or has failed for too long is DISABLED in the same transaction, with its audit entry and its event.
  *
  * Spec: States: Webhook subscription, Delivery; decisions 5.
  */
@@ -17,7 +16,7 @@ import { counts, type Ended, isGone, retryAfterSeconds, type Verdict, verdictOn 
 import type { FlightRecord } from '../trace.ts'
 import type { Begun } from './claim.ts'
 
-/** An attempt that is over. */
+/** The result of an attempt. */
 export interface Outcome {
   readonly begun: Begun
   readonly status: number | null
@@ -32,7 +31,7 @@ export interface Outcome {
   readonly verdict: Verdict
 }
 
-/** The outcome of an attempt, from what the webhook client answered. */
+/** Reads a result from what the webhook client answered. */
 export function outcomeOf(begun: Begun, posted: Posted, signedSha256: string, ladder: readonly number[]): Outcome {
   const { status, failure, durationMs, trace } = posted
   const ended: Ended = {
@@ -57,7 +56,7 @@ export function outcomeOf(begun: Begun, posted: Posted, signedSha256: string, la
   }
 }
 
-/** The outcome where the event is kept no more. */
+/** The result if the event is not kept any more. */
 export function withoutEvent(begun: Begun): Outcome {
   const { n, cause } = begun
   return {
@@ -78,8 +77,9 @@ const keptCharacters = 4_096
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
 /**
- * Bytes as text that no terminal acts on: control characters but line feeds and tabs are spelt out. Each takes the
- * room of six and is cut where that is too much: a target that sends nothing else costs no more than others.
+ * Bytes as text that no terminal acts on: control characters except line feeds and tabs are written as \uXXXX. That
+ * takes six characters for one, so the text is cut afterwards: a target that sends only control characters costs no more
+ * than others.
  */
 function readable(bytes: Buffer): string {
   const text = bytes.toString('utf8')
@@ -90,14 +90,14 @@ function readable(bytes: Buffer): string {
     from = index + 1
     if (spelt.length > keptCharacters) break
   }
-  // A pair of surrogates that is cut in two is no text to the database.
+  // The cut may have split a surrogate pair, which the database refuses.
   return (spelt + text.slice(from)).slice(0, keptCharacters).toWellFormed()
 }
 
-/** Whether an outcome changes nothing but its delivery: a success, at a webhook that was not failing. */
+/** The result changes nothing but its delivery: a success, at a webhook that was not failing. */
 export const isQuiet = ({ ended, begun }: Outcome) => ended.succeeded && !begun.afterFailures
 
-/** Writes outcomes of one workspace. The webhooks are held. */
+/** Writes results of one workspace. The webhooks are locked. */
 export async function record(
   ctx: Ctx,
   tenantId: string,
@@ -113,12 +113,12 @@ export async function record(
 
 const saysGone = ({ ended }: Outcome) => isGone(ended) && counts(ended)
 
-/** One turn may hear of two attempts at a delivery: of one that was given up, and of the one made since. */
+/** A turn may record two attempts of a delivery: one that was interrupted, and the one made since. */
 const attemptOf = (deliveryId: string, n: number) => `${deliveryId} ${n}`
 
 /**
- * The deliveries and their attempts; answers those attempts that were still under way. One value for all
- * of them, not a dozen for each: a turn has dozens, and would have a statement of its own for each number of them.
+ * Writes deliveries and attempts, and answers those attempts that were still under way. All results are one parameter:
+ * with parameters for each, every number of results would be a statement of its own to prepare.
  */
 async function settle(
   { tx }: Ctx,
@@ -157,7 +157,7 @@ interface FailingRow {
   readonly is_over: boolean
 }
 
-/** A success ends a run of failures, a failure prolongs it; the last of the batch decides what is left. */
+/** A success ends a run of failures, and a failure prolongs it. Only failures after the last success of the batch count. */
 async function countFailures(
   ctx: Ctx,
   tenantId: string,
@@ -170,7 +170,7 @@ async function countFailures(
       ({ begun }) => begun.webhookId,
     ),
   ]
-    // Successes of a webhook that was not failing change nothing.
+    // A success at a webhook that was not failing changes nothing.
     .filter(([, all]) => all.some(({ ended, begun }) => !ended.succeeded || begun.afterFailures))
     .map(([id, all]) => {
       const last = all.findLastIndex(({ ended }) => ended.succeeded)

@@ -1,10 +1,9 @@
 /**
- * A workspace's turn: what it is given to record is recorded, and what it may begin is begun, in one transaction.
+ * A turn: one transaction of one workspace that records results and claims deliveries.
  *
- * It holds the workspace open like any change of its people, so a suspension or a purge
- * that is answered has seen the last attempt begin. What is over is recorded in a
- * workspace that is suspended or leaving too, as long as no purge has begun: from then on
- * its rows are the purge's alone.
+ * It takes the workspace's lock, like any change by the workspace's people. So no attempt starts after a suspension or a
+ * purge has been answered. Results are also recorded while the workspace is suspended or pending deletion, until a purge
+ * begins. From then on only the purge writes its rows.
  *
  * Spec: Workspace states; decisions 4 (purge); 5.
  */
@@ -14,10 +13,10 @@ import { holdOpen } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { type Claim, claim, holdWebhooks, nothingClaimed } from './claim.ts'
-import type { Wanted } from './lanes.ts'
 import { isQuiet, type Outcome, record } from './record.ts'
+import type { ClaimRequest } from './target.ts'
 
-export interface Turn extends Claim {
+export interface TurnResult extends Claim {
   readonly tenantId: string
   /** Whether the workspace is ACTIVE. */
   readonly isServed: boolean
@@ -27,32 +26,34 @@ const dispatcher = { kind: 'SYSTEM', job: 'deliveries' } as const
 const behindGate = { isServed: false, epoch: undefined }
 
 /**
- * By key and in the order of an index, whatever the statistics say: a queue grows by 100,000 rows between two looks
- * of the server at it, and a plan that sorts them costs a hundred times as much. For the same reason each statement of
- * a turn names its deliveries by key, also where it joins them. The commit does not wait for the disk: what a crash of
- * the database's server takes back is made again, as after a crash of ours.
+ * Settings of a turn's transaction.
+ *
+ * Rows are read by key and in the order of an index, whatever the statistics say: a queue may grow by 100,000 rows before
+ * the server analyzes it again, and a plan that sorts them costs a hundred times as much. For the same reason each
+ * statement of a turn names its deliveries by key, also where it joins them. The commit does not wait for the disk: if a
+ * crash of the database server loses it, the attempts are made again, as after a crash of the daemon.
  */
 export const forTurns = ['seqscan', 'bitmapscan', 'sort']
   .map((plan) => `set local enable_${plan} = 'off'`)
   .concat("set local synchronous_commit = 'off'")
   .join('; ')
 
-/** Throws installation.recovering while the gate is closed: nothing is written then. */
+/** Refuses installation.recovering: behind a closed gate nothing is written. */
 export async function takeTurn(
   installation: Installation,
   tenantId: string,
   outcomes: readonly Outcome[],
-  wanted: readonly Wanted[],
+  wanted: readonly ClaimRequest[],
   aheadSeconds: number,
-): Promise<Turn> {
+): Promise<TurnResult> {
   const webhookIds = [
     ...new Set([...outcomes.map(({ begun }) => begun.webhookId), ...wanted.map(({ webhookId }) => webhookId)]),
   ]
-  const work = async (ctx: Ctx): Promise<Turn> => {
+  const work = async (ctx: Ctx): Promise<TurnResult> => {
     void ctx.tx.switch(forTurns)
     const held = holdWebhooks(ctx.tx, webhookIds)
     const recorded = outcomes.length > 0 ? record(ctx, tenantId, outcomes, aheadSeconds) : undefined
-    // What only succeeded leaves the webhooks as they are: what may be begun is asked for in the same packet.
+    // Successes alone do not change the webhooks, so the claim leaves in the same packet.
     if (!outcomes.every(isQuiet)) await recorded
     const claiming = wanted.length > 0 ? claim(ctx, tenantId, wanted, aheadSeconds) : nothingClaimed
     const [claimed] = await Promise.all([claiming, recorded, held])
