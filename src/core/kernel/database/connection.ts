@@ -206,6 +206,8 @@ function sessionOptions(limits: SessionLimits): object {
       search_path: 'public',
       TimeZone: 'UTC',
       DateStyle: 'ISO, YMD',
+      // The default of 4 is that of a disk that turns: a page in the order of an index would be read whole and sorted (0174).
+      random_page_cost: '1.1',
     },
   }
 }
