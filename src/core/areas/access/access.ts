@@ -6,12 +6,12 @@
  *    the role on the workspace                counts unless the collection or its hub is private
  *    OWNER of the workspace                   sees every container, also private ones
  *
- * The highest that counts is the role in that container; where none counts the container is
- * unknown to the caller, and answers as an id that nobody ever gave out. A collection of an
- * archived hub is archived, one of a deleted hub is deleted, whatever its own row says.
+ * The highest role that counts is the caller's role in the container. If none counts, the caller
+ * gets the same answer as for an id that does not exist. A collection of an archived hub is
+ * archived, and a collection of a deleted hub is deleted, whatever its own row says.
  *
- * Nothing is remembered: memberships are read with the container, so a change holds from the
- * next request. Spec: decisions 1 (not visible), 2 (roles); docs/decisions/0101.
+ * Nothing is cached: memberships are read with the container, so a change takes effect at the next
+ * request. Spec: decisions 1 (not visible), 2 (roles); docs/decisions/0101.
  */
 
 import { refuse, refuseMember } from '../../contract/problem.ts'
@@ -20,7 +20,7 @@ import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { AccountActor } from '../../kernel/values/actor.ts'
 
-/** A container as a rule needs it: its row, what its hub makes of it, and the caller's role in it. */
+/** A container as a rule needs it: its row, the state that it takes from its hub, and the caller's role in it. */
 export interface ContainerRow {
   readonly id: string
   readonly kind: 'HUB' | 'COLLECTION'
@@ -34,9 +34,9 @@ export interface ContainerRow {
   readonly created_at: string
   readonly updated_at: string
   readonly version: number
-  /** It or its hub is archived: nothing in it may be written. */
+  /** The container or its hub is archived, so nothing in it may be written. */
   readonly is_archived: boolean
-  /** Its hub is deleted, and it with it. */
+  /** Its hub is deleted, so the container is deleted too. */
   readonly is_parent_deleted: boolean
   readonly role: Role
 }
@@ -48,12 +48,12 @@ interface FoundRow extends Omit<ContainerRow, 'role'> {
   readonly hub_role: Role | null
 }
 
-/** What the container's row is locked with: against changes of it, or against everybody who would write in it. */
+/** How the container's row is locked: `share` keeps it unchanged, `no key update` also makes writers in it wait. */
 type Lock = 'share' | 'no key update'
 
 /**
  * The container, for reading. Refuses not_found: unknown, another workspace's, deleted, or not
- * visible to the caller; auth.role_required where his role in it is lower.
+ * visible to the caller; auth.role_required where the caller's role in it is lower.
  */
 export async function visibleContainer(ctx: Ctx, containerId: string, role: Role = 'VIEWER'): Promise<ContainerRow> {
   const container = alive(await findContainer(ctx, containerId))
@@ -62,7 +62,7 @@ export async function visibleContainer(ctx: Ctx, containerId: string, role: Role
 }
 
 /**
- * The container, for writing in it: it stays as it is until the commit. Refuses not_found,
+ * The container, for writing in it. It does not change until the commit. Refuses not_found,
  * auth.role_required where the caller's role in it is lower, container.archived.
  */
 export async function writableContainer(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
@@ -90,7 +90,10 @@ export async function referencedContainer(
   return container
 }
 
-/** The container, for changing the container itself; whoever writes in it waits. Refuses not_found, auth.role_required, precondition.failed. */
+/**
+ * The container, for changing the container itself. Writers in it wait. Refuses not_found, auth.role_required,
+ * precondition.failed.
+ */
 export async function lockUnchanged(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
   const container = alive(await findContainer(ctx, containerId, 'no key update'))
   demandRole(container, role)
@@ -98,14 +101,14 @@ export async function lockUnchanged(ctx: Ctx, containerId: string, role: Role): 
   return container
 }
 
-/** The same, for a change that an archived one does not take. Refuses container.archived as well. */
+/** The same, for a change that an archived container does not allow. Refuses container.archived as well. */
 export async function lockWritable(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
   const container = await lockUnchanged(ctx, containerId, role)
   if (container.is_archived) refuse('container.archived')
   return container
 }
 
-/** The same, also when it is deleted. Refuses not_found, auth.role_required. */
+/** The container, locked, also when it is deleted. Refuses not_found, auth.role_required. */
 export async function restorableContainer(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
   const container = await findContainer(ctx, containerId, 'no key update')
   if (!container) refuse('not_found')
@@ -159,13 +162,14 @@ async function findContainer(ctx: Ctx, containerId: string, lock?: Lock): Promis
     left join membership of_hub on of_hub.tenant_id = c.tenant_id and of_hub.account_id = ${accountId} and of_hub.container_id = c.parent_id
     where c.tenant_id = ${tenantId} and c.id = ${containerId} ${locked}`
   if (!row) return undefined
-  // It was moved while this waited for its lock, and the hub beside it is the one it left. Now that it is held, it stays.
+  // The container was moved while this statement waited for the lock, so the joined hub is the old one. Now that the
+  // row is locked, a second read is correct.
   if (row.hub_id !== row.parent_id) return findContainer(ctx, containerId, lock)
   const role = roleIn(actor, row)
   return role === undefined ? undefined : { ...row, role }
 }
 
-/** The caller's role in a container; undefined where he does not see it. */
+/** The caller's role in a container; undefined if the caller does not see it. */
 function roleIn({ role, isGuest }: AccountActor, row: FoundRow): Role | undefined {
   const isOpen = !row.is_private && !row.is_hub_private
   const counting = [

@@ -3,9 +3,9 @@
  *
  *    question → adapter of the model's kind → exchange.ts → egress guard → the model
  *
- * An adapter knows one protocol and nothing of workspaces, quotas or transactions. What
- * fails is an AiFailure with one of a few codes; what the other side said is kept out of
- * answers and logs, because it may repeat what it was asked.
+ * An adapter knows one protocol and nothing of workspaces, quotas or transactions. A failure is an
+ * AiFailure with one of a few codes. The server's own error text stays out of answers and logs,
+ * because it may repeat the question.
  *
  * Spec: AiProviderKind; T-17, T-38.
  */
@@ -22,7 +22,7 @@ const failureReasons = [
   'timeout',
   'too_large',
   'malformed',
-  'unconfigured', // it has no model for this
+  'unconfigured', // the operator named no model for this
   'failed',
 ] as const
 type FailureReason = (typeof failureReasons)[number]
@@ -37,7 +37,7 @@ export class AiFailure extends Error {
   }
 }
 
-/** The refusal that a failed model is to whoever asked it; anything else is thrown on. */
+/** Turns an AiFailure into the refusal ai.model_failed; throws any other error on. */
 export function refusalOfModel(error: unknown): never {
   throw error instanceof AiFailure ? new Problem('ai.model_failed', { reason: error.reason }) : error
 }
@@ -45,12 +45,12 @@ export function refusalOfModel(error: unknown): never {
 export interface Question {
   /** What to do, in our words. */
   readonly instruction: string
-  /** What to do it with: a workspace's own words, which are never instructions. */
+  /** The text to work on: content of a workspace, which is never an instruction. */
   readonly content: string
   readonly maxAnswerTokens: number
 }
 
-/** Of one call, as the other side reports them; undefined where it reports none that can be believed. */
+/** The tokens of one call, as the server reports them; undefined if it reports none or an implausible number. */
 export type ReportedTokens = number | undefined
 
 export interface Completion {
@@ -65,7 +65,7 @@ export interface Adapter {
   embed(text: string): Promise<{ readonly vector: readonly number[]; readonly tokens: ReportedTokens }>
 }
 
-/** An offered model with its key opened; it lives as long as one call. */
+/** An offered model with its decrypted key, kept for one call only. */
 export interface OpenedModel {
   readonly id: string
   readonly kind: AiKind
@@ -75,7 +75,7 @@ export interface OpenedModel {
   readonly apiKey: string | undefined
 }
 
-/** The name the other side knows the model by. Throws AiFailure where the operator named none. */
+/** The model's name on its server. Throws AiFailure if the operator named none. */
 export const named = (model: string | null): string => model ?? unconfigured()
 
 function unconfigured(): never {

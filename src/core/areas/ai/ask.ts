@@ -4,8 +4,8 @@
  *    read rows, compose, reserve tokens │ the call │ settle, answer
  *            one transaction            │   none   │ one transaction
  *
- * For every consumer alike: it says which rows become which question, and nothing else.
- * Neither question nor answer is stored, logged or part of any evidence (T-38).
+ * The same for every consumer: a consumer only decides which rows become which question. Neither
+ * question nor answer is stored, logged or part of any evidence (T-38).
  */
 
 import type { Ctx } from '../../kernel/transaction/context.ts'
@@ -19,7 +19,7 @@ import { boundOf, type Reservation, reserveTokens, settleTokens } from './token-
 export interface Told {
   readonly text: string
   readonly model: SeenModel
-  /** As they were counted. */
+  /** As counted against the quota. */
   readonly tokens: number
 }
 
@@ -50,6 +50,6 @@ export async function askModel(
   return { text, model: model.seen, tokens: tokens ?? reservation.tokens }
 }
 
-/** Also of a workspace that was suspended meanwhile: what was used was used. */
+/** Also settles for a workspace that was suspended meanwhile, because the tokens were used. */
 const settled = (installation: Installation, actor: Actor, reservation: Reservation, reported: Completion['tokens']) =>
   installation.transaction(actor, { tenantId: reservation.tenantId }, (ctx) => settleTokens(ctx, reservation, reported))

@@ -1,9 +1,8 @@
 /**
  * One exchange with a model: JSON there, JSON back, through the egress guard.
  *
- * Bounded in time (the whole of it) and in size (the answer, which comes as it
- * is: the egress guard takes none that is compressed). A redirect is a failure. The key travels in one header and stands
- * nowhere else.
+ * The whole exchange is bounded in time, and the answer in size. The answer is never compressed: the egress guard
+ * refuses a compressed one. A redirect is a failure. The key is sent in one header and appears nowhere else.
  *
  * Spec: decisions 5, Egress guard; T-16, T-17, T-18.
  */
@@ -11,9 +10,9 @@ import type { z } from 'zod'
 import type { Egress } from '../../kernel/egress/client.ts'
 import { AiFailure, type OpenedModel } from './adapter.ts'
 
-/** A model that runs on a processor takes its time, and its first question loads it; who asks us gives up after 60 s. */
+/** A model that runs on a CPU is slow, and its first question loads it. Our own caller gives up after 60 s. */
 const longestMs = 45_000
-/** The longest answer that is asked for takes a tenth of this. */
+/** The longest answer that we ask for needs a tenth of this. */
 const answerBytes = 256 * 1024
 
 export interface Exchanged {
@@ -21,7 +20,10 @@ export interface Exchanged {
   readonly body: unknown
 }
 
-/** Sends JSON to a path below the model's base URL; answers whatever status has a JSON body. Throws AiFailure. */
+/**
+ * Sends JSON to a path below the model's base URL; answers the status and the JSON body, whatever the status is. Throws
+ * AiFailure.
+ */
 export type Exchange = (path: string, body: unknown) => Promise<Exchanged>
 
 export const exchangeWith =
@@ -44,7 +46,7 @@ export const exchangeWith =
     }
   }
 
-/** The path below a base URL, whose query some vendors need and which therefore stays. */
+/** Appends the path to a base URL. The URL's query stays, because some vendors need it. */
 function below(baseUrl: string, path: string): URL {
   const url = new URL(baseUrl)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`
@@ -62,7 +64,7 @@ async function bounded(body: AsyncIterable<Uint8Array> | null): Promise<string> 
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Undefined for what is no JSON, such as the page of a proxy: its status still says something. */
+/** Undefined for a body that is not JSON, such as a proxy's error page; the status is still useful. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -102,7 +104,7 @@ const unreachable = new Set([
   'UND_ERR_SOCKET',
 ])
 
-/** A failure by the code that it or one of its causes carries. */
+/** Maps an error to a failure, by its code or the code of one of its causes. */
 function failureOf(error: unknown): AiFailure {
   if (error instanceof AiFailure) return error
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -111,7 +113,7 @@ function failureOf(error: unknown): AiFailure {
     if (code === 'EGRESS_REFUSED') return new AiFailure('refused', error)
     if (cause.name === 'TimeoutError' || /TIMEDOUT|_TIMEOUT$/.test(code)) return new AiFailure('timeout', error)
     if (unreachable.has(code)) return new AiFailure('unreachable', error)
-    // fetch has no code for it.
+    // fetch gives a redirect no code.
     if (cause.message === 'unexpected redirect') return new AiFailure('redirected', error)
   }
   return new AiFailure('failed', error)

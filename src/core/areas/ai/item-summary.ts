@@ -1,4 +1,7 @@
-/** `:summarize` of an item: what is said of it becomes a question. Spec: Index, Suggestions and AI. */
+/**
+ * `:summarize` of an item: its title, description, labels and fields become a question. Spec: Index, Suggestions and
+ * AI.
+ */
 
 import type { aiOperations as ops } from '../../contract/ai/operations.ts'
 import type { Answer, Received } from '../../contract/operation.ts'
@@ -17,7 +20,7 @@ type Asked = Received<typeof ops.summarizeItem>
 export const tellItemSummary = (installation: Installation, actor: Actor, { itemId }: Asked): Promise<Told> =>
   askModel(installation, actor, (ctx) => composeQuestion(ctx, itemId))
 
-/** Answers what the model told; the trail says that content went to it, and never which. */
+/** Answers the model's text. The trail records that content was sent to the model, but not the content. */
 export async function summarizeItem(
   ctx: Ctx,
   { itemId }: Asked,

@@ -1,10 +1,10 @@
 /**
- * Offered models as workspaces meet them: seen by name, processor and jurisdiction, and
- * one of them switched on.
+ * Offered models as a workspace sees them: by name, processor and jurisdiction, with at most one
+ * switched on.
  *
- * The models are the installation's and the choice is the workspace's, so a transaction
- * reads each as whom it belongs to. A choice outlives its model: it answers nothing then,
- * until the workspace chooses again.
+ * The models belong to the installation and the choice to the workspace, so a transaction reads
+ * each in its owner's role. A choice outlives its model: AI operations are then refused
+ * (ai.no_model) until the workspace chooses again.
  *
  * Spec: Admin: AI models.
  */
@@ -20,7 +20,7 @@ import { readSettings } from '../settings/settings.ts'
 import type { OpenedModel } from './adapter.ts'
 import { allowedBy } from './jurisdictions.ts'
 
-/** What is shown of a model. */
+/** What a workspace sees of a model. */
 export interface SeenModel {
   readonly id: string
   readonly display_name: string
@@ -48,7 +48,7 @@ async function readChoice(ctx: Ctx, tenantId: string): Promise<string | undefine
   return row?.model_id
 }
 
-/** Switches a model on, in place of any other; one that is on already is no change. Refuses not_found. */
+/** Switches a model on, in place of any other. If it is already on, nothing changes. Refuses not_found. */
 export async function chooseAiModel(
   ctx: Ctx,
   { modelId }: Received<typeof ops.chooseAiModel>,
@@ -65,7 +65,7 @@ export async function chooseAiModel(
   return chosen
 }
 
-/** Switches a model off; one that is off already is no change. Refuses not_found. */
+/** Switches a model off. If it is already off, nothing changes. Refuses not_found. */
 export async function unchooseAiModel(
   ctx: Ctx,
   { modelId }: Received<typeof ops.unchooseAiModel>,
@@ -97,13 +97,16 @@ export async function modelInUse(ctx: Ctx, tenantId: string): Promise<ModelInUse
   const chosen = (await readChoice(ctx, tenantId)) ?? refuse('ai.no_model')
   return ctx.asInstallation(async () => {
     const model = (await readModel(ctx, chosen)) ?? refuse('ai.no_model')
-    // Taken back since it was chosen.
+    // The operator withdrew the jurisdiction after the choice.
     if (!allowedBy((await readSettings(ctx)).ai).includes(model.seen.jurisdiction)) refuse('ai.no_model')
     return model
   })
 }
 
-/** An offered model with its key, for the installation; undefined where there is none of that id. Refuses secret.unavailable. */
+/**
+ * An offered model with its key, read in the installation's role; undefined if the id is unknown. Refuses
+ * secret.unavailable.
+ */
 export async function readModel(ctx: Ctx, id: string): Promise<ModelInUse | undefined> {
   const [row] = await ctx.tx<ModelRow[]>`
     select id, display_name, processor, jurisdiction, kind, base_url, completion_model, embedding_model,
@@ -115,6 +118,6 @@ export async function readModel(ctx: Ctx, id: string): Promise<ModelInUse | unde
   return { seen: { id, display_name, processor, jurisdiction }, opened: { ...model, apiKey } }
 }
 
-/** Where a model's key is sealed. */
+/** The sealed value that holds a model's key. */
 export const apiKeyOf = (modelId: string) =>
   ({ tenantId: installationScope, kind: 'ai.api_key', ownerId: modelId }) as const

@@ -6,7 +6,7 @@ import { noop } from './adapters/noop.ts'
 import { vendorCompatible } from './adapters/vendor-compatible.ts'
 import { exchangeWith } from './exchange.ts'
 
-/** `deadlineMs` of each call; absent: what exchange.ts gives any. */
+/** `deadlineMs` bounds each call; if absent, the default of exchange.ts applies. */
 export async function openAdapter(
   installation: Installation,
   model: OpenedModel,

@@ -1,9 +1,8 @@
 /**
  * `:summarize` of a container: an outline of it becomes a question.
  *
- * The outline is a list of sections, each read by a function of its own, in the order of
- * their weight: what does not fit any more is left out from the end. Whatever else a
- * container holds joins as another section.
+ * The outline is a list of sections in order of importance, each read by its own function. What
+ * does not fit is cut from the end. Further content of a container becomes another section.
  *
  * Spec: Index, Suggestions and AI.
  */
@@ -17,7 +16,7 @@ import { isSeen, visibleContainer } from '../access/access.ts'
 import type { Question } from './adapter.ts'
 import { askModel, type Told } from './ask.ts'
 
-/** Of the outline; any model's context holds it, and so does a day's budget. */
+/** The limit of the outline; it fits into any model's context and into a day's budget. */
 const outlineBytes = 16 * 1024
 const maxAnswerTokens = 512
 
@@ -26,7 +25,7 @@ export interface Section {
   readonly lines: readonly string[]
 }
 
-/** What else is read of a container, once it is known to be there. */
+/** What is read of a container, after the check that the caller sees it. */
 const sections: readonly ((ctx: Ctx, tenantId: string, containerId: string) => Promise<Section>)[] = [
   readCollections,
   readBuckets,
@@ -41,7 +40,7 @@ export const tellSummary = (
   { containerId }: Received<typeof ops.summarizeContainer>,
 ): Promise<Told> => askModel(installation, actor, (ctx, tenantId) => composeQuestion(ctx, tenantId, containerId))
 
-/** Answers what the model told; the trail says that content went to it, and never which. */
+/** Answers the model's text. The trail records that content was sent to the model, but not the content. */
 export async function summarizeContainer(
   ctx: Ctx,
   { containerId }: Received<typeof ops.summarizeContainer>,
@@ -106,7 +105,7 @@ async function readLabels(ctx: Ctx, tenantId: string, containerId: string): Prom
   }
 }
 
-/** What is open, then what is done, the newest first. */
+/** Open items, then done ones, newest first. */
 async function readItems(ctx: Ctx, tenantId: string, containerId: string): Promise<Section> {
   const rows = await ctx.tx<{ title: string; state: 'OPEN' | 'DONE'; due_at: string | null }[]>`
     select title, state, due_at from item where tenant_id = ${tenantId} and container_id = ${containerId} and deleted_at is null
@@ -124,10 +123,10 @@ export const lineOfItem = ({
   readonly due_at: string | null
 }): string => [title, ...(state === 'DONE' ? ['done'] : []), ...(due_at === null ? [] : [`due ${due_at}`])].join('; ')
 
-/** Of one line, in UTF-16 units: a long description leaves room for the rest. */
+/** The limit of one line, in UTF-16 units, so that a long description leaves room for the rest. */
 const lineLength = 1000
 
-/** The sections as text, each line on one line; what does not fit is left out from the end. */
+/** The sections as text, one line for each entry; what does not fit is cut from the end. */
 function outline(parts: readonly Section[]): string {
   const lines = parts
     .filter((part) => part.lines.length > 0)

@@ -1,15 +1,15 @@
 /**
- * The tokens of a workspace's day, counted against `ai_tokens_per_day`.
+ * The tokens that a workspace uses in a day, counted against `ai_tokens_per_day`.
  *
  *    reserve: the call's bound is added, or refused ──▶ the call ──▶ settle: bound → reported
  *
- * The bound of a call is what it cannot exceed: a token is at least one byte of what is
- * sent, and the answer's length is asked for. So the day's count is never above what it
- * may be, however many calls run at once; both ends are one statement on one row, and no
- * transaction is open while the model thinks.
+ * The bound of a call is the most that it can use: a token is at least one byte of what is sent,
+ * and the call limits the answer's length. So the day's count never exceeds the quota, however many
+ * calls run at once. Reserving and settling each change the count in one statement on one row, and
+ * no transaction is open while the model works.
  *
- * A call that fails costs nothing. One that reports no tokens, or whose daemon died under
- * it, costs its bound. The day is the one in which the call left, in the workspace's zone.
+ * A failed call costs nothing. A call that reports no tokens, or whose daemon died meanwhile, costs
+ * its bound. The day is the one in which the call started, in the workspace's time zone.
  *
  * Spec: TenantQuotas, ai_tokens_per_day; T-39.
  */
@@ -25,7 +25,7 @@ export interface Reservation {
   readonly tokens: number
 }
 
-/** What a server puts around the messages. */
+/** Tokens that a server adds around the messages. */
 const framingTokens = 256
 
 /** No call for this question uses more tokens. */
@@ -36,12 +36,12 @@ export const boundOf = ({ instruction, content, maxAnswerTokens }: Question) =>
 export const dayIn = (zone: string, at: Date): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' }).format(at)
 
-/** Days before the running one that are kept for whoever asks what was used. */
+/** Days before the current one that are kept, so that past use can be looked up. */
 const keptDays = 31
 
 export const aiQuotas = {
   ai_tokens_per_day: {
-    /** Of the running day, calls under way included. */
+    /** Of the current day, calls in progress included. */
     async used(ctx, tenantId) {
       const day = await readToday(ctx, tenantId)
       const [row] = await ctx.tx<{ tokens: Integer }[]>`
@@ -61,13 +61,13 @@ export const aiQuotas = {
   },
 } satisfies Partial<QuotaCounts>
 
-/** Sets a call's bound aside, as the workspace in force. Refuses quota.exceeded. */
+/** Reserves a call's bound for the workspace in force. Refuses quota.exceeded. */
 export async function reserveTokens(ctx: Ctx, tenantId: string, tokens: number): Promise<Reservation> {
   await spend(ctx, aiQuotas, 'ai_tokens_per_day', { tenantId, amount: tokens })
   return { tenantId, day: await readToday(ctx, tenantId), tokens }
 }
 
-/** Puts what was reported in place of the bound. */
+/** Replaces the bound by the reported tokens. */
 export async function settleTokens(ctx: Ctx, reservation: Reservation, reported: ReportedTokens): Promise<void> {
   const { tenantId, day, tokens } = reservation
   if (reported === undefined || reported === tokens) return
@@ -75,7 +75,7 @@ export async function settleTokens(ctx: Ctx, reservation: Reservation, reported:
     update ai_usage set tokens = greatest(0, tokens + ${reported - tokens}) where tenant_id = ${tenantId} and day = ${day}`
 }
 
-/** The workspace's running day, which is the same throughout a transaction. */
+/** The workspace's current day; it does not change within a transaction. */
 async function readToday({ tx }: Ctx, tenantId: string): Promise<string> {
   const [row] = await tx<{ zone: string; at: string }[]>`
     select default_time_zone as zone, now() as at from tenant where id = ${tenantId}`

@@ -1,9 +1,9 @@
 /**
  * The workspace's own trail, newest first.
  *
- * Ordered by the moment and the id, not by the id alone: ids are made by the daemons' clocks, the
- * moment by the database's. Each filter alone has an index in that order (migration 0019), so a page
- * costs the same at any length of the trail. Spec: ours; decision 0103.
+ * Ordered by time and id, not by id alone: ids come from the daemons' clocks, the time comes from the database's. Each
+ * filter alone has an index in that order (migration 0019), so a page costs the same at any length of the trail. Spec:
+ * ours; decision 0103.
  */
 
 import type { AuditEntry, auditOperations as ops } from '../../contract/audit/operations.ts'

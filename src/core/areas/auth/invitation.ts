@@ -1,8 +1,8 @@
 /**
  * Invitations: a token that lets one account in, once.
  *
- * Unknown, used, expired, of an account that has lost its role: one refusal, so that a token tells nothing to whoever guesses.
- * Spec: decisions 2, `POST /auth/invitations:inspect` and `:redeem`.
+ * An unknown, used or expired token, and one of an account without a role, get the same refusal, so that guessing
+ * reveals nothing. Spec: decisions 2, `POST /auth/invitations:inspect` and `:redeem`.
  */
 
 import type { invitationOperations as ops, Session } from '../../contract/auth/operations.ts'
@@ -39,7 +39,7 @@ export async function inspectInvitation(
   return { workspace: { slug, display_name }, email, expires_at }
 }
 
-/** Looks first, so that a wrong token costs no hash; then hashes with no transaction open. */
+/** Looks the token up first, so that a wrong one costs no hash; then hashes with no transaction open. */
 export async function hashForInvitation(
   installation: Installation,
   actor: Actor,
@@ -55,7 +55,10 @@ export async function hashForInvitation(
   })
 }
 
-/** Joins the workspace and signs in. Two at once: exactly one succeeds. Refuses auth.invitation_invalid, tenant_suspended. */
+/**
+ * Joins the workspace and signs in. Of two uses at once exactly one succeeds. Refuses auth.invitation_invalid,
+ * tenant_suspended.
+ */
 export async function redeemInvitation(
   ctx: Ctx,
   { body }: Received<typeof ops.redeemInvitation>,

@@ -1,16 +1,16 @@
 /**
- * LOCAL_RUNTIME: the API of Ollama, which a machine of the operator's own serves. The
- * base URL is the server's, without `/api`.
+ * LOCAL_RUNTIME: the API of Ollama, on a machine of the operator. The base URL is the server's,
+ * without `/api`.
  *
- * The server cuts a question that is longer than its context off without a word, so the
- * context is asked for that holds the longest question we ask.
+ * The server silently truncates a question that is longer than its context, so each call asks for a
+ * context that holds our longest question.
  */
 import { z } from 'zod'
 import { type Adapter, named, type OpenedModel } from '../adapter.ts'
 import { type Exchange, understood } from '../exchange.ts'
 import { reportedTokens, sumOf } from '../reported-tokens.ts'
 
-/** In tokens: 16 KiB of text in any language, and the answer. */
+/** In tokens: enough for 16 KiB of text in any language, and for the answer. */
 const contextTokens = 8192
 
 const counts = { prompt_eval_count: reportedTokens, eval_count: reportedTokens }

@@ -1,4 +1,6 @@
-/** NOOP: a model that says nothing and calls nobody, for an installation that tries out who may ask what. Spec: AiProviderKind. */
+/**
+ * NOOP: answers an empty text and makes no call; for an installation that tries out permissions. Spec: AiProviderKind.
+ */
 import type { Adapter } from '../adapter.ts'
 
 export const noop: Adapter = {

@@ -1,9 +1,9 @@
 /**
- * VENDOR_COMPATIBLE: the chat completions and embeddings that OpenAI began and many
- * vendors and gateways speak. The base URL ends where `/chat/completions` follows.
+ * VENDOR_COMPATIBLE: the API of OpenAI for chat completions and embeddings, which many vendors and
+ * gateways offer. The base URL is the part before `/chat/completions`.
  *
- * Newer models refuse `max_tokens` and want `max_completion_tokens`, most servers know
- * the former only; the refusal names the parameter, so the other is tried then.
+ * Newer models refuse `max_tokens` and want `max_completion_tokens`; most servers know only
+ * `max_tokens`. The refusal names the parameter, so the adapter then tries the other one.
  */
 import { z } from 'zod'
 import { type Adapter, named, type OpenedModel, type Question } from '../adapter.ts'
@@ -22,7 +22,7 @@ const Answered = z.object({
 })
 const Embedded = z.object({ data: z.tuple([z.object({ embedding: z.array(z.number()).min(1) })], z.unknown()), usage })
 
-/** What a vendor refuses a parameter with. */
+/** The body with which a vendor refuses a parameter. */
 const RefusedParameter = z.object({ error: z.object({ param: z.literal('max_tokens') }) })
 
 export function vendorCompatible(exchange: Exchange, model: OpenedModel): Adapter {

@@ -1,9 +1,9 @@
 /**
  * AI models offered to every workspace: listed, offered, replaced whole, removed.
  *
- * The base URL passes the egress guard before anything is stored, and again at every
- * call. The key is one sealed value, bound to the model; nothing answers it. The journal
- * names the members that moved, and never their values.
+ * The egress guard checks the base URL before anything is stored, and again at every call. The key
+ * is one sealed value, bound to the model; no operation answers it. The journal names the members
+ * that changed, never their values.
  *
  * Spec: Admin: AI models; decisions 4, OfferedAiModel; T-17.
  */
@@ -26,7 +26,7 @@ import { newId } from '../../../kernel/values/id.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { apiKeyOf } from '../models.ts'
 
-/** Models as they are answered; `which` is what follows `where`. */
+/** Models in the form of the answer; `which` is the condition after `where`. */
 const readModels = (ctx: Ctx, which: ReturnType<Tx['part']>) => ctx.tx<OfferedAiModel[]>`
   select id, display_name, processor, kind, base_url, completion_model, embedding_model, jurisdiction, created_at, updated_at, version,
          exists (select from sealed_value s where s.tenant_id = ${installationScope} and s.kind = 'ai.api_key' and s.owner_id = m.id) as has_api_key,
@@ -40,7 +40,7 @@ export async function listAiProviders(ctx: Ctx): Promise<Answer<typeof ops.listA
 
 const readModel = async (ctx: Ctx, id: string) =>
   (await readModels(ctx, ctx.tx.part`id = ${id}`))[0] ?? refuse('not_found')
-/** Looks the base URL up with no transaction open. Refuses egress.forbidden. */
+/** Checks the base URL, DNS included, with no transaction open. Refuses egress.forbidden. */
 export async function vetBaseUrl(
   installation: Installation,
   _actor: Actor,
@@ -52,7 +52,7 @@ export async function vetBaseUrl(
     await egress.vet(url.hostname, portOf(url))
   } catch (error) {
     if (error instanceof EgressRefused) refuse('egress.forbidden')
-    // A name that cannot be looked up now may be tomorrow; it is vetted again at every call.
+    // A name that DNS cannot resolve now may resolve later; every call checks it again.
   }
 }
 
@@ -71,8 +71,8 @@ export async function offerAiProvider(
 }
 
 /**
- * Sets the configuration whole. An absent key keeps the sealed one, an empty one clears it; what changes
- * nothing keeps the version. Refuses not_found, precondition.failed, ai.third_country_not_confirmed.
+ * Replaces the whole configuration. An absent key keeps the sealed one, an empty key removes it. If nothing changes,
+ * the version stays. Refuses not_found, precondition.failed, ai.third_country_not_confirmed.
  */
 export async function replaceAiProvider(
   ctx: Ctx,
@@ -84,7 +84,7 @@ export async function replaceAiProvider(
   const columns = columnsOf(body)
   const moved = [
     ...(Object.keys(columns) as (keyof typeof columns)[]).filter((name) => columns[name] !== model[name]),
-    // Whether a key is another one than before cannot be told without opening that.
+    // Any new key counts as a change: a comparison would have to open the sealed one.
     ...(body.api_key || (body.api_key === '' && model.has_api_key) ? ['api_key'] : []),
   ]
   if (moved.length === 0) return model
@@ -100,7 +100,9 @@ export async function replaceAiProvider(
   return readModel(ctx, providerId)
 }
 
-/** Removes a model and its key; choices of it stay, and answer nothing. Refuses not_found, precondition.failed. */
+/**
+ * Removes a model and its key. Workspaces' choices of it stay, without effect. Refuses not_found, precondition.failed.
+ */
 export async function removeAiProvider(ctx: Ctx, { providerId }: Received<typeof ops.removeAiProvider>): Promise<void> {
   const model = await lockModel(ctx, providerId)
   ctx.unchanged(model.version)
@@ -114,7 +116,7 @@ export async function removeAiProvider(ctx: Ctx, { providerId }: Received<typeof
 async function lockModel(ctx: Ctx, id: string): Promise<OfferedAiModel> {
   const [locked] = await ctx.tx`select id from ai_model where id = ${id} for update`
   if (!locked) refuse('not_found')
-  // In a statement of its own: the one that waits for the lock sees other tables as they were before it waited.
+  // A separate statement: the one that waits for the lock sees other tables as they were before it waited.
   return readModel(ctx, id)
 }
 
@@ -124,7 +126,7 @@ async function checkConfirmed(ctx: Ctx, { jurisdiction }: Pick<OfferedAiModelCon
   if (!ai.third_country_confirmed) refuse('ai.third_country_not_confirmed')
 }
 
-/** The row of a configuration: what is absent is unset. */
+/** The row of a configuration: an absent member becomes null. */
 const columnsOf = ({ api_key: _, ...plain }: OfferedAiModelConfiguration) => ({
   ...plain,
   completion_model: plain.completion_model ?? null,

@@ -1,4 +1,4 @@
-/** `:test`: asks an offered model something small, and says what fails. Spec: ours. */
+/** `:test`: asks an offered model a short question, and says which step fails. Spec: ours. */
 
 import type { AiProbeStep, aiProviderOperations as ops } from '../../../contract/ai/offered.ts'
 import type { Answer, Received } from '../../../contract/operation.ts'
@@ -11,7 +11,7 @@ import { readModel } from '../models.ts'
 import { openAdapter } from '../open-adapter.ts'
 
 const question = { instruction: 'Answer with one word.', content: 'Are you there?', maxAnswerTokens: 16 }
-/** Of each step; the command line waits a minute for both. */
+/** The limit of each step; the command line waits a minute for both. */
 const stepMs = 25_000
 
 /** Asks with no transaction open. Refuses not_found, secret.unavailable. */
@@ -24,14 +24,15 @@ export async function probeModel(
   if (!model) refuse('not_found')
   const adapter = await openAdapter(installation, model.opened, stepMs)
   const steps: AiProbeStep[] = []
-  // A model for embeddings alone is asked for no completion; one for neither fails as it will for workspaces.
+  // A model for embeddings only is not asked for a completion. A model for neither is, and fails as it would for a
+  // workspace.
   const { completion_model, embedding_model } = model.opened
   if (completion_model !== null || embedding_model === null) steps.push(await step('complete', adapter))
   if (embedding_model !== null) steps.push(await step('embed', adapter))
   return steps
 }
 
-/** What came of it. */
+/** Answers the result of the steps. */
 export async function testAiProvider(
   _ctx: Ctx,
   _received: Received<typeof ops.testAiProvider>,

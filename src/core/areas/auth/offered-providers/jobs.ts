@@ -8,14 +8,14 @@ import { tellAdministrators } from '../../mail/jobs.ts'
 /** Workspaces told in one transaction. */
 const batch = 200
 
-/** Writes it into the trail of each workspace that has the provider on, and queues the mails. */
+/** Writes the notice into the trail of each workspace that has the provider switched on, and queues the mails. */
 export const tellWorkspaces = defineJob({
   name: 'tell_workspaces',
   payload: z.object({
     providerId: z.guid(),
     name: z.enum(['provider_withdrawn', 'provider_ended', 'provider_restored']),
     at: moment,
-    /** The workspace that the batch before ended with. */
+    /** The last workspace of the previous batch. */
     after: z.guid().optional(),
   }),
   retryLimit: 5,
@@ -56,7 +56,7 @@ async function tellWorkspace(ctx: Ctx, tenantId: string, { providerId, name, at 
   await ctx.enqueue(tellAdministrators, { tenantId, noticeId, name, at })
 }
 
-/** Notes that an offer has ended, so that a clock that falls back offers nothing again, and tells the workspaces. */
+/** Records that an offer has ended, so that a clock that jumps back does not reopen it, and tells the workspaces. */
 export const endOffer = defineJob({
   name: 'end_offer',
   payload: z.object({ providerId: z.guid() }),
@@ -76,7 +76,9 @@ async function noteEnd(ctx: Ctx, providerId: string): Promise<void> {
   await ctx.enqueue(tellWorkspaces, { providerId, name: 'provider_ended', at: ended.withdraw_at })
 }
 
-/** Looks every minute for offers whose moment has come: a job that was lost, or came by a clock that ran ahead, is made good. */
+/**
+ * Looks every minute for offers that are due. This replaces a job that was lost, or that ran too early by a fast clock.
+ */
 export const endDueOffers = defineJob({
   name: 'end_due_offers',
   payload: z.object({}).nullish(),

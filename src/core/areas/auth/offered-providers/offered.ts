@@ -1,11 +1,11 @@
 /**
  * The installation's identity providers: listed, offered, changed, removed.
  *
- * Its connections, switches and secret go with a provider; accounts and live sessions stay.
- * Whoever changes one holds its row, which a workspace that switches it on holds as well:
- * a count that was confirmed is the count that is acted on.
+ * Removing a provider also removes its connections, switches and secret; accounts and live sessions
+ * stay. A change locks the provider's row, and so does a workspace that switches it on: a confirmed
+ * count of workspaces cannot change before the change is made.
  *
- * Elsewhere: the end of an offer (withdrawal.ts), who would be left outside (withdrawal-plan.ts).
+ * Elsewhere: the end of an offer (withdrawal.ts), who could no longer sign in (withdrawal-plan.ts).
  * Spec: Admin: identity providers, rules 1 to 4.
  */
 
@@ -52,7 +52,10 @@ export async function createIdentityProvider(
   return readOffered(ctx, id)
 }
 
-/** Sets a provider whole. Refuses not_found, precondition.failed, identity_provider.withdraw_instead, request.invalid. */
+/**
+ * Replaces a provider's whole configuration. Refuses not_found, precondition.failed,
+ * identity_provider.withdraw_instead, request.invalid.
+ */
 export async function changeIdentityProvider(
   ctx: Ctx,
   { providerId }: Received<typeof ops.changeIdentityProvider>,
@@ -98,7 +101,7 @@ export async function lockOffered(ctx: Ctx, providerId: string): Promise<Provide
   return (await lockProvider(ctx, installationScope, providerId)) ?? refuse('not_found')
 }
 
-/** How many workspaces have it on, whatever has become of the offer. */
+/** How many workspaces have it switched on, whatever the state of the offer. */
 export async function countWorkspacesOn(ctx: Ctx, providerId: string): Promise<number> {
   const [row] = await ctx.tx<{ count: number }[]>`
     select count(tenant_id)::int as count from provider_switch where provider_id = ${providerId}`
@@ -112,7 +115,9 @@ export async function readOffered(ctx: Ctx, providerId: string): Promise<Offered
   return { ...row, workspaces_on: await countWorkspacesOn(ctx, providerId) }
 }
 
-/** A group belongs to one workspace: the installation names one only where it is that workspace. Refuses request.invalid. */
+/**
+ * A group belongs to one workspace, so the installation may name a group only in single mode. Refuses request.invalid.
+ */
 async function checkInstallationGroup(ctx: Ctx, settled: Settled): Promise<void> {
   if (settled.newcomerGroupId === null) return
   const [only] =

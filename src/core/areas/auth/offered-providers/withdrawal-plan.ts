@@ -1,12 +1,13 @@
 /**
- * The plan of a withdrawal: whose last way in the provider is, workspace by workspace.
+ * The plan of a withdrawal: for each workspace, the people who can sign in only through this
+ * provider.
  *
- * Left with no way in is an active person who could sign in through nothing else: who is
- * connected with no other provider that the workspace has on and whose offer stands, and who
- * has no password, or none that would serve. Passwords serve where the switches let them, and
- * where this was the last provider.
+ * An active person is in the plan if two things are true. The account is connected with no other
+ * provider that is in force in the workspace. It has no password, or passwords would not be
+ * accepted. Passwords are accepted if the switches allow them, or if this was the workspace's last
+ * provider.
  *
- * Operators see addresses here and nothing else of anybody: whom to warn is the point.
+ * Of a person operators see only the id, the address and the role, so that they know whom to warn.
  * Spec: Plans before destruction; Offered identity provider.
  */
 

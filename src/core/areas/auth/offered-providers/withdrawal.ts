@@ -5,9 +5,10 @@
  *      ▲ └─────────:withdraw, sooner, with the count─────────────────────────────────▶ │
  *      └──────────────:cancel-withdrawal──────────────────────────────────────────────┘
  *
- * A provider works until its moment, by the database's clock. What a workspace switched on
- * stays switched on: taken back, the offer serves those again who had it. The administrators
- * of each are told by mail when it is announced, when it ends and when it is taken back.
+ * A provider works until its `withdraw_at`, by the database's clock. The workspaces' switches stay
+ * on, so a cancelled withdrawal restores the provider for them. The administrators of each of these
+ * workspaces get a mail when the withdrawal is announced, when the offer ends and when the
+ * withdrawal is cancelled.
  *
  * Spec: Offered identity provider; Admin: identity providers, rule 5.
  */
@@ -29,7 +30,7 @@ const defaultDaysAhead = 14
 
 interface Moment {
   readonly withdraw_at: string
-  /** Less than a day ahead: too soon for anybody to be told in time, so it is now. */
+  /** Less than a day ahead: too soon to warn anybody in time, so the offer ends now. */
   readonly is_now: boolean
 }
 
@@ -59,7 +60,7 @@ export async function withdrawIdentityProvider(
   return readOffered(ctx, providerId)
 }
 
-/** The moment asked for, and which kind it is, by the database's clock. */
+/** The requested moment, and whether it counts as now, by the database's clock. */
 async function momentOf(ctx: Ctx, { withdraw_at }: Withdrawal): Promise<Moment> {
   const [moment] = await ctx.tx<Moment[]>`
     select case when wanted < now() + interval '1 day' then now() else wanted end as withdraw_at, wanted < now() + interval '1 day' as is_now
@@ -68,7 +69,7 @@ async function momentOf(ctx: Ctx, { withdraw_at }: Withdrawal): Promise<Moment> 
   return moment
 }
 
-/** Takes a withdrawal back; where there is none nothing changes and nothing is recorded. Refuses not_found. */
+/** Cancels a withdrawal. Without one, nothing changes and nothing is recorded. Refuses not_found. */
 export async function cancelIdentityProviderWithdrawal(
   ctx: Ctx,
   { providerId }: Received<typeof ops.cancelIdentityProviderWithdrawal>,

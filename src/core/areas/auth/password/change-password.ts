@@ -68,7 +68,9 @@ export async function endProofs(
   await endOtherSessions(ctx, of)
 }
 
-/** What belongs to the account and its workspace, and so has no place in its password; the workspace is in force. */
+/**
+ * Names of the account and its workspace, which its password must not be built on. The workspace's role is in force.
+ */
 export async function ownNames(ctx: Ctx, tenantId: string, accountId: string): Promise<readonly (string | null)[]> {
   const [row] = await ctx.tx<Record<string, string | null>[]>`
     select split_part(a.email, '@', 1) as local_part, a.email, a.display_name, t.slug, t.display_name as workspace_name

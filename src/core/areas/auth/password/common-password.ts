@@ -1,13 +1,13 @@
 /**
- * Whether a password is one that many people choose: by the shipped list, and by the
- * operator's own (blocklist.ts).
+ * Whether many people choose this password: by the shipped list, and by the operator's own
+ * (blocklist.ts).
  *
- * Compared in lower case: the password itself, the shorter text that it repeats, and what is
- * left of it without the digits and signs around a word, because `dragon12345!` is guessed
- * right behind `dragon`. What is taken away must not be more than what is left, so that a
- * word in a long random password harms nobody.
+ * Three forms are compared, in lower case: the password itself, the shorter text that it repeats,
+ * and the word without the digits and symbols around it, because attackers guess `dragon12345!`
+ * right after `dragon`. The removed part must not be longer than the rest, so that a word inside a
+ * long random password does no harm.
  *
- * Linear in the length of the password; no pattern of the list is ever run.
+ * The time is linear in the length of the password; entries of the list are never run as patterns.
  */
 import { commonPasswords } from './common-passwords.ts'
 
@@ -20,20 +20,20 @@ export function isCommonPassword(password: string, isOnOtherList: (form: string)
   return isRepetition(password) || formsOf(password).some((form) => list.has(form) || isOnOtherList(form))
 }
 
-/** `121212121212`, `abcabcabc`: at most four signs, three times or more. */
+/** `121212121212`, `abcabcabc`: at most four characters, three times or more. */
 const isRepetition = (password: string) => {
   const unit = unitOf(password.toLowerCase())
   return unit.length <= 4 && unit.length * 3 <= password.length
 }
 
-/** The forms that are looked up, without doubles. */
+/** The forms that are looked up, without duplicates. */
 export function formsOf(password: string): readonly string[] {
   const whole = password.toLowerCase()
   const forms = [whole, unitOf(whole)]
   return [...new Set([...forms, ...forms.map(wordOf)])]
 }
 
-/** `abcabcabc` → `abc`: the shortest text that the password is made of again and again. */
+/** `abcabcabc` → `abc`: the shortest text that the password repeats. */
 function unitOf(text: string): string {
   const at = `${text}${text}`.indexOf(text, 1)
   return at > 0 && at < text.length ? text.slice(0, at) : text

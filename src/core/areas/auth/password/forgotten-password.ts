@@ -1,13 +1,13 @@
 /**
- * A forgotten password: a mail with a link, and a new password for whoever holds it.
+ * A forgotten password: a mail with a link, and a new password for the holder of the link.
  *
- *    :forgot ──job──▶ mail goes, its token is minted ──:reset──▶ new password, every session over
+ *    :forgot ──job──▶ mail goes, its token is minted ──:reset──▶ new password, every session ends
  *                       └─ an hour passes, another mail goes, or it was used ─▶ 410
  *
- * A known and an unknown address answer alike and cost alike: both queue a job, which finds
- * out. The token is minted when the mail leaves and kept as a hash: no queue, no log and no
- * dump ever holds it (docs/decisions/0052). The link carries it behind a `#`, which browsers
- * send to nobody.
+ * A known and an unknown address get the same answer at the same cost: both queue a job, and the
+ * job looks the account up. The token is created when the mail is sent and stored only as a hash,
+ * so no queue, log or dump ever holds it (docs/decisions/0052). In the link it follows a `#`, which
+ * browsers do not send to servers.
  *
  * Spec: Admin: workspaces, rule 2; InstanceSettings (password_self_service_reset).
  */
@@ -37,16 +37,18 @@ import { hashNewPassword, passwordFaults, writePassword } from './new-password.t
 
 const linkMinutes = 60
 const mailsPerHour = 5
-/** Asked for again within the minute, no further mail is queued. */
+/** A second request within this time queues no further mail. */
 const singletonSeconds = 60
 
-/** Queues the mail. Refuses auth.password_disabled, auth.password_reset_disabled; nothing else, whoever is asked for. */
+/**
+ * Queues the mail. Refuses auth.password_disabled, auth.password_reset_disabled; nothing else, whatever the address is.
+ */
 export async function forgetPassword(ctx: Ctx, { body }: Received<typeof ops.forgetPassword>): Promise<void> {
   const facts = await readSignIn(ctx, body.workspace ?? '', body.email)
   if (switchedOff(facts)) refuse('auth.password_disabled')
   const { signIn } = await readSettings(ctx)
   if (!signIn.password_self_service_reset && !facts.openedUntil) refuse('auth.password_reset_disabled')
-  // An address that nobody has queues a job as well: the queue tells nobody, and the call takes as long.
+  // An unknown address queues a job as well, so that neither the queue nor the time of the call tells it apart.
   const [tenantId, accountId] = [facts.tenantId, facts.account?.id ?? newId()]
   const singletonKey = subjectOf(`forgot ${body.workspace ?? ''}`, body.email).toString('hex')
   await ctx.enqueue(sendPasswordReset, { tenantId, accountId }, { singletonKey, singletonSeconds })
@@ -54,15 +56,15 @@ export async function forgetPassword(ctx: Ctx, { body }: Received<typeof ops.for
 
 const sender: SystemActor = { kind: 'SYSTEM', job: 'send_password_reset' }
 
-/** Mints the token and sends it; the one of a mail before it serves no more. */
+/** Creates the token and sends it; the token of an earlier mail stops working. */
 export const sendPasswordReset = defineJob({
   name: 'send_password_reset',
   payload: z.object({ tenantId: z.guid(), accountId: z.guid() }),
-  // A link lives an hour; whoever waits longer than that for a mail asks again.
+  // A link is valid for an hour; a person who has waited longer for the mail asks again.
   retryLimit: 6,
   retryDelaySeconds: 30,
   longestRetryDelaySeconds: 900,
-  // As many connections as a relay lets one sender have.
+  // As many connections as a mail relay allows one sender.
   atOnce: 5,
   async run(installation, { tenantId, accountId }) {
     const made = await installation.transaction(sender, { tenantId }, (ctx) => mintReset(ctx, tenantId, accountId))
@@ -84,7 +86,7 @@ interface Asker {
   readonly sent: number
 }
 
-/** Undefined where nobody is to be written to: no such account, none that may sign in, or too many mails already. */
+/** Undefined if no mail is to be sent: no such account, one that may not sign in, or too many mails already. */
 async function mintReset(ctx: Ctx, tenantId: string, accountId: string) {
   void lockAccount(ctx, { tenantId, accountId })
   const [asker] = await ctx.tx<Asker[]>`
@@ -110,7 +112,7 @@ async function mintReset(ctx: Ctx, tenantId: string, accountId: string) {
 const voidResets = (ctx: Ctx, tenantId: string, accountId: string) =>
   ctx.tx`update password_reset set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
 
-/** Where the link leads: the daemon's own page (daemon/password-page.ts). The token stands behind the `#`. */
+/** The link: the daemon's own page (daemon/password-page.ts), with the token after the `#`. */
 function resetLink({ publicUrl }: Installation['config'], slug: string, token: string): string {
   const base = publicUrl.replace('{slug}', slug).replace(/\/$/, '')
   return `${base}/set-password#${token}`
@@ -123,7 +125,7 @@ interface ResetRow {
   readonly email: string
 }
 
-/** Looks first, so that a wrong token costs no hash. */
+/** Looks the token up first, so that a wrong one costs no hash. */
 export async function hashForReset(
   installation: Installation,
   actor: Actor,
@@ -190,7 +192,7 @@ async function findReset(ctx: Ctx, token: string): Promise<ResetRow> {
   return found
 }
 
-/** Which rules a password breaks, found out with no transaction open: a blocklist is a file. */
+/** Which rules a password breaks. Checked with no transaction open, because a blocklist is a file. */
 export async function prepareCheck(
   installation: Installation,
   _: Actor,
@@ -200,7 +202,7 @@ export async function prepareCheck(
   return passwordFaults(installation, settings, body.password, body.names ?? [])
 }
 
-/** Says whether a password would do. */
+/** Says whether a password would be accepted. */
 export const checkPassword = async (
   _: Ctx,
   __: Received<typeof ops.checkPassword>,

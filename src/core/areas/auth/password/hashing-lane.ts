@@ -5,15 +5,15 @@
  *         └─▶ waits at its place ──lowest place first──▶ hashed
  *                   └─ too many wait: the highest place is refused (503)
  *
- * A hash takes a core for 30 ms, so that few are made at a time and the others wait. A place
- * is the number of hashes begun before the call came, plus eight for each call of the same
- * source that is ahead of it, plus one for each of the same workspace. So a source that asks
- * for one hash goes before the second of a source that asks for thirty, a workspace that few
- * sign in to goes before one that many sources flood, and everybody's turn comes, because the
- * count of hashes goes on.
+ * A hash takes a core for 30 ms, so only a few are made at a time and the others wait. A call's
+ * place is the number of hashes begun before it came, plus eight for each call of the same source
+ * ahead of it, plus one for each call of the same workspace ahead of it. So the only call of one
+ * source goes before the second call of a source that sends thirty. A workspace with few sign-ins
+ * goes before one that many sources flood. Every call gets its turn, because the number of hashes
+ * begun keeps growing.
  *
- * Who is signed in has a lane that no stranger enters; there the source is the account.
- * Spec: decisions 7, Overload.
+ * Signed-in callers have a lane of their own, in which the source is the account. Spec: decisions
+ * 7, Overload.
  */
 import { availableParallelism } from 'node:os'
 import { Problem } from '../../../contract/problem.ts'
@@ -24,7 +24,7 @@ export interface Hasher {
   readonly isSignedIn: boolean
   /** The address that the call came from, or the account. */
   readonly source: string
-  /** Its id; or what the caller called it, where there is none. */
+  /** Its id; if there is no such workspace, the name that the caller gave. */
   readonly workspace: string
 }
 
@@ -58,7 +58,7 @@ const perSource = 8
 
 export function openLane({ width, mostWaiting, mostOfOne }: LaneBounds): Lane {
   const working = new Set<Entry>()
-  /** In the order in which they came. */
+  /** In order of arrival. */
   const waiting = new Set<Entry>()
   let begun = 0
 
@@ -71,7 +71,7 @@ export function openLane({ width, mostWaiting, mostOfOne }: LaneBounds): Lane {
     entry.begin()
   }
 
-  /** Lets the entry wait, in the place of whoever would be the last. */
+  /** Lets the entry wait. If the queue is full, the entry with the highest place is refused. */
   const admit = (entry: Entry) => {
     const last = waiting.size < mostWaiting ? undefined : extreme(waiting, (place, other) => place >= other)
     if (last && last.place <= entry.place) return entry.refuse()
@@ -119,8 +119,8 @@ function extreme(entries: Iterable<Entry>, isBefore: (place: number, other: numb
 }
 
 /**
- * One core is left to everything else, and of the four threads on which the runtime hashes,
- * reads files and looks up names, one at least.
+ * One core is left for everything else. Of the four threads on which the runtime hashes, reads
+ * files and resolves names, at least one stays free.
  */
 const forAnybody = openLane({
   width: Math.min(2, Math.max(1, availableParallelism() - 1)),

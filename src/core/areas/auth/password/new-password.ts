@@ -1,9 +1,9 @@
 /**
  * A new password, wherever it comes from: set-up, an invitation, a change, a reset.
  *
- * It is held against the rules with no transaction open, because a blocklist is a file and
- * each earlier password costs a hash of 30 ms; then `writePassword` stores it in the
- * transaction of the rule.
+ * It is checked against the rules with no transaction open, because a blocklist is a file and each
+ * earlier password costs a hash of 30 ms. Then `writePassword` stores it in the transaction of the
+ * rule.
  *
  * Spec: InstanceSettings (password switches).
  */
@@ -25,11 +25,11 @@ export interface NewPassword {
   /** On whose behalf it is hashed. */
   readonly hasher: Hasher
   readonly password: string
-  /** Where it stands in the body, e.g. `/new_password`. */
+  /** Its place in the body, e.g. `/new_password`. */
   readonly pointer: string
   /** What belongs to the account and its workspace. */
   readonly names: readonly (string | null | undefined)[]
-  /** The account whose earlier passwords do not serve again; absent for one that has had none. */
+  /** The account whose earlier passwords may not be used again; absent for an account that has had none. */
   readonly account?: { readonly tenantId: string; readonly id: string }
 }
 
@@ -47,7 +47,7 @@ export async function hashNewPassword(installation: Installation, given: NewPass
   return hashPassword(given.hasher, given.password)
 }
 
-/** Every rule that a new password breaks, but for those it was before. Refuses auth.blocklist_unusable. */
+/** Every rule that a new password breaks, except the rule about earlier passwords. Refuses auth.blocklist_unusable. */
 export async function passwordFaults(
   { config }: Installation,
   { signIn, blocklistFile }: Settings,
@@ -64,7 +64,10 @@ export async function passwordFaults(
   })
 }
 
-/** A list that was named and cannot be read lets nothing through: nobody would notice that it had stopped to count. */
+/**
+ * A configured list that cannot be read refuses every password: otherwise nobody would notice that it no longer
+ * applies.
+ */
 async function usable(list: Promise<Blocklist>): Promise<Blocklist> {
   try {
     return await list
@@ -74,7 +77,7 @@ async function usable(list: Promise<Blocklist>): Promise<Blocklist> {
   }
 }
 
-/** The hashes that do not serve again: the one in force and those before it, `password_history` in all. */
+/** The hashes that may not be used again: the one in force and those before it, `password_history` in all. */
 async function readEarlier(
   ctx: Ctx,
   { tenantId, id }: { readonly tenantId: string; readonly id: string },
@@ -98,7 +101,7 @@ async function isOneOf({ hasher, password }: NewPassword, hashes: readonly strin
   return false
 }
 
-/** Stores the hash in the workspace in force, and keeps of those before it as many as the history asks for. */
+/** Stores the hash in the workspace in force, and keeps as many earlier hashes as the history asks for. */
 export async function writePassword(ctx: Ctx, tenantId: string, accountId: string, newHash: string): Promise<void> {
   const { signIn } = await readSettings(ctx)
   const kept = Math.max(0, signIn.password_history - 1)

@@ -1,9 +1,9 @@
 /**
- * What a new password must be: the installation's switches, applied. Pure; every rule that
- * is broken is named at once, and none repeats the password.
+ * The rules for a new password: applies the installation's switches. Pure. All broken rules are
+ * reported at once, and no report repeats the password.
  *
- * Lengths count code points. A password that is in force is never held against these: they
- * are for new ones. Spec: InstanceSettings (the thirteen password switches).
+ * Lengths count code points. The rules apply to new passwords only, never to one that is in force.
+ * Spec: InstanceSettings (the thirteen password switches).
  */
 import type { SignInValues } from '../../../contract/settings/defaults.ts'
 
@@ -35,10 +35,10 @@ export function faultsOf(password: string, rules: SignInValues, { names, isCommo
   return demands.filter(([isBroken]) => isBroken).map(([, broken]) => broken)
 }
 
-/** Shorter words stand in too many good passwords by accident. */
+/** Shorter words occur in too many good passwords by accident. */
 const shortestName = 4
 
-/** Whether a word of the account's or the workspace's own makes up a third of the password or more. */
+/** Whether a name of the account or the workspace makes up a third of the password or more. */
 function holdsAName(password: string, names: readonly string[]): boolean {
   const text = password.toLowerCase()
   return names

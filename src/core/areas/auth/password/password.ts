@@ -3,8 +3,8 @@
  *
  *    $argon2id$v=19$m=19456,t=2,p=1$<salt>$<hash>
  *
- * 19 MiB and two passes cost about 30 ms on one core, on a thread of the runtime's pool.
- * Elsewhere: who waits for whom (hashing-lane.ts).
+ * 19 MiB and two passes cost about 30 ms on one core, on a thread of the runtime's pool. Elsewhere:
+ * the order in which calls wait (hashing-lane.ts).
  */
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -24,10 +24,13 @@ export async function hashPassword(hasher: Hasher, password: string): Promise<st
   return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(nonce)}$${unpadded(hash)}`
 }
 
-/** A hash of no password at all: checked against when there is no account, so that both answers take as long. */
+/** A hash of no password. It is checked if there is no account, so that both answers take the same time. */
 const noPassword = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(randomBytes(16))}$${unpadded(randomBytes(32))}`
 
-/** Whether the password is the one; without a stored hash it costs the same and answers false. Refuses service.unavailable. */
+/**
+ * Whether the password matches the stored hash; without a stored hash it costs the same and answers false. Refuses
+ * service.unavailable.
+ */
 export async function isPassword(
   hasher: Hasher,
   password: string,

@@ -1,20 +1,21 @@
 /**
- * Who comes in through a provider.
+ * Who may sign in through a provider.
  *
  *    connected before ───────────────────────────────────▶ that account
  *    by an invitation's token ───────────────────────────▶ the invited account, connected now
  *    vouched address of an invited account ──────────────▶ that account, connected now
  *    vouched address of an active account ───────────────▶ that account, connected now
- *    nobody's address, and the provider brings people in ▶ a new account, connected now
+ *    unknown address, and provisioning allows it ────────▶ a new account, connected now
  *    anybody else ───────────────────────────────────────▶ turned away
  *
- * An address is compared exactly but for the case of ASCII letters: names fold accents away,
- * and an address that merely looks like somebody's is somebody else's.
+ * Addresses must match exactly, except for the case of ASCII letters. The folded form that finds
+ * the account also drops accents, and an address that only looks similar may be another person's.
  *
- * An operator's account is connected by the installation's own providers only: a workspace's
- * owner must not become an operator by naming a provider that says so.
+ * Only the installation's own providers connect an operator's account: a workspace's owner must not
+ * become an operator by configuring a provider that claims so.
  *
- * The workspace's role is in force, and the provider is held. Spec: IdentityProviderConfiguration.
+ * The workspace's role is in force, and the provider's row is locked. Spec:
+ * IdentityProviderConfiguration.
  */
 
 import { refuse } from '../../../contract/problem.ts'
@@ -55,7 +56,7 @@ export async function admit(ctx: Ctx, arrival: Arrival): Promise<Admission> {
   return admitByAddress(ctx, arrival)
 }
 
-/** The account that the provider named a moment ago, if it may still come in; locked. */
+/** The account that the provider named in an earlier call of this flow, if it may still sign in; locked. */
 export async function admitProved(ctx: Ctx, tenantId: string, accountId: string | null): Promise<Admission> {
   const [row] = await ctx.tx<{ id: string }[]>`
     select id from account where tenant_id = ${tenantId} and id = ${accountId} and state = 'ACTIVE' for update`
@@ -79,10 +80,10 @@ async function enter(ctx: Ctx, { tenantId, provider, claims }: Arrival, { id, st
   return admittedAs(id)
 }
 
-/** The token is the proof, as it is with a password: the provider's address need not be the invited one. */
+/** The token is the proof, as with a password, so the provider's address need not be the invited one. */
 async function joinByToken(ctx: Ctx, arrival: Arrival, invitationId: string): Promise<Admission> {
   const { tenantId } = arrival
-  // The account before its invitation, as everything that ends the two takes their locks.
+  // Locks the account before its invitation, as does everything that ends the two.
   void ctx.tx`
     select 1 from account where tenant_id = ${tenantId}
       and id = (select account_id from invitation where tenant_id = ${tenantId} and id = ${invitationId}) for update`
@@ -103,7 +104,7 @@ async function admitByAddress(ctx: Ctx, arrival: Arrival): Promise<Admission> {
 
   const accountId = await createNewcomer(ctx, arrival, address)
   if (accountId === undefined) {
-    // Somebody of that address came in at the same moment, most likely the same person in another window.
+    // Another sign-in created an account with this address at the same moment, most likely from another window.
     const twin = (await findConnected(ctx, arrival)) ?? (await findByAddress(ctx, tenantId, address))
     if (!twin) throw new Error('an address that was taken is free')
     return admitKnown(ctx, arrival, twin, address)
@@ -132,7 +133,7 @@ async function admitKnown(ctx: Ctx, arrival: Arrival, account: AccountRow, addre
   }
 }
 
-/** What becomes of somebody with the vouched address of an account. */
+/** What happens to a person whose vouched address belongs to an account. */
 export function meetingOf(
   { state, isOperator }: { readonly state: AccountRow['state']; readonly isOperator: boolean },
   provider: Pick<ProviderRow, 'tenant_id'>,

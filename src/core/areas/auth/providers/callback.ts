@@ -1,10 +1,10 @@
 /**
- * Coming back from a provider: the flow is spent, the code is traded for claims, and the
- * person they name signs in, joins, or is turned away.
+ * The return from a provider: the flow is spent, the code is exchanged for claims, and the person
+ * that the claims name signs in, joins, or is turned away.
  *
- * Whatever is wrong with the provider's answer (a foreign issuer, nonce or audience, a bad
- * signature, an expired token, one that is too large or too late) is one refusal,
- * auth.sign_in_failed; who is known to the provider but not admitted here is told so.
+ * Any fault in the provider's answer (a foreign issuer, nonce or audience, a bad signature, an
+ * expired token, one that is too large or too late) is the same refusal, auth.sign_in_failed. A
+ * person whom the provider knows but who is not admitted here is told so (auth.not_admitted).
  *
  * Spec: Index, Auth; IdentityProviderConfiguration.
  */
@@ -27,7 +27,7 @@ import { awaitFactor, bindingOf, type FlowRow, isProviderFailure, spendFlow } fr
 import { holdProviderInForce } from './in-force.ts'
 import { clientOf, inScope, type ProviderRow } from './provider-row.ts'
 
-/** What the provider said about whoever began this flow; undefined where it has said so before. */
+/** The flow, and the provider's claims about the person; undefined claims if an earlier call already received them. */
 export interface Returned {
   readonly flow: FlowRow
   readonly claims: Claims | undefined
@@ -58,7 +58,7 @@ export async function redeemFlow(
   return { flow, claims }
 }
 
-/** Answered, not thrown: an administrator who is asked for help finds the reason in the trail. */
+/** Returned, not thrown, so that the reason stays in the trail, where an administrator finds it. */
 async function turnAway(ctx: Ctx, { id }: ProviderRow, reason: TurnedAway): Promise<Problem> {
   await ctx.audit('sign_in.turned_away', { subject: { kind: 'identity_provider', id }, params: { reason } })
   return new Problem(reason === 'no_role' ? 'auth.sign_in_failed' : 'auth.not_admitted')
@@ -71,7 +71,11 @@ const clientFor = (ctx: Ctx, { tenant_id, provider_id }: FlowRow): Promise<OidcC
     return row && inScope(ctx, row.tenant_id, () => clientOf(ctx, row))
   })
 
-/** Signs in whom the claims name, behind the account's own second factor where it has one. Refuses auth.sign_in_failed, auth.not_admitted, auth.second_factor_required, auth.second_factor_failed, auth.second_factor_locked, auth.invitation_invalid, tenant_suspended, installation.recovering. */
+/**
+ * Signs in the person that the claims name, after the account's own second factor if it has one. Refuses
+ * auth.sign_in_failed, auth.not_admitted, auth.second_factor_required, auth.second_factor_failed,
+ * auth.second_factor_locked, auth.invitation_invalid, tenant_suspended, installation.recovering.
+ */
 export async function finishOidc(
   ctx: Ctx,
   { body }: Received<typeof ops.finishOidc>,
@@ -80,7 +84,7 @@ export async function finishOidc(
   const { tenant_id: tenantId } = flow
   return ctx.inWorkspace(tenantId, () =>
     admitted(ctx.tx, { workspace: tenantId }, async () => {
-      // Held until the commit: once a withdrawal is answered, nobody comes in through it any more.
+      // Locked until the commit: after a withdrawal is answered, nobody signs in through the provider any more.
       const provider = await holdProviderInForce(ctx, tenantId, flow.provider_id)
       if (!provider) refuse('auth.sign_in_failed')
       const admission = claims

@@ -1,7 +1,7 @@
 /**
- * A provider's configuration before it is stored: what is absent is settled, the rules of
- * its issuer are held, and the issuer is discovered. The same for a workspace's own provider
- * and for the installation's. Spec: IdentityProviderConfiguration; Admin: identity providers, rule 2; T-17.
+ * A provider's configuration before it is stored: fills in absent members, checks the rules of its issuer, and runs
+ * discovery on the issuer. The same for a workspace's own provider and for the installation's. Spec:
+ * IdentityProviderConfiguration; Admin: identity providers, rule 2; T-17.
  */
 
 import { refuse, refuseMember } from '../../../contract/problem.ts'
@@ -28,7 +28,10 @@ export interface Settled {
   readonly newcomerGroupId: string | null
 }
 
-/** Settles and discovers, with no transaction open. Refuses request.invalid, identity_provider.kind_mismatch, egress.forbidden, identity_provider.discovery_failed. */
+/**
+ * Fills in absent members and runs discovery, with no transaction open. Refuses request.invalid,
+ * identity_provider.kind_mismatch, egress.forbidden, identity_provider.discovery_failed.
+ */
 export async function settleAndDiscover(
   installation: Installation,
   _: Actor,
@@ -96,8 +99,8 @@ async function discoverNow(installation: Installation, { issuer, clientId }: Set
 }
 
 /**
- * What a change needs beyond what a creation does. Refuses identity_provider.withdraw_instead where `enabled` differs,
- * request.invalid where another issuer would get the sealed secret.
+ * The checks of a change that a creation does not need. Refuses identity_provider.withdraw_instead where `enabled`
+ * differs, request.invalid where another issuer would get the sealed secret.
  */
 export function checkChange(
   settled: Settled,

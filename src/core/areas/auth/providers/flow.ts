@@ -1,13 +1,13 @@
 /**
- * A sign-in under way: from the button to what the provider sends the browser back with.
+ * A sign-in in progress: from the button until the provider sends the browser back.
  *
  *    :start ─▶ flow ──ten minutes──▶ over
  *                └─:callback (once, also where it is then refused)─▶ over
  *
- * The flow token is given to the browser's session and to nobody else; the database has its
- * hash. State, nonce and PKCE verifier are derived from it. So a code that somebody else's
- * browser was made to bring opens nothing without the token that belongs to it, and whoever
- * reads the database can finish no sign-in. Spec: Index, Auth; ours: the flow token (docs/decisions/0081).
+ * Only the session of the browser gets the flow token; the database stores its hash. State, nonce and PKCE verifier are
+ * derived from it. So a code that an attacker plants in another browser is useless without the flow token that belongs
+ * to it, and somebody who reads the database cannot finish a sign-in. Spec: Index, Auth; ours: the flow token
+ * (docs/decisions/0081).
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Answer, Received } from '../../../contract/operation.ts'
@@ -27,7 +27,7 @@ import { clientOf, inScope } from './provider-row.ts'
 
 const flowMinutes = 10
 
-/** What is known of a flow that has begun: prepared with no transaction open. */
+/** The data of a new flow, prepared with no transaction open. */
 export interface Begun {
   readonly tenantId: string
   readonly providerScope: string
@@ -37,7 +37,7 @@ export interface Begun {
   readonly authorizationUrl: string
 }
 
-/** Three texts that only the holder of the token knows, and none of which tells another. */
+/** Three texts that only the holder of the token can derive. None of them reveals another. */
 export const bindingOf = (flowToken: string): Binding => ({
   state: derived(flowToken, 'state'),
   nonce: derived(flowToken, 'nonce'),
@@ -47,7 +47,10 @@ export const bindingOf = (flowToken: string): Binding => ({
 const derived = (flowToken: string, what: string) =>
   createHmac('sha256', flowToken).update(`svc oidc ${what}`).digest('base64url')
 
-/** Finds the provider and asks it where the browser goes. Refuses auth.sign_in_failed, auth.invitation_invalid, identity_provider.unavailable. */
+/**
+ * Finds the provider and asks it for the URL to which the browser goes. Refuses auth.sign_in_failed,
+ * auth.invitation_invalid, identity_provider.unavailable.
+ */
 export async function prepareFlow(
   installation: Installation,
   _: Actor,
@@ -61,7 +64,7 @@ export async function prepareFlow(
   return { ...found, token, hash, authorizationUrl }
 }
 
-/** Where the browser comes back to: an address of a page, encrypted unless it is on the person's own machine. */
+/** The URL to which the browser returns: https, or http on the person's own machine. */
 function checkRedirect(text: string): void {
   const url = URL.parse(text)
   const isLocal = url?.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
@@ -95,11 +98,11 @@ async function askProvider(egress: Egress, client: OidcClient, redirectUri: stri
   })
 }
 
-/** The provider, or the guard before it, and nothing of ours. */
+/** Whether the provider or the egress guard failed, and not our own code. */
 export const isProviderFailure = (error: unknown) =>
   error instanceof Error && (error.name === 'OidcFailure' || error.name === 'EgressRefused')
 
-/** Begins. Refuses tenant_suspended. */
+/** Stores the flow. Refuses tenant_suspended. */
 export async function startOidc(
   ctx: Ctx,
   { body }: Received<typeof ops.startOidc>,
@@ -125,11 +128,14 @@ export interface FlowRow {
   readonly provider_id: string
   readonly redirect_uri: string
   readonly invitation_id: string | null
-  /** Whom the provider has named already; what is missing is the account's own second factor. */
+  /** The account that the provider has already named; only its own second factor is missing. */
   readonly proved_account_id: string | null
 }
 
-/** Spends a flow, in a transaction of its own: of two callbacks exactly one goes on. Refuses auth.sign_in_failed. */
+/**
+ * Spends a flow, in a transaction of its own: of two callbacks at once exactly one continues. Refuses
+ * auth.sign_in_failed.
+ */
 export async function spendFlow(installation: Installation, flowToken: string, state: string): Promise<FlowRow> {
   if (!isTokenShaped(flowToken, 'flow')) refuse('auth.sign_in_failed')
   const [flow] = await installation.transaction(
@@ -143,7 +149,10 @@ export async function spendFlow(installation: Installation, flowToken: string, s
   return flow
 }
 
-/** Gives a spent flow back to whoever has yet to show the second factor of the account that the provider named. The workspace's role is in force. */
+/**
+ * Makes a spent flow usable again, for a person who must still show the second factor of the account that the provider
+ * named. The workspace's role is in force.
+ */
 export const awaitFactor = (ctx: Ctx, { tenant_id, id }: FlowRow, accountId: string) => ctx.tx`
   update sign_in_flow set used_at = null, proved_account_id = ${accountId} where tenant_id = ${tenant_id} and id = ${id}`
 

@@ -1,9 +1,9 @@
 /**
- * Which providers somebody may sign in through at this moment: those that the workspace has
- * on, its own, or the installation's while their offer stands.
+ * The providers through which people may sign in now: those that the workspace has switched on, its
+ * own, or the installation's while they are offered.
  *
- * Read in the transaction of whoever asks, never remembered: an offer ends at its moment,
- * and a switch holds from the next call on. The workspace's role is in force.
+ * Read in the caller's transaction, never cached: an offer ends exactly at its time, and a switch
+ * takes effect at the next call. The workspace's role is in force.
  */
 
 import { installationScope } from '../../../contract/vocabulary.ts'
@@ -11,7 +11,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { readSwitches } from '../../settings/settings.ts'
 import { inScope, lockProvider, type ProviderRow, providerColumns } from './provider-row.ts'
 
-/** What its button says. */
+/** The text of the provider's button. */
 export const shownAs = ({ display_name, issuer }: ProviderRow) => display_name ?? URL.parse(issuer)?.host ?? issuer
 
 interface SwitchRow {
@@ -26,10 +26,10 @@ export async function providersInForce(ctx: Ctx, tenantId: string): Promise<Prov
   return inOrder(rows.filter(({ state }) => state !== 'ENDED'))
 }
 
-/** The installation may let people in by passwords alone. */
+/** Whether the installation allows providers at all: it may allow passwords only. */
 const mayServe = async (ctx: Ctx) => (await readSwitches(ctx)).methods.value.includes('PROVIDER')
 
-/** What the workspace has on, whatever has become of the offers. */
+/** The providers that the workspace has switched on, whatever the state of their offers. */
 export async function providersOn(ctx: Ctx, tenantId: string): Promise<ProviderRow[]> {
   const switches = await ctx.tx<SwitchRow[]>`
     select provider_id, provider_scope from provider_switch where tenant_id = ${tenantId}`
@@ -41,16 +41,18 @@ export async function providersOn(ctx: Ctx, tenantId: string): Promise<ProviderR
 }
 
 /**
- * Whether the end of an offer has left the workspace without a provider: its accounts that
- * hold a password then sign in with it, whatever the switches say (Offered identity provider, row 3).
- * A workspace that never had a provider on is not meant: its switches hold.
+ * Whether the end of an offer has left the workspace without a provider: its accounts that have a password may then
+ * sign in with it, whatever the switches say (Offered identity provider, row 3). False for a workspace that never had a
+ * provider switched on: there the switches apply.
  */
 export async function isLeftOutside(ctx: Ctx, tenantId: string): Promise<boolean> {
   const rows = await providersOn(ctx, tenantId)
   return rows.length > 0 && rows.every(({ state }) => state === 'ENDED')
 }
 
-/** The provider, if the workspace has it on and its offer stands; it stays so until the commit. */
+/**
+ * The provider, if the workspace has it switched on and its offer has not ended. This does not change until the commit.
+ */
 export async function holdProviderInForce(
   ctx: Ctx,
   tenantId: string,
