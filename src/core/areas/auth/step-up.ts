@@ -1,10 +1,10 @@
 /**
  * Step-up: the proof that the account's own person is at the keyboard, for one call.
  *
- * A proof lives 300 seconds by the database's clock and serves once. It is bound to the
- * account and the bearer (session or token) that asked, and to one operation and target
- * where the request named them. Spending is one conditional update in a transaction of
- * its own: of two concurrent uses exactly one passes, and a refused call has spent it.
+ * A proof is valid for 300 seconds by the database's clock, and for one use. It is bound to the
+ * account and the bearer (session or token) that asked for it, and to one operation and target if
+ * the request named them. Spending is one conditional update in a transaction of its own: of two
+ * concurrent uses exactly one succeeds, and a call that is then refused has spent it all the same.
  *
  * Five failures, of password or second factor, in 15 minutes lock step-up for the account for 15 minutes.
  * Spec: Authentication, 4; decisions 2, Step-up.
@@ -26,16 +26,18 @@ import { countFailure, secondsLocked } from './sign-in/failed-attempts.ts'
 import { holdBearer } from './token/ending.ts'
 
 const proofSeconds = 300
-/** A clock that falls back farther than this must not lengthen a proof's life: one of the future is none. */
+/**
+ * A clock that jumps back by more than this must not make a proof live longer: a proof issued in the future is invalid.
+ */
 const backwardSeconds = 5
 
-/** What came of checking the account's own password before the transaction. */
+/** The result of checking the account's own password before the transaction. */
 export type Verdict =
   | { readonly is: 'right'; readonly passwordHash: string | null }
   | { readonly is: 'wrong' }
   | { readonly is: 'locked'; readonly seconds: number }
 
-/** Checks the account's own password with no transaction open; a locked account's is not even looked at. */
+/** Checks the account's own password with no transaction open; if the account is locked, it is not checked. */
 export async function proveOwnPassword(installation: Installation, actor: Actor, password: string): Promise<Verdict> {
   if (!isAccount(actor)) return { is: 'wrong' }
   const { tenantId, accountId } = actor
@@ -51,7 +53,10 @@ export async function proveOwnPassword(installation: Installation, actor: Actor,
     : { is: 'wrong' }
 }
 
-/** Mints a proof. Refuses auth.sign_in_failed and auth.second_factor_failed (and counts them), auth.second_factor_required, auth.step_up_locked, auth.unauthenticated where what asks has just ended. */
+/**
+ * Creates a proof. Refuses auth.sign_in_failed and auth.second_factor_failed (and counts them),
+ * auth.second_factor_required, auth.step_up_locked, auth.unauthenticated where the caller's credential has just ended.
+ */
 export async function stepUp(
   ctx: Ctx,
   { body }: Received<typeof ops.stepUp>,
@@ -77,7 +82,10 @@ export async function stepUp(
   return { step_up_token: token, expires_at: row?.expires_at ?? '' }
 }
 
-/** The refusal a verdict stands for. A wrong password is counted under the account's lock, so that many at once cannot outrun the limit. */
+/**
+ * The refusal for a verdict, if any. A wrong password is counted under the account's lock, so many attempts at once
+ * cannot exceed the limit.
+ */
 export async function refusalOf(ctx: Ctx, actor: AccountActor, verdict: Verdict): Promise<Problem | undefined> {
   if (verdict.is === 'locked') return locked(verdict.seconds)
   const [row] = await ctx.tx<{ password_hash: string | null }[]>`
@@ -93,7 +101,10 @@ export async function refusalOf(ctx: Ctx, actor: AccountActor, verdict: Verdict)
 const locked = (seconds: number) =>
   new Problem('auth.step_up_locked', {}, { headers: { 'retry-after': String(Math.ceil(seconds)) } })
 
-/** Spends a proof, in a transaction of its own. Refuses auth.step_up_required for any that is not right and fresh, tenant_suspended. */
+/**
+ * Spends a proof, in a transaction of its own. Refuses auth.step_up_required for a proof that is not right and fresh,
+ * tenant_suspended.
+ */
 export async function spendStepUp(
   installation: Installation,
   actor: AccountActor,

@@ -1,6 +1,6 @@
 /**
- * The archive format: names, limits and the manifest. docs/archive-format.md is written
- * for whoever reads archives; what it says and what this module says must be the same.
+ * The archive format: names, limits and the manifest. docs/archive-format.md describes it for
+ * readers of archives, and must agree with this module.
  *
  *    tenants/<tenant id>/<moment>-<job id>-<attempt>/
  *      <entity>.jsonl.zst …     one JSON object a line, zstd
@@ -21,7 +21,7 @@ export const fileNameOf = (entity: string) => `${entity}.jsonl.zst`
 /** Limits of what is read; what we write stays below them. */
 export const limits = {
   manifestBytes: 1024 * 1024,
-  /** Of one line without its line feed. A body of a request is smaller, whatever it holds. */
+  /** Of one line without its line feed. Every request body is smaller. */
   lineBytes: 16 * 1024 * 1024,
   files: 200,
   holds: 1000,
@@ -44,7 +44,7 @@ const ManifestFile = z.object({
 })
 export type ManifestFile = z.output<typeof ManifestFile>
 
-/** Unknown members are passed over, so that a later release may add some. */
+/** Unknown members are ignored, so that a later release may add some. */
 export const Manifest = z.object({
   format: z.literal(formatName),
   format_version: z.int().min(1),
@@ -57,7 +57,7 @@ export const Manifest = z.object({
   files: z.array(ManifestFile).max(limits.files),
   media: z.object({ count: whole, bytes: whole }),
   omitted: z.record(z.string(), z.string()),
-  /** Keys of the keyring without which the archive cannot be used; an export holds nothing that is sealed, and names none. */
+  /** Keys of the keyring without which the archive cannot be used; an export holds no sealed value, and names none. */
   sealed_under: z.array(z.string().max(32)).max(100).optional(),
 })
 export type Manifest = z.output<typeof Manifest>
@@ -73,7 +73,7 @@ const folder = 'tenants'
 export const folderOf = (tenantId: string) => `${folder}/${tenantId}`
 export const everyFolder = folder
 
-/** The path of an archive: nothing in it was chosen by anybody. `createdAt` is ISO 8601 in UTC. */
+/** The path of an archive; no user chooses any part of it. `createdAt` is ISO 8601 in UTC. */
 export const archivePath = ({ tenantId, createdAt, jobId, attempt }: ArchiveName) =>
   `${folderOf(tenantId)}/${createdAt.replace(/[-:]|\.\d+/g, '')}-${jobId}-${attempt}`
 
@@ -82,7 +82,7 @@ const pathShape = new RegExp(
   `^${folder}/(${id})/(\\d{4})(\\d\\d)(\\d\\d)T(\\d\\d)(\\d\\d)(\\d\\d)Z-(${id})-([1-9]\\d{0,2})$`,
 )
 
-/** What an archive's path says; undefined for anything that is not exactly such a path. */
+/** The parts of an archive's path; undefined for anything that is not exactly such a path. */
 export function readArchivePath(path: string): ArchiveName | undefined {
   const [, tenantId = '', year, month, day, hour, minute, second, jobId = '', attempt] = pathShape.exec(path) ?? []
   if (tenantId === '') return undefined

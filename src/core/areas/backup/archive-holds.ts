@@ -1,6 +1,6 @@
 /**
- * The legal holds of a workspace's archive, for `:replace-legal-holds`: the whole archive
- * is verified first, so that no hold is believed from one that was tampered with.
+ * The legal holds of a workspace's archive, for `:replace-legal-holds`: the whole archive is
+ * verified first, so that no hold is taken from an archive that was tampered with.
  *
  * Spec: Admin: workspaces, rule 3; LegalHoldRecord; T-26.
  */
@@ -26,7 +26,7 @@ const HoldLine = z.object({
   released_at: moment.nullable(),
 })
 
-/** As the specification has it. */
+/** In the form of the specification. */
 export interface LegalHoldRecord {
   readonly id: string
   readonly scope: { readonly kind: 'TENANT' | 'CONTAINER' | 'ITEM' | 'ACCOUNT'; readonly id: string | null }

@@ -1,12 +1,11 @@
 /**
- * Reads archives, believing nothing: an archive comes from a place that others write to.
+ * Reads archives and trusts nothing in them: others can write to the target.
  *
  *    path ─▶ manifest.json (≤ 1 MiB) ─▶ each file: bytes, SHA-256, zstd, lines, counts
  *
- * Memory is bounded whatever the archive holds: a file ends where the manifest says that
- * it does, a line at 16 MiB, the decompressor's window at 8 MiB. Every fault is
- * archive.invalid with a code for a reason, a path that is none archive.path_refused;
- * neither repeats what the archive said.
+ * Memory is bounded for every archive: a file is read up to the length in the manifest, a line up
+ * to 16 MiB, and the decompressor's window is at most 8 MiB. Every fault is archive.invalid with a
+ * code as its reason; an invalid path is archive.path_refused. Neither repeats text of the archive.
  *
  * Spec: Admin: workspaces, rule 3 (`archive`); T-26; docs/archive-format.md.
  */
@@ -28,7 +27,9 @@ import { type Store, StoreFailure } from './store.ts'
 
 export interface Archive {
   readonly manifest: Manifest
-  /** The rows of an entity, each checked as JSON object; the last one comes once the whole file has proved right. */
+  /**
+   * The rows of an entity, each checked to be a JSON object; the last one comes only after the whole file is verified.
+   */
   rows(entity: string): AsyncGenerator<Record<string, unknown>>
   /** Reads every file to its end. Refuses archive.invalid. */
   verify(): Promise<void>
@@ -90,14 +91,14 @@ function manifestOf(bytes: Buffer): Manifest {
   const value = parsed(bytes.toString('utf8'))
   if (value === undefined) return invalid('manifest')
   const { format, format_version } = value as { format?: unknown; format_version?: unknown }
-  // Before the rest: a newer format may look different in every other member.
+  // Checked first: a newer format may look different in every other member.
   if (format === formatName && typeof format_version === 'number' && format_version > formatVersion)
     return invalid('newer_format')
   const manifest = Manifest.safeParse(value)
   if (!manifest.success) return invalid('manifest')
   const entities = manifest.data.files.map(({ entity }) => entity)
   if (new Set(entities).size < entities.length) return invalid('manifest')
-  // Names follow from entities; anything else in their place would be somebody's path.
+  // File names follow from entities; any other name may be a path that an attacker chose.
   if (manifest.data.files.some(({ name, entity }) => name !== fileNameOf(entity))) return invalid('file_name')
   return manifest.data
 }
@@ -133,7 +134,7 @@ function rowOf(line: Buffer): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-/** The lines of a file; at its end, that it was what the manifest says. */
+/** The lines of a file. At its end, size and checksums are compared with the manifest. */
 async function* linesOf(file: ManifestFile, source: Readable): AsyncGenerator<Buffer> {
   const packed = createHash('sha256')
   const plain = createHash('sha256')
@@ -178,7 +179,7 @@ async function* linesOf(file: ManifestFile, source: Readable): AsyncGenerator<Bu
   if (packed.digest('hex') !== file.compressed_sha256 || plain.digest('hex') !== file.sha256) return invalid('checksum')
 }
 
-/** Pushes a source into a stream at the stream's own pace. What stops the source is what the stream's reader gets. */
+/** Writes a source into a stream at the stream's own pace. The stream's reader gets the error that stops the source. */
 async function feed(source: AsyncIterable<Buffer>, into: ReturnType<typeof createZstdDecompress>): Promise<void> {
   const ended = new Promise<void>((resolve) => into.once('close', resolve))
   try {
@@ -202,7 +203,7 @@ async function fetched(store: Store, path: string, missing: ArchiveFault): Promi
   }
 }
 
-/** Anything the decompressor complains of is a fault of the archive; a target that fails is the target's. */
+/** An error of the decompressor is a fault of the archive; an error of the store is a fault of the target. */
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof StoreFailure) return new Problem('backup.target_failed', { reason: error.reason })

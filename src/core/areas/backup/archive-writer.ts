@@ -2,9 +2,9 @@
  * Writes one workspace's archive into a folder of this machine: the files of one
  * snapshot, and the manifest that belongs to them.
  *
- * The folder is a spool. A snapshot holds back the clean-up of every row that dies
- * meanwhile, so it lasts as long as the database takes to say its rows, and not as long
- * as some target takes to swallow them (docs/decisions/0031).
+ * The folder is a spool. While a snapshot is open, PostgreSQL cannot clean up rows that die
+ * meanwhile. So the snapshot lasts only while the rows are read, not while a target receives them
+ * (docs/decisions/0031).
  *
  * Spec: Admin: workspaces, rule 4; docs/archive-format.md.
  */
@@ -25,15 +25,15 @@ export interface Writing {
   readonly jobId: string
   /** An empty folder that nobody else reads. */
   readonly folder: string
-  /** Is told how many rows are written. */
+  /** Called with the number of rows written. */
   readonly onRows: (done: number, total: number) => void
   readonly signal: AbortSignal
 }
 
-/** What leaves the compressor at a time. */
+/** The size of the compressor's output chunks. */
 const packedBytes = 64 * 1024
 
-/** Writes every file but the manifest, which is answered: it is put at the target last. */
+/** Writes every file except the manifest, and answers the manifest: it is put at the target last. */
 export async function writeArchive(tx: Tx, writing: Writing): Promise<Manifest> {
   const { tenantId, jobId } = writing
   const [snapshot] = await tx<{ slug: string; at: string }[]>`
@@ -52,7 +52,7 @@ export async function writeArchive(tx: Tx, writing: Writing): Promise<Manifest> 
       done += rows
       writing.onRows(done, total)
     })
-    // One snapshot: anything else means that a row was lost on the way.
+    // Both counts are of one snapshot: a difference means that a row was lost on the way.
     if (file.rows !== counts.get(entity)) throw new Error(`${entity.name}: ${file.rows} rows of ${counts.get(entity)}`)
     files.push(file)
   }
@@ -92,7 +92,7 @@ async function writeEntity(
   const written = pipeline(packer, measured, createWriteStream(join(folder, name), { flags: 'wx', mode: 0o600 }), {
     signal,
   })
-  written.catch(() => {}) // heard below, once the copy has noticed as well
+  written.catch(() => {}) // awaited below, after the copy has noticed as well
   const lines = new LineWriter(entity.columns, spare, (chunk, some) => {
     rows += some
     onRows(some)

@@ -1,7 +1,7 @@
 /**
- * What each kind of target takes: which members it needs, which it knows, and which of
- * them are secrets. A member that its kind does not know is refused, so that nobody
- * believes it counts.
+ * The config of each kind of target: its required members, its optional members, and which of them
+ * are secrets. A member that the kind does not know is refused, so that nobody believes that it has
+ * an effect.
  *
  * Spec: decisions 4, A backup target; T-25 (paths that cannot leave their folder).
  */
@@ -33,7 +33,7 @@ export interface SplitConfig {
 
 export type Secrets = Partial<Pick<NewTargetConfig, 'secret_access_key' | 'password' | 'private_key'>>
 
-/** Checks a config against its kind and parts what may be shown from what may not. Refuses request.invalid. */
+/** Checks a config against its kind and separates the secrets from the rest. Refuses request.invalid. */
 export function splitConfig(kind: TargetKind, config: NewTargetConfig): SplitConfig {
   const { needs, takes } = kinds[kind]
   for (const name of Object.keys(config) as Member[])
@@ -74,7 +74,9 @@ function checkValues(kind: TargetKind, config: NewTargetConfig): void {
 
 const segment = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/
 
-/** Whether a path stays below wherever it is put: plain names between single slashes, at most 16 of them. */
+/**
+ * Whether a path stays below the folder that it is joined to: plain names between single slashes, at most 16 of them.
+ */
 export function isRelativePath(path: string): boolean {
   const parts = path.split('/')
   return parts.length <= 16 && parts.every((part) => segment.test(part))

@@ -1,10 +1,10 @@
 /**
- * One value of a COPY's row as JSON, bytes to bytes: each function writes what stands in
- * `row` between `from` and `end` at `at` of `out`, and answers where it stopped.
+ * Converts one value of a COPY row to JSON, bytes to bytes: each function reads `row` from `from`
+ * to `end`, writes to `out` at `at`, and answers the position after its last byte.
  *
- * COPY escapes backspace, form feed, line feed, carriage return, tab and vertical tab as
- * `\b \f \n \r \t \v`, and a backslash as two; every other byte stands as it is, control
- * characters too. UTF-8 passes through both formats unchanged.
+ * COPY escapes backspace, form feed, line feed, carriage return, tab and vertical tab as `\b \f \n
+ * \r \t \v`, and a backslash as two; every other byte is unchanged, control characters too. UTF-8
+ * passes through both formats unchanged.
  */
 
 export type Cell = (row: Uint8Array, from: number, end: number, out: Uint8Array, at: number) => number
@@ -37,9 +37,9 @@ export function cellOf(type: string): Cell {
   }
 }
 
-/** At most so many bytes a row's values become, beside what each column's name and quotation marks take. */
+/** An upper bound of the bytes that a row's values become, without the columns' names and quotation marks. */
 export function roomFor(row: Uint8Array, most: number): number {
-  // `\u0001` is six bytes out of one; only for long rows is it worth counting.
+  // One byte can become six (`\u0001`). An exact count pays only for long rows.
   if (row.length * 6 <= most) return row.length * 6
   let room = row.length
   for (const byte of row) if (byte < 0x20 || byte === quote || byte === backslash) room += 5
@@ -63,7 +63,7 @@ const bytes: Cell = (row, from, end, out, at) => {
   return to
 }
 
-/** `2026-11-20 11:55:22.123456+00` as RFC 3339 has it; the session's time zone is UTC. */
+/** `2026-11-20 11:55:22.123456+00` in the form of RFC 3339; the session's time zone is UTC. */
 const moment: Cell = (row, from, end, out, at) => {
   out[at] = quote
   let to = at + 1
@@ -77,7 +77,7 @@ const moment: Cell = (row, from, end, out, at) => {
   return to + 1
 }
 
-/** The value without COPY's escapes: JSON already, whose own backslashes COPY has doubled. */
+/** Removes COPY's escapes. The value is JSON already; COPY has doubled its backslashes. */
 const json: Cell = (row, from, end, out, at) => {
   let to = at
   for (let i = from; i < end; i += 1) {
@@ -105,7 +105,7 @@ const string: Cell = (row, from, end, out, at) => {
   return to + 1
 }
 
-/** What follows a backslash of COPY's: JSON knows the same letters but v. */
+/** Writes the escape for a letter after COPY's backslash: JSON knows the same letters, except v. */
 function escaped(letter: number, out: Uint8Array, at: number): number {
   if (letter === 0x76) return control(0x0b, out, at)
   out[at] = backslash

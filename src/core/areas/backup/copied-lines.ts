@@ -1,13 +1,13 @@
 /**
  * The rows of one entity as JSON Lines.
  *
- * PostgreSQL copies the rows out as text, which costs it a third of what its own JSON
- * functions take, and this process turns each row's bytes into a line's bytes: no string is
- * made, and lines gather in a few buffers that are used again and again, so memory stays
- * constant whatever the table holds.
+ * PostgreSQL copies the rows out as text, which costs it a third of its own JSON functions. This
+ * process converts each row's bytes to a line's bytes without making strings. Lines are collected
+ * in a few buffers that are reused, so memory stays constant for a table of any size.
  *
- * The text format of COPY: columns between tabs, rows ended by a line feed, `\N` for null,
- * and a backslash before what would be mistaken. jsonb is JSON already and passes as it is.
+ * The text format of COPY: columns between tabs, rows ended by a line feed, `\N` for null, and a
+ * backslash before characters that would be ambiguous. jsonb is JSON already and is copied as it
+ * is.
  *
  * Spec: Admin: workspaces, rule 4; docs/archive-format.md has the table of types.
  */
@@ -27,7 +27,7 @@ export async function countRows(tx: Tx, { table, owner }: Entity, tenantId: stri
   return Number(row?.count ?? 0)
 }
 
-/** Gives out every row of the entity as a COPY's row, in no order. */
+/** Passes every row of the entity to `take` as a COPY row, in no order. */
 export function copyRows(tx: Tx, { table, owner, columns }: Entity, tenantId: string, take: TakeRow): Promise<void> {
   const names = columns.map(({ name }) => quoted(name)).join(', ')
   return tx.copyOut(
@@ -39,12 +39,12 @@ export function copyRows(tx: Tx, { table, owner, columns }: Entity, tenantId: st
 /** Large enough that a chunk is worth a trip to the compressor's thread. */
 const chunkBytes = 256 * 1024
 
-/** Buffers of chunkBytes that nobody uses at the moment; one list serves all of an archive's files. */
+/** Unused buffers of chunkBytes; one list serves all files of an archive. */
 export type SpareBuffers = Buffer[]
 
 const bufferFrom = (spare: SpareBuffers) => spare.pop() ?? Buffer.allocUnsafeSlow(chunkBytes)
 
-/** What lines are handed to, many at a time. The bytes are the buffer's own until the promise is settled. */
+/** Receives many lines at a time. The bytes stay unchanged until the promise is settled. */
 type TakeLines = (lines: Buffer, rows: number) => Promise<void>
 
 /** Room beside a value: quotation marks, an offset's minutes, a boolean in full. */
@@ -58,7 +58,7 @@ export class LineWriter {
   private buffer: Buffer
   private at = 0
   private rows = 0
-  /** The last buffer that was handed on, until it is taken, and the one before it. */
+  /** The promises of the last buffer that was handed on, and of the one before it, until they are taken. */
   private under: Promise<void> | undefined
   private behind: Promise<void> | undefined
 
@@ -73,7 +73,7 @@ export class LineWriter {
     this.buffer = bufferFrom(spare)
   }
 
-  /** Takes one row; a promise where two buffers are full, so that one is filled while another is compressed. */
+  /** Takes one row; answers a promise if two buffers are full, so that one is filled while another is compressed. */
   readonly row: TakeRow = (row) => {
     const needed = this.roomOfNames + roomFor(row, chunkBytes / 8)
     if (this.at + needed > this.buffer.length) {
@@ -101,7 +101,7 @@ export class LineWriter {
     for (const { before, write } of this.columns) {
       for (let i = 0; i < before.length; i += 1) out[at++] = before[i]!
       let end = from
-      // Neither stands in a value: both are escaped there.
+      // Neither occurs in a value: both are escaped there.
       while (row[end] !== tab && row[end] !== lineFeed) end += 1
       at = isNull(row, from, end) ? nothing(out, at) : write(row, from, end, out, at)
       from = end + 1
@@ -117,7 +117,7 @@ export class LineWriter {
     const taken = this.take(buffer.subarray(0, this.at), this.rows).then(() => {
       if (buffer.length === chunkBytes) this.spare.push(buffer)
     })
-    taken.catch(() => {}) // the one before it may have failed first
+    taken.catch(() => {}) // the earlier one may have failed first
     const under = earlier ? earlier.then(() => taken) : taken
     this.under = under
     this.behind = earlier
@@ -126,7 +126,7 @@ export class LineWriter {
         if (this.under === under) this.under = undefined
         if (this.behind === under) this.behind = undefined
       },
-      () => {}, // whoever is given the promise hears of it
+      () => {}, // the holder of the promise gets the error
     )
     this.buffer = bufferFrom(this.spare)
     this.at = 0
@@ -138,6 +138,6 @@ const tab = 0x09
 const lineFeed = 0x0a
 const closing = 0x7d
 
-/** `\N`: a backslash that stands for itself is doubled, so no value looks like it. */
+/** `\N`: COPY doubles a literal backslash, so no value looks like this. */
 const isNull = (row: Uint8Array, from: number, end: number) =>
   end === from + 2 && row[from] === 0x5c && row[from + 1] === 0x4e

@@ -1,10 +1,10 @@
 /**
- * What an archive holds: the entities that tables.ts names, with the columns that the
+ * The content of an archive: the entities that tables.ts names, with the columns that the
  * database's catalog names.
  *
- * Neither is written down a second time, so a new table or column is in the next archive
- * by itself, unless tables.ts says why not. Entities come in the order an importer wants:
- * what others refer to comes first, which is the order of removal reversed.
+ * Neither list is repeated here, so a new table or column is in the next archive automatically,
+ * unless tables.ts says why not. Entities come in the order that an importer needs: referenced
+ * tables first, which is the order of removal reversed.
  *
  * Spec: Admin: workspaces, rule 4; T-25, F-25.
  */
@@ -16,7 +16,7 @@ import type { Tx } from '../../kernel/database/transaction.ts'
 export interface Entity {
   readonly name: string
   readonly table: string
-  /** The column that says whose rows these are. */
+  /** The column that holds the id of the workspace. */
   readonly owner: string
   /** Columns in an archive, in the table's order, with PostgreSQL's names of their types. */
   readonly columns: readonly { readonly name: string; readonly type: string }[]
@@ -28,12 +28,12 @@ interface ColumnRow {
   readonly type: string
 }
 
-/** The workspace itself: a row of the installation's register, which row-level security shows its own workspace. */
+/** The workspace itself: its row in the installation's register, which row-level security lets the workspace read. */
 const workspace = { name: 'workspace', table: 'tenant', owner: 'id', withheld: [] as readonly string[] }
 
 const isExported = (table: string) => typeof workspaceTables[table]?.export === 'string'
 
-/** The tables that become entities; what others refer to comes first. Throws where the database lacks one. */
+/** The tables that become entities, referenced tables first. Throws where the database lacks one. */
 async function readExported(tx: Tx): Promise<readonly string[]> {
   const tables = (await readRemovalOrder(tx)).toReversed()
   const missing = Object.keys(workspaceTables).find((table) => isExported(table) && !tables.includes(table))

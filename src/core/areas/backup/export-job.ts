@@ -9,9 +9,9 @@
  *
  * Always true:
  *  - the manifest is put last, so an archive that has one is whole;
- *  - each attempt has a folder of its own at the target, and asks before the manifest
- *    whether it is still the one: a worker that was given up and lives cannot finish;
- *  - the row beats while the attempt runs, and a beat that finds no row (the workspace is
+ *  - each attempt has a folder of its own at the target, and checks before the manifest
+ *    whether it is still the current one: a worker that was given up but lives cannot finish;
+ *  - the attempt updates `beat_at` while it runs; a beat that finds no row (the workspace is
  *    purged) or another attempt ends it.
  *
  * Not guaranteed: that a killed attempt leaves nothing at the target. The next one
@@ -39,7 +39,7 @@ const system: SystemActor = { kind: 'SYSTEM', job: 'export_tenant' }
 const heartbeatMs = 5_000
 export const mostAttempts = 3
 
-/** Another worker has it now, or the workspace is gone. */
+/** Another worker has the job now, or the workspace is gone. */
 class Superseded extends Error {
   override readonly name = 'Superseded'
 }
@@ -67,7 +67,7 @@ export const exportTenantJob = defineJob({
     try {
       await attempt.run()
     } catch (error) {
-      // A database that is away comes back, and the job is resumed; everything else is the job's end.
+      // After a lost database the job is resumed; every other error ends it.
       if (error instanceof Superseded || error instanceof DatabaseUnavailable) return
       await attempt.failed(failureOf(error))
       if (!(error instanceof StoreFailure)) throw error
@@ -107,7 +107,7 @@ class Attempt {
     try {
       const target = await targetServing(installation, system, claim.tenantId, claim.targetId)
       if (!target) throw new StoreFailure('missing')
-      // Before the database is asked for anything: a target that cannot be reached costs nothing else.
+      // Before any row is read: a target that cannot be reached costs nothing else.
       store = await openStore(installation, target)
       await rm(spool, { recursive: true, force: true })
       makeFolder(spool, 0o700)
@@ -143,7 +143,7 @@ class Attempt {
     )
   }
 
-  /** Sends the files, looks whether they have arrived whole, and only then the manifest. */
+  /** Sends the files, checks that they have arrived whole, and only then sends the manifest. */
   private async send(store: Store, manifest: Manifest): Promise<void> {
     const path = this.pathOf(this.claim.attempt)
     for (let earlier = 1; earlier <= this.claim.attempt; earlier += 1) await store.remove(this.pathOf(earlier))
@@ -175,7 +175,7 @@ class Attempt {
       if (arrived.get(`${path}/${name}`) !== compressed_bytes) throw new StoreFailure('failed')
   }
 
-  /** Says that the attempt lives, and how far it is. Throws Superseded. */
+  /** Records that the attempt is alive, and its progress. Throws Superseded. */
   private async heartbeat(): Promise<void> {
     const { tenantId, jobId, attempt } = this.claim
     const beaten = await this.installation.transaction(
@@ -212,7 +212,9 @@ class Attempt {
   }
 }
 
-/** Works a list off, several at a time. Rejects with the first failure, once nothing is under way any more. */
+/**
+ * Processes a list, `width` items at a time. Rejects with the first failure, after the items in progress have ended.
+ */
 async function inLanes<T>(width: number, list: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const waiting = [...list]
   const failures: unknown[] = []

@@ -14,7 +14,7 @@ import { type Store, StoreFailure, storeTimeout } from './store.ts'
 import { ownTarget } from './target.ts'
 
 const most = 1000
-/** Files looked at, and how long: the target is somebody's choice, and may answer without an end. */
+/** The bounds of a listing, in files and in time: the target is not ours, and may answer without end. */
 const mostFiles = 100_000
 const listingMs = 60_000
 

@@ -1,4 +1,4 @@
-/** From a target to its store; the kinds' modules are loaded when they are needed. */
+/** From a target to its store; the module of a kind is loaded when it is needed. */
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import type { OpenedTarget, Store } from './store.ts'
 

@@ -28,7 +28,7 @@ export async function probeTarget(
   return probe(installation, await ownTarget(installation, actor, targetId))
 }
 
-/** Notes that the target was tested. Refuses not_found. */
+/** Records that the target was tested. Refuses not_found. */
 export async function testBackupTarget(
   ctx: Ctx,
   { targetId }: Received<typeof ops.testBackupTarget>,
@@ -45,7 +45,7 @@ async function probe(installation: Installation, target: OpenedTarget): Promise<
   const steps: ProbeStep[] = []
   const deadline = Date.now() + probeMs
   let store: Store | undefined
-  /** Runs a step unless one before it failed. */
+  /** Runs a step unless an earlier one failed. */
   const step = async (name: ProbeStep['name'], work: () => Promise<void>) => {
     if (steps.some(({ ok }) => !ok)) return
     const error = await withTimeout(deadline - Date.now(), work(), storeTimeout).then(

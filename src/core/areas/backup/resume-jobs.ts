@@ -1,10 +1,9 @@
 /**
- * Takes up jobs whose worker died, once a minute, and sweeps the spool.
+ * Resumes jobs whose worker died, once a minute, and cleans up the spool.
  *
- * A worker that is killed says nothing, so its row simply stops beating. Three attempts
- * are made; a job that kills each of its workers is FAILED and says so. A job that waits
- * in the row but not in the queue (a queue that was restored from elsewhere) is queued
- * again. Spec: T-25.
+ * A killed worker reports nothing; its row only stops beating. Three attempts are made; then the
+ * job is FAILED with `worker.lost`. A job that is QUEUED in its row but is not in the queue (a
+ * queue that was restored from elsewhere) is queued again. Spec: T-25.
  */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -37,7 +36,7 @@ export const resumeJobs = defineJob({
   },
 })
 
-/** Folders of attempts that were killed. The youngest may be at work, in another process. */
+/** Removes folders of killed attempts. A recent folder may be in use by another process. */
 async function sweepSpool({ config }: Installation): Promise<void> {
   const spool = join(config.dataDir, 'spool')
   for (const name of await readdir(spool).catch(() => [])) {

@@ -1,11 +1,11 @@
 /**
- * A store: the few things that every kind of target can do with files.
+ * A store: the file operations that every kind of target offers.
  *
- * Paths are ours (archive-format.ts), relative to the target's root, and hold nothing
- * that anybody chose. A file is put whole or not at all, as far as the kind can: LOCAL
- * and SFTP write aside and rename, S3 shows an object once it is complete. Every failure
- * is a StoreFailure whose reason is one of a few codes; what the other side said is kept
- * out of answers and logs, because it may repeat what it was told.
+ * Paths are our own (archive-format.ts), relative to the target's root; no user chooses any part of
+ * them. A file is put whole or not at all, if the kind allows it: LOCAL and SFTP write under a
+ * temporary name and rename, S3 shows an object when it is complete. Every failure is a
+ * StoreFailure with one of a few codes as its reason. The target's own error text stays out of
+ * answers and logs, because it may repeat what it was sent.
  *
  * Spec: decisions 4, A backup target; T-25, F-08.
  */
@@ -26,7 +26,7 @@ const failureReasons = [
 ] as const
 export type FailureReason = (typeof failureReasons)[number]
 
-/** The target could not do it. */
+/** The target failed. */
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure'
   readonly reason: FailureReason
@@ -45,9 +45,9 @@ export interface StoredFile {
 export interface Store {
   /** How many files may be put at a time. */
   readonly width: number
-  /** Puts a local file there whole, replacing one of that path. */
+  /** Puts a whole local file there, and replaces a file of the same path. */
   put(path: string, file: string): Promise<void>
-  /** Reads a file from its start; whoever stops early destroys the stream. */
+  /** Reads a file from its start; a caller that stops early destroys the stream. */
   get(path: string): Promise<Readable>
   /** Every file below a folder, in no order; none where the folder is missing. */
   list(folder: string): AsyncIterable<StoredFile>
@@ -56,7 +56,7 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** A target with its secrets opened; it lives as long as one use. */
+/** A target with its decrypted secrets, kept for one use only. */
 export interface OpenedTarget {
   readonly kind: TargetKind
   readonly config: TargetConfig
@@ -87,7 +87,7 @@ const reasonByCode: Readonly<Record<string, FailureReason>> = {
   EGRESS_REFUSED: 'refused',
 }
 
-/** A failure as a StoreFailure, by the code that it or one of its causes carries. */
+/** Maps an error to a StoreFailure, by its code or the code of one of its causes. */
 export function storeFailure(error: unknown, otherwise: FailureReason = 'failed'): StoreFailure {
   if (error instanceof StoreFailure) return error
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

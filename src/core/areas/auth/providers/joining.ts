@@ -5,7 +5,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import type { ProviderRow } from './provider-row.ts'
 
-/** Somebody at the door: where, through which provider, and what it says of him. */
+/** A person who comes back from a provider: the workspace, the provider, and its claims about the person. */
 export interface Arrival {
   readonly tenantId: string
   readonly provider: ProviderRow
@@ -13,7 +13,7 @@ export interface Arrival {
   readonly invitationId: string | null
 }
 
-/** Connects the account with whom the claims name, for this provider. */
+/** Connects the account with the identity in the claims, for this provider. */
 export async function connect(ctx: Ctx, { tenantId, provider, claims }: Arrival, accountId: string): Promise<void> {
   await ctx.tx`
     insert into connected_identity (tenant_id, id, provider_id, account_id, issuer, subject, email)
@@ -23,7 +23,7 @@ export async function connect(ctx: Ctx, { tenantId, provider, claims }: Arrival,
   await ctx.record('identity.account.connected', { id: accountId, provider_id }, { provider_id })
 }
 
-/** What trail and events say of everybody who joins. */
+/** Records in the trail, and as an event, that a person joined. */
 export async function tellJoined(
   ctx: Ctx,
   accountId: string,
@@ -36,7 +36,7 @@ export async function tellJoined(
 export const textOf = (claim: unknown) =>
   typeof claim === 'string' && claim.length <= 254 && claim.isWellFormed() && !claim.includes('\u0000') ? claim : null
 
-/** The name the provider gives, on one line; null where it gives none that could be one. */
+/** The name that the provider gives, on one line; null if it gives no usable name. */
 export function nameIn({ name }: Claims): string | null {
   if (typeof name !== 'string' || !name.isWellFormed()) return null
   const line = name.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()

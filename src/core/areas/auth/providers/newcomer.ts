@@ -1,9 +1,9 @@
 /**
- * Somebody whom nobody invited, brought in by a provider: whether it may, and the account
- * that is created, with its role or its group, by the transaction that lets it in.
+ * A person without an invitation who comes through a provider: whether an account may be created,
+ * and its creation, with its role or its group, in the transaction of the sign-in.
  *
  *    INVITED_ONLY   nobody
- *    DOMAINS        whose organisation is named; where none is named, whose vouched address is in a named domain
+ *    DOMAINS        people of a named directory; if none is named, people whose vouched address is in a named domain
  *    ANY            everybody whose address the provider vouches for
  *
  * Spec: IdentityProviderConfiguration (provisioning, allowed_…, newcomer_…).
@@ -18,7 +18,7 @@ import { newId } from '../../../kernel/values/id.ts'
 import { type Arrival, nameIn, tellJoined } from './joining.ts'
 import type { ProviderRow } from './provider-row.ts'
 
-/** Whether the provider brings in somebody with these claims and this vouched address. */
+/** Whether the provider may create an account for a person with these claims and this vouched address. */
 export function isBroughtIn(
   presets: readonly Preset[],
   provider: Pick<ProviderRow, 'issuer' | 'provisioning' | 'allowed_directories' | 'allowed_email_domains'>,
@@ -39,11 +39,11 @@ export function isBroughtIn(
   }
 }
 
-/** Exactly: a domain does not stand for those below it. */
+/** An exact match: a domain does not include its subdomains. */
 export const isInDomains = ({ allowed_email_domains }: Pick<ProviderRow, 'allowed_email_domains'>, address: string) =>
   allowed_email_domains.includes(address.slice(address.lastIndexOf('@') + 1).toLowerCase())
 
-/** With neither role nor group somebody may look, and no more. */
+/** The role of a newcomer whose provider names none. */
 const leastRole: Role = 'VIEWER'
 
 /** Creates the account, active and without a password; undefined where the address is taken. */
@@ -67,7 +67,7 @@ export async function createNewcomer(
   return accountId
 }
 
-/** The group may be gone since it was named; then the newcomer has the least role, and nothing else. */
+/** The group may have been deleted after it was named. The newcomer then joins no group. */
 async function joinGroup(
   ctx: Ctx,
   tenantId: string,

@@ -1,10 +1,10 @@
 /**
- * The ways in through providers, for one address of one workspace: what would come of a
- * sign-in, as far as it can be known before the provider has spoken.
+ * The ways to sign in through providers, for one address of one workspace: the result of a sign-in,
+ * as far as it can be known before the provider answers.
  *
- * The verdicts are those that signing in itself goes by: which providers the workspace has on
- * and whose offers stand (in-force.ts), what becomes of somebody with an account's address
- * (admission.ts), whom a provider brings in (newcomer.ts).
+ * The verdicts come from the code of the sign-in itself: which providers are in force
+ * (in-force.ts), what happens to a person with an account's address (admission.ts), for whom a
+ * provider may create an account (newcomer.ts).
  */
 
 import type { SignInExplanation as Explanation } from '../../../contract/audit/operations.ts'
@@ -29,7 +29,7 @@ export interface ProviderWay {
 
 const open: ReadonlySet<Reason> = new Set(['connected', 'address_vouched', 'brought_in', 'directory_decides'])
 
-/** One for each provider that the workspace has on, ended ones included. */
+/** One for each provider that the workspace has switched on, ended ones included. */
 export async function providerWays(ctx: Ctx, facts: SignInFacts, address: string): Promise<ProviderWay[]> {
   return ctx.inWorkspace(facts.tenantId, async () => {
     const ways: ProviderWay[] = []
@@ -62,7 +62,7 @@ async function reasonOf(ctx: Ctx, facts: SignInFacts, provider: ProviderRow, add
   return (await isInvited(ctx, tenantId, account.id)) ? 'address_vouched' : 'invitation_ended'
 }
 
-/** A directory is the provider's to name, so nothing but the attempt tells. */
+/** Only the provider names the directory, so only a sign-in can tell. */
 function reasonOfStranger(provider: ProviderRow, address: string): Reason {
   if (provider.provisioning === 'ANY') return 'brought_in'
   if (provider.provisioning === 'INVITED_ONLY') return 'not_invited'

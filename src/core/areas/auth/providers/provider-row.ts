@@ -1,11 +1,11 @@
 /**
- * A provider's row, and what its offer has come to.
+ * A provider's row, and the state of its offer.
  *
  *    withdraw_at null      OFFERED
  *    withdraw_at ahead     WITHDRAWAL_ANNOUNCED
- *    withdraw_at past      ENDED; a job notes it in ended_at, and then no clock that falls back reopens it
+ *    withdraw_at past      ENDED; a job records it in ended_at, so that a clock that jumps back does not reopen it
  *
- * Only the installation's are ever withdrawn. Reading one of the installation's takes the
+ * Only the installation's providers are ever withdrawn. Reading one of them needs the
  * installation's role (docs/decisions/0004, 0080).
  */
 
@@ -54,7 +54,7 @@ export const providerColumns = (tx: Tx) => tx.part`
 export const inScope = <T>(ctx: Ctx, scope: string, work: () => Promise<T>): Promise<T> =>
   scope === installationScope ? ctx.asInstallation(work) : work()
 
-/** The row, locked until the end of the transaction: `for update` by whoever changes it, `for share` by whoever relies on it. */
+/** The row, locked until the end of the transaction: `for update` to change it, `for share` to rely on it. */
 export async function lockProvider(
   ctx: Ctx,
   scope: string,
@@ -80,7 +80,7 @@ export async function insertProvider(ctx: Ctx, scope: string, id: string, settle
   await storeSecret(ctx, scope, id, settled.clientSecret)
 }
 
-/** Sets a locked provider whole. The scope's role is in force. */
+/** Replaces the whole configuration of a locked provider. The scope's role is in force. */
 export async function updateProvider(ctx: Ctx, scope: string, id: string, settled: Settled): Promise<void> {
   const { tx } = ctx
   await tx`
@@ -94,7 +94,7 @@ export async function updateProvider(ctx: Ctx, scope: string, id: string, settle
   await storeSecret(ctx, scope, id, settled.clientSecret)
 }
 
-/** Undefined leaves the sealed one, null removes it. */
+/** Undefined keeps the sealed secret, null removes it. */
 async function storeSecret(ctx: Ctx, scope: string, id: string, secret: string | null | undefined): Promise<void> {
   if (secret === null) await removeSealed(ctx, secretPlace(scope, id))
   else if (secret !== undefined) await storeSealed(ctx, secretPlace(scope, id), secret)
@@ -103,7 +103,7 @@ async function storeSecret(ctx: Ctx, scope: string, id: string, secret: string |
 const secretPlace = (scope: string, id: string) =>
   ({ tenantId: scope, kind: 'identity_provider.client_secret', ownerId: id }) as const
 
-/** As whom we come to the provider. Refuses secret.unavailable. The scope's role is in force. */
+/** Our client at the provider, with its secret. Refuses secret.unavailable. The scope's role is in force. */
 export async function clientOf(
   ctx: Ctx,
   { tenant_id, id, issuer, client_id, has_secret }: ProviderRow,
@@ -117,7 +117,10 @@ export async function clientOf(
   }
 }
 
-/** Removes a locked provider with its secret. The scope's role is in force; switches and connections go before. */
+/**
+ * Removes a locked provider with its secret. The scope's role is in force. The caller has removed switches and
+ * connections before.
+ */
 export async function deleteProvider(ctx: Ctx, scope: string, id: string): Promise<void> {
   await removeSealed(ctx, secretPlace(scope, id))
   await ctx.tx`delete from identity_provider where tenant_id = ${scope} and id = ${id}`

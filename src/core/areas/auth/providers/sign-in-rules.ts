@@ -1,4 +1,4 @@
-/** What a sign-in page shows before anybody has said who he is. Spec: Index, Auth, `GET /auth/sign-in-rules`. */
+/** What a sign-in page shows before the person has entered an address. Spec: Index, Auth, `GET /auth/sign-in-rules`. */
 
 import type { Received } from '../../../contract/operation.ts'
 import type { providerSignInOperations as ops, SignInRules } from '../../../contract/providers/operations.ts'
@@ -7,7 +7,7 @@ import { readSwitches, type SwitchesInForce } from '../../settings/settings.ts'
 import { isLeftOutside, providersInForce, shownAs } from './in-force.ts'
 import type { ProviderRow } from './provider-row.ts'
 
-/** The rules of a workspace; of one that nobody has, the installation's own. */
+/** The rules of a workspace; for an unknown workspace, the rules of the installation. */
 export async function getSignInRules(
   ctx: Ctx,
   { workspace }: Received<typeof ops.getSignInRules>,

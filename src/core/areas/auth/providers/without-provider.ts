@@ -1,4 +1,7 @@
-/** People whom no provider that the workspace has on would let in. Spec: Index, Auth, `GET /tenant/accounts-without-provider`. */
+/**
+ * People who can sign in through none of the providers that the workspace has switched on. Spec: Index, Auth, `GET
+ * /tenant/accounts-without-provider`.
+ */
 
 import type { Answer, Received } from '../../../contract/operation.ts'
 import type { providerOperations as ops } from '../../../contract/providers/operations.ts'

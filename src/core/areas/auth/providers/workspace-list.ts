@@ -66,7 +66,10 @@ export async function createProvider(
   return shown(await reread(ctx, tenantId, id), true)
 }
 
-/** Sets one of the workspace's own whole. Refuses not_found, precondition.failed, identity_provider.withdraw_instead, request.invalid. */
+/**
+ * Replaces the whole configuration of one of the workspace's own providers. Refuses not_found, precondition.failed,
+ * identity_provider.withdraw_instead, request.invalid.
+ */
 export async function changeProvider(
   ctx: Ctx,
   { providerId }: Received<typeof ops.changeProvider>,
@@ -85,7 +88,10 @@ export async function changeProvider(
   return shown(await reread(ctx, tenantId, providerId), (await switchedOn(ctx, tenantId)).has(providerId))
 }
 
-/** Removes one of the workspace's own; accounts and their live sessions stay. Refuses not_found, precondition.failed. */
+/**
+ * Removes one of the workspace's own providers; accounts and their live sessions stay. Refuses not_found,
+ * precondition.failed.
+ */
 export async function removeProvider(ctx: Ctx, { providerId }: Received<typeof ops.removeProvider>): Promise<void> {
   const { tenantId } = ctx.account
   const row = await lockProvider(ctx, tenantId, providerId)
@@ -104,7 +110,7 @@ export async function offerProvider(
   { providerId, body: { offered } }: Received<typeof ops.offerProvider>,
 ): Promise<WorkspaceProvider> {
   const { tenantId } = ctx.account
-  // Shared: the installation counts the workspaces behind its own lock on the row.
+  // A shared lock: the installation counts the workspaces under its own lock on the row.
   const own = await lockProvider(ctx, tenantId, providerId, 'share')
   const row = own ?? (await ctx.asInstallation(() => lockProvider(ctx, installationScope, providerId, 'share')))
   if (!row) refuse('not_found')
@@ -123,7 +129,10 @@ export async function offerProvider(
   return shown(row, offered)
 }
 
-/** A newcomer's group is one of the workspace's. Refuses request.invalid. The workspace's role is in force. */
+/**
+ * Checks that the group of newcomers belongs to the workspace. Refuses request.invalid. The workspace's role is in
+ * force.
+ */
 export async function checkGroup(ctx: Ctx, tenantId: string, { newcomerGroupId }: Settled): Promise<void> {
   if (newcomerGroupId === null) return
   const [group] = await ctx.tx`select 1 from account_group where tenant_id = ${tenantId} and id = ${newcomerGroupId}`
@@ -136,13 +145,13 @@ async function reread(ctx: Ctx, scope: string, id: string): Promise<ProviderRow>
   return row
 }
 
-/** What may be known of a configuration for ever: where it points, never the secret. */
+/** What is recorded of a configuration for ever: where it points, never the secret. */
 export const evidence = (id: string, { issuer, kind, provisioning, newcomerRole, newcomerGroupId }: Settled) => ({
   subject: { kind: 'identity_provider', id },
   params: { issuer, kind, provisioning, newcomer_role: newcomerRole, newcomer_group_id: newcomerGroupId },
 })
 
-/** The marks, and how their issuers are written. */
+/** The presets of known providers, and the form of their issuers. */
 export async function listPresets({ config }: Ctx): Promise<{ data: PresetAnswer[] }> {
   return {
     data: config.providerPresets.map(({ kind, displayName, issuer, directoryClaim }) => ({

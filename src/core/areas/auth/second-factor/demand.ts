@@ -1,11 +1,11 @@
 /**
- * Of whom a second factor is demanded: the switch `mfa_required_for`.
+ * Which accounts must have a second factor: the switch `mfa_required_for`.
  *
- * An account that must have one and has none signs in, and is then served nothing but what
- * it takes to enrol (`withoutSecondFactor` of an operation's needs). The gate asks with the
- * query that looks the credential up, so the switch holds from the next call on; it reaches
- * personal access tokens as well as sessions. Not meant are service accounts, and accounts
- * without a password: their identity provider has a second factor of its own.
+ * An account that must have one and has none can sign in, but may only call the operations that
+ * enrolment needs (`withoutSecondFactor` of an operation's needs). The gate reads the switch in the
+ * query that looks up the credential, so the switch takes effect at the next call. It applies to
+ * personal access tokens as well as to sessions. It does not apply to service accounts, nor to
+ * accounts without a password: their identity provider has a second factor of its own.
  *
  * Spec: InstanceSettings; decisions 4, `mfa_required_for`; docs/decisions/0055.
  */
@@ -18,12 +18,12 @@ import { readSwitches } from '../../settings/settings.ts'
 
 export type DemandedOf = SignInValues['mfa_required_for']
 
-/** Who is asked about. */
+/** The account in question. */
 export interface Asked extends Pick<AccountActor, 'kind' | 'role' | 'isOperator'> {
   readonly hasPassword: boolean
 }
 
-/** Whether the switch means this account. */
+/** Whether the switch applies to this account. */
 export function isMeant(demandedOf: DemandedOf, { kind, role, isOperator, hasPassword }: Asked): boolean {
   if (kind === 'SERVICE' || !hasPassword) return false
   switch (demandedOf) {
@@ -38,7 +38,7 @@ export function isMeant(demandedOf: DemandedOf, { kind, role, isOperator, hasPas
   }
 }
 
-/** The switch as the database's row has it; null where nobody decided. */
+/** The value of the switch. `stored` is the database's; null if nobody has set it. */
 export const demandedOf = (stored: string | null): DemandedOf =>
   (stored as DemandedOf | null) ?? signInDefaults.mfa_required_for
 

@@ -6,11 +6,11 @@
  *                        ▼                     └──── replacement:confirm ────┘
  *                       void
  *
- * At most one in force and one pending for each account, by two unique indexes. Asking
- * again before a code was confirmed makes a new secret: the old one may be lost.
+ * An account has at most one factor in force and one pending, by two unique indexes. A second call
+ * of :enroll before the confirmation makes a new secret, because the old one may be lost.
  *
- * Whatever changes about the factor voids the account's unspent step-ups; putting one in
- * force ends the other sessions, whose sign-in was not asked for it.
+ * Every change of the factor voids the account's unspent step-ups. Confirming a first factor also
+ * ends the other sessions, because they signed in without it.
  *
  * Spec: Index, Auth; docs/decisions/0054.
  */
@@ -75,14 +75,14 @@ export async function confirmTotpReplacement(
   return factor
 }
 
-/** The account's own row, locked: everything about its second factor happens one after the other. */
+/** Locks the caller's account, so that changes of its second factor run one after another. */
 export async function lockOwn(ctx: Ctx): Promise<AccountActor> {
   const actor = ctx.account
   await ctx.tx`select 1 from account where tenant_id = ${actor.tenantId} and id = ${actor.accountId} for update`
   return actor
 }
 
-/** What the account has; undefined where no second factor is in force. */
+/** The account's second factor; undefined if none is in force. */
 export async function readFactor(
   ctx: Ctx,
   { tenantId, accountId }: Pick<AccountActor, 'tenantId' | 'accountId'>,

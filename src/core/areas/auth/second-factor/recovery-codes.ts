@@ -1,10 +1,10 @@
 /**
- * Recovery codes: ten single-use stand-ins for a lost authenticator app.
+ * Recovery codes: ten single-use replacements for a lost authenticator app.
  *
  *    7k2m-q9x4-0hvt-b3rw     80 random bits in Crockford's base32
  *
- * 80 bits need no slow hash. The account is part of what is hashed, so that a row that is
- * moved to another account opens nothing.
+ * 80 random bits need no slow hash. The hash includes the account, so a row that is moved to
+ * another account is useless.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
@@ -28,7 +28,7 @@ function newCode(): string {
   return code.replace(/(.{4})(?=.)/g, '$1-')
 }
 
-/** As it may be typed: in capitals, with other dashes, with letters for the digits they look like. */
+/** Accepts the code as people may type it: in capitals, with other dashes, with letters for similar digits. */
 const asMade = (typed: string) =>
   typed
     .toLowerCase()
@@ -41,7 +41,7 @@ const hashOf = ({ accountId }: Holder, code: string) =>
     .update(`svc recovery code ${accountId} ${asMade(code)}`)
     .digest()
 
-/** Replaces whatever codes the account had, and answers the new ones: only their hashes are kept. */
+/** Replaces the account's codes and answers the new ones; only their hashes are stored. */
 export async function makeCodes(ctx: Ctx, holder: Holder): Promise<string[]> {
   const { tenantId, accountId } = holder
   const codes = Array.from({ length: count }, newCode)
@@ -56,7 +56,7 @@ export async function makeCodes(ctx: Ctx, holder: Holder): Promise<string[]> {
   return codes
 }
 
-/** Uses one up; of two uses at once one succeeds. Whether it was one. */
+/** Uses a code up and answers whether it was valid; of two uses at once one succeeds. */
 export async function spendCode(ctx: Ctx, holder: Holder, code: string): Promise<boolean> {
   const spent = await ctx.tx`
     update recovery_code set used_at = now()

@@ -1,8 +1,9 @@
 /**
  * Removal of a second factor, and new recovery codes.
  *
- * Who lost both the app and the codes is helped by an administrator of the workspace, or by
- * the operator at the database; neither learns anything that would sign him in as the other.
+ * A person who lost both the app and the codes is helped by an administrator of the workspace, or
+ * by the operator at the database. Neither learns anything that would let them sign in as that
+ * person.
  *
  * Spec: Index, Auth; docs/decisions/0054.
  */
@@ -60,7 +61,10 @@ interface Target {
 
 type Named = Received<typeof ops.disableSecondFactor>['body']
 
-/** Whose factor it is. Without a name it is the caller's own; another's takes an administrator of the same workspace. */
+/**
+ * The account whose factor is meant. If the body names none, it is the caller's own; for another account the caller
+ * must be an administrator of the same workspace.
+ */
 async function findHolder(ctx: Ctx, body: Named): Promise<Holder> {
   const { actor } = ctx
   if (!isAccount(actor)) {
@@ -88,7 +92,7 @@ function checkNames({ account_id, workspace, email }: Named, where: 'at the data
   if (where === 'in a workspace' && workspace !== undefined) refuseMember('/workspace', 'member.unknown')
 }
 
-/** Refuses auth.role_required, whether or not there is such an account; the gate has asked for the scope. */
+/** Refuses auth.role_required, whether or not there is such an account; the gate has checked the scope. */
 function demandAdministrator(actor: AccountActor): void {
   if (rankOf[actor.role] < rankOf.ADMIN) refuse('auth.role_required', { role: 'ADMIN' })
 }
@@ -116,7 +120,7 @@ const eventOf = {
   recovery_codes_made: 'identity.second_factor.recovery_codes_made',
 } as const
 
-/** The trail, the event and the mail to the account itself, also where somebody else did it. */
+/** Writes the trail and the event, and mails the account itself, also if another account made the change. */
 async function tell(ctx: Ctx, { tenantId, accountId }: Holder, name: keyof typeof eventOf): Promise<void> {
   const noticeId = await ctx.record(eventOf[name], { account_id: accountId })
   await tellAccount(ctx, { tenantId, accountId, noticeId, name, at: new Date().toISOString() })

@@ -1,9 +1,9 @@
 /**
  * Time-based one-time passwords (RFC 6238): SHA-1, 6 digits, 30 s, as every authenticator app takes them.
  *
- * A code is good in its own time step and in the one before and after, for clocks that
- * differ and people who type slowly. Which step a code belongs to is answered, so that the
- * caller can refuse one that has been used.
+ * A code is valid in its own time step and in the one before and after, because clocks differ and
+ * people type slowly. The answer is the code's time step, so that the caller can refuse one that
+ * was used.
  */
 import { Secret, TOTP } from 'otpauth'
 
@@ -23,7 +23,9 @@ export const uriOf = (secret: string, issuer: string, label: string): string =>
   // Apps split issuer and label at a colon.
   generatorOf(secret, { issuer: issuer.replaceAll(':', ' '), label: label.replaceAll(':', ' ') }).toString()
 
-/** The time step that the code is of, near the moment (seconds since 1970); undefined where it is of none. Constant in time. */
+/**
+ * The time step of the code, near the moment (seconds since 1970); undefined if the code is wrong. Takes constant time.
+ */
 export function stepOf(secret: string, code: string, atSeconds: number): number | undefined {
   const distance = generatorOf(secret).validate({ token: code, window, timestamp: atSeconds * 1000 })
   return distance === null ? undefined : Math.floor(atSeconds / period) + distance

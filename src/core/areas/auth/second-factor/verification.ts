@@ -1,12 +1,12 @@
 /**
- * Showing the second factor: the one place that decides whether a code is good.
+ * The check of the second factor: the only place that decides whether a code is valid.
  *
- * Asked by sign-in and by step-up, behind the right password and under the account's lock,
- * so that codes are looked at one after the other: a time step serves once, a recovery code
- * serves once, and the sixth guess in a quarter of an hour is not looked at.
+ * Sign-in and step-up call it after the right password and under the account's lock, so that codes
+ * are checked one after another: a time step works once, a recovery code works once, and the sixth
+ * guess within 15 minutes is not checked.
  *
- * The answer is a Problem to be answered, not thrown: what was counted has to stay.
- * Spec: decisions 2, Step-up; docs/decisions/0054.
+ * The Problem is returned, not thrown, so that the counted failure is committed. Spec: decisions 2,
+ * Step-up; docs/decisions/0054.
  */
 
 import { Problem, refuseMember } from '../../../contract/problem.ts'
@@ -17,7 +17,7 @@ import { type CountedPurpose, countFailure, secondsLocked } from '../sign-in/fai
 import { type Holder, spendCode } from './recovery-codes.ts'
 import { stepOf } from './totp.ts'
 
-/** What a call brought. */
+/** The code that a call carries. */
 export interface Given {
   readonly totp?: string | undefined
   readonly recovery_code?: string | undefined
@@ -26,7 +26,7 @@ export interface Given {
 export interface FactorRow {
   readonly id: string
   readonly last_step: number | null
-  /** By the database's clock, past any wait for a lock. */
+  /** By the database's clock, read after any wait for a lock. */
   readonly at_seconds: number
 }
 
@@ -48,8 +48,8 @@ export const placeOf = ({ tenantId }: Holder, factorId: string) =>
   ({ tenantId, kind: 'mfa.totp', ownerId: factorId }) as const
 
 /**
- * Undefined where the account has no second factor, or the right one was brought and is used up.
- * Otherwise auth.second_factor_required, auth.second_factor_failed (counted), auth.second_factor_locked.
+ * Undefined if the account has no second factor, or if the code was right; the code is then used up. Otherwise
+ * auth.second_factor_required, auth.second_factor_failed (counted), auth.second_factor_locked.
  */
 export async function refusalOfFactor(
   ctx: Ctx,
@@ -84,7 +84,7 @@ async function isShown(ctx: Ctx, holder: Holder, factor: FactorRow, given: Given
   return true
 }
 
-/** Takes the code's time step; one that was taken, or lies before one that was, is taken by nobody. */
+/** Uses up the code's time step. Answers false for a step that is not later than the last used one. */
 async function useStep(ctx: Ctx, holder: Holder, factor: FactorRow, code: string): Promise<boolean> {
   const secret = await openSealed(ctx, placeOf(holder, factor.id))
   const step = stepOf(secret, code, factor.at_seconds)

@@ -1,11 +1,14 @@
-/** Failures that are counted, and the lock they lead to: 15 minutes from the fifth of five within 15 minutes. Spec: decisions 2, Step-up. */
+/**
+ * Counted failures and their lock: five failures within 15 minutes lock for 15 minutes from the fifth. Spec: decisions
+ * 2, Step-up.
+ */
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { newId } from '../../../kernel/values/id.ts'
 
 const failuresBeforeLock = 5
 const lockMinutes = 15
 
-/** STEP_UP: a wrong password or code at a step-up. SECOND_FACTOR: a wrong code behind the right password at sign-in. */
+/** STEP_UP: a wrong password or code at a step-up. SECOND_FACTOR: a wrong code after the right password at sign-in. */
 export type CountedPurpose = 'STEP_UP' | 'SECOND_FACTOR'
 
 interface Who {
@@ -13,7 +16,9 @@ interface Who {
   readonly accountId: string
 }
 
-/** Counts one. The caller holds the account's row, so that many at once cannot outrun the limit. */
+/**
+ * Counts one failure. The caller holds the lock on the account's row, so many attempts at once cannot exceed the limit.
+ */
 export const countFailure = (ctx: Ctx, { tenantId, accountId }: Who, purpose: CountedPurpose) =>
   ctx.tx`insert into failed_attempt (tenant_id, id, account_id, purpose) values (${tenantId}, ${newId()}, ${accountId}, ${purpose})`
 

@@ -1,5 +1,5 @@
 /**
- * Sessions: signing in, staying in, leaving.
+ * Sessions: sign-in, refresh, sign-out.
  *
  *    sign-in ─▶ session ── access token (minutes), refresh token (one use)
  *                 │  └─ refresh ─▶ a new pair; the old refresh token is used up
@@ -36,7 +36,10 @@ export async function startSession(ctx: Ctx, tenantId: string, accountId: string
   return tokens
 }
 
-/** When the tokens of a session end: by their own lives, and never behind the session's bounds. In ms since 1970. */
+/**
+ * When the tokens of a session end: after their own lifetime, but never later than the session's bounds. In ms since
+ * 1970.
+ */
 export function tokenLives(
   lives: Pick<Ctx['config'], 'sessionAccessMinutes' | 'sessionRefreshDays'>,
   bounds: Pick<SignInValues, 'session_idle_minutes' | 'session_absolute_hours'>,
@@ -47,7 +50,8 @@ export function tokenLives(
   const idle = bounds.session_idle_minutes === 0 ? Infinity : bounds.session_idle_minutes * minute
   const end = bounds.session_absolute_hours === 0 ? Infinity : createdAt + bounds.session_absolute_hours * 60 * minute
   const access = Math.min(now + Math.min(lives.sessionAccessMinutes * minute, idle), end)
-  // From the last moment that the access token may be used, another idle time: whether it was used, a refresh asks the session.
+  // One more idle time after the access token's end: the refresh checks in the session whether it was idle for too
+  // long.
   return { access, refresh: Math.min(now + lives.sessionRefreshDays * 24 * 60 * minute, access + idle, end) }
 }
 
@@ -94,7 +98,7 @@ async function issueTokens(
   }
 }
 
-/** A session reaches the workspace, never the installation. */
+/** A session's scopes cover the workspace, never the installation. */
 const sessionScopes = 'workspace:read workspace:write workspace:admin'
 
 interface RefreshRow {
@@ -107,7 +111,10 @@ interface RefreshRow {
   readonly is_over: boolean
 }
 
-/** Trades a refresh token. A used one revokes its session. Refuses auth.unauthenticated, installation.recovering, tenant_suspended. */
+/**
+ * Exchanges a refresh token for a new pair. A used one revokes its session. Refuses auth.unauthenticated,
+ * installation.recovering, tenant_suspended.
+ */
 export async function refreshSession(
   ctx: Ctx,
   { body }: Received<typeof ops.refreshSession>,
@@ -116,7 +123,7 @@ export async function refreshSession(
   const { signIn: bounds } = await readSettings(ctx)
   const { session_idle_minutes: idle, session_absolute_hours: absolute } = bounds
   const hash = hashToken(body.refresh_token)
-  void lockGateShared(ctx.tx) // before the rows: an admission takes them in this order too
+  void lockGateShared(ctx.tx) // before the rows: an admission locks in this order too
   holdSessionOf(ctx, hash)
   const [found] = await ctx.tx<RefreshRow[]>`
     select c.tenant_id, c.id, c.account_id, c.session_id, c.used_at is not null as is_used, s.created_at,
@@ -134,7 +141,7 @@ export async function refreshSession(
     admitted(ctx.tx, { workspace: found.tenant_id }, async () => {
       if (found.is_used) {
         await revokeSession(ctx, found.tenant_id, found.session_id, 'refresh_token_reused')
-        // Answered, not thrown: the revocation must outlive the refusal.
+        // Returned, not thrown: the revocation must be committed.
         return new Problem('auth.unauthenticated')
       }
       if (found.is_over) {
@@ -158,7 +165,10 @@ export async function refreshSession(
   )
 }
 
-/** Takes the locks of a refresh in the order of what ends credentials (ending.ts): the account, the session; its token follows. */
+/**
+ * Takes the locks of a refresh in the same order as the end of credentials (ending.ts): account, session, then the
+ * token.
+ */
 function holdSessionOf({ tx }: Ctx, hash: Buffer): void {
   const named = tx.part`c.hash = ${hash} and c.kind = 'REFRESH'`
   void tx`select 1 from account a join credential c on a.tenant_id = c.tenant_id and a.id = c.account_id where ${named} for key share of a`
@@ -191,7 +201,7 @@ export async function endOtherSessions(
   await Promise.all(others.map(({ id }) => revokeSession(ctx, tenantId, id, because)))
 }
 
-/** Voids every proof that the account has not spent: what it was made with may have changed. */
+/** Voids the account's unspent step-ups: the password or the factor behind them may have changed. */
 export const voidStepUps = (ctx: Ctx, { tenantId, accountId }: Owner): Promise<unknown> =>
   ctx.tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
 

@@ -1,9 +1,9 @@
 /**
  * Why an address can sign in to a workspace, or cannot.
  *
- * Nothing is decided here: every verdict is asked of the code that signing in itself asks
- * (areas/auth/sign-in/sign-in-methods.ts, auth/second-factor/), so that the two cannot disagree. A further kind
- * of way in is one more entry in `waysOf`.
+ * Nothing is decided here: every verdict comes from the code of the sign-in itself
+ * (areas/auth/sign-in/sign-in-methods.ts, auth/second-factor/), so that the two cannot disagree. A new kind of sign-in
+ * is one more entry in `waysOf`.
  *
  * Spec: ours; Password opening, InstanceSettings.
  */
@@ -24,7 +24,7 @@ import { passwordWay, readSignIn, type SignInFacts, type WayIn } from './sign-in
 type Explanation = Answer<typeof ops.explainSignIn>
 type ExplainedWay = Explanation['ways'][number]
 
-/** Each kind of way in, as signing in itself sees it; the installation's role is in force. */
+/** Each kind of sign-in, with the verdict of the sign-in itself. The installation's role is in force. */
 const waysOf: readonly ((ctx: Ctx, facts: SignInFacts, email: string) => Promise<readonly ExplainedWay[]>)[] = [
   async (_, facts) => [explained(passwordWay(facts))],
   async (ctx, facts, email) => (await providerWays(ctx, facts, email)).map(explainedProvider),

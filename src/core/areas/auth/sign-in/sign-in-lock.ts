@@ -1,14 +1,14 @@
 /**
- * The lock of signing in with a password: so many failures within 15 minutes lock the
+ * The lock on password sign-in: `password_lockout_attempts` failures within 15 minutes lock the
  * address for 15 minutes.
  *
- * What is counted is the address in its workspace, whether an account has it or not: a lock
- * that only accounts could get would tell who has one. Only a hash of it is kept.
+ * Failures are counted for an address in a workspace, whether or not an account has it: a lock that
+ * only accounts could get would reveal who has one. Only a hash of the address is stored.
  *
- * Exact however many come at once: each takes the address's lock before it asks whether it
- * may hear its verdict, so that of a thousand simultaneous guesses as many are answered as
- * one after another would be. The right password ends the count. Also ended by a password
- * reset, and by switching `password_lockout_attempts` off.
+ * The limit is exact also for simultaneous attempts: each takes the address's lock before it checks
+ * the count, so a thousand guesses at once get as many verdicts as guesses one after another. The
+ * right password clears the count. So does a password reset. Switching `password_lockout_attempts`
+ * off ends the lock.
  *
  * Spec: InstanceSettings (password_lockout_attempts).
  */
@@ -22,11 +22,11 @@ import { newId } from '../../../kernel/values/id.ts'
 const windowMinutes = 15
 const lockMinutes = 15
 
-/** What failures are counted under. */
+/** The key under which failures are counted. */
 export const subjectOf = (tenantId: string, email: string): Buffer =>
   hash('sha256', `svc sign-in ${tenantId} ${caseFold(email)}`, 'buffer').subarray(0, 16)
 
-/** Waits for whoever is hearing a verdict about the same address; until the transaction ends. */
+/** Waits for other attempts on the same address, and makes later ones wait until the transaction ends. */
 export const takeTurn = (ctx: Ctx, tenantId: string, subject: Buffer) =>
   ctx.tx`select pg_advisory_xact_lock(${lockClasses.signInAddress}, hashtext(${tenantId + subject.toString('hex')}))`
 
@@ -42,9 +42,10 @@ export async function secondsLocked(ctx: Ctx, tenantId: string, subject: Buffer,
 }
 
 /**
- * Counts one more, in a workspace that is ACTIVE: of one that is leaving the rows are being removed, and one that is not
- * there has none, which this statement alone knows. The commit waits for no disk, for it would wait only where
- * something was written; what a crash forgets are the failures of its last second.
+ * Counts one more failure, if the workspace is ACTIVE: the rows of a workspace in deletion are being removed, and an
+ * unknown workspace has no rows. Only this statement knows the difference. The commit does not wait for the disk: it
+ * would wait only if a row was written, and the time would reveal that. A crash loses only the failures of its last
+ * second.
  */
 export const countFailure = (ctx: Ctx, tenantId: string, subject: Buffer) =>
   Promise.all([
@@ -55,6 +56,6 @@ export const countFailure = (ctx: Ctx, tenantId: string, subject: Buffer) =>
       where exists (select from tenant where id = ${tenantId}::uuid and state = 'ACTIVE')`,
   ])
 
-/** Begins to count anew. */
+/** Clears the count. */
 export const forgetFailures = (ctx: Ctx, tenantId: string, subject: Buffer) =>
   ctx.tx`delete from failed_sign_in where tenant_id = ${tenantId} and subject = ${subject}`

@@ -1,10 +1,9 @@
 /**
- * The ways in: for one account of one workspace, whether a password lets it in now, and if
- * not, which switch, lock or state stands before it.
+ * The ways to sign in: for one account of one workspace, whether a password is accepted now, and if
+ * not, which switch, lock or state prevents it.
  *
- * Signing in decides with this function, and whoever explains a refusal shows what it
- * answers, so the two cannot disagree. `readSignIn` gathers the facts in one transaction;
- * `passwordWay` is pure.
+ * The sign-in decides with `passwordWay`, and the explanation of a refusal shows its answer, so the
+ * two cannot disagree. `readSignIn` reads the facts in one transaction; `passwordWay` is pure.
  *
  *    workspace not ACTIVE ─▶ switched off (unless opened) ─▶ locked ─▶ account not ACTIVE ─▶ no role ─▶ no password ─▶ open
  *
@@ -37,7 +36,7 @@ export type ClosedBecause =
   | 'no_password'
   | 'locked'
 
-/** One way in, as it stands at this moment. */
+/** One way to sign in, and whether it is open now. */
 export interface WayIn {
   readonly way: 'PASSWORD' | 'PROVIDER'
   readonly because: ClosedBecause | 'allowed' | 'password_opening' | 'provider_ended'
@@ -46,13 +45,13 @@ export interface WayIn {
   readonly decidedBy: ({ readonly name: SwitchName } & SwitchInForce) | null
   /** When the opening or the lock ends. */
   readonly until: string | null
-  /** The password is right but too old: it lets in only together with a new one. */
+  /** The password is too old: it is accepted only together with a new one. */
   readonly needsNewPassword: boolean
 }
 
-/** What is known of somebody who wants to sign in. */
+/** The facts about the address of a sign-in. */
 export interface SignInFacts {
-  /** Where there is no such workspace, an id that nobody has: what is asked of the database is asked all the same. */
+  /** For an unknown workspace, an unused id, so that the same statements run. */
   readonly tenantId: string
   /** Null: there is no such workspace. */
   readonly workspaceState: TenantState | null
@@ -61,7 +60,7 @@ export interface SignInFacts {
   readonly openedUntil: string | null
   /** The last provider's offer has ended: accounts that hold a password fall back to it (Offered identity provider, row 3). */
   readonly fallsBack: boolean
-  /** What failures of this address are counted under. */
+  /** The key under which failures of this address are counted. */
   readonly subject: Buffer
   readonly lockedSeconds: number
   readonly lockedUntil: string | null
@@ -74,9 +73,9 @@ export interface SignInAccount {
   readonly passwordHash: string | null
   /** By the database's clock; null for an account that never had one. */
   readonly passwordAgeDays: number | null
-  /** On the workspace; null where it has none there. */
+  /** The role on the workspace; null if the account has none there. */
   readonly role: Role | null
-  /** Has one anywhere in it; who has none is not let in. */
+  /** Has a role anywhere in the workspace; without one the account cannot sign in. */
   readonly hasRole: boolean
   readonly isOperator: boolean
 }
@@ -95,7 +94,10 @@ interface SignInRow {
   readonly now: string
 }
 
-/** The facts about an address in a workspace, read as the installation, by the same statements whoever is there. */
+/**
+ * The facts about an address in a workspace, read as the installation, by the same statements whether or not the
+ * account exists.
+ */
 export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise<SignInFacts> {
   const switches = switchesOf(await readDecisions(ctx))
   const [row] = await ctx.asInstallation(
@@ -143,10 +145,10 @@ function accountOf(row: SignInRow): SignInAccount | undefined {
   }
 }
 
-/** Whether a password lets this account in. Reads nothing but the facts. */
+/** Whether a password lets this account sign in. Reads nothing but the facts. */
 export function passwordWay(facts: SignInFacts): WayIn {
   const { account, switches } = facts
-  // One that is not there answers as one without this account.
+  // An unknown workspace gets the same answer as one without this account.
   if (facts.workspaceState !== 'ACTIVE' && facts.workspaceState !== null) return closed('workspace_not_active')
   const off = switchedOff(facts)
   if (off) return closed('switched_off', { decidedBy: { name: off, ...switches[off] } })
@@ -172,11 +174,11 @@ export function passwordWay(facts: SignInFacts): WayIn {
   }
 }
 
-/** Whether the switches let passwords in, an opening for some hours aside. The workspace is in force. */
+/** Whether the switches allow passwords, apart from a temporary opening. The workspace's role is in force. */
 export const passwordsServe = async (ctx: Ctx, tenantId: string): Promise<boolean> =>
   switchAgainstPasswords(await readSwitches(ctx)) === undefined || isLeftOutside(ctx, tenantId)
 
-/** The switch that keeps passwords out, unless the workspace was opened to them or nothing else is left to it. */
+/** The switch that forbids passwords, unless the workspace has an opening or no other way to sign in is left. */
 export function switchedOff(
   facts: Pick<SignInFacts, 'switches' | 'openedUntil' | 'fallsBack'>,
 ): SwitchName | undefined {
@@ -189,7 +191,7 @@ const switchAgainstPasswords = ({ password_enabled, methods }: SwitchesInForce):
   return methods.value.includes('PASSWORD') ? undefined : 'methods'
 }
 
-/** Whether it takes the opening: without it the switches would keep passwords out. */
+/** Whether the opening is needed: without it the switches would forbid passwords. */
 const isOpened = (facts: SignInFacts) =>
   facts.openedUntil !== null && switchAgainstPasswords(facts.switches) !== undefined
 

@@ -3,13 +3,12 @@
  *
  *    facts, password checked (no transaction open) ─▶ the address's turn ─▶ locked? ─▶ verdict: counted, or a session
  *
- * A wrong password, an unknown address, an unknown workspace and an account without a role
- * answer alike and take alike; so does the lock, which counts addresses that nobody has as well. That passwords
- * are switched off is the workspace's affair, not the account's, and is said before anything
- * is looked at.
+ * A wrong password, an unknown address, an unknown workspace and an account without a role get the same answer in the
+ * same time. So does the lock, which also counts unknown addresses. Whether passwords are switched off depends on the
+ * workspace, not on the account, so that refusal comes before every check.
  *
- * Elsewhere: which way in is open (sign-in-methods.ts), the count (sign-in-lock.ts), sessions
- * (session.ts). Spec: decisions 2, Tokens and shapes; InstanceSettings.
+ * Elsewhere: which ways to sign in are open (sign-in-methods.ts), the count (sign-in-lock.ts),
+ * sessions (session.ts). Spec: decisions 2, Tokens and shapes; InstanceSettings.
  */
 
 import type { sessionOperations as ops, Session } from '../../../contract/auth/operations.ts'
@@ -30,10 +29,10 @@ import { startSession } from './session.ts'
 import { countFailure, forgetFailures, secondsLocked, takeTurn } from './sign-in-lock.ts'
 import { passwordWay, readSignIn, type SignInFacts } from './sign-in-methods.ts'
 
-/** What came of an address and a password before the transaction. */
+/** The result of checking an address and a password before the transaction. */
 export type Proved =
   | { readonly is: 'refused'; readonly problem: Problem }
-  /** The password, the address or the workspace. */
+  /** The password, the address or the workspace is wrong. */
   | { readonly is: 'wrong'; readonly facts: SignInFacts }
   | {
       readonly is: 'right'
@@ -43,7 +42,7 @@ export type Proved =
       readonly needsNewPassword: boolean
     }
 
-/** Checks the password with no transaction open: the hash takes 30 ms, and a connection is worth more than that. */
+/** Checks the password with no transaction open: the hash takes 30 ms, which is too long to hold a connection. */
 export const proveSignIn = (
   installation: Installation,
   actor: Actor,
@@ -75,9 +74,9 @@ async function provePassword(
 }
 
 /**
- * Signs in. Refuses auth.sign_in_failed, auth.sign_in_locked, auth.password_disabled; behind the right password only:
- * auth.password_expired, installation.recovering, tenant_suspended, auth.second_factor_required, auth.second_factor_failed,
- * auth.second_factor_locked.
+ * Signs in. Refuses auth.sign_in_failed, auth.sign_in_locked, auth.password_disabled; after the right password only:
+ * auth.password_expired, installation.recovering, tenant_suspended, auth.second_factor_required,
+ * auth.second_factor_failed, auth.second_factor_locked.
  */
 export async function signIn(
   ctx: Ctx,
@@ -90,7 +89,10 @@ export async function signIn(
   return enter(ctx, verdict, body, () => startSession(ctx, verdict.facts.tenantId, verdict.accountId))
 }
 
-/** What every way in with a password passes last: the workspace is open, the account is still what was proved, the second factor was shown. */
+/**
+ * The last checks of every sign-in with a password: the workspace is active, the account is unchanged since the
+ * password check, the second factor is right.
+ */
 const enter = <T>(ctx: Ctx, verdict: Right, given: Given, work: () => Promise<T>): Promise<T | Problem> =>
   ctx.inWorkspace(verdict.facts.tenantId, () =>
     admitted(
@@ -102,7 +104,10 @@ const enter = <T>(ctx: Ctx, verdict: Right, given: Given, work: () => Promise<T>
 
 type Right = Extract<Proved, { is: 'right' }>
 
-/** Hears what was found out, in the address's turn; a wrong password is counted, and its refusal answered, so that the count stays. */
+/**
+ * Applies the result of the password check, under the address's lock. A wrong password is counted; its refusal is
+ * returned, not thrown, so that the count is committed.
+ */
 async function askVerdict(ctx: Ctx, proved: Proved): Promise<Right | Problem> {
   if (proved.is === 'refused') throw proved.problem
   const { tenantId, subject, switches } = proved.facts
@@ -137,8 +142,8 @@ async function recordFailure(ctx: Ctx, facts: SignInFacts, attempts: number): Pr
 }
 
 /**
- * Locks the account and holds it against what was proved before the transaction, then asks for the second
- * factor. Refuses auth.sign_in_failed; what it answers is to be answered, not thrown: a wrong code is counted.
+ * Locks the account, compares it with what was proved before the transaction, then checks the second factor. Refuses
+ * auth.sign_in_failed; the Problem must be returned, not thrown, so that a wrong code stays counted.
  */
 async function stillProved(
   ctx: Ctx,
@@ -162,7 +167,9 @@ interface ProvedWithNew {
   readonly newHash: string | null
 }
 
-/** Checks the old password and hashes the new one, with no transaction open; the new one only behind the old one. */
+/**
+ * Checks the old password and hashes the new one, with no transaction open; the new one only if the old one is right.
+ */
 export async function proveWithNewPassword(
   installation: Installation,
   actor: Actor,

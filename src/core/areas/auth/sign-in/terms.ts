@@ -1,8 +1,8 @@
 /**
  * Agreeing to the installation's terms, in the version in force.
  *
- * A new `terms_version` refuses nobody anything at that moment: `GET /accounts/me` says that
- * agreeing is due, and the client asks the person. Spec: InstanceSettings (legal).
+ * A new `terms_version` blocks nobody: `GET /accounts/me` says that agreement is due, and the
+ * client asks the person. Spec: InstanceSettings (legal).
  */
 
 import type { sessionOperations as ops } from '../../../contract/auth/operations.ts'
@@ -11,7 +11,10 @@ import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { readSettings } from '../../settings/settings.ts'
 
-/** Records that the account agrees; again, nothing. Refuses legal.terms_changed for any version but the one in force. */
+/**
+ * Records that the account agrees; a second call changes nothing. Refuses legal.terms_changed for any version but the
+ * one in force.
+ */
 export async function agreeToTerms(ctx: Ctx, { body }: Received<typeof ops.agreeToTerms>): Promise<void> {
   const { tenantId, accountId } = ctx.account
   const { legal } = await readSettings(ctx)

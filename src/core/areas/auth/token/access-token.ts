@@ -1,13 +1,13 @@
 /**
  * Personal access tokens, and the tokens of service accounts.
  *
- * A token reaches at most what its bearer reaches: its scopes are among those of the
- * credential that mints it. `admin:tenants` is the exception, because no session carries
- * it: it takes a step-up and somebody in the register (or, while the register is empty,
- * the owner of the first workspace). Nor does a token mint one that outlives it, unless a
- * step-up has shown the person: else whoever found one could renew it for ever. What it
- * mints ends with it (ending.ts). A service account has no person to show: its tokens end
- * when the one that a person made for it ends (docs/decisions/0152).
+ * A token can do at most what the credential that creates it can do: its scopes are among that
+ * credential's. `admin:tenants` is the exception, because no session carries it: it needs a step-up
+ * and an account in the operator register (or, while the register is empty, the owner of the first
+ * workspace). A token cannot create one that outlives it, unless a step-up has proved that the
+ * person is present: otherwise somebody who found a token could renew it for ever. What a token
+ * creates ends with it (ending.ts). A service account has no person: its tokens end when the one
+ * that a person made for it ends (docs/decisions/0152).
  *
  * Spec: Authentication, 2 and 3; decisions 2, Tokens and Scopes.
  */
@@ -36,7 +36,7 @@ interface TokenRow {
 
 const tokens = { operation: 'listTokens' }
 
-/** The account's own tokens that still serve, newest first. Refuses cursor.invalid. */
+/** The account's own tokens that are still valid, newest first. Refuses cursor.invalid. */
 export async function listTokens(
   ctx: Ctx,
   { cursor, size }: Received<typeof ops.listTokens>,
@@ -51,7 +51,10 @@ export async function listTokens(
   return pageOfRows(ctx, tokens, rows.map(representation), size)
 }
 
-/** Mints a token of the account's own. Refuses request.invalid, auth.scope_required, admin.operator_required, auth.unauthenticated where what asks has just ended. */
+/**
+ * Creates a token of the account's own. Refuses request.invalid, auth.scope_required, admin.operator_required,
+ * auth.unauthenticated where the caller's credential has just ended.
+ */
 export async function createToken(
   ctx: Ctx,
   { body }: Received<typeof ops.createToken>,
@@ -74,10 +77,13 @@ export async function createToken(
   return { ...representation(minted.row), token: minted.token }
 }
 
-/** Whether the account's own person was shown: by a session's sign-in, or by the step-up that this call has spent. */
+/** Whether the person has proved to be present: by a session's sign-in, or by the step-up that this call has spent. */
 export const isShown = ({ sessionId, isProven }: AccountActor) => sessionId !== null || isProven === true
 
-/** Revokes a token, and what it made, from the very next call on: one's own, or, for an ADMIN, a service account's. Refuses not_found, admin.operator_required, auth.role_required. */
+/**
+ * Revokes a token, and what it created, from the next call on: the caller's own, or, for an ADMIN, a service account's.
+ * Refuses not_found, admin.operator_required, auth.role_required.
+ */
 export async function revokeToken(ctx: Ctx, { tokenId }: Received<typeof ops.revokeToken>): Promise<void> {
   const { tenantId, accountId, role } = ctx.account
   const mayOthers = rankOf[role] >= rankOf.ADMIN
@@ -90,7 +96,7 @@ export async function revokeToken(ctx: Ctx, { tokenId }: Received<typeof ops.rev
   if (!(await endToken(ctx, { tenantId, accountId: token.account_id }, tokenId))) refuse('not_found')
 }
 
-/** Refuses auth.scope_required above the bearer's own: no step-up lifts that. */
+/** Refuses auth.scope_required for a scope that the bearer lacks, also with a step-up. */
 function checkOwnScopes(actor: AccountActor, scopes: readonly Scope[]): void {
   const missing = scopes.find((scope) => scope !== 'admin:tenants' && !actor.scopes.includes(scope))
   if (missing) refuse('auth.scope_required', { scope: missing })
@@ -103,7 +109,10 @@ export async function checkScopes(ctx: Ctx, actor: AccountActor, scopes: readonl
   if (!(await mayStartRegister(ctx, actor))) refuse('admin.operator_required')
 }
 
-/** Whether the register is empty and this is the OWNER of the first workspace: somebody has to be able to begin. */
+/**
+ * Whether the register is empty and this is the OWNER of the first workspace: otherwise nobody could start the
+ * register.
+ */
 async function mayStartRegister(ctx: Ctx, actor: AccountActor): Promise<boolean> {
   if (actor.role !== 'OWNER') return false
   const [row] = await ctx.asInstallation(
@@ -119,13 +128,19 @@ interface NewToken {
   readonly name: string
   readonly scopes: readonly Scope[]
   readonly expiresAt: string | undefined
-  /** The token that makes this one, which then neither outlives it nor stays when it is revoked; null where a person was shown. */
+  /**
+   * The token that creates this one, which then does not outlive it and is revoked with it; null if a person was
+   * present.
+   */
   readonly parentId: string | null
 }
 
 const longestDays = (scopes: readonly Scope[]) => (scopes.includes('admin:tenants') ? 90 : 365)
 
-/** Writes a token; without `expiresAt` it lives as long as it may. Refuses request.invalid for a moment that is past or too far. */
+/**
+ * Writes a token; without `expiresAt` it gets the longest life allowed. Refuses request.invalid for a moment that is
+ * past or too far.
+ */
 export async function writeToken(
   ctx: Ctx,
   tenantId: string,

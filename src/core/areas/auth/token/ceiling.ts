@@ -1,11 +1,12 @@
 /**
- * The ceiling of acts on another account: nobody reaches the ways in of an account whose role is above the actor's, nor
- * anything of one in the operator register unless the actor is a full operator too: whoever enters the register without
- * a step-up must not take its operators' ways in during the day they have to object.
+ * The ceiling of actions on another account. The actor cannot change the credentials of an account with a higher role.
+ * The actor cannot change anything of an account in the operator register, unless the actor is a full operator too:
+ * somebody who enters the register without a step-up must not take the credentials of its operators during the day in
+ * which they can object.
  *
- * An OWNER could otherwise take an operator's second factor away, and an ADMIN an OWNER's token. An operation says
- * that it may act on another account (`actsOn`), and test/contract/acts-on-others.test.ts asks each of them. The
- * operator at the database has no ceiling. Roles themselves are compared in the place they are held in
+ * Without the ceiling an OWNER could remove an operator's second factor, and an ADMIN could revoke an OWNER's token. An
+ * operation says that it may act on another account (`actsOn`), and test/contract/acts-on-others.test.ts asks each of
+ * them. The operator at the database has no ceiling. Roles themselves are compared where they are held
  * (memberships/membership.ts). Spec: decisions 7, Whose ways in.
  */
 
@@ -20,7 +21,9 @@ export interface Standing {
   readonly is_operator: boolean
 }
 
-/** Refuses admin.operator_required, auth.role_required. An account that is nobody's has no ceiling: the caller of this finds that out. */
+/**
+ * Refuses admin.operator_required, auth.role_required. An unknown account has no ceiling; the calling rule refuses it.
+ */
 export async function demandCeiling(ctx: Ctx, accountId: string): Promise<void> {
   const { actor } = ctx
   if (!isAccount(actor) || actor.accountId === accountId) return
@@ -29,7 +32,10 @@ export async function demandCeiling(ctx: Ctx, accountId: string): Promise<void> 
   if (actor.isGuest || rankOf[actor.role] < rankOf[role]) refuse('auth.role_required', { role })
 }
 
-/** The half of it that asks for the register; answers how the account stands, also the actor's own. Refuses admin.operator_required. */
+/**
+ * The check of the register only. Answers the account's standing, also for the actor's own account. Refuses
+ * admin.operator_required.
+ */
 export async function demandRegister(ctx: Ctx, tenantId: string, accountId: string): Promise<Standing> {
   const { actor } = ctx
   const [standing] = await ctx.asInstallation(

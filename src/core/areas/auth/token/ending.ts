@@ -1,14 +1,15 @@
 /**
- * The end of credentials: of one token, or of all that an account has.
+ * The end of credentials: of one token, or of all credentials of an account.
  *
  *    token ──made──▶ token ──made──▶ a service account's token      each ends with the one before it
  *
- * A token that a token made ends with it, unless a step-up made it (`parent_id`); it never expires later either, so
- * revocation is all that has to be handed down, here, and the gate joins nothing.
+ * A token that was created with another token (`parent_id`) ends with that one, unless a step-up approved its creation.
+ * It never expires later either, so only revocation must be passed on, here, and the gate needs no join.
  *
- * Locks are taken in one order by everything that makes, renews or ends credentials: the account, its sessions, its
- * credentials from the oldest on. What makes one shares the account's lock and holds the credential that asks
- * (`holdBearer`): it has committed before these statements read, or finds that credential ended.
+ * Everything that creates, renews or ends credentials takes its locks in one order: the account, its sessions, its
+ * credentials from the oldest on. A transaction that creates one takes shared locks on the account and on the
+ * credential that it uses (`holdBearer`). So it has committed before these statements read, or it finds that credential
+ * ended.
  *
  * Spec: decisions 7, Removed means out; `needs: account`. docs/decisions/0151, 0152.
  */
@@ -30,11 +31,14 @@ interface EndedRow {
   readonly kind: 'PERSONAL' | 'SERVICE' | 'SESSION' | 'REFRESH'
 }
 
-/** Nothing of the account's is made or renewed before the commit. */
+/** Locks the account, so that none of its credentials is created or renewed before the commit. */
 export const lockAccount = ({ tx }: Ctx, { tenantId, accountId }: Holder): Promise<unknown> =>
   tx`select 1 from account where tenant_id = ${tenantId} and id = ${accountId} for update`
 
-/** Keeps what was brought from ending before the commit: whatever is made with it ends with it. Refuses auth.unauthenticated where it has ended. */
+/**
+ * Keeps the caller's credential from ending before the commit, so that what is created with it ends with it. Refuses
+ * auth.unauthenticated where it has ended.
+ */
 export async function holdBearer({ tx }: Ctx, actor: AccountActor): Promise<void> {
   const { tenantId, accountId, bearerId, sessionId } = actor
   const shared = tx`select 1 from account where tenant_id = ${tenantId} and id = ${accountId} for key share`
@@ -46,7 +50,7 @@ export async function holdBearer({ tx }: Ctx, actor: AccountActor): Promise<void
   if (rows.length === 0) refuse('auth.unauthenticated')
 }
 
-/** Ends a token and what it made, once the account's lock is held; answers whether it was alive. */
+/** Takes the account's lock and ends a token and what it created; answers whether the token was alive. */
 export async function endToken(ctx: Ctx, holder: Holder, tokenId: string): Promise<boolean> {
   const { tenantId } = holder
   await lockAccount(ctx, holder)
@@ -57,7 +61,10 @@ export async function endToken(ctx: Ctx, holder: Holder, tokenId: string): Promi
   return true
 }
 
-/** Ends all that lets the account in without proving anything anew: sessions, tokens and what these made, proofs, links, flows, an invitation. */
+/**
+ * Ends everything that gives the account access without a new proof: sessions, tokens and what these created, step-ups,
+ * reset links, flows, an invitation.
+ */
 export async function endCredentials(ctx: Ctx, holder: Holder, because: string): Promise<void> {
   const { tx } = ctx
   const { tenantId, accountId } = holder
@@ -89,9 +96,9 @@ export async function endCredentials(ctx: Ctx, holder: Holder, because: string):
 const isToken = ({ kind }: EndedRow) => kind === 'PERSONAL' || kind === 'SERVICE'
 
 /**
- * Ends the credentials `c` that the condition names, and all that they made, of whatever account. A token of another
- * account may be making one at this moment, behind a lock that is not held here: where some of another account's
- * ended, they are looked through once more, until there is nothing left to end.
+ * Ends the credentials `c` that the condition selects, and everything that they created, of any account. A token of
+ * another account may be creating one at this moment, under a lock that is not held here. So if credentials of another
+ * account ended, the statement runs again, until there is nothing left to end.
  */
 async function endLine(ctx: Ctx, { tenantId, accountId }: Holder, named: Part): Promise<EndedRow[]> {
   const ended: EndedRow[] = []
@@ -112,7 +119,9 @@ async function endLine(ctx: Ctx, { tenantId, accountId }: Holder, named: Part): 
   return ended
 }
 
-/** The proofs, the trail and the events of tokens that ended; sessions' own are told with their session. */
+/**
+ * Voids the step-ups of ended tokens, and writes their trail and events; a session's own tokens are reported with it.
+ */
 async function tellTokens(ctx: Ctx, tenantId: string, ended: readonly EndedRow[]): Promise<void> {
   const tokens = ended.filter(isToken)
   if (tokens.length === 0) return
@@ -131,7 +140,7 @@ async function tellTokens(ctx: Ctx, tenantId: string, ended: readonly EndedRow[]
   ])
 }
 
-/** Events that one statement writes; more bind more values than it may have. */
+/** Events that one statement writes; more would exceed the parameters that a statement may have. */
 const eventsAtOnce = 1000
 
 async function emitAll(ctx: Ctx, events: readonly NewEvent[]): Promise<void> {

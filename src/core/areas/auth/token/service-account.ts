@@ -29,7 +29,10 @@ export async function listServiceAccounts(
   return pageOfRows(ctx, list, rows, size)
 }
 
-/** Creates one with its first token, shown once. Refuses request.invalid, auth.role_required, admin.operator_required, auth.unauthenticated where what asks has just ended. */
+/**
+ * Creates a service account with its first token, which is shown once. Refuses request.invalid, auth.role_required,
+ * admin.operator_required, auth.unauthenticated where the caller's credential has just ended.
+ */
 export async function createServiceAccount(
   ctx: Ctx,
   { body }: Received<typeof ops.createServiceAccount>,

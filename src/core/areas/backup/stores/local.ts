@@ -1,11 +1,10 @@
 /**
- * LOCAL: a folder below SVC_BACKUP_DIR, which nothing can lead out of.
+ * LOCAL: a folder below SVC_BACKUP_DIR, which no path can leave.
  *
- * Each step of a path is opened from the folder before it (`/proc/self/fd/N/name`, which
- * is what openat does) and never through a link, so it does not matter who changes the
- * tree between a check and a use. Where there is no /proc, the step's full path is used,
- * links refused all the same. Only plain files are read: a pipe or a device in the
- * folder is no archive.
+ * Each step of a path is opened relative to the folder before it (`/proc/self/fd/N/name`, like
+ * openat) and never through a link, so a change of the tree between a check and a use does no harm.
+ * Without /proc the step's full path is used; links are still refused. Only plain files are read: a
+ * pipe or a device in the folder is not an archive.
  *
  * Spec: decisions 4, A backup target; T-25, T-26.
  */
@@ -21,7 +20,7 @@ const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY
 const hasProc = existsSync('/proc/self/fd')
 const partial = '.partial'
 
-/** An open folder, and how to name what is in it. */
+/** An open folder, and its path. */
 interface Folder {
   readonly handle: FileHandle
   readonly path: string
@@ -30,7 +29,7 @@ interface Folder {
 const inside = ({ handle, path }: Folder, name: string) =>
   hasProc ? `/proc/self/fd/${handle.fd}/${name}` : join(path, name)
 
-/** Opens the target's folder, which is made where it is missing. Throws StoreFailure. */
+/** Opens the target's folder, and creates it if it is missing. Throws StoreFailure. */
 export async function openLocal(backupDir: string, path: string): Promise<Store> {
   const base = await guarded(async () => {
     makeFolder(backupDir, 0o700)
@@ -51,13 +50,13 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    // A link where a folder or a file should be: somebody tried to lead us elsewhere.
+    // A link in place of a folder or a file could lead out of the target.
     if ((error as NodeJS.ErrnoException).code === 'ELOOP') throw new StoreFailure('refused', error)
     throw storeFailure(error)
   }
 }
 
-/** The folder of a path, step by step; whoever calls closes it. Throws ENOENT, ENOTDIR, ELOOP. */
+/** Opens the folder of a path, step by step. The caller closes it. Throws ENOENT, ENOTDIR, ELOOP. */
 async function walk(from: Folder, path: string, { makes }: { readonly makes: boolean }): Promise<Folder> {
   if (!isRelativePath(path)) throw new StoreFailure('refused')
   let here: Folder | undefined
@@ -116,7 +115,7 @@ const put = (root: Folder, path: string, file: string) =>
     await folder.handle.sync()
   })
 
-/** Through one buffer, so that no file takes more memory than another. */
+/** Copies through one buffer, so that memory does not depend on the file's size. */
 async function copyWhole(file: string, target: FileHandle): Promise<void> {
   const source = await open(file, O_RDONLY)
   const buffer = Buffer.allocUnsafeSlow(256 * 1024)
@@ -133,7 +132,7 @@ async function copyWhole(file: string, target: FileHandle): Promise<void> {
 
 const get = (root: Folder, path: string): Promise<Readable> =>
   within(root, path, false, async (folder, name) => {
-    // Not waiting: opening a pipe would, until somebody writes into it.
+    // O_NONBLOCK: the opening of a pipe would wait until another process writes into it.
     const file = await open(inside(folder, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     if (!(await file.stat()).isFile()) {
       await file.close()

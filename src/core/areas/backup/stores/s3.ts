@@ -1,10 +1,10 @@
 /**
- * S3: objects below a prefix of a bucket, addressed by path (`endpoint/bucket/key`),
- * which every implementation serves.
+ * S3: objects below a prefix of a bucket, addressed by path (`endpoint/bucket/key`), which every
+ * implementation supports.
  *
- * Every request goes through the egress guard's fetch. What is larger than one part is
- * sent in parts, one in memory at a time; an upload that fails is aborted, so that the
- * bucket holds no half of anything.
+ * Every request goes through the egress guard's fetch. A file larger than one part is sent in
+ * parts, with one part in memory at a time. A failed upload is aborted, so that the bucket holds no
+ * partial file.
  *
  * Spec: decisions 4, A backup target; T-17.
  */
@@ -14,7 +14,7 @@ import { S3mini } from 's3mini'
 import type { Egress } from '../../../kernel/egress/client.ts'
 import { type OpenedTarget, type Store, type StoredFile, StoreFailure, storeFailure } from '../store.ts'
 
-/** S3 takes 10,000 parts: 156 GiB of one compressed file. */
+/** S3 accepts 10,000 parts, so one compressed file may have 156 GiB. */
 const partBytes = 16 * 1024 * 1024
 const requestMs = 120_000
 const pageSize = 1000
@@ -22,7 +22,7 @@ const pageSize = 1000
 export async function openS3(egress: Egress, { config, secrets }: OpenedTarget): Promise<Store> {
   const client = clientOf(egress, { kind: 'S3', config, secrets })
   const prefix = config.prefix === undefined ? '' : `${config.prefix}/`
-  // A wrong bucket or secret is told here, not by an empty list.
+  // A wrong bucket or secret fails here, and does not look like an empty list.
   await guarded(async () => {
     if (!(await client.listObjectsPaged('/', prefix, 1))) throw new StoreFailure('missing')
   })
@@ -108,7 +108,7 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What a server answered; of a failed list the client keeps only a text. */
+/** The status and the text of a server's error; for a failed list the client keeps only a text. */
 function answered(error: unknown): { readonly status: number; readonly said: string } {
   const { status, serviceCode = '', message } = error as { status?: number; serviceCode?: string; message: string }
   const [, listed] = /failed with status (\d{3})/.exec(message) ?? []

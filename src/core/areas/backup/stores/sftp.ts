@@ -1,13 +1,13 @@
 /**
  * SFTP: files below a folder of a server, over one connection per use.
  *
- * A file is sent aside, with several requests under way at once (85 MB/s where one at a
- * time makes 10), then renamed. Links are neither listed nor read. What the server calls
- * a general failure while writing is taken for a full disk: SFTP has no code for that.
+ * A file is sent under a temporary name, with several requests in flight at once (85 MB/s; one at a
+ * time makes 10 MB/s), and then renamed. Links are neither listed nor read. A general failure
+ * during a write is taken for a full disk, because SFTP has no code for that.
  *
- * The server is somebody's choice, and may answer what it likes: a folder is read answer by
- * answer, so that none is longer than one, no deeper than our own paths go, and no further than so
- * many entries in all.
+ * The server is not ours and may answer anything. So a folder is read answer by answer, and memory
+ * holds one answer at a time. Folders are read no deeper than our own paths go, and up to
+ * `mostEntries` entries in all.
  *
  * Spec: decisions 4, A backup target.
  */
@@ -27,7 +27,7 @@ import {
 
 const defaultPort = 22
 const partial = '.partial'
-/** Entries looked at in one listing; a workspace has some files for each archive. */
+/** Entries read in one listing; a workspace has some files for each archive. */
 const mostEntries = 100_000
 /** SSH_FX_EOF: the folder was read to its end. */
 const endOfFolder = 1
@@ -80,12 +80,12 @@ async function get(client: Client, path: string): Promise<Readable> {
   const type = await client.exists(path) // asks without following a link
   if (type !== '-') throw new StoreFailure(type === false ? 'missing' : 'refused')
   const stream = client.createReadStream(path) as unknown as Readable
-  // Its own last request fails when the connection ends first, and nobody listens any more.
+  // If the connection ends first, the stream's last request fails when nobody listens any more.
   stream.on('error', () => {})
   return stream
 }
 
-/** A folder at the server, and what of it is below the target's root. */
+/** A folder: its path at the server, and its path below the target's root. */
 interface Place {
   readonly path: string
   readonly folder: string
@@ -130,7 +130,7 @@ interface Entry {
   readonly size: number
 }
 
-/** What is in a folder, but what no path of ours could name. Throws StoreFailure, at the bound as well. */
+/** The entries of a folder, without names that no path of ours can have. Throws StoreFailure, also at the bound. */
 async function* entriesOf(
   { requests }: SftpConnection,
   { path, folder }: Place,
@@ -153,7 +153,7 @@ async function* entriesOf(
   }
 }
 
-/** One answer about a folder; undefined behind its end. */
+/** One answer about a folder; undefined after its end. */
 const readSome = (requests: SftpConnection['requests'], handle: Buffer) =>
   answered<Parameters<Parameters<typeof requests.readdir>[1]>[1]>((done) => requests.readdir(handle, done)).catch(
     (error: { readonly code?: unknown }) => {
@@ -166,7 +166,7 @@ const readSome = (requests: SftpConnection['requests'], handle: Buffer) =>
 const answered = <T>(ask: (done: (error: Error | undefined, answer: T) => void) => void): Promise<T> =>
   new Promise((resolve, reject) => ask((error, answer) => (error ? reject(error) : resolve(answer))))
 
-/** `otherwise`: what a failure means that says nothing of itself. */
+/** `otherwise`: the reason of a failure that gives none itself. */
 async function guarded<T>(otherwise: FailureReason, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
