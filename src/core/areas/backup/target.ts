@@ -1,9 +1,9 @@
 /**
  * Backup targets: added, listed, removed, opened.
  *
- * A target is its scope's: the workspace's, or the installation's (nil). The secrets of
- * its config are one sealed value, bound to the target; what is answered has none. An
- * endpoint passes the egress guard before anything is stored.
+ * A target belongs to its scope: a workspace, or the installation (nil). The secrets of its config
+ * are one sealed value, bound to the target; answers contain none of them. The egress guard checks
+ * an endpoint before anything is stored.
  *
  * Spec: Index, Backup; decisions 4; T-17.
  */
@@ -33,14 +33,17 @@ export async function listBackupTargets(ctx: Ctx): Promise<Answer<typeof ops.lis
   return { data }
 }
 
-/** Looks the endpoint up with no transaction open. Refuses request.invalid, auth.scope_required, egress.forbidden. */
+/**
+ * Checks the endpoint, DNS included, with no transaction open. Refuses request.invalid, auth.scope_required,
+ * egress.forbidden.
+ */
 export async function vetNewTarget(
   installation: Installation,
   actor: Actor,
   { body }: Received<typeof ops.createBackupTarget>,
 ): Promise<void> {
   const { plain } = splitConfig(body.kind, body.config)
-  // The installation's own disk is not a workspace's to fill.
+  // A workspace must not fill the installation's own disk.
   if (body.kind === 'LOCAL' && !actsForInstallation(actor)) refuse('auth.scope_required', { scope: 'admin:tenants' })
   await vetEndpoint(installation, plain)
 }
@@ -56,7 +59,7 @@ async function vetEndpoint(installation: Installation, { endpoint, host, port }:
     )
   } catch (error) {
     if (error instanceof EgressRefused) refuse('egress.forbidden')
-    // A name that cannot be looked up now may be tomorrow; it is vetted again at every use.
+    // A name that DNS cannot resolve now may resolve later; every use checks it again.
   }
 }
 
@@ -95,7 +98,7 @@ export async function deleteBackupTarget(
   await record(ctx, 'backup_target.removed', targetId, target.kind)
 }
 
-/** The installation's acts are journalled and mailed to its operators, a workspace's are in its trail. */
+/** Actions for the installation go to the journal and are mailed to its operators; a workspace's go to its trail. */
 async function record(
   ctx: Ctx,
   action: 'backup_target.created' | 'backup_target.removed',
@@ -123,7 +126,10 @@ export async function ownTarget(installation: Installation, actor: Actor, target
   return target ?? refuse('not_found')
 }
 
-/** A target that serves a workspace: its own, or the installation's; undefined for any other. Refuses secret.unavailable. */
+/**
+ * A target that a workspace may use: its own, or the installation's; undefined for any other. Refuses
+ * secret.unavailable.
+ */
 export async function targetServing(
   installation: Installation,
   actor: Actor,

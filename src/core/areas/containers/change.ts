@@ -1,11 +1,11 @@
 /**
- * Changes of a container: what it is called, where it stands, whether it is written, whether it is there.
+ * Changes of a container: its name, its place, whether it is archived, whether it is deleted.
  *
  *    active ──:archive──▶ archived ──:unarchive──▶ active
  *       └──────DELETE──────┴──▶ deleted ──:restore──▶ as it was
  *
- * What holds for a hub holds for its collections, whose own rows stay as they are: so a hub comes
- * back with exactly the collections that it had. Spec: Index, Containers; decisions 3; decision 0102.
+ * The state of a hub applies to its collections, but their own rows do not change. So a restored hub has exactly the
+ * collections that it had. Spec: Index, Containers; decisions 3; decision 0102.
  */
 
 import type { Container, containerOperations as ops } from '../../contract/containers/operations.ts'
@@ -58,7 +58,7 @@ export async function reorderContainer(
 }
 
 /**
- * A collection goes to another hub, with all that it holds. Refuses not_found, auth.role_required,
+ * Moves a collection to another hub, with all its content. Refuses not_found, auth.role_required,
  * precondition.failed, container.archived, request.invalid, order.exhausted.
  */
 export async function moveContainer(
@@ -66,7 +66,7 @@ export async function moveContainer(
   { containerId, body }: Received<typeof ops.moveContainer>,
 ): Promise<Container> {
   const row = await lockWritable(ctx, containerId, 'ADMIN')
-  // Hubs hold collections and are held by nobody, so there is no way to make a circle.
+  // A hub has no parent, so a move cannot make a cycle.
   if (row.kind === 'HUB') refuseMember('/parent_id', 'value.not_taken')
   await writableHub(ctx, body.parent_id)
   const rank = await rankAt(ctx, { parentId: body.parent_id, before: body.before_container_id, moving: containerId })

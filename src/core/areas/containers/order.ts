@@ -1,9 +1,9 @@
 /**
  * The order of siblings: the place of a container among those of its hub, or of a hub among the hubs.
  *
- * Whoever gives out a rank holds the siblings' lock, so that two at once do not take the same one;
- * only the row that moves is written. Deleted siblings and those that the caller does not see keep
- * their ranks and are stepped over, so a restored one is where it was. Spec: `:reorder`; decision 0100.
+ * A transaction that assigns a rank holds the siblings' lock, so that two at once do not assign the same one. Only the
+ * row that moves is written. Deleted siblings, and those that the caller does not see, keep their ranks and are
+ * skipped, so a restored one is back in its place. Spec: `:reorder`; decision 0100.
  */
 
 import { refuseMember } from '../../contract/problem.ts'
@@ -16,7 +16,7 @@ interface Place {
   readonly parentId: string | null
   /** Absent or null: the end. */
   readonly before: string | null | undefined
-  /** The one that moves, which is nobody's neighbour meanwhile; absent for a new one. */
+  /** The container that moves, which does not count as a neighbour; absent for a new one. */
   readonly moving?: string
 }
 
@@ -35,7 +35,7 @@ export async function rankAt(ctx: Ctx, { parentId, before, moving }: Place): Pro
   return rankBetween(left?.rank ?? null, neighbour?.rank ?? null)
 }
 
-/** Whether a container stands already where it is sent. */
+/** Whether a container is already at the requested place. */
 export async function isInPlace(
   ctx: Ctx,
   { id, parent_id, rank }: { readonly id: string; readonly parent_id: string | null; readonly rank: string },
@@ -50,7 +50,7 @@ export async function isInPlace(
   return (next?.id ?? null) === (before ?? null)
 }
 
-/** 0..n-1 among the siblings that the caller sees; of a deleted one, the place it would come back to. */
+/** 0..n-1 among the siblings that the caller sees; for a deleted container, the place to which it would be restored. */
 export async function positionOf(
   ctx: Ctx,
   { parent_id, rank }: { readonly parent_id: string | null; readonly rank: string },

@@ -1,4 +1,4 @@
-/** Hiding a container, and opening it. Spec: Index, Containers (`PUT …/privacy`); decision 0101. */
+/** Making a container private, and opening it again. Spec: Index, Containers (`PUT …/privacy`); decision 0101. */
 
 import type { Container, containerOperations as ops } from '../../contract/containers/operations.ts'
 import type { Received } from '../../contract/operation.ts'
@@ -23,7 +23,7 @@ export async function setContainerPrivacy(
   await ctx.tx`
     update container set is_private = ${body.is_private}, updated_at = now(), version = version + 1
     where tenant_id = ${tenantId} and id = ${containerId}`
-  // His role may have come from where it no longer counts; whoever hides a thing must find it again.
+  // The caller's role may come from a membership that no longer counts, and the caller must not lose the container.
   if (body.is_private && !(await isMember(ctx, containerId)))
     await addMembership(ctx, { account_id: accountId, container_id: containerId, role: 'OWNER' })
 

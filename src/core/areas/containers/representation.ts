@@ -1,4 +1,4 @@
-/** A container as it is answered and as its events carry it, and the record of a change of one. */
+/** A container in the form of its answers and events, and the record of its changes. */
 
 import type { Container } from '../../contract/containers/operations.ts'
 import type { EventName } from '../../kernel/outbox/event-row.ts'
@@ -6,7 +6,7 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import { type ContainerRow, visibleContainer } from '../access/access.ts'
 import { positionOf } from './order.ts'
 
-/** The row with its place among what the caller sees. */
+/** The row, with its position among the siblings that the caller sees. */
 export async function represented(ctx: Ctx, row: ContainerRow): Promise<Container> {
   return { ...row, position: await positionOf(ctx, row) }
 }

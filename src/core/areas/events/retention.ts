@@ -1,13 +1,13 @@
 /**
  * The window of the outbox: events older than it are removed, batch by batch.
  *
- * An event that a delivery is still on its way with stays, however old it is: a paused
- * webhook gets it when it goes on. The watermark moves in the transaction that removes, so
- * no page can miss what a cursor would have found. A pull begins behind the watermark: what
- * stays for a delivery alone is not answered any more.
+ * An event with an unfinished delivery stays, however old it is: a paused webhook gets it after it
+ * resumes. The watermark moves in the transaction that removes the events, so no page can miss an
+ * event that its cursor would have found. A pull begins after the watermark: it no longer answers
+ * events that stay only for a delivery.
  *
- * Events are found by their ids, which begin with the moment they were made at.
- * Spec: Webhooks and event pull, rule 6 (the window); decisions 5.
+ * Events are found by their ids, which begin with the time of their creation. Spec: Webhooks and
+ * event pull, rule 6 (the window); decisions 5.
  */
 import { z } from 'zod'
 import { asPurgeOf } from '../../kernel/database/roles.ts'
@@ -17,9 +17,9 @@ import { firstId } from '../../kernel/transaction/page.ts'
 import { defineJob } from '../../kernel/transaction/runnable-job.ts'
 
 const sweeper = { kind: 'SYSTEM', job: 'sweep_outbox' } as const
-/** Events removed in one transaction, so that none lasts long. */
+/** Events removed in one transaction, so that no transaction lasts long. */
 const batch = 1000
-/** Workspaces looked at in one transaction. */
+/** Workspaces checked in one transaction. */
 const lookedAt = 200
 
 export const sweepOutbox = defineJob({
@@ -36,7 +36,7 @@ export const sweepOutbox = defineJob({
   },
 })
 
-/** The workspaces of one stretch that have events past the window; `last` is undefined behind the end. */
+/** The workspaces of one batch that have events older than the window; `last` is undefined after the last batch. */
 function findOld(
   installation: Installation,
   after: string,
@@ -61,7 +61,7 @@ async function hasOld({ tx, config }: Ctx, tenantId: string): Promise<boolean> {
   return found.length > 0
 }
 
-/** The least id within the window: UUIDv7 of the moment it begins at, all other bits 0. */
+/** The smallest id within the window: the UUIDv7 of the window's start, with all other bits 0. */
 export const oldestKept = ({ tx, config }: Pick<Ctx, 'tx' | 'config'>) =>
   tx.part`(lpad(to_hex((date_part('epoch', now() - make_interval(days => ${config.outboxDays})) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid`
 
@@ -71,7 +71,7 @@ async function sweepWorkspace(installation: Installation, tenantId: string): Pro
     removed = await installation.transaction(sweeper, { tenantId }, (ctx) => removeBatch(ctx, tenantId))
 }
 
-/** Removes, moves the watermark, and answers how many went. */
+/** Removes a batch, moves the watermark, and answers how many events were removed. */
 async function removeBatch(ctx: Ctx, tenantId: string): Promise<number> {
   void ctx.tx.switch(asPurgeOf(tenantId))
   const [row] = await ctx.tx<{ count: number }[]>`

@@ -1,4 +1,4 @@
-/** Who is calling. Spec: Index, Identity. */
+/** The caller's own account. Spec: Index, Identity. */
 
 import type { identityOperations as ops } from '../../contract/identity/operations.ts'
 import type { Answer } from '../../contract/operation.ts'
@@ -40,7 +40,7 @@ export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
   }
 }
 
-/** What a workspace cannot decide itself, why, and who said so. */
+/** The switches that a workspace cannot set itself, with the reason and who locked them. */
 const locksOf = (switches: Settings['switches']): OwnAccount['workspace']['locked_switches'] =>
   Object.entries(switches)
     .filter(([, { locked }]) => locked)

@@ -1,4 +1,4 @@
-/** What became of one item: its own entries of the workspace's trail. Spec: Index, Items; docs/decisions/0109. */
+/** The history of one item: its own entries in the workspace's trail. Spec: Index, Items; docs/decisions/0109. */
 
 import type { itemOperations as ops } from '../../contract/items/operations.ts'
 import type { Answer, Received } from '../../contract/operation.ts'

@@ -9,7 +9,7 @@ import { discountItem } from './item-count.ts'
 
 /** Refuses not_found. */
 export async function getItem(ctx: Ctx, { itemId }: Received<typeof ops.getItem>): Promise<Item> {
-  // Not visibleItem: this is the last statement, and its commit leaves with it.
+  // Not visibleItem: this is the last statement, and the commit leaves in the same packet.
   const [item] = await ctx.tx.last<Item[]>`select ${representation(ctx)} ${fromSeen(ctx, itemId)}`
   return item ?? refuse('not_found')
 }
@@ -46,6 +46,6 @@ export async function deleteItem(ctx: Ctx, { itemId }: Received<typeof ops.delet
   await discountItem(ctx)
 }
 
-/** To the millisecond, as moments are answered; a moment may be sent with any offset. */
+/** Compares to the millisecond, as in answers; the caller may send a moment with any offset. */
 const isSameMoment = (one: string | null, other: string | null) =>
   one === other || (one !== null && other !== null && Date.parse(one) === Date.parse(other))

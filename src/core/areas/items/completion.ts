@@ -1,10 +1,10 @@
 /**
- * Completing and reopening an item, and the bucket that it goes to with it.
+ * Completing and reopening an item, and the bucket to which it then moves.
  *
  *    OPEN ──:complete──▶ DONE, in a done bucket where the container has one
  *    DONE ──:reopen────▶ OPEN, in none of the done buckets where the container has another
  *
- * Moving an item does neither: a board may use its done bucket for more than what is done.
+ * Moving an item does neither: a board may also use its done bucket for items that are not done.
  * Spec: decisions 3.
  */
 
@@ -40,7 +40,7 @@ export async function reopenItem(ctx: Ctx, { itemId }: Received<typeof ops.reope
   return recorded(ctx, itemId, 'work.item.reopened', { from: row.bucket_id, to: bucketId })
 }
 
-/** Where the item belongs once it is done, or once it is not: where it is, if that fits or nothing else does. */
+/** The item's place after the change: its current place if that fits, or if no other bucket does. */
 async function placeWhere(
   ctx: Ctx,
   row: ItemRow,

@@ -1,8 +1,8 @@
 /**
  * Values of custom fields in items: which fields an item has, and setting one.
  *
- * A value is checked when it is set, against the definition as it is then. What was set before
- * stays as it was. Spec: Structure: custom fields; Custom field definition; decisions 3.
+ * A value is checked when it is set, against the definition of that time. Earlier values stay
+ * unchanged. Spec: Structure: custom fields; Custom field definition; decisions 3.
  */
 
 import type { ItemType } from '../../contract/item-types.ts'
@@ -70,7 +70,7 @@ async function checkedValue(ctx: Ctx, field: FieldDefinition, sent: unknown, poi
   return value
 }
 
-/** Whether there was a value to take away. */
+/** Removes the value; answers whether there was one. */
 async function cleared(ctx: Ctx, itemId: string, fieldId: string): Promise<boolean> {
   const { count } = await ctx.tx`
     delete from item_field_value
@@ -78,7 +78,7 @@ async function cleared(ctx: Ctx, itemId: string, fieldId: string): Promise<boole
   return count === 1
 }
 
-/** Whether there was another value, or none. */
+/** Stores the value; answers whether it was changed. */
 async function written(ctx: Ctx, itemId: string, fieldId: string, value: FieldValue): Promise<boolean> {
   const { tx } = ctx
   const { count } = await tx`

@@ -1,9 +1,10 @@
 /**
- * How many items a workspace has, held against its ceiling `items`.
+ * How many items a workspace has, checked against its quota `items`.
  *
- * One row counts them, so the ceiling is exact however many create at once: they take their turns
- * at that row, which is therefore written last before the commit. Deleted items are not counted;
- * whoever brings one back counts it again. Spec: Quota semantics; T-39; docs/decisions/0106.
+ * One row counts them, so the limit is exact for any number of simultaneous creations: they wait
+ * for each other at that row, which is therefore written last before the commit. Deleted items are
+ * not counted; a rule that restores one must count it again. Spec: Quota semantics; T-39;
+ * docs/decisions/0106.
  */
 
 import type { Ctx } from '../../kernel/transaction/context.ts'
@@ -25,8 +26,8 @@ export const itemQuotas = {
 export const countItem = (ctx: Ctx) => spend(ctx, itemQuotas, 'items', ctx.account)
 
 /**
- * The first count of a workspace, or of one that was imported: what is there, the new ones too. Answers whether that is
- * within the limit. Of two that begin at once the second waits here, and then raises what the first wrote.
+ * The first count of a workspace, or of an imported one: all its items, the new ones included. Answers whether the
+ * count is within the limit. Of two first counts at once the second waits here, and then raises the count of the first.
  */
 async function begun(ctx: Ctx, tenantId: string, amount: number, limit: Integer): Promise<boolean> {
   const [first] = await ctx.tx<{ items: Integer }[]>`
@@ -36,11 +37,11 @@ async function begun(ctx: Ctx, tenantId: string, amount: number, limit: Integer)
   return first ? Number(limit) === 0 || first.items <= limit : raised(ctx, tenantId, amount, limit)
 }
 
-/** Counts one less. */
+/** Lowers the count by one. */
 export const discountItem = (ctx: Ctx) =>
   ctx.tx`update item_tally set items = greatest(0, items - 1) where tenant_id = ${ctx.account.tenantId}`
 
-/** What the workspace has; undefined where nothing was ever counted. */
+/** The count of the workspace; undefined if nothing was ever counted. */
 async function countedItems({ tx }: Ctx, tenantId: string): Promise<Integer | undefined> {
   const [row] = await tx<{ items: Integer }[]>`select items from item_tally where tenant_id = ${tenantId}`
   return row?.items

@@ -1,11 +1,11 @@
 /**
- * An item: as it is read, as it is locked for a change, and what every change leaves behind.
+ * An item: how it is read, how it is locked for a change, and what every change records.
  *
- * The row is not all of an item. Labels, people and values are rows of their own, and what the
- * vocabulary no longer has is left where it is and not shown: a label that was deleted, or that
- * belongs to a container the item has left, and a value whose definition is gone, does not apply
- * to the type, or is of another container. So deleting a label and moving an item rewrite
- * nothing, and both can be undone.
+ * An item is more than its row: labels, people and values are rows of their own. Rows that no
+ * longer apply stay in the database but are not shown: a label that was deleted or that belongs to
+ * a container which the item has left, and a value whose definition was deleted, does not apply to
+ * the type, or is of another container. So deleting a label and moving an item rewrite nothing, and
+ * both can be undone.
  *
  * Spec: Structure: labels, custom fields (rules 2 and 3); decisions 3; docs/decisions/0108.
  */
@@ -32,7 +32,7 @@ export interface ItemRow {
   readonly version: number
 }
 
-/** The columns of an answer, of the item `i`. Every list is of few rows, so each asks for its own. */
+/** The columns of an answer, of the item `i`. Every list has few rows, so each is a subquery of its own. */
 export const representation = ({ tx }: Ctx): Part => tx.part`
   i.id, i.container_id, i.bucket_id, i.type, i.title, i.description, i.state, i.rank as position,
   coalesce((
@@ -92,7 +92,7 @@ export async function lockItem(ctx: Ctx, itemId: string): Promise<ItemRow> {
   return row
 }
 
-/** Counts a change that is not in a column of the row. */
+/** Raises the version for a change that is in no column of the row. */
 export const touch = ({ tx }: Ctx, tenantId: string, itemId: string) =>
   tx`update item set updated_at = now(), version = version + 1 where tenant_id = ${tenantId} and id = ${itemId}`
 

@@ -36,7 +36,7 @@ export async function removeItemLabel(
   await recorded(ctx, itemId, 'work.item.label_removed', { label_id: labelId })
 }
 
-/** A label serves the items of its container, while it is in the vocabulary. Refuses not_found. */
+/** A label is only for items of its container, and only until it is deleted. Refuses not_found. */
 async function refuseForeignLabel(ctx: Ctx, { container_id }: ItemRow, labelId: string): Promise<void> {
   const [label] = await ctx.tx`
     select 1 from label

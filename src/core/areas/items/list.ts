@@ -1,10 +1,10 @@
 /**
  * The list of items.
  *
- * With a bucket it is the bucket's own order, otherwise the order of creation. Either way a page
- * begins behind a key, never behind a count: an item that stays where it is is on exactly one page,
- * however many others are moved, and no page costs more than another. Each combination of filters
- * reads by an index in its order (migration 0020).
+ * With a bucket it is the bucket's own order, otherwise the order of creation. In both cases a page
+ * begins after a key, not after a count: an item that does not move is on exactly one page, however
+ * many others move, and every page costs the same. Each combination of filters reads by an index in
+ * its order (migration 0020).
  *
  * Spec: Index, Items; decisions 1 (Lists) and 3; docs/decisions/0105.
  */
@@ -26,7 +26,7 @@ export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof o
   const { cursor, size, ...filters } = query
   const after = cursor === undefined ? undefined : ctx.cursor.read('listItems', filters, cursor)[0]
   const containers = containersNamed(ctx, filters)
-  // One packet: whether the caller sees what he names is known together with the page, and believed before it.
+  // One packet: the check that the caller sees the named containers leaves with the page, and its answer is read first.
   const sight = containers.map((id) => sees(ctx, id))
   const rows = ctx.tx.part`
     select ${representation(ctx)}
@@ -44,7 +44,7 @@ export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof o
   return pageOfRows(ctx, list, await page, size, (last) => [isByRank ? last.position : last.id])
 }
 
-/** The ids of the containers that the filters name, themselves or by what is in them. */
+/** The ids of the containers that the filters name, directly, or by a bucket or a label in them. */
 function containersNamed(ctx: Ctx, { container_id, bucket_id, label_id }: Filters): Part[] {
   const { tenantId } = ctx.account
   const { part } = ctx.tx
@@ -71,8 +71,8 @@ async function sees(ctx: Ctx, containerId: Part): Promise<boolean> {
 }
 
 /**
- * All that the caller sees. A guest sees few containers, each of which is read as far as it may be needed; for
- * everybody else nearly all are seen, and items are passed over where one is not.
+ * All items that the caller sees. A guest sees few containers, so each is read separately, for one page at most. Other
+ * callers see nearly all containers, so items of unseen containers are skipped.
  */
 function everywhere(ctx: Ctx, { state }: Filters, after: string | undefined, size: number): Part {
   const { tenantId, isGuest } = ctx.account
@@ -90,7 +90,10 @@ function everywhere(ctx: Ctx, { state }: Filters, after: string | undefined, siz
     where i.tenant_id = ${tenantId}`
 }
 
-/** The filters, which name a container between them. Without a bucket a label drives it: its index is in the order of items. */
+/**
+ * The items of filters that name at least one container. With a label but no bucket, the label's index drives the
+ * query: it is in the order of items.
+ */
 function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, containers: readonly Part[]): Part {
   const { tenantId } = ctx.account
   const { part } = ctx.tx
@@ -100,7 +103,7 @@ function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, containers:
         where x.tenant_id = ${tenantId} and x.label_id = ${label_id} and i.deleted_at is null`
     : part`from item i where i.tenant_id = ${tenantId} and i.deleted_at is null`
   const conditions = [
-    // Two that name different containers have nothing in common.
+    // Filters that name different containers match no item.
     ...containers.map((id) => part`i.container_id = ${id}`),
     ...(bucket_id === undefined ? [] : [part`i.bucket_id = ${bucket_id}`]),
     ...(state === undefined ? [] : [part`i.state = ${state}`]),

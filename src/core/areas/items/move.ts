@@ -7,7 +7,7 @@ import { collectionFor } from './creation.ts'
 import { type ItemRow, lockItem, readItem, recorded } from './item.ts'
 import { bucketFor, rankAt, rankFor } from './position.ts'
 
-/** Where an item stands. */
+/** The place of an item. */
 interface Standing {
   readonly container_id: string
   readonly bucket_id: string | null

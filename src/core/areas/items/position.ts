@@ -1,10 +1,10 @@
 /**
  * Places: which bucket an item goes to, and its rank there.
  *
- * Whoever gives out a rank in a bucket, or among the items in none, holds the places of that
- * bucket until the commit, so that two at once do not take the same one; only the row that moves
- * is written. One transaction gives out one rank, and waits for places last, so no two wait for
- * each other. The neighbours need no lock: taking one away makes room and breaks no order.
+ * A transaction that assigns a rank in a bucket, or among the items without a bucket, holds the
+ * places of that bucket until the commit, so that two at once do not assign the same one. Only the
+ * row that moves is written. One transaction assigns one rank, and waits for places last, so there
+ * is no deadlock. The neighbours need no lock: removing one makes room and keeps the order.
  *
  * Spec: `before_item_id`; decisions 3; docs/decisions/0105.
  */
@@ -19,7 +19,7 @@ interface Place {
   readonly bucketId: string | null
   /** Absent or null: the end. */
   readonly before?: string | null | undefined
-  /** The one that moves, which is nobody's neighbour meanwhile; absent for a new one. */
+  /** The item that moves, which does not count as a neighbour; absent for a new one. */
   readonly moving?: string
 }
 
@@ -35,7 +35,7 @@ export async function rankAt(ctx: Ctx, place: Place): Promise<string> {
   return rankBetween(left, right)
 }
 
-/** The same; the old rank where it is at that place already. */
+/** The same, but keeps the old rank if the item is already at that place. */
 export async function rankFor(ctx: Ctx, place: Place, current: string): Promise<string> {
   const { left, right } = await neighboursAt(ctx, place)
   const isThere = (left === null || left < current) && (right === null || current < right)
@@ -45,7 +45,7 @@ export async function rankFor(ctx: Ctx, place: Place, current: string): Promise<
 async function neighboursAt(ctx: Ctx, place: Place): Promise<Neighbours> {
   const { containerId, bucketId, before, moving } = place
   if (before && before === moving) refuseMember('/before_item_id', 'reference.itself')
-  // Sent together: the second statement sees what was committed by whoever held the places before.
+  // Sent together: the second statement sees what the previous holder of the places committed.
   const [, [found]] = await Promise.all([
     holdPlaces(ctx, containerId, bucketId),
     before ? besides(ctx, place, before) : atTheEnd(ctx, place),
@@ -60,7 +60,7 @@ const besides = (ctx: Ctx, place: Place, before: string) => ctx.tx<Neighbours[]>
 const atTheEnd = (ctx: Ctx, place: Place) => ctx.tx<Neighbours[]>`
   select i.rank as left, null as right ${among(ctx, place)} order by i.rank desc limit 1`
 
-/** The items of the bucket but for the one that moves. */
+/** The items of the bucket, except the one that moves. */
 const among = (ctx: Ctx, { containerId, bucketId, moving }: Place) => {
   const { tenantId } = ctx.account
   const { tx } = ctx
@@ -71,8 +71,8 @@ const among = (ctx: Ctx, { containerId, bucketId, moving }: Place) => {
 }
 
 /**
- * The bucket that a body asks for: absent is the leftmost, null is none. It stays until the commit.
- * Refuses request.invalid at /bucket_id.
+ * The bucket that a request body names: absent means the leftmost, null means none. It does not
+ * change until the commit. Refuses request.invalid at /bucket_id.
  */
 export async function bucketFor(
   ctx: Ctx,
@@ -87,7 +87,10 @@ export async function bucketFor(
   return bucket ? bucketId : refuseMember('/bucket_id', 'reference.unknown')
 }
 
-/** The leftmost bucket, or the leftmost that is a done bucket or is none; null where there is no such. It stays until the commit. */
+/**
+ * The leftmost bucket; with `isDone`, the leftmost done bucket (true) or other bucket (false). Null if there is none.
+ * It does not change until the commit.
+ */
 export async function leftmostBucket(ctx: Ctx, containerId: string, isDone?: boolean): Promise<string | null> {
   const { tenantId } = ctx.account
   const { tx } = ctx
@@ -98,7 +101,7 @@ export async function leftmostBucket(ctx: Ctx, containerId: string, isDone?: boo
     order by b.rank limit 1 for share`
   const [bucket] = await look()
   if (bucket) return bucket.id
-  // The one that was found may have been deleted while its lock was waited for; another look finds the next.
+  // The bucket may have been deleted while this statement waited for its lock; a second look finds the next one.
   const [next] = await look()
   return next?.id ?? null
 }

@@ -1,4 +1,4 @@
-/** A job as whoever waits for it sees it. Spec: decisions 4, JobRef. */
+/** A job, as the API shows it to the caller. Spec: decisions 4, JobRef. */
 
 import type { JobProgress, JobRef, jobOperations as ops } from '../../contract/jobs/operations.ts'
 import type { Answer, Received } from '../../contract/operation.ts'
@@ -22,7 +22,7 @@ export async function getJob(ctx: Ctx, { jobId }: Received<typeof ops.getJob>): 
   return found
 }
 
-/** The job that a condition names. */
+/** The job that a condition selects. */
 export async function readJob(tx: Tx, where: ReturnType<Tx['part']>): Promise<JobRef | undefined> {
   const [row] = await tx<JobRow[]>`
     select id as job_id, kind, state, queued_at, progress, started_at, finished_at, failure, result from job where ${where}`

@@ -1,13 +1,13 @@
 /**
- * Which keys the running daemons know, told through the database.
+ * Which keys the running daemons know, announced through the database.
  *
- * A key may become current only once every running daemon holds it: a value that one of
- * them seals must open at all of them. Each daemon therefore holds one shared advisory lock
- * for being a daemon, one for each key of its keyring, and one for the key it seals under. The
- * locks end with the daemon, however it ends, so nobody has to be told that it is gone.
+ * A key may become current only when every running daemon holds it: all daemons must be able to
+ * open a value that one of them seals. So each daemon holds one shared advisory lock as a daemon,
+ * one for each key of its keyring, and one for the key that it seals under. The locks end with the
+ * daemon, however it ends, so no clean-up is needed.
  *
  *    7305/1          a daemon runs
- *    7305/2          taken exclusively while a keyring is held against the others
+ *    7305/2          taken exclusively while a keyring is compared with the others
  *    7306/<key>      it holds this key: id and bytes, as 31 bits of their hash
  *    7307/<key>      it seals under this key
  *
@@ -27,10 +27,13 @@ const daemonLock: LockName = { lockClass: lockClasses.runningDaemon, key: 1 }
 const knows = lockClasses.knownKey
 const sealsUnder = lockClasses.sealingKey
 
-/** PostgreSQL keeps longer names to their beginning. */
+/** PostgreSQL truncates longer names. */
 const nameBytes = 63
 
-/** Tells the others which keys this process holds, until `release`; `renew` when `held` has changed. Its first keyring is the one that it seals under. */
+/**
+ * Tells the other daemons which keys this process holds, until `release`; call `renew` when `held` has changed. The
+ * process seals under the first keyring's current key.
+ */
 export const announceKeyring = (address: DatabaseAddress, held: () => readonly [Keyring, ...Keyring[]]) =>
   keepSharedLocks(address, `svc ring of ${hostname()} ${process.pid}`.slice(0, nameBytes), () => {
     const [keyring] = held()
@@ -46,7 +49,10 @@ export const announceKeyring = (address: DatabaseAddress, held: () => readonly [
 const numberOf = (keyring: Keyring, id: string) =>
   createHash('sha256').update(`${id}\n`).update(keyring.checkValue(id)).digest().readUInt32BE() >>> 1
 
-/** Until the end of the transaction nobody else holds a keyring against the running ones, so that of two neither misses the other. */
+/**
+ * Until the end of the transaction no other process compares a keyring with the running ones, so two processes cannot
+ * miss each other.
+ */
 export const holdKeyringsStill = (tx: Tx) => tx`select pg_advisory_xact_lock(${lockClasses.runningDaemon}, 2)`
 
 interface Holder {

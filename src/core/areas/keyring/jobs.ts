@@ -4,15 +4,15 @@ import type { Installation } from '../../kernel/transaction/installation.ts'
 import { defineJob, type RunnableJob } from '../../kernel/transaction/runnable-job.ts'
 import { resealUntil } from './reseal.ts'
 
-/** Less than a daemon has to drain. */
+/** Less than the time that a daemon has to drain. */
 const shareMs = 5_000
 
-/** Processes' installations that are resealing: whoever wakes them a second time has nothing to add. */
+/** Installations of this process that are resealing now: a second run for one of them does nothing. */
 const atWork = new WeakSet<Installation>()
 
 /**
- * Woken by `:reseal`, by itself while there is more to do, and every minute for what a
- * killed worker left. Workers of several daemons share the scopes between them.
+ * Started by `:reseal`, by itself while there is more to do, and every minute to continue after a
+ * killed worker. Workers of several daemons share the scopes.
  */
 export const resealValues = defineJob({
   name: 'reseal',

@@ -1,15 +1,15 @@
 /**
- * A keyring held against the database, before a process uses it: at boot, and when the file is
- * read again.
+ * The check of a keyring against the database, before a process uses it: at boot, and when the file
+ * is read again.
  *
- *    every key that a value names is in the keyring            or: how many values would be lost
- *    every key is the one this database knows by that name  check values
- *    a value of each key and kind opens                     as far as any does
+ *    every key that a value names is in the keyring             or: how many values would be lost
+ *    every key is the one that this database knows by its name  compared by check values
+ *    at least one value under each key opens                    samples of each kind are tried
  *    running daemons seal under no key that the keyring lacks
- *    a current key that is new is known to all of them      then it is the installation's
+ *    all running daemons know a new current key                 then it is the installation's
  *
- * A value that was damaged is its own operation's trouble (503 secret.unavailable) and keeps
- * nobody from starting: a key is wrong when nothing under it opens. Spec: decisions 4, Keyring; T-21.
+ * A damaged value affects only the operations that need it (503 secret.unavailable) and does not stop a process from
+ * starting. A key is wrong if no value under it opens. Spec: decisions 4, Keyring; T-21.
  */
 
 import { Problem } from '../../contract/problem.ts'
@@ -28,8 +28,8 @@ const system: SystemActor = { kind: 'SYSTEM', job: 'ring_check' }
 const book = 'docs/runbooks/keyring.md'
 
 /**
- * Lets the keyring in, and makes its current key the installation's where that key is new.
- * Answers what people should know. Throws ConfigurationError, one line.
+ * Accepts the keyring, and makes its current key the installation's if that key is new. Answers
+ * notes for the operator. Throws ConfigurationError, one line.
  */
 export function admitKeyring(installation: Installation, keyring: Keyring): Promise<readonly string[]> {
   return installation.transaction(system, {}, async (ctx) => {
@@ -75,7 +75,7 @@ function refuseForeign(keyring: Keyring, counts: readonly KeyCount[], known: rea
   }
 }
 
-/** Nothing under a key opens, although its bytes are those the database knows, or it knows none. */
+/** Refuses a key under which no value opens, although its bytes are those that the database knows, or it knows none. */
 function refuseWrong(
   keyring: Keyring,
   counts: readonly KeyCount[],
@@ -85,7 +85,7 @@ function refuseWrong(
   for (const id of keyring.ids) {
     const ofKey = samples.filter(({ key_id }) => key_id === id)
     const tried = ofKey.reduce((sum, one) => sum + one.tried, 0)
-    // One value alone that is damaged, under a key that is proven: that value's trouble, not the key's.
+    // If only one value was tried, and the database knows the key, then the value is damaged and the key is right.
     const isProven = known.some(({ key_id }) => key_id === id) && tried === 1
     if (tried === 0 || isProven || ofKey.some(({ opened }) => opened > 0)) continue
     throw new ConfigurationError(
@@ -110,7 +110,9 @@ const notesOn = (samples: readonly Samples[]) =>
         `${tried - opened} of ${tried} checked values of ${kind} under the key "${key_id}" cannot be decrypted; operations that need them are refused (${book}).`,
     )
 
-/** The keyring's current key is the installation's from now on where it never was; one that was before is not taken back to by a file. */
+/**
+ * Makes the keyring's current key the installation's if it never was. A file cannot go back to an earlier current key.
+ */
 async function settleCurrent(ctx: Ctx, keyring: Keyring, known: readonly KnownKey[]): Promise<readonly string[]> {
   const active = await findActiveKey(ctx.tx)
   if (active === keyring.current) return []
@@ -129,8 +131,8 @@ export const unawareOf = (keyId: string, places: readonly string[]) =>
 export const unawareRemedy = 'First copy the keyring to their hosts and send them SIGHUP (docs/keyring.md).'
 
 /**
- * Makes a key of the keyring the installation's current one, which reseals wrap for from their
- * next slice on. Does nothing and answers the running daemons that do not hold it, where there are any.
+ * Makes a key of the keyring the installation's current one; reseals use it from their next slice on. If running
+ * daemons do not hold the key, answers these daemons and changes nothing.
  */
 export async function promoteKey(ctx: Ctx, keyring: Keyring, keyId: string): Promise<readonly string[]> {
   const unaware = await findUnaware(ctx.tx, keyring, keyId)
@@ -152,7 +154,7 @@ export interface Samples {
 
 const mostTried = 5
 
-/** Opens some values of each key and kind. Nothing that was opened is kept. */
+/** Opens some values of each key and kind. The opened values are not kept. */
 export async function trySamples(tx: Tx, keyring: Keyring, counts: readonly KeyCount[]): Promise<readonly Samples[]> {
   const samples: Samples[] = []
   for (const { key_id, kind } of counts) {

@@ -1,9 +1,9 @@
 /**
- * The keyring as this process uses it: announced, held against the database, read again when
- * the file has changed.
+ * The keyring that this process uses: announced, checked against the database, read again when the
+ * file has changed.
  *
- * It is announced before it is held against the others', so that of two daemons that start
- * or switch at once neither misses the other. Spec: decisions 4, Keyring; docs/decisions/0060.
+ * It is announced before it is compared with the others, so that two daemons that start or switch
+ * at once cannot miss each other. Spec: decisions 4, Keyring; docs/decisions/0060.
  */
 
 import { type Keyring, type LiveKeyring, readKeyring } from '../../kernel/sealing/keyring.ts'
@@ -12,13 +12,16 @@ import { announceKeyring } from './daemon-keyrings.ts'
 import { admitKeyring } from './keyring-check.ts'
 
 export interface KeyringInUse {
-  /** Reads the file again and uses it from now on; answers what people should know. Throws ConfigurationError, and goes on with the keyring it has. */
+  /**
+   * Reads the file again and uses it from now on; answers notes for the operator. Throws ConfigurationError, and then
+   * the process keeps its old keyring.
+   */
   reread(): Promise<readonly string[]>
   release(): Promise<void>
 }
 
 export interface KeyringUser {
-  /** Whether this is a daemon, whose keys the others must know; a command comes and goes. */
+  /** Whether this is a daemon, whose keys the others must know; a command runs only briefly. */
   readonly isDaemon?: boolean
   readonly note?: (line: string) => void
 }

@@ -1,9 +1,9 @@
 /**
  * How many stored values name each key. Spec: Admin: encryption keyring, GET.
  *
- * One grouped query over the index (key_id, kind), which holds all that is counted: no
- * value and no workspace is looked at. The kinds are those of sealed-kinds.ts and whatever
- * else is stored, should a newer release have run.
+ * One grouped query over the index (key_id, kind), which holds everything that is counted: the
+ * query reads no value and no workspace. The kinds are those of sealed-kinds.ts, and any other that
+ * a newer release has stored.
  */
 
 import type { encryptionOperations as ops } from '../../contract/keyring/operations.ts'

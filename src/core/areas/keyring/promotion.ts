@@ -12,7 +12,10 @@ import type { Actor } from '../../kernel/values/actor.ts'
 import { holdKeyringsStill } from './daemon-keyrings.ts'
 import { promoteKey } from './keyring-check.ts'
 
-/** In the database first; the file follows before the commit. Answers the running daemons that do not hold the key, and changes nothing where there are any. */
+/**
+ * Changes the database first, and the file before the commit. If running daemons do not hold the key, answers these
+ * daemons and changes nothing.
+ */
 export function promote(installation: Installation, actor: Actor, keyId: string): Promise<readonly string[]> {
   const { keyring } = installation
   return installation.transaction(actor, {}, async (ctx) => {

@@ -8,12 +8,12 @@ import { resealValues } from './jobs.ts'
 import { findActiveKey } from './keyring-use.ts'
 
 /**
- * Queues what is not queued or under way already, and answers how many jobs that were.
- * A job under way is left alone: its row is locked while it decides that it has finished
- * (reseal.ts), so it either sees the key that is current now, or is queued again here.
+ * Queues a job for every scope that has none queued or running, and answers how many it queued. A
+ * running job is left alone: its row is locked while it decides that it has finished (reseal.ts),
+ * so it either sees the key that is current now, or is queued again here.
  */
 export async function resealEncryption(ctx: Ctx): Promise<Answer<typeof ops.resealEncryption>> {
-  // The workspaces' rows are held, so that none of them begins to be purged before its job is there to be removed.
+  // Locks the workspaces' rows, so that no purge of a workspace begins before the job exists for the purge to remove.
   const workspaces = await ctx.tx`
     insert into reseal (tenant_id)
     select id as tenant_id from tenant where purge_started_at is null order by id for key share

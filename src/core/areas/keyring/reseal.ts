@@ -2,8 +2,8 @@
  * Resealing: every stored value is wrapped under the current key, slice by slice.
  *
  * A scope (a workspace, or the installation) is walked in the order of its primary key. One
- * transaction locks the scope's row, so that nobody else walks it, re-wraps one slice and
- * moves the mark; killed anywhere, it has done all of that or nothing.
+ * transaction locks the scope's row, so that no other worker walks it, re-wraps one slice and moves
+ * the mark. A worker that is killed has done all of that or nothing.
  *
  *    queued ──first slice──▶ under way ──slice is the last──▶ finished ──:reseal──▶ queued
  *                              │   ▲
@@ -11,15 +11,15 @@
  *
  * Always true:
  *  - the current key is read in each slice's transaction (keyring_key.promoted_at), never
- *    from this worker's file, so that a host that is behind never re-wraps backwards;
- *  - a value is replaced only while it still is what was read (its wrap is compared in the
- *    same statement): one that was stored anew meanwhile stays as it was stored;
- *  - what does not open is counted, left as it is, and holds nothing up;
+ *    from this worker's file, so that a host with an old file never re-wraps backwards;
+ *  - a value is replaced only if it still is what was read (its wrap is compared in the
+ *    same statement): a value that was stored again meanwhile stays as it is;
+ *  - a value that does not open is counted, left as it is, and stops nothing;
  *  - no plaintext is seen: only the data key is unwrapped.
  *
- * Not guaranteed: that a value is under the current key which a daemon sealed behind the
- * mark under an older one, because it had not read its keyring file again. It is counted, and
- * the next `:reseal` takes it.
+ * Not guaranteed: that every value is under the current key. A daemon that has not read its keyring
+ * file again may seal a value under an older key behind the mark. The value is counted, and the
+ * next `:reseal` re-wraps it.
  *
  * Spec: Admin: encryption keyring; T-20, F-17; docs/decisions/0061.
  */
@@ -36,9 +36,9 @@ import { findActiveKey } from './keyring-use.ts'
 
 const system = { kind: 'SYSTEM', job: 'reseal' } as const
 
-/** Values of one transaction. Larger ones are no faster, and hold the others up for longer. */
+/** Values of one transaction. Larger transactions are not faster, and delay others for longer. */
 const sliceSize = 500
-/** Values between two breaths for whoever else this process serves: less than a millisecond. */
+/** Values between two pauses in which this process can serve others: less than a millisecond of work. */
 const atOnce = 50
 
 interface Walk {
@@ -49,28 +49,31 @@ interface Walk {
   readonly failed: number
 }
 
-/** While one slice is with the database, the other one is with us. */
+/** Two: while the database works on one slice, this process works on the other. */
 const lanes = 2
 /** Values of a slice while this process serves others as well: a millisecond or two. */
 const politeSize = 50
-/** What a small slice is followed by, in times of what it took: others find the server at work for it a quarter of the time, unless a slice takes more than a third of a second. */
+/**
+ * The pause after a small slice, as a multiple of the slice's time: so the server works for it a quarter of the time,
+ * unless a slice takes more than a third of a second.
+ */
 const rests = 3
 const longestRestMs = 1_000
 /** How long the other lane waits before it looks again whether it may begin. */
 const laneRestMs = 50
 
 /**
- * Works slices off until none is left that nobody else has in hand, or the moment has come.
- * While this process serves others as well, it is one lane of small slices that rests three
- * times as long as the last one took, a second at most. Answers whether none is left. Throws
- * where this keyring lacks the current key.
+ * Processes slices until none is left that another worker does not hold, or until the deadline.
+ * While this process serves others as well, one lane processes small slices, and pauses after each
+ * for three times its duration, a second at most. Answers whether none is left. Throws if this
+ * keyring lacks the current key.
  */
 export async function resealUntil(installation: Installation, deadlineMs: number): Promise<boolean> {
   const others = othersOf(installation.pool)
   let atWork = lanes
   const lane = async (_: unknown, number: number) => {
     while (performance.now() < deadlineMs) {
-      // One at a time, as long as there is another: the last one must not wait for itself.
+      // Only one lane works, as long as both run: the last one must not wait for itself.
       if (number > 0 && atWork === lanes && others.arePresent()) {
         await pause(laneRestMs)
         continue
@@ -90,15 +93,17 @@ export async function resealUntil(installation: Installation, deadlineMs: number
   return ended.every((isDone) => isDone)
 }
 
-/** So many connections lent to others in so long make them somebody: what a daemon does of itself is less, most of the time. */
+/**
+ * Others are present if the pool lends them so many connections in so many ms; a daemon's own work mostly needs fewer.
+ */
 const borrowedOften = 2
 const countedMs = 50
-/** How long they are thought of after that. */
+/** How long others count as present after that. */
 const politeMs = 1_000
 
 /**
- * Whether the pool lends connections to others than us, just now; each of ours is discounted
- * before it is asked for. At first they are presumed: nobody could have been seen yet.
+ * Whether the pool lends connections to others at present. Each of our own is subtracted before it
+ * is requested. At first others are presumed present, because none can have been seen yet.
  */
 function othersOf(pool: Pool) {
   let notOthers = pool.counts.lent
@@ -122,7 +127,7 @@ function othersOf(pool: Pool) {
   }
 }
 
-/** One slice of a scope that nobody else has in hand; answers false when there is none. */
+/** Re-wraps one slice of a scope that no other worker holds; answers false when there is none. */
 export function resealSlice(installation: Installation, size = sliceSize): Promise<boolean> {
   return installation.transaction(system, {}, async (ctx) => {
     const [[found], target] = await Promise.all([
@@ -220,7 +225,10 @@ function rewrapOne({ keyring }: Ctx, place: Place, sealed: { key_id: string; wra
   }
 }
 
-/** Compare and set: a row that no longer has the wrap that was read is somebody's newer value. No two wraps are alike, each has a nonce of its own. */
+/**
+ * Compare and set: a row whose wrap is no longer the one that was read holds a newer value. No two wraps are equal,
+ * because each has its own nonce.
+ */
 async function replace(
   { tx }: Ctx,
   tenantId: string,
@@ -234,6 +242,8 @@ async function replace(
     where s.tenant_id = ${tenantId} and s.kind = ${kind} and s.owner_id = v.owner_id and s.wrap = v.wrap`
 }
 
-/** PostgreSQL's array text: three of them are one plan, where lists of rows are one for each length. */
+/**
+ * PostgreSQL's array text. A statement with three arrays has one plan; with lists of rows it has one for each length.
+ */
 const arrayOf = (list: readonly string[]) => `{${list.join(',')}}`
 const bytea = (one: Buffer) => `"\\\\x${one.toString('hex')}"`

@@ -1,10 +1,10 @@
 /**
- * The end of a key: it leaves the keyring once nothing that may still be needed names it.
+ * The end of a key: it leaves the keyring when nothing that may still be needed names it.
  *
- * Looked at are the stored values, the manifests of all archives at all targets, and what
- * running daemons seal under. The obligation ledger and purge certificates name keys for
- * ever: what verifies them stays in the file as derived keys (keyring.ts), which open
- * nothing. Spec: Admin: encryption keyring; docs/decisions/0062.
+ * The check reads the stored values, the manifests of all archives at all targets, and the keys
+ * under which running daemons seal. The obligation ledger and purge certificates name keys for
+ * ever: to verify them, derived keys stay in the file (keyring.ts), which cannot open any value.
+ * Spec: Admin: encryption keyring; docs/decisions/0062.
  */
 
 import { Problem } from '../../contract/problem.ts'
@@ -22,7 +22,7 @@ import { certificatePurpose } from '../tenants/purge/purge-certificate.ts'
 import { findSealers, holdKeyringsStill } from './daemon-keyrings.ts'
 import { countByKey, findActiveKey } from './keyring-use.ts'
 
-/** Why a key has to stay, for people. */
+/** Why a key must stay, in a sentence for the operator. */
 export interface Hindrance {
   readonly code: 'current' | 'values' | 'daemons' | 'manifests' | 'unread'
   readonly says: string
@@ -32,7 +32,7 @@ export interface Hindrance {
 export async function retire(installation: Installation, actor: Actor, keyId: string): Promise<readonly Hindrance[]> {
   const hindered = await hindrances(installation, actor, keyId)
   if (hindered.length > 0) return hindered
-  // Targets take their time, so they come first, with no transaction open.
+  // Targets are slow, so they are read first, with no transaction open.
   const archived = await archivesNaming(installation, actor, keyId)
   if (archived.length > 0) return archived
   return hindrances(installation, actor, keyId, () =>
@@ -40,7 +40,7 @@ export async function retire(installation: Installation, actor: Actor, keyId: st
   )
 }
 
-/** What the database knows; `act` is done while no daemon can come to use the key. */
+/** The hindrances that the database knows; `act` runs while no daemon can begin to use the key. */
 function hindrances(installation: Installation, actor: Actor, keyId: string, act?: () => Promise<unknown>) {
   const { keyring } = installation
   return installation.transaction(actor, {}, async (ctx): Promise<readonly Hindrance[]> => {
@@ -121,7 +121,7 @@ async function manifestsNaming(
   })
 }
 
-/** Those of the installation and of every workspace: a workspace's own are seen in its role only. */
+/** The targets of the installation and of every workspace; a workspace's own are visible only in its role. */
 function allTargets(installation: Installation, actor: Actor): Promise<TargetAt[]> {
   return installation.transaction(actor, { readOnly: true }, async (ctx) => {
     const own = await ctx.tx<{ id: string; name: string }[]>`

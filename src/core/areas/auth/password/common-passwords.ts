@@ -1,10 +1,10 @@
 /**
- * Passwords that very many people have chosen: the 5,000 commonest of five characters and more, in lower case, in the
- * alphabet's order, separated by spaces and lines.
+ * Passwords that very many people choose: the 5,000 most common ones of five characters and more, in lower case, in
+ * alphabetical order, separated by spaces and line breaks.
  *
  * From the frequency list of zxcvbn (https://github.com/dropbox/zxcvbn, data/passwords.txt), which counted the
- * passwords of the Xato set. Copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc.; MIT License, whose notice stands
- * in docs/decisions/0073. Left out: shorter ones, and those that nobody wants to read in a source file.
+ * passwords of the Xato set. Copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc.; MIT License; the notice is in
+ * docs/decisions/0073. Left out: shorter passwords, and offensive ones.
  */
 export const commonPasswords = `
 0.0.0.000 0.0.000 000000 000001 000007 000111 007007 01011 01011910 01011970 01011975 01011977 01011979 01011980 01011981 01011982 01011983 01011984 01011985 01011986 01011987
