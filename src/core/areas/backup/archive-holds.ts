@@ -54,7 +54,10 @@ export async function readLegalHolds(store: Store, path: string, tenantId: strin
   return [...holds.values()]
 }
 
-/** The same, from a target that serves the workspace, with no transaction open. Refuses request.invalid for an unknown target, too. */
+/**
+ * The same, from a target that serves the workspace, with no transaction open. Refuses request.invalid for an unknown
+ * target, too.
+ */
 export async function readLegalHoldsAt(
   installation: Installation,
   actor: Actor,

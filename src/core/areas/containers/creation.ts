@@ -49,7 +49,10 @@ async function collectionPlace(ctx: Ctx, body: New): Promise<NewPlace> {
   return { parentId: body.parent_id, role: await writableHub(ctx, body.parent_id) }
 }
 
-/** The caller's role in a hub that a collection goes to. Refuses request.invalid at /parent_id, auth.role_required, container.archived. */
+/**
+ * The caller's role in a hub that a collection goes to. Refuses request.invalid at /parent_id, auth.role_required,
+ * container.archived.
+ */
 export async function writableHub(ctx: Ctx, hubId: string): Promise<Role> {
   const hub = await findVisibleContainer(ctx, hubId)
   if (hub?.kind !== 'HUB') refuseMember('/parent_id', 'reference.unknown')

@@ -9,7 +9,9 @@ import { isSeen } from '../access/access.ts'
 
 type Query = Received<typeof ops.listContainers>
 
-/** Oldest first; positions are counted before the filters, so they are the same in every list. Refuses cursor.invalid. */
+/**
+ * Oldest first; positions are counted before the filters, so they are the same in every list. Refuses cursor.invalid.
+ */
 export async function listContainers(ctx: Ctx, query: Query): Promise<Answer<typeof ops.listContainers>> {
   const { kind, parent_id, state, cursor, size } = query
   const list = { operation: 'listContainers', filters: { kind, parent_id, state } }

@@ -29,7 +29,10 @@ export async function createItem(ctx: Ctx, { body }: Received<typeof ops.createI
   return item
 }
 
-/** The collection that an item goes to. Refuses request.invalid at /container_id, auth.role_required, container.archived. */
+/**
+ * The collection that an item goes to. Refuses request.invalid at /container_id, auth.role_required,
+ * container.archived.
+ */
 export async function collectionFor(ctx: Ctx, containerId: string): Promise<string> {
   const { kind } = await referencedContainer(ctx, containerId, 'MEMBER', '/container_id')
   if (kind === 'HUB') refuseMember('/container_id', 'container.is_hub')

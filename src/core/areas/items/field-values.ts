@@ -25,7 +25,10 @@ export interface CheckedValue {
   readonly value: FieldValue
 }
 
-/** The values of a new item. Refuses request.invalid: a key that its type does not carry, a wrong value, a required one missing. */
+/**
+ * The values of a new item. Refuses request.invalid: a key that its type does not carry, a wrong value, a required one
+ * missing.
+ */
 export async function checkNewValues(
   ctx: Ctx,
   containerId: string,

@@ -75,7 +75,9 @@ function refuseForeign(keyring: Keyring, counts: readonly KeyCount[], known: rea
   }
 }
 
-/** Refuses a key under which no value opens, although its bytes are those that the database knows, or it knows none. */
+/**
+ * Throws for a key under which no value opens, although its bytes are those that the database knows, or it knows none.
+ */
 function refuseWrong(
   keyring: Keyring,
   counts: readonly KeyCount[],

@@ -1,4 +1,7 @@
-/** Asking for a reseal: one job for each workspace and one for the installation. Spec: Admin: encryption keyring, `:reseal`. */
+/**
+ * Asking for a reseal: one job for each workspace and one for the installation. Spec: Admin: encryption keyring,
+ * `:reseal`.
+ */
 
 import type { encryptionOperations as ops } from '../../contract/keyring/operations.ts'
 import type { Answer } from '../../contract/operation.ts'

@@ -1,4 +1,7 @@
-/** Jobs of offered providers: the end of an offer, and telling the workspaces that rely on it. Spec: Offered identity provider. */
+/**
+ * Jobs of offered providers: the end of an offer, and telling the workspaces that rely on it. Spec: Offered identity
+ * provider.
+ */
 import { z } from 'zod'
 import { installationScope, moment } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'

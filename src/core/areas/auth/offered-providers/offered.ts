@@ -36,7 +36,9 @@ export async function listIdentityProviders(ctx: Ctx): Promise<Answer<typeof ops
   return { data: rows.map((row) => ({ ...row, workspaces_on: on.get(row.id) ?? 0 })) }
 }
 
-/** Offers a provider. Refuses identity_provider.withdraw_instead, request.invalid, and what settleAndDiscover refuses. */
+/**
+ * Offers a provider. Refuses identity_provider.withdraw_instead, request.invalid, and what settleAndDiscover refuses.
+ */
 export async function createIdentityProvider(
   ctx: Ctx,
   _: Received<typeof ops.createIdentityProvider>,
@@ -72,7 +74,10 @@ export async function changeIdentityProvider(
   return readOffered(ctx, providerId)
 }
 
-/** Removes a provider. Refuses not_found, precondition.failed, identity_provider.withdraw_first, identity_provider.remove_after_withdrawal. */
+/**
+ * Removes a provider. Refuses not_found, precondition.failed, identity_provider.withdraw_first,
+ * identity_provider.remove_after_withdrawal.
+ */
 export async function removeIdentityProvider(
   ctx: Ctx,
   { providerId }: Received<typeof ops.removeIdentityProvider>,

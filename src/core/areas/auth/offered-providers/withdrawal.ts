@@ -34,7 +34,10 @@ interface Moment {
   readonly is_now: boolean
 }
 
-/** Announces the end, or ends the offer. Refuses not_found, identity_provider.already_withdrawn, plan.stale, identity_provider.withdraw_count_mismatch. */
+/**
+ * Announces the end, or ends the offer. Refuses not_found, identity_provider.already_withdrawn, plan.stale,
+ * identity_provider.withdraw_count_mismatch.
+ */
 export async function withdrawIdentityProvider(
   ctx: Ctx,
   { providerId, body }: Received<typeof ops.withdrawIdentityProvider>,

@@ -33,7 +33,9 @@ export interface NewPassword {
   readonly account?: { readonly tenantId: string; readonly id: string }
 }
 
-/** Hashes a password that passes every rule. Refuses request.invalid with each rule it breaks, auth.blocklist_unusable. */
+/**
+ * Hashes a password that passes every rule. Refuses request.invalid with each rule it breaks, auth.blocklist_unusable.
+ */
 export async function hashNewPassword(installation: Installation, given: NewPassword): Promise<string> {
   const { settings, earlier } = await installation.transaction(anyone, { readOnly: true }, async (ctx) => {
     const inForce = await readSettings(ctx)

@@ -33,7 +33,10 @@ export async function regenerateRecoveryCodes(ctx: Ctx): Promise<Answer<typeof o
   return { recovery_codes: codes }
 }
 
-/** Refuses request.invalid, not_found, admin.operator_required, auth.role_required, auth.second_factor_demanded, auth.second_factor_absent. */
+/**
+ * Refuses request.invalid, not_found, admin.operator_required, auth.role_required, auth.second_factor_demanded,
+ * auth.second_factor_absent.
+ */
 export async function disableSecondFactor(ctx: Ctx, { body }: Received<typeof ops.disableSecondFactor>): Promise<void> {
   const holder = await findHolder(ctx, body)
   const isOwn = isAccount(ctx.actor) && holder.accountId === ctx.actor.accountId
@@ -82,7 +85,10 @@ async function findHolder(ctx: Ctx, body: Named): Promise<Holder> {
   return holderOf(target)
 }
 
-/** An account is named by its id alone, or by its address; at the database the address needs its workspace. Refuses request.invalid. */
+/**
+ * An account is named by its id alone, or by its address; at the database the address needs its workspace. Refuses
+ * request.invalid.
+ */
 function checkNames({ account_id, workspace, email }: Named, where: 'at the database' | 'in a workspace'): void {
   if (account_id !== undefined && (email !== undefined || workspace !== undefined))
     refuseMember('/account_id', 'member.conflicts', { with: ['workspace', 'email'] })

@@ -7,8 +7,8 @@
  *
  * The limit is exact also for simultaneous attempts: each takes the address's lock before it checks
  * the count, so a thousand guesses at once get as many verdicts as guesses one after another. The
- * right password clears the count. So does a password reset. Switching `password_lockout_attempts`
- * off ends the lock.
+ * right password and a password reset clear the count. Switching `password_lockout_attempts` off
+ * ends the lock.
  *
  * Spec: InstanceSettings (password_lockout_attempts).
  */

@@ -5,7 +5,8 @@
  * The sign-in decides with `passwordWay`, and the explanation of a refusal shows its answer, so the
  * two cannot disagree. `readSignIn` reads the facts in one transaction; `passwordWay` is pure.
  *
- *    workspace not ACTIVE ─▶ switched off (unless opened) ─▶ locked ─▶ account not ACTIVE ─▶ no role ─▶ no password ─▶ open
+ *    workspace not ACTIVE ─▶ switched off (unless opened) ─▶ locked
+ *      ─▶ account not ACTIVE ─▶ no role ─▶ no password ─▶ open
  *
  * Spec: Password opening; Admin: workspaces, rule 2; InstanceSettings.
  */
@@ -58,7 +59,10 @@ export interface SignInFacts {
   readonly switches: SwitchesInForce
   /** The end of the password opening in force. */
   readonly openedUntil: string | null
-  /** The last provider's offer has ended: accounts that hold a password fall back to it (Offered identity provider, row 3). */
+  /**
+   * The last provider's offer has ended: accounts that hold a password fall back to it (Offered identity provider, row
+   * 3).
+   */
   readonly fallsBack: boolean
   /** The key under which failures of this address are counted. */
   readonly subject: Buffer

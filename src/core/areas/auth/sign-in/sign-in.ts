@@ -4,8 +4,8 @@
  *    facts, password checked (no transaction open) ─▶ the address's turn ─▶ locked? ─▶ verdict: counted, or a session
  *
  * A wrong password, an unknown address, an unknown workspace and an account without a role get the same answer in the
- * same time. So does the lock, which also counts unknown addresses. Whether passwords are switched off depends on the
- * workspace, not on the account, so that refusal comes before every check.
+ * same time. The lock tells them apart no better: it also counts unknown addresses. Whether passwords are switched off
+ * depends on the workspace, not on the account, so that refusal comes before every check.
  *
  * Elsewhere: which ways to sign in are open (sign-in-methods.ts), the count (sign-in-lock.ts),
  * sessions (session.ts). Spec: decisions 2, Tokens and shapes; InstanceSettings.
@@ -90,8 +90,8 @@ export async function signIn(
 }
 
 /**
- * The last checks of every sign-in with a password: the workspace is active, the account is unchanged since the
- * password check, the second factor is right.
+ * The last checks of every sign-in with a password: the workspace admits the sign-in, the account is unchanged since
+ * the password check, the second factor is right.
  */
 const enter = <T>(ctx: Ctx, verdict: Right, given: Given, work: () => Promise<T>): Promise<T | Problem> =>
   ctx.inWorkspace(verdict.facts.tenantId, () =>
@@ -187,7 +187,9 @@ export async function proveWithNewPassword(
   return { proved, newHash: await hashNewPassword(installation, given) }
 }
 
-/** Signs in and replaces the password; every other session ends. Refuses what signIn refuses but auth.password_expired. */
+/**
+ * Signs in and replaces the password; every other session ends. Refuses what signIn refuses but auth.password_expired.
+ */
 export async function signInWithNewPassword(
   ctx: Ctx,
   { body }: Received<typeof ops.signInWithNewPassword>,
