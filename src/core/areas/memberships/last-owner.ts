@@ -1,9 +1,9 @@
 /**
- * Somebody is left: of the workspace an OWNER who is a person and can sign in, of the register an operator who can.
+ * A workspace keeps an OWNER that is a person and can sign in. The operator register keeps an operator that can act.
  *
- * A service account may be OWNER, but nobody signs in as one: it must not be what is left of a workspace. Nor must
- * somebody invited, or a person whose password the switches keep out and whom no provider in force knows. Whatever
- * takes a role from an OWNER asks here, behind the lock of the workspace's memberships.
+ * These accounts do not count as the OWNER that is left: a service account (nobody can sign in with it), an invited
+ * account, and a person whose password the sign-in settings refuse and who has no identity at a provider in force.
+ * Every rule that takes a role from an OWNER calls this module, under the lock of the workspace's memberships.
  *
  * Spec: decisions 7, Removed means out.
  */
@@ -30,7 +30,7 @@ export async function keepAnOwner(ctx: Ctx, tenantId: string, leavingId: string)
   if (!other) refuse('membership.last_owner')
 }
 
-/** Refuses admin.operator_last where nobody else in the register could act; it stays so until the commit. */
+/** Refuses admin.operator_last where nobody else in the register could act. Locks the register until the commit. */
 export const keepAnOperator = (ctx: Ctx, leavingId: string): Promise<void> =>
   ctx.asInstallation(async () => {
     const { tx } = ctx
