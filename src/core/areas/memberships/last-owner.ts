@@ -30,7 +30,7 @@ export async function keepAnOwner(ctx: Ctx, tenantId: string, leavingId: string)
   if (!other) refuse('membership.last_owner')
 }
 
-/** Refuses admin.operator_last where nobody else in the register could act. Locks the register until the commit. */
+/** Refuses admin.operator_last where nobody else in the register could act; it stays so until the commit. */
 export const keepAnOperator = (ctx: Ctx, leavingId: string): Promise<void> =>
   ctx.asInstallation(async () => {
     const { tx } = ctx
