@@ -3,7 +3,7 @@
  * addresses, so they are kept for 30 days, and no longer than their workspace.
  *
  * The purge removes the folder of its workspace. It misses files that a worker writes later, and
- * folders on other machines. The next sweep on that machine removes them.
+ * folders on other machines. The next sweep on the machine that has them removes these.
  *
  * Spec: decisions 4 (a purge leaves nothing); docs/decisions/0025.
  */

@@ -2,9 +2,9 @@
  * Every kind of mail: its recipients, its occasion and its texts.
  *
  * A kind is sent by queueing `tellAdministrators`, `tellAccount` (jobs.ts) or `tellOperators`
- * (operators.ts) with its name, in the transaction of the event that it reports. The text's other
- * values (`reads`; all but the workspace and the moment) come from the entry of the trail or of
- * the journal that `noticeId` names, never from the queue.
+ * (operators.ts) with its name, in the transaction of the event that it reports. Except for the
+ * workspace and the moment, the text's values (`reads`) come from the entry of the trail or of the
+ * journal that `noticeId` names, never from the queue.
  *
  * To add a kind: its texts in texts/, a row here. docs/generated/mails.md shows this table.
  */

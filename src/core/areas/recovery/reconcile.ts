@@ -69,7 +69,7 @@ function linesOf(ledgers: readonly LedgerContents[], since: string | null) {
   return [...lines.values()]
 }
 
-/** The steps for what the ledgers require and the database lacks. Changes nothing. */
+/** Plans the steps from the database's state to the desired state. Changes nothing. */
 export async function planReconciliation(installation: Installation, desired: DesiredState): Promise<readonly Step[]> {
   const workspaces = await workspacesOf(installation, desired)
   const plan = <Name extends keyof DesiredState>(name: Name, before: readonly Step[]) =>

@@ -1,14 +1,14 @@
 /**
- * Rewind detection: each daemon keeps a record of what it acknowledged outside the database.
+ * Rewind detection: outside the database, each daemon records what it has acknowledged.
  *
  *    <data folder>/witness/<daemon id>.json     {"installation_id","epoch","epoch_number","beat"}
  *    daemon_witness (id, beat)                  the same number inside
  *
  * While there are writes, each daemon increases its number once a second: first in the
  * database and, after that commit, in the file. If the database has a smaller number than the
- * file, it was rewound behind a write that the daemon had acknowledged. A failover without
- * loss keeps the number. Timelines and positions in the log are not compared, because after a
- * rewind they pass the old ones within minutes.
+ * file, it was rewound to a point before a write that the daemon had acknowledged. A failover
+ * without loss keeps the number. Timelines and positions in the log are not compared, because
+ * after a rewind they pass the old ones within minutes.
  *
  * The ledger is the second witness: if the database lacks an obligation whose commit was
  * acknowledged, that proves a rewind, even one of less than a second.

@@ -6,7 +6,7 @@ export interface Frame {
   readonly reason: string
   /** What an administrator does if nobody in the workspace asked for the change. */
   readonly unexpected: string
-  /** What the account's person does if somebody else did this. */
+  /** What the person of the account does if the action was not their own. */
   readonly notYou: string
   /** What an operator does if no operator made the change to the installation. */
   readonly stolen: string

@@ -86,7 +86,7 @@ export function openLedgerCopies(installation: Installation): LedgerCopies {
 
 /** What this process knows of one target's copies, and the copy under way. */
 interface Holder {
-  /** Resolves once the target has what is on the disk now. Throws StoreFailure. */
+  /** Resolves when the target has all lines that are on the disk now. Throws StoreFailure. */
   bring(target: LedgerTarget): Promise<void>
   /** Removes copies whose lines are in later copies. */
   tidy(target: LedgerTarget): Promise<void>

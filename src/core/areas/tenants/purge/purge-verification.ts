@@ -19,7 +19,7 @@ interface Scanned {
   readonly left: number
 }
 
-/** Verifies; findings are answered, not refused. Refuses not_found where there is no certificate. */
+/** Verifies a certificate. Findings are answered, not refused. Refuses not_found where there is no certificate. */
 export async function verifyPurgeCertificate(
   ctx: Ctx,
   { tenantId }: Received<typeof ops.verifyPurgeCertificate>,
