@@ -29,8 +29,8 @@ export interface Admission {
 /**
  * Runs a change if it is admitted. A separate statement reads the state after the shared locks, so that its snapshot
  * cannot be older than they are. The locks and this statement are sent with the work's first statement. The answer is
- * checked before the commit, and before any other refusal is passed on. Refuses installation.recovering,
- * tenant_suspended.
+ * checked before the commit, and before any other refusal is passed on.
+ * Refuses installation.recovering, tenant_suspended.
  */
 export async function admitted<T>(tx: Tx, { workspace, gateAccess }: Admission, work: () => Promise<T>): Promise<T> {
   if (workspace === undefined && gateAccess === undefined) return work()

@@ -80,7 +80,10 @@ export function isServedWhileGated({ caller }: Needs, actor: Pick<AccountActor, 
 export const gateAccessOf = (actor: Actor): GateAccess | undefined =>
   isAccount(actor) ? { isServed: actor.isOperator, epoch: actor.epoch } : undefined
 
-/** Refuses installation.recovering for an account that is no operator, while the gate is closed: for calls that come before a token. The gate stays unchanged until the commit. */
+/**
+ * Refuses installation.recovering for an account that is no operator, while the gate is closed: for calls that come
+ * before a token. The gate stays unchanged until the commit.
+ */
 export async function refuseWhileGated(tx: Tx, accountId: string): Promise<void> {
   if (await isGatedFor(tx, accountId)) refuseRecovering()
 }
