@@ -11,9 +11,7 @@ import type { Recorded } from './recording.ts'
 export interface BarePool {
   /** Sends one run's statements down a connection, and waits for all of them. */
   run(statements: Recorded): Promise<void>
-  /**
-   * Lends a connection to one piece of work at a time, as a pool must whose transactions are separate (decisions 0001).
-   */
+  /** Lends a connection to one piece of work at a time, as a pool with separate transactions must (decisions 0001). */
   lend<T>(work: (client: postgres.Sql) => Promise<T>): Promise<T>
   close(): Promise<void>
 }

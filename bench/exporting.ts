@@ -1,8 +1,8 @@
 /**
  * Exporting a workspace of 1,000,000 rows: the whole job, from the snapshot to the manifest at a
  * LOCAL target, against a bare `copy … to stdout` of the same columns of the same rows, without
- * row-level security, whose output is dropped. Both run in their own process (export-process.ts).
- * Its memory is measured from before the first export to its highest mark.
+ * row-level security. The output of the copy is dropped. Both run in one separate process
+ * (export-process.ts), whose memory is measured from before the first export to its highest mark.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

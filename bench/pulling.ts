@@ -1,6 +1,6 @@
 /**
  * Pulling: the cost of a page where a type has ten million events, against ten thousand; at the
- * beginning, in the middle, and where nothing new is. Both installations run at the same time.
+ * beginning, in the middle, and where nothing new is. Both installations exist at the same time.
  *
  * SVC_BENCH_EVENTS sets a smaller number for the large one, to try the benchmark.
  */

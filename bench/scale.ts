@@ -1,6 +1,6 @@
 /**
  * Scale: the cost of an installation of 10,000 workspaces and 1,000,000 journal rows, against a new
- * one. Both run at the same time, so that they are compared in turns like everything else.
+ * one. Both exist at the same time, so that they are compared in turns like everything else.
  */
 import { get } from 'node:http'
 import { join } from 'node:path'

@@ -86,8 +86,7 @@ export async function perform(
 }
 
 /**
- * An error of the database becomes our refusal, if the problem table has it (a name that is taken, a value it cannot
- * hold).
+ * An error of the database is our refusal if the problem table has it (a name that is taken, a value it cannot hold).
  */
 function asProblem(error: unknown): never {
   throw problemOf(error) ?? error
@@ -158,8 +157,8 @@ async function wholeList(
 /**
  * Answers the caller, proven where a step-up was spent. The step-up is spent after the schema has passed, in its own
  * transaction, so that a refusal does not give it back. An operator on probation is refused every operation that takes
- * a step-up, except those that set up a second factor: otherwise an intruder who can enter accounts could lock out
- * their owners (docs/decisions/0130).
+ * a step-up, except those that set up a second factor: otherwise an account that can enter operators could lock people
+ * out of their workspace (docs/decisions/0130).
  */
 async function stepUp(
   installation: Installation,

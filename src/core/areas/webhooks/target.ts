@@ -1,6 +1,6 @@
 /**
- * The target of a webhook. The egress guard checks it before it is stored, and again at every attempt. Spec: Webhooks
- * and event pull, rule 1.
+ * The target of a webhook. The egress guard checks it before it is stored, and again at every attempt.
+ * Spec: Webhooks and event pull, rule 1.
  */
 
 import { refuse } from '../../contract/problem.ts'

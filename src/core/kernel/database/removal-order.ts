@@ -40,9 +40,8 @@ export async function readRemovalOrder(tx: Tx): Promise<readonly string[]> {
 const goesLast = (name: string) => workspaceTables[name]?.purgedLast !== undefined
 
 /**
- * Orders the tables by rank, and by name within a rank; the tables that go last follow all others. References to tables
- * that are not listed do not count. Throws for a circle, and for a table that goes last and refers to one that does
- * not.
+ * Orders the tables by rank, and by name within a rank; those that go last follow all others. References to tables that
+ * are not listed do not count. Throws for a circle, and for a table that goes last and refers to one that does not.
  */
 export function removalOrder(tables: readonly TableReferences[], isLast = goesLast): readonly string[] {
   const ranks = ranksOf(tables)

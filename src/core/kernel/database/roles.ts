@@ -12,8 +12,7 @@ const asRoleIn = (role: string, tenantId: string) =>
   `set local role ${role}; set local app.tenant_id = ${quotedId(tenantId)}`
 
 /**
- * A workspace's id as a literal, for statements that take no parameter. Throws TypeError unless it is a lower-case
- * UUID.
+ * A workspace's id as a literal, for statements without parameters. Throws TypeError unless it is a lower-case UUID.
  */
 export function quotedId(tenantId: string): string {
   if (!uuidShape.test(tenantId)) throw new TypeError('a workspace id is a lower-case UUID')

@@ -10,7 +10,7 @@
 
 /** The time between two beats, in ms. */
 export const heartbeatMs = 250
-/** How much later the answer of the server may come that a statement took too long. */
+/** How much later the server may report that a statement took too long, in ms. */
 const graceMs = 250
 
 /** The patience, in beats, with a server that ends each statement after `statementMs`. */

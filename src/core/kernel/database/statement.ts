@@ -206,7 +206,7 @@ export function checkedOpening(text: string): string {
   if (!meant.every((part) => settingOrRole.test(part))) {
     throw new TypeError('only "set local role …" and "set local name = \'…\'" may open a transaction')
   }
-  // patience() tells the pool about the limits, too.
+  // Only patience() may change limits, because the pool must know them, too.
   if (/_timeout\b/.test(text)) throw new TypeError('the limits of a transaction are changed by patience()')
   const opening = meant.join('; ')
   if (openings.size >= rememberedOpenings) openings.clear()

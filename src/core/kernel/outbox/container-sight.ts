@@ -20,10 +20,7 @@ export const joinContainer = (tx: Writer, tenantId: Part, containerId: Part): Pa
  */
 export const isOpen = (tx: Writer): Part => tx.part`not (c.is_private or coalesce(h.is_private, false))`
 
-/**
- * Whether an account may see the container `c`, with its hub `h`, although it is private. An OWNER also sees removed
- * ones.
- */
+/** Whether an account may see the private container `c`, with its hub `h`. An OWNER also sees removed ones. */
 export const isLetIn = (tx: Writer, tenantId: Part, accountId: Part): Part => tx.part`exists (
   select from membership m join account a on a.tenant_id = m.tenant_id and a.id = m.account_id and a.state = 'ACTIVE'
   where m.tenant_id = ${tenantId} and m.account_id = ${accountId}

@@ -6,10 +6,7 @@
 import type { z } from 'zod'
 import type { Violation } from '../../contract/problem.ts'
 
-/**
- * Issues contain the input: without it, a member of the wrong type would look like a missing one. Only `ruleOf` reads
- * it.
- */
+/** Issues contain the input; without it, a wrong type would look like a missing member. Only `ruleOf` reads it. */
 export const reporting = { reportInput: true } as const
 
 /** What a schema refuses, as our own codes. */

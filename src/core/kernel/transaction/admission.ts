@@ -20,7 +20,7 @@ export const closeWorkspace = (tx: Tx, tenantId: string) =>
 export const holdOpen = (tx: Tx, tenantId: string) =>
   tx`select pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${tenantId}))`
 
-/** The workspace whose people make the change, and how it passes the gate. Undefined: no check. */
+/** The workspace whose people make the change, and how it passes the gate. Each undefined: not checked. */
 export interface Admission {
   readonly workspace?: string | undefined
   readonly gateAccess?: GateAccess | undefined

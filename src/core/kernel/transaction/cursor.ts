@@ -35,10 +35,7 @@ export function writeCursor(keyring: Keyring, bound: CursorScope, epoch: string,
   return Buffer.concat([Buffer.from([id.length]), id, sealed]).toString('base64url')
 }
 
-/**
- * The position, as the texts that were written. Refuses gone for a cursor of another epoch, cursor.invalid for anything
- * else.
- */
+/** The position, as texts. Refuses gone for a cursor of another epoch, cursor.invalid for anything else. */
 export function readCursor(keyring: Keyring, bound: CursorScope, epoch: string, cursor: string): string[] {
   const [written, ...position] = openCursor(keyring, bound, cursor)
   if (written !== epoch) throw new Problem('gone')

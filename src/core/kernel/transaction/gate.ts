@@ -25,8 +25,7 @@ export const refuseRecovering = (): never =>
   refuse('installation.recovering', undefined, { headers: { 'retry-after': String(retrySeconds) } })
 
 /**
- * Keeps the gate unchanged until the commit. Must be the first lock of a transaction, so that two never wait for each
- * other.
+ * Keeps the gate unchanged until the commit. Must be a transaction's first lock, so that two never wait for each other.
  */
 export const lockGateShared = (tx: Tx) => tx`select pg_advisory_xact_lock_shared(${lockClasses.gate}, 0)`
 

@@ -14,8 +14,7 @@ import { Problem } from '../../contract/problem.ts'
 
 const maxDepth = 32
 /**
- * Only such numbers may be rounded. Fewer digits are read exactly or stay a fraction; a smaller exponent does not end
- * at 0.
+ * Numbers that may be rounded. Fewer digits are read exactly or stay a fraction; a smaller exponent does not end at 0.
  */
 const maybeRounded = /[0-9.]{16}|[0-9][eE]-[0-9]{3,}(?![0-9a-fA-F-])/
 
