@@ -1,6 +1,6 @@
 /**
- * Recorded statements on connections of postgres.js, one behind another without waiting:
- * no rules, no schemas, no sealing. It is the least that the same rows can cost.
+ * Recorded statements on connections of postgres.js, one behind another without waiting: no rules,
+ * no schemas, no sealing. This is the lowest possible cost of the same rows.
  */
 import postgres from 'postgres'
 import { type DatabaseAddress, postgresOptions } from '../src/core/kernel/database/address.ts'
@@ -11,7 +11,7 @@ import type { Recorded } from './recording.ts'
 export interface BarePool {
   /** Sends one run's statements down a connection, and waits for all of them. */
   run(statements: Recorded): Promise<void>
-  /** Lends a connection to one piece of work at a time, as a pool has to whose transactions must not meet (decisions 0001). */
+  /** Lends a connection to one piece of work at a time, as a pool with separate transactions must (decisions 0001). */
   lend<T>(work: (client: postgres.Sql) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
@@ -48,7 +48,7 @@ export function openBarePool(address: DatabaseAddress, size: number): BarePool {
   }
 }
 
-/** What a session of ours is opened with, without its limits. */
+/** The options of our sessions, without the limits. */
 const bareOptions = (address: DatabaseAddress): postgres.Options<Record<string, never>> => {
   const options: object = {
     ...postgresOptions(address),

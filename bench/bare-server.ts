@@ -1,8 +1,8 @@
 /**
- * The bare read path, as a process of its own: one Fastify route that looks the token up
- * and lists the buckets with the daemon's own SQL, in transactions of the same form (role
- * and workspace set, one packet each), over as many connections, each serving one
- * transaction at a time. It knows no limits, no schemas, no rate, no log and no metrics.
+ * The bare read path, in its own process: one Fastify route that looks the token up and lists the
+ * buckets with the daemon's own SQL, in transactions of the same form (role and workspace set, one
+ * packet each), over as many connections, each serving one transaction at a time. It has no limits,
+ * no schemas, no rate, no log and no metrics.
  *
  * Takes its settings as JSON on the command line; prints its port.
  */
@@ -23,7 +23,7 @@ export interface BareServerSettings {
   readonly poolSize: number
   /** The daemon's text, whose parameter is the token's hash. */
   readonly findToken: string
-  /** What the rule sent, values and all; the last one's rows are the answer. */
+  /** The statements that the rule sent, with their values; the rows of the last one are the answer. */
   readonly rule: readonly Statement[]
 }
 

@@ -1,4 +1,4 @@
-/** Boards by the dozen with items by the hundred thousand, made by the database itself, and analysed. */
+/** Fills dozens of boards with hundreds of thousands of items, inside the database, and analyses the tables. */
 import postgres from 'postgres'
 import { postgresOptions } from '../src/core/kernel/database/address.ts'
 import type { Ground } from './ground.ts'
@@ -40,7 +40,7 @@ export async function fillBoards(ground: Ground, { boards, buckets, itemsEach }:
       const [field] = await tx`
         insert into custom_field (tenant_id, id, key, kind, is_required, applies_to)
         values (${tenantId}, uuidv7(), 'points', 'NUMBER', false, '["TASK"]') returning id`
-      // Round the buckets, as people fill a board: neighbours by id are in different buckets.
+      // Items go to the buckets in turn, as people fill a board: neighbours by id are in different buckets.
       await tx`
         create temp table made_item on commit drop as
         select uuidv7() as id, k.container_id, k.id as bucket_id, b.label_id, at as n

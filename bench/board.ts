@@ -15,7 +15,7 @@ import { compare, elapsedMs, median } from './rounds.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
 
 const board = { boards: 1, buckets: 20, itemsEach: 10_000 }
-/** A smaller one for a look at the benchmark itself. */
+/** BENCH_BOARDS makes it smaller, to try the benchmark itself. */
 const millions = { boards: Number(process.env['BENCH_BOARDS'] ?? 100), buckets: 20, itemsEach: 10_000 }
 const rounds = 7
 const pagesARound = 100
@@ -39,7 +39,7 @@ export async function boards(): Promise<Line[]> {
   }
 }
 
-/** All that the daemon does for a page, but for the HTTP around it. */
+/** All that the daemon does for a page, except HTTP. */
 const page = ({ installation, actor }: Ground, query: Query) =>
   perform(installation, itemOperations.listItems, actor, { query: asSent(query) })
 const asSent = (query: Query) => Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]))
@@ -66,7 +66,7 @@ async function pages(ground: Ground, { collections: [only] }: Boards): Promise<L
       elapsedMs(async () => {
         for (let read = 0; read < pagesARound; read += 1) await bare.run(statements)
       })
-    // What is measured is the daemon that has served a while, not the compiler of JavaScript at work.
+    // Warms up: the figures are for a daemon that has served for a while, not for the JavaScript compiler.
     for (let round = 0; round < 5; round += 1) await manyPages(ground, query)()
     const compared = await compare(manyPages(ground, query), bareRound, rounds)
     const what = `board: ${pagesARound} × a page of 50 of a ${of}, ${board.itemsEach} items in ${board.buckets} buckets`
@@ -76,7 +76,7 @@ async function pages(ground: Ground, { collections: [only] }: Boards): Promise<L
   return lines
 }
 
-/** How many ranks differ after a move from before it. */
+/** How many ranks a move changes. */
 async function positions(ground: Ground, { collections: [only] }: Boards): Promise<Line[]> {
   const { installation, actor, superuser } = ground
   const sql = postgres({ ...postgresOptions(superuser), max: 1 })
@@ -135,7 +135,7 @@ interface Side {
   readonly boards: Boards
 }
 
-/** The same lists of both workspaces, each list's first page and one behind it. */
+/** The same lists of both workspaces: each list's first page and the next one. */
 async function lists(small: Side, large: Side): Promise<Line[]> {
   const queries: [string, (boards: Boards['collections'][number]) => Query][] = [
     ['of the workspace', () => ({})],

@@ -1,4 +1,4 @@
-/** From nothing, and from a migrated database, to a daemon that is ready; and what it holds in memory while nobody calls. */
+/** The time to a ready daemon, from an empty folder and from a migrated database; and the memory of an idle daemon. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import { ceilingLine, type Line } from './table.ts'
 
 const folders = 3
 const restartsEach = 3
-/** Longer than what a start leaves to be collected. */
+/** Long enough for the garbage of the start to be collected. */
 const idleMs = 5_000
 
 export async function coldStart(): Promise<Line[]> {

@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..')
 export async function commandStart(ground: Ground): Promise<Line[]> {
   const bare = await makeBareCommand()
   const daemon = await startServer([join(root, 'bin/svc'), 'daemon'], ground.environment)
-  // Nobody's profiles: the command knows the API from its environment alone.
+  // An empty home without profiles: the command knows the API only from its environment.
   const env = { HOME: bare, XDG_CONFIG_HOME: bare, SVC_API_URL: daemon.address, SVC_TOKEN: ground.token }
   const ours = (...args: string[]) => commandMs([join(root, 'bin/svc'), ...args], env)
   const theirs = (...args: string[]) => commandMs([process.execPath, join(bare, 'run.js'), ...args], env)

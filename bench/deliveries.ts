@@ -1,8 +1,8 @@
 /**
- * Deliveries: the whole path from rows to a receiver's 204 and back into rows, against a
- * bare loop that signs and posts the same bytes as many at a time; how long an event takes
- * from its commit to its receiver; and what a dead target with a long queue costs a
- * healthy one. Receivers are a process of their own.
+ * Deliveries: the whole path from rows to a receiver's 204 and back into rows, against a bare loop
+ * that signs and posts the same bytes as many at a time; the time of an event from its commit to
+ * its receiver; and the cost for a healthy target of a dead target with a long queue. The receivers
+ * run in their own process.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ import { ceilingLine, type Line, ratioLine } from './table.ts'
 
 const workspaces = 4
 const targetsEach = 5
-/** So many that a round lasts for seconds: starting the dispatcher is not what is measured. */
+/** So many that a round lasts for seconds and the start of the dispatcher does not count. */
 const eventsEach = 1_000
 const perRound = workspaces * targetsEach * eventsEach
 /** As many as the dispatcher has under way at these targets. */
@@ -113,7 +113,7 @@ async function latencyLines(bench: Bench, dispatch: () => Dispatcher): Promise<L
   ]
 }
 
-/** Standard Webhooks, as one writes it down. */
+/** Standard Webhooks, in the simplest code. */
 function bareHeaders(key: Buffer, body: Buffer): Record<string, string> {
   const id = newId()
   const at = String(Math.floor(Date.now() / 1000))
@@ -198,7 +198,7 @@ class Bench {
     return received.map((at, n) => at - (committed[n] ?? 0))
   }
 
-  /** Pending deliveries to a port that nobody listens on. */
+  /** Pending deliveries to a port on which no process listens. */
   async deadQueue(tenantId: string, count: number): Promise<void> {
     const webhookId = await this.webhook(tenantId, '/dead', 'http://127.0.0.1:9')
     await this.sql`

@@ -24,7 +24,7 @@ import { type Line, ratioLine } from './table.ts'
 
 const values = 1_000_000
 const workspaces = 1_000
-/** Real ones, which open; the others are only counted. */
+/** Real values, which can be opened; the others are only counted. */
 const resealed = 100_000
 const resealedIn = 10
 const batchSize = 500
@@ -62,7 +62,7 @@ async function counting({ installation, actor }: Ground, sql: postgres.Sql): Pro
   return ratioLine(`GET /admin/encryption at ${values} sealed values`, { ...compared, unit: 'ms' }, 'at most', 1.3)
 }
 
-/** Values that open, in workspaces of their own, and what makes them be under the one key or the other. */
+/** Values that can be opened, in their own workspaces, and what moves them between the two keys. */
 interface Bed {
   readonly ground: Ground
   /** With both keys. */
@@ -118,7 +118,7 @@ async function makeBed(ground: Ground, sql: postgres.Sql): Promise<Bed> {
 
 const bytes = (list: readonly Buffer[]) => `{${list.map((one) => `"\\\\x${one.toString('hex')}"`).join(',')}}`
 
-/** There by us, and back by the bare way: both write the same rows, to and fro. */
+/** Our reseal moves the rows to the second key, and the bare way moves them back, so both write the same rows. */
 async function resealing(bed: Bed, sql: postgres.Sql): Promise<Line> {
   const compared = await compare(
     async () => {
@@ -133,7 +133,7 @@ async function resealing(bed: Bed, sql: postgres.Sql): Promise<Line> {
 
 const perSecond = async (work: () => Promise<unknown>) => resealed / ((await elapsedMs(work)) / 1000)
 
-/** Makes the second key the current one and queues the reseal; nobody works it off yet, unless a daemon does. */
+/** Makes the second key the current one and queues the reseal, which does not run yet unless a daemon does. */
 async function ask({ installation, ground, keys: [, after] }: Bed, sql: postgres.Sql): Promise<void> {
   await sql`vacuum sealed_value`
   await sql`update keyring_key set promoted_at = clock_timestamp() where key_id = ${after}`
@@ -156,7 +156,7 @@ const readers = 8
 const betweenReadsMs = 10
 const watchedMs = 3_000
 
-/** Readers of the first workspace, while the same daemon reseals the others'. */
+/** Reads of the first workspace, while the same daemon reseals the values of the others. */
 async function reading(bed: Bed, sql: postgres.Sql): Promise<Line[]> {
   const { ground } = bed
   await sql`delete from pgboss.job where name = 'reseal'`

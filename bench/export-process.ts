@@ -1,5 +1,5 @@
 /**
- * The process whose exports are measured (exporting.ts): asked for `export` or `copy` by its
+ * The process whose exports are measured (exporting.ts). On the message `export` or `copy` from its
  * parent, it does that once and answers how fast it was. Settings are the first argument.
  */
 import { readFile, rm, writeFile } from 'node:fs/promises'
@@ -23,7 +23,7 @@ export interface ExportSettings {
 
 export interface ExportFigures {
   readonly rowsPerSecond: number
-  /** Resident, at its highest since the process was ready. */
+  /** The highest resident memory since the process was ready. */
   readonly megabytesGrown: number
 }
 
@@ -58,13 +58,13 @@ async function exportOnce(): Promise<number> {
   return files.reduce((sum, file) => sum + file.rows, 0)
 }
 
-/** Copies the same rows out, and lets them go. */
+/** Copies the same rows out, and drops them. */
 async function copyOnce(): Promise<number> {
   for (const { copy } of entities) for await (const _ of await bare.unsafe(copy).readable());
   return rowsThere
 }
 
-/** In MB, of this process: what it holds, or the most it held since that was asked to start anew. */
+/** Memory of this process in MB: now, or the highest since the mark was reset. */
 async function resident(mark: 'VmRSS' | 'VmHWM'): Promise<number> {
   const [, kilobytes] = new RegExp(`^${mark}:\\s+(\\d+)`, 'm').exec(await readFile('/proc/self/status', 'utf8')) ?? []
   return Number(kilobytes) / 1024
@@ -73,7 +73,7 @@ async function resident(mark: 'VmRSS' | 'VmHWM'): Promise<number> {
 const atFirst = await resident('VmRSS')
 
 process.on('message', async (what: 'export' | 'copy') => {
-  await writeFile('/proc/self/clear_refs', '5') // the highest mark begins here
+  await writeFile('/proc/self/clear_refs', '5') // resets the highest mark
   const began = performance.now()
   const rows = await (what === 'export' ? exportOnce() : copyOnce())
   const seconds = (performance.now() - began) / 1000

@@ -1,8 +1,8 @@
 /**
- * Exporting a workspace of 1,000,000 rows: the whole job, from the snapshot to the manifest at
- * a LOCAL target, against a bare `copy … to stdout` of the same columns of the same rows, past
- * row-level security, that nobody keeps. Both run in a process of their own (export-process.ts),
- * whose memory is counted from before the first export to its highest mark.
+ * Exporting a workspace of 1,000,000 rows: the whole job, from the snapshot to the manifest at a
+ * LOCAL target, against a bare `copy … to stdout` of the same columns of the same rows, without
+ * row-level security. The output of the copy is dropped. Both run in one separate process
+ * (export-process.ts), whose memory is measured from before the first export to its highest mark.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

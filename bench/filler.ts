@@ -1,7 +1,7 @@
 /**
- * Rows by the hundred thousand: what provisioning would have written between the first
- * hundred workspaces and the last, and what people leave in one; made by the database itself
- * in one statement for each table, and analysed.
+ * Hundreds of thousands of rows: those that provisioning writes for the workspaces in the middle of
+ * 10,000, and those that people leave in one workspace. The database makes them itself, in one
+ * statement for each table, and analyses the tables.
  */
 import postgres from 'postgres'
 import { type DatabaseAddress, postgresOptions } from '../src/core/kernel/database/address.ts'
@@ -54,7 +54,7 @@ export async function lengthenJournal(superuser: DatabaseAddress, rows: number):
   })
 }
 
-/** Rows of one insert: what the log of the database has to hold at a time. */
+/** Rows of one insert, which the log of the database must hold at one time. */
 const eventsAtOnce = 500_000
 
 /** Adds events of one type to a workspace. */
@@ -63,7 +63,7 @@ export async function lengthenOutbox(
   { tenantId, type, count }: { readonly tenantId: string; readonly type: string; readonly count: number },
 ): Promise<void> {
   await asSuperuser(superuser, async (sql) => {
-    // Without the log, which would be three times the rows; a page is read the same way.
+    // Unlogged: the log would be three times as large as the rows. A page is read in the same way.
     await sql`alter table outbox_event set unlogged`
     for (let made = 0; made < count; made += eventsAtOnce)
       await sql`
@@ -74,7 +74,7 @@ export async function lengthenOutbox(
   })
 }
 
-/** Transaction and number of the event that half of the type's events come before. */
+/** Transaction and number of the event in the middle of all events of the type. */
 export async function middleOfOutbox(superuser: DatabaseAddress, type: string): Promise<[string, string]> {
   const found: [string, string][] = []
   await asSuperuser(superuser, async (sql) => {
@@ -103,7 +103,7 @@ const fillers = {
     select $1, gen_random_uuid(), 'filler', repeat('x', 400) from generate_series(1, $3::int) where $2::uuid is not null`,
 } as const
 
-/** Adds rows to one workspace, as many to each of the tables. */
+/** Adds rows to one workspace, the same number to each of the tables. */
 export async function fillWorkspace(
   superuser: DatabaseAddress,
   { tenantId, collectionId }: { readonly tenantId: string; readonly collectionId: string },

@@ -1,6 +1,6 @@
 /**
- * The ground that benchmarks run on: an installation of their own in a temporary folder,
- * on the embedded PostgreSQL as it is in production (fsync on), and its first workspace.
+ * The ground that benchmarks run on: their own installation in a temporary folder, on the embedded
+ * PostgreSQL as it is in production (fsync on), and its first workspace.
  */
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
@@ -20,10 +20,10 @@ import { mintToken } from '../src/core/kernel/values/token.ts'
 export interface Ground {
   readonly dataDir: string
   readonly config: Config
-  /** What makes another process use this installation. */
+  /** The environment with which another process uses this installation. */
   readonly environment: Record<string, string>
   readonly installation: Installation
-  /** For filler rows, and for looking behind row-level security. */
+  /** For filler rows, and to see behind row-level security. */
   readonly superuser: DatabaseAddress
   readonly tenantId: string
   readonly accountId: string
@@ -31,7 +31,7 @@ export interface Ground {
   readonly collectionId: string
   /** A service's token of the first workspace with every scope. */
   readonly token: string
-  /** Whoever brings that token, once the gate has let him in. */
+  /** The caller with that token, as the gate admits it. */
   readonly actor: AccountActor
   remove(): Promise<void>
 }
@@ -91,7 +91,7 @@ export async function layGround(): Promise<Ground> {
   }
 }
 
-/** A folder whose parents the server's user can pass through, should we be root. */
+/** A folder that the server's user can enter, if this process is root. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   await chmod(folder, 0o711)
@@ -104,7 +104,10 @@ export async function removeData(dataDir: string, cluster: string | undefined): 
   if (cluster) await rm(dirname(cluster), { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** A token with every scope, past the step-up that minting it would take. Requests are not rationed, or the ration would be measured. */
+/**
+ * A token with every scope, made without the step-up that it would need. The rate of requests is unlimited: otherwise
+ * the limit would be measured.
+ */
 async function mintEverything(installation: Installation, tenantId: string, accountId: string) {
   const { token, hash, last4 } = mintToken('personal')
   const id = crypto.randomUUID()

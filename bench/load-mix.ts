@@ -1,4 +1,4 @@
-/** What people and programs do with boards: 70 of 100 requests read. */
+/** A mix of what people and programs do with boards: 70 of 100 requests read. */
 import { Pool } from 'undici'
 import type { Boards } from './board-filler.ts'
 import type { Ground } from './ground.ts'
@@ -25,7 +25,7 @@ export function openMix(address: string, { token }: Ground, { collections }: Boa
   const any = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!
   const headers = { authorization: `Bearer ${token}` }
 
-  /** Answers the status; what is read is remembered, to be asked for and changed later. */
+  /** Answers the status. Ids that were read are remembered, to be read and changed later. */
   async function send({ method, path, body }: Request, remember?: string[]): Promise<number> {
     const answer = await pool.request({
       method,

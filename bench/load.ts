@@ -1,10 +1,10 @@
 /**
  * Load: mixed requests at a fixed rate against a daemon, from this process, on the one machine.
  *
- * The rate is held whatever the daemon does: a request is due at its moment, and its latency
- * counts from that moment, so a daemon that falls behind shows it. 1,500 a second are tried
- * first, and less where that is not held; the highest rate that is held is reported with its
- * p99 and its answers of 5xx, of which there may be none.
+ * The rate does not depend on the daemon: a request is due at its moment, and its latency counts
+ * from that moment, so a daemon that falls behind shows it. The first rate is 1,500 a second; if
+ * the daemon does not hold it, lower rates follow. The highest rate that is held is reported with
+ * its p99 and its number of 5xx, which must be 0.
  */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,11 +16,11 @@ import type { Line } from './table.ts'
 
 const rates = [1500, 1350, 1200, 1050, 900, 750, 600, 450, 300, 150]
 const seconds = Number(process.env['BENCH_LOAD_SECONDS'] ?? 60)
-/** A look at each rate before it is held for long. */
+/** A short run before each rate. */
 const warmUpSeconds = 5
 /** A daemon that is this far behind does not hold the rate. */
 const mostWaiting = 2_000
-/** Of what is due, this share has to be answered by the end. */
+/** This share of the due requests must be answered by the end. */
 const heldShare = 0.99
 const latencyMs = 250
 

@@ -1,11 +1,11 @@
 /**
- * `npm run bench`: what svc costs beyond the same work done bare, and what it promises.
+ * `npm run bench`: the cost of svc compared with the same work done bare, and with its promises.
  *
  *    npm run bench                   everything
  *    npm run bench -- read start     only these parts
  *
- * Every comparison runs in turns in one run (rounds.ts), so its ratio holds on a busy machine
- * as well; the figures without one (cold start) hold on an idle machine only. Exits 1 when a
+ * Every comparison runs in turns in one run (rounds.ts), so its ratio is also valid on a busy
+ * machine. Figures without a ratio (cold start) are valid only on an idle machine. Exits 1 when a
  * promise is missed.
  */
 import { cpus, loadavg } from 'node:os'

@@ -12,7 +12,7 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Starts a program and waits until it prints `listening on …`. What it logs goes nowhere. */
+/** Starts a program and waits until it prints `listening on …`. Its log is dropped. */
 export async function startServer(command: readonly string[], env: Record<string, string> = {}): Promise<Server> {
   const [program, ...args] = command
   const started = performance.now()

@@ -30,7 +30,7 @@ export async function provision(installation: Installation, { actor }: Ground, s
 
 export async function provisioning(ground: Ground): Promise<Line[]> {
   const { installation, config, tenantId, accountId } = ground
-  await provision(installation, ground) // loads the queue, which asks for its settings once
+  await provision(installation, ground) // loads the queue, which reads its settings once
   const was = 'recorded-workspace'
   const statements = await recorded(installation, (recording) => provision(recording, ground, was))
   const kept = new Set([tenantId, accountId])

@@ -1,8 +1,8 @@
 /**
- * Pulling: what a page costs where a type has ten million events, against ten thousand; at
- * the beginning, in the middle, and where nothing new is. Both stand side by side.
+ * Pulling: the cost of a page where a type has ten million events, against ten thousand; at the
+ * beginning, in the middle, and where nothing new is. Both installations exist at the same time.
  *
- * SVC_BENCH_EVENTS makes the large one smaller, to try it.
+ * SVC_BENCH_EVENTS sets a smaller number for the large one, to try the benchmark.
  */
 
 import { performForAnswer } from '../src/core/app/perform.ts'

@@ -1,8 +1,8 @@
 /**
- * Purging a workspace of 1,000,000 rows: how long its longest transaction is, which locks it
- * takes, and what a neighbour's reads through a daemon cost meanwhile. The purge runs in this
- * process, the daemon in its own; the neighbour reads at a steady pace, so that a slow answer
- * is not made up for by fewer of them.
+ * Purging a workspace of 1,000,000 rows: the length of its longest transaction, the locks that it
+ * takes, and the cost for a neighbour's reads through a daemon at the same time. The purge runs in
+ * this process, the daemon in its own. The neighbour reads at a steady pace, so that a slow answer
+ * does not mean fewer reads.
  */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -69,7 +69,7 @@ async function leavingWorkspace({ installation, superuser }: Ground): Promise<st
   return made.tenant.id
 }
 
-/** Purges at once, as a recovery repeats one: only the wait is left out. */
+/** Purges without waiting, as a recovery repeats a purge. */
 async function purged({ installation }: Ground, tenantId: string): Promise<void> {
   let outcome = await repeatPurge(installation, tenantId)
   while (outcome === 'more') outcome = await repeatPurge(installation, tenantId)
@@ -84,7 +84,7 @@ async function readBuckets(address: string, { collectionId, token }: Ground): Pr
   if (answer.status !== 200) throw new Error(`a read was answered with ${answer.status}`)
 }
 
-/** Reads at each beat, whether the read before it has been answered or not; answers how long each took, in ms. */
+/** Reads at each beat, even if the read before it was not answered yet; answers how long each took, in ms. */
 async function readUntil(over: Promise<unknown>, read: () => Promise<void>): Promise<number[]> {
   const took: Promise<number>[] = []
   const timed = async () => {
@@ -102,7 +102,7 @@ function p99(figures: readonly number[]): number {
   return sorted[Math.floor(sorted.length * 0.99)] ?? 0
 }
 
-/** Looks from outside at the transactions of this process, every few milliseconds. */
+/** Observes the transactions of this process from outside, every few milliseconds. */
 function watch({ superuser }: Ground): { stop(): Promise<{ longestMs: number; modes: ReadonlySet<string> }> } {
   const sql = postgres({ ...postgresOptions(superuser), max: 1, onnotice: () => undefined })
   const modes = new Set<string>()

@@ -1,7 +1,7 @@
 /**
- * The read path: an authenticated list of buckets through the daemon, against a bare route
- * that runs the same statements (bare-server.ts). Each server is a process of its own,
- * and the requests come from this one over 32 connections.
+ * The read path: an authenticated list of buckets through the daemon, against a bare route that
+ * runs the same statements (bare-server.ts). Each server runs in its own process, and the requests
+ * come from this one over 32 connections.
  */
 import { join } from 'node:path'
 import autocannon from 'autocannon'

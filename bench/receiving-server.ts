@@ -1,4 +1,4 @@
-/** A target of deliveries as a process of its own: counts what comes to each path, and notes when. */
+/** A target of deliveries in its own process: counts the requests to each path, and notes their times. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

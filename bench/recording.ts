@@ -1,7 +1,7 @@
 /**
- * The statements of an operation, recorded from one real run, to be run again bare
- * (bare-pool.ts): the same texts and values, `begin` and `commit` included. Every run gets
- * ids and slugs of its own, put in before the clock starts.
+ * The statements of an operation, recorded from one real run, to be run again bare (bare-pool.ts):
+ * the same texts and values, with `begin` and `commit`. Every run gets its own ids and slugs, which
+ * are put in before the clock starts.
  */
 import { randomUUIDv7 } from 'node:crypto'
 import { openLedgerCopies } from '../src/core/areas/recovery/ledger/ledger-copies.ts'
@@ -12,7 +12,7 @@ import { type Installation, installationOver } from '../src/core/kernel/transact
 
 export type Recorded = readonly Statement[]
 
-/** Runs work on an installation whose statements are noted, and answers them. */
+/** Runs work on an installation, and answers the statements that it sent. */
 export async function recorded(
   installation: Installation,
   work: (installation: Installation) => Promise<unknown>,
@@ -46,7 +46,7 @@ export async function recorded(
 
 const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
-/** The same statements for another thing of the same kind: new ids, another slug. What `kept` names stays. */
+/** The same statements for another thing of the same kind: new ids and another slug. Ids in `kept` stay. */
 export function renewed(statements: Recorded, slug: { was: string; is: string }, kept: ReadonlySet<string>): Recorded {
   const ids = new Map<string, string>()
   const renew = (text: string) =>

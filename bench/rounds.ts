@@ -1,6 +1,6 @@
 /**
- * How two ways of doing the same work are compared: in turns, so that whatever else the
- * machine does meanwhile slows both alike. A figure alone means nothing; the ratio does.
+ * Compares two ways of doing the same work: in turns, so that other load of the machine slows both
+ * alike. A single figure means nothing; the ratio does.
  */
 
 /** Runs one round and answers its figure: seconds, or operations a second. */

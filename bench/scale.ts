@@ -1,6 +1,6 @@
 /**
- * Scale: what an installation of 10,000 workspaces and 1,000,000 journal rows costs beyond
- * a new one. Both stand side by side, so that the two are compared in turns like all else.
+ * Scale: the cost of an installation of 10,000 workspaces and 1,000,000 journal rows, against a new
+ * one. Both exist at the same time, so that they are compared in turns like everything else.
  */
 import { get } from 'node:http'
 import { join } from 'node:path'
@@ -73,17 +73,17 @@ async function journalPages(small: Ground, large: Ground): Promise<Line[]> {
   return lines
 }
 
-/** Little room, so that what grows is what is held, and not garbage that nobody has collected yet. */
+/** A small heap, so that growth means memory in use, and not garbage that was not collected yet. */
 const tight = { NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=128' }
 
-/** The whole list of workspaces through a daemon: how early it begins, and what it costs in memory. */
+/** The whole list of workspaces through a daemon: the time of its first byte, and its memory. */
 async function stream(ground: Ground): Promise<Line[]> {
   const daemon = await startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], {
     ...ground.environment,
     ...tight,
   })
   try {
-    await download(daemon.address, ground.token) // what the first call leaves behind is not the list's
+    await download(daemon.address, ground.token) // the memory of the first call does not count
     const before = await residentMegabytes(daemon.pid)
     const reads = []
     let peak = before

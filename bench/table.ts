@@ -1,11 +1,11 @@
-/** The table that `npm run bench` prints: one line for each promise, with what it was held against. */
+/** The table that `npm run bench` prints: one line for each promise, with the figure to which it is compared. */
 import Table from 'cli-table3'
 
 export interface Line {
   readonly what: string
   readonly ours: string
   readonly bare: string
-  /** The figure that is promised, and what was promised of it. */
+  /** The figure of the promise, and its target. */
   readonly figure: string
   readonly target: string
   readonly isMet: boolean
@@ -29,7 +29,7 @@ export function ratioLine(
   }
 }
 
-/** A figure that stands alone and has a ceiling. */
+/** A figure without a comparison, which has a ceiling. */
 export function ceilingLine(what: string, figure: number, unit: string, ceiling: number): Line {
   return {
     what,

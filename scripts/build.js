@@ -10,8 +10,8 @@ rmSync('dist', { recursive: true, force: true })
 run('tsc', ['-p', 'tsconfig.json'])
 run('oclif', ['manifest'])
 
-// So that `npx svc` runs this checkout. With a `bin` in package.json npx would install the project into its cache
-// first, at every call (docs/decisions/0010).
+// Makes `npx svc` run this checkout. With a `bin` in package.json, npx would first install the project into its cache
+// at every call (docs/decisions/0010).
 const link = 'node_modules/.bin/svc'
 rmSync(link, { force: true })
 if (existsSync('node_modules/.bin')) symlinkSync('../../bin/svc', link)

@@ -18,7 +18,7 @@ for (const [path, text] of Object.entries({ ...(await pages()), [schemaPath]: aw
   console.log(path)
 }
 
-/** The page of the schema, from the database that tests are given copies of. */
+/** The page of the schema, from the template database that tests copy. */
 async function migratedSchema(): Promise<string> {
   const { cluster, tearDown } = await startCluster()
   const sql = postgres({ ...postgresOptions({ ...cluster.superuser, database: templateName }), max: 1 })

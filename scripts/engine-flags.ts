@@ -1,4 +1,7 @@
-/** The flags that bin/svc starts Node with, for tests and benchmarks whose daemon has to be as large and as fast as in operation. */
+/**
+ * The flags with which bin/svc starts Node, for tests and benchmarks whose daemon must have the memory and speed of
+ * production.
+ */
 import { readFileSync } from 'node:fs'
 
 const launcher = readFileSync(new URL('../bin/svc', import.meta.url), 'utf8')

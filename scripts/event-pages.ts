@@ -78,7 +78,7 @@ ${writeJson(example, 2)}
 `
 }
 
-/** A member's values in a few words; the JSON Schema of the API has the rest. */
+/** A short description of a member's values; the JSON Schema of the API has the details. */
 function kindOf(schema: MemberSchema): string {
   if (schema.const !== undefined) return `\`${String(schema.const)}\``
   if (schema.enum) return schema.enum.map((value) => `\`${String(value)}\``).join(', ')

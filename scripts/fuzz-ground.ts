@@ -1,9 +1,9 @@
 /**
- * A daemon to fuzz: an installation of its own in a temporary folder, with three callers and something to find.
+ * A daemon to fuzz: its own installation in a temporary folder, with three callers and some content.
  *
  *    node scripts/fuzz-ground.ts FILE     writes FILE (address, tokens, ids), serves until Ctrl-C, removes all
  *
- * For developers alone: docs/testing.md has the commands. Everything is made over the API, as a client makes it.
+ * Only for developers: docs/testing.md has the commands. Everything is made over the API, as a client makes it.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ const daemon = spawn(fileURLToPath(new URL('../bin/svc', import.meta.url)), ['da
     SVC_PORT: '0',
     SVC_SETUP_TOKEN: setUpToken,
     SVC_LOG_LEVEL: 'warn',
-    // A fuzzer calls faster than strangers may.
+    // A fuzzer calls faster than the rate for calls without a token allows.
     SVC_SOURCE_RATE: '0',
   },
   stdio: ['ignore', 'pipe', 'inherit'],
@@ -62,10 +62,10 @@ async function call(method: string, path: string, token: string, body?: unknown,
   return text === '' ? undefined : JSON.parse(text)
 }
 
-/** A proof of the password's owner, for one call. */
+/** A proof of the password, for one call. */
 const proofOf = async (token: string) => (await call('POST', '/auth/step-up', token, { password })).step_up_token
 
-/** A workspace in which something lies, with its owner's token and the ids of what there is. */
+/** A workspace with some content: its owner's token and the ids of the content. */
 async function filled(session: string, hubId: string) {
   const scopes = ['workspace:read', 'workspace:write', 'workspace:admin']
   const { token } = await call('POST', '/auth/tokens', session, { name: 'fuzz', scopes })
@@ -117,11 +117,11 @@ const provisioned = await call('POST', '/admin/tenants', operator.token, {
   owner_email: 'ada@acme.example',
 })
 const joined = await call('POST', '/auth/invitations:redeem', '', { token: provisioned.redemption_token, password })
-// A fuzzer calls faster than a workspace may by default.
+// A fuzzer calls faster than the default rate of a workspace allows.
 for (const { id } of [first.tenant, provisioned.tenant])
   await call('PATCH', `/admin/tenants/${id}/quotas`, operator.token, { api_requests_per_minute: 0, items: 1000 })
 const { owner, viewer, ids } = await filled(joined.access_token, provisioned.hub_id)
-// The one that operators suspend and delete is nobody's.
+// Operators suspend and delete this workspace, so no caller of the fuzzer belongs to it.
 const other = await call('POST', '/admin/tenants', operator.token, {
   slug: 'other',
   display_name: 'Other',

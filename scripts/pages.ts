@@ -98,7 +98,7 @@ function configurationPage(): string {
   const { properties = {} } = z.toJSONSchema(environment, { io: 'input', unrepresentable: 'any' })
   const rows = Object.entries(properties).map(([name, schema]) => {
     const { description = '', enum: values } = schema as { description?: string; enum?: string[] }
-    // Not the JSON Schema's: it leaves the default out where a text becomes a number.
+    // Not the default of the JSON Schema, which omits it where a text becomes a number.
     const preset = environment.shape[name as keyof typeof environment.shape].safeParse(undefined).data
     return [
       `\`${name}\``,

@@ -1,18 +1,17 @@
 /**
- * The database's schema as text: what a database is that has run every migration.
+ * The database's schema as text: the state of a database that has run every migration.
  *
- * To read and to compare, not to run: a table stands with everything that is its own, and PostgreSQL
- * itself writes each definition (pg_get_constraintdef and its kin). Everything is ordered by name and
- * columns by their place, so every machine writes the same; owners are left out, because they are
- * whoever migrates. docs/decisions/0160.
+ * To read and to compare, not to run. All parts of a table stand together, and PostgreSQL itself writes each definition
+ * (pg_get_constraintdef and its kin). Everything is ordered by name, and columns by their place, so every machine
+ * writes the same text. Owners are left out, because they depend on who migrates. docs/decisions/0160.
  *
- * Not in it: the schema of pg-boss, rights on functions of PostgreSQL (src/core/kernel/database/rights.ts),
- * storage and statistics of columns. An object of any other kind is refused, so that a migration
- * cannot bring one that the page would be silent about.
+ * Left out: the schema of pg-boss, rights on functions of PostgreSQL (src/core/kernel/database/rights.ts), storage and
+ * statistics of columns. An object of any other kind is refused, so that a migration cannot add one that the page would
+ * omit.
  */
 import type postgres from 'postgres'
 
-/** What belongs to one object, by that object's name. */
+/** A line of one object, by the name of that object. */
 interface Line {
   readonly of: string
   readonly text: string
@@ -22,9 +21,9 @@ export const schemaPath = 'docs/generated/schema.sql'
 
 const ours = "'public'::regnamespace"
 
-/** The page; `sql` is a superuser's, in a migrated database. Throws for an object of a kind that it cannot write. */
+/** The page. `sql` is a superuser's, in a migrated database. Throws for an object of a kind that it cannot write. */
 export async function schemaPage(sql: postgres.ISql): Promise<string> {
-  // The definitions name a schema where the search path does not lead there.
+  // The definitions name a schema that is not in the search path.
   await sql.unsafe("set search_path = 'public'")
   await refuseUnknown(sql)
   const { beginnings, columns, constraints, endings, indexes, triggers, security, policies } = await tableParts(sql)
@@ -60,9 +59,9 @@ async function byName(sql: postgres.ISql, text: string): Promise<Map<string, str
   return lines
 }
 
-/** What the functions below do not read would otherwise be missing without a word. */
+/** Refuses objects that the functions below do not read: they would be missing silently. */
 async function refuseUnknown(sql: postgres.ISql): Promise<void> {
-  // Below 16384 are the objects that every database has.
+  // Ids below 16384 belong to objects that every database has.
   const rows = await sql<{ name: string }[]>`
     select distinct o.type || ' ' || o.identity as name
     from pg_depend d cross join pg_identify_object(d.classid, d.objid, 0) o
@@ -156,7 +155,7 @@ async function tableParts(sql: postgres.ISql) {
 const grantee = "case a.grantee when 0 then 'PUBLIC' else quote_ident(pg_get_userbyid(a.grantee)) end"
 const mayGrant = "case when bool_or(a.is_grantable) then ' WITH GRANT OPTION' else '' end"
 
-/** On tables and on columns, for each role; the owner's own rights are left out. */
+/** Grants on tables and columns, for each role; the owner's own rights are left out. */
 const tableGrants = (sql: postgres.ISql) =>
   byName(
     sql,
@@ -174,7 +173,7 @@ const tableGrants = (sql: postgres.ISql) =>
      from granted a group by a.relname, a.role, a.is_grantable order by a.relname, a.role collate "C", a.is_grantable`,
   )
 
-/** The roles that have a right here, what they may become, and their rights on the schema. */
+/** The roles that have a right here, the roles that they may become, and their rights on the schema. */
 async function roles(sql: postgres.ISql): Promise<string[]> {
   const rows = await sql.unsafe<Line[]>(`
     with schema_grant as (
@@ -199,7 +198,7 @@ async function roles(sql: postgres.ISql): Promise<string[]> {
   return rows.map(({ text }) => text)
 }
 
-/** With who may call them. */
+/** Functions, with the roles that may call them. */
 async function functions(sql: postgres.ISql): Promise<string[]> {
   const rows = await sql.unsafe<{ definition: string; grants: string }[]>(`
     select trim(trailing E'\\n' from pg_get_functiondef(p.oid)) as definition, (
@@ -209,7 +208,7 @@ async function functions(sql: postgres.ISql): Promise<string[]> {
   return rows.map(({ definition, grants }) => `${definition};\n${grants}`)
 }
 
-/** On whatever has one. */
+/** The comments on objects. */
 async function comments(sql: postgres.ISql): Promise<string[]> {
   const rows = await sql<Line[]>`
     select o.identity as of, format('COMMENT ON %s %s IS %L;', upper(case o.type when 'table column' then 'column' else o.type end), o.identity, d.description) as text

@@ -1,4 +1,4 @@
-/** Who acts in a test: the first operator, owners of other workspaces, and their credentials. */
+/** The actors of a test: the first operator, owners of other workspaces, and their credentials. */
 import { argon2Sync, randomBytes, randomUUIDv7 } from 'node:crypto'
 import { performForAnswer } from '../../src/core/app/perform.ts'
 import type { Session } from '../../src/core/contract/auth/operations.ts'
@@ -48,7 +48,10 @@ export const redeem = (test: TestInstallation, made: Answer<typeof operations.pr
     body: { token: made.redemption_token, password, display_name: 'Owen Owner' },
   })
 
-/** The password hashed at the least cost there is: what is stored says what it cost, and to check the usual one takes a core for 40 ms. */
+/**
+ * A hash of the password at the lowest cost. The stored hash names its cost; a check at the usual cost takes a core for
+ * 40 ms.
+ */
 const lightHash = () => {
   const nonce = randomBytes(16)
   const cost = { memory: 8, passes: 1, parallelism: 1 }
@@ -60,7 +63,7 @@ const lightHash = () => {
 const lighten = ({ oracle }: TestInstallation, accountId: string) =>
   oracle`update account set password_hash = ${lightHash()} where id = ${accountId} and password_hash is not null`
 
-/** A test calls faster than a workspace may by default. */
+/** A test calls faster than the default rate of a workspace allows. */
 export const liftRate = async ({ oracle }: TestInstallation, tenantId: string) => {
   await oracle`insert into tenant_quota (tenant_id, quota, ceiling) values (${tenantId}, 'api_requests_per_minute', 0)`
 }
@@ -72,7 +75,7 @@ export interface TokenRow {
   readonly revokedAt?: Date
 }
 
-/** A token written past the rules: for lives and scopes that no call would grant. */
+/** A token written without the rules: for lives and scopes that no call would grant. */
 export async function plantToken(
   { oracle }: Pick<TestInstallation, 'oracle'>,
   of: Pick<Person, 'tenantId' | 'accountId'>,
@@ -111,7 +114,7 @@ export interface Callers {
   readonly daemon: TestDaemon
   readonly api: Caller
   readonly recovery: Caller
-  /** Under another token, or none. */
+  /** A caller with another token, or without one. */
   as(token?: string): Caller
   close(): Promise<void>
 }

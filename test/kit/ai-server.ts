@@ -13,11 +13,11 @@ export interface AiServer {
   readonly port: number
   /** `http://127.0.0.1:port`. */
   readonly url: string
-  /** Every request that arrived whole, in order. */
+  /** Every complete request, in order. */
   readonly requests: AiRequest[]
   /** Answers in place of the model; set back to undefined for the model. */
   misbehave: ((request: AiRequest, response: ServerResponse) => void | Promise<void>) | undefined
-  /** What the model says, and what it reports. */
+  /** What the model says, and the tokens that it reports. */
   says: string
   promptTokens: number
   answerTokens: number
@@ -114,7 +114,7 @@ function answerOf(
   }
 }
 
-/** As an OpenAI-compatible vendor answers; `usage` as it is given. */
+/** The answer of an OpenAI-compatible vendor; `usage` as it is given. */
 export const chatCompletion = (says: string | null, prompt: number, answer: number) => ({
   id: 'chatcmpl-1',
   object: 'chat.completion',

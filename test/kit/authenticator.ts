@@ -1,10 +1,10 @@
-/** An authenticator app, as a test holds it. */
+/** An authenticator app in a test. */
 import { Secret, TOTP } from 'otpauth'
 import { operations } from '../../src/core/contract/operations.ts'
 import type { Callers, Person } from './accounts.ts'
 import { password, type TestInstallation } from './installation.ts'
 
-/** The code of the time step that lies `steps` from now; RFC 6238 by the library, not by ours. */
+/** The code of the time step that is `steps` from now; computed by a library for RFC 6238, not by our code. */
 export const codeAt = (secret: string, steps = 0): string =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 })
 
@@ -19,7 +19,7 @@ export interface Enrolled {
   readonly codes: string[]
 }
 
-/** Enrols the person through the operations, under his session. */
+/** Enrols the person through the operations, with the session of that person. */
 export async function enroll(who: Callers, person: Person): Promise<Enrolled> {
   const caller = who.as(person.session.access_token)
   const { step_up_token } = await caller.call(operations.stepUp, { body: { password, operation: 'enrollTotp' } })
@@ -28,7 +28,9 @@ export async function enroll(who: Callers, person: Person): Promise<Enrolled> {
   return { secret, codes: recovery_codes }
 }
 
-/** Forgets which time steps were used, and every failure: a test does not wait half a minute for the next code. */
+/**
+ * Forgets which time steps were used, and every failure, so that a test does not wait half a minute for the next code.
+ */
 export async function forget({ oracle }: TestInstallation): Promise<void> {
   await oracle`update second_factor set last_step = 0 where confirmed_at is not null`
   await oracle`delete from failed_attempt`

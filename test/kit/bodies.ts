@@ -1,11 +1,14 @@
-/** The bodies that the contract's operations take, as data to be spoilt: walked and sampled from their JSON Schemas. */
+/**
+ * The bodies that the contract's operations take, as data to be made invalid: walked and sampled from their JSON
+ * Schemas.
+ */
 import type { Operation } from '../../src/core/contract/operation.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { type JsonSchema, openSchemas } from '../../src/daemon/openapi-schemas.ts'
 import type { Sending, TestDaemon } from './daemon.ts'
 
 interface Node {
-  /** Names of the members that lead to it. */
+  /** Names of the members on the way to it. */
   readonly path: readonly string[]
   readonly schema: JsonSchema
   /** The JSON types it takes. */

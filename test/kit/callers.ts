@@ -1,7 +1,6 @@
 /**
- * The two ways to perform an operation, under one face: over HTTP with a token, and directly
- * on the database. A refusal is thrown as the same Problem by both, so that one test body
- * serves them.
+ * The two ways to perform an operation, with one interface: over HTTP with a token, and directly on
+ * the database. Both throw a refusal as the same Problem, so that one test body serves both.
  */
 
 import type { Answer, Operation, Sent } from '../../src/core/contract/operation.ts'
@@ -20,10 +19,10 @@ export interface HttpAnswer {
   readonly body: unknown
 }
 
-/** Directly on the database, as the operator at it. */
+/** Directly on the database, as its operator. */
 export const recoveryCaller = ({ asRecovery }: TestInstallation): Caller => ({ call: asRecovery })
 
-/** Over HTTP under a token; undefined sends none. */
+/** Over HTTP with a token; undefined sends none. */
 export const httpCaller = (url: string, token?: string): Caller => ({
   async call<O extends Operation>(operation: O, ...[sent]: SentArgs<O>) {
     const answer = await request(url, operation, sent ?? {}, token)
@@ -32,7 +31,7 @@ export const httpCaller = (url: string, token?: string): Caller => ({
   },
 })
 
-/** One HTTP request for an operation, whatever is answered. */
+/** One HTTP request for an operation, with any answer. */
 export async function request(url: string, operation: Operation, sent: object, token?: string): Promise<HttpAnswer> {
   const { idempotencyKey, ifMatch, stepUp, body, ...members } = sent as Sent<Operation> & Record<string, unknown>
   const headers = {

@@ -1,13 +1,13 @@
 /**
- * What `npm run test:faults` prints at its end: one table, a line for each test of each
- * campaign, with its counts, as its name says them, what came of it and how long it took.
+ * The table that `npm run test:faults` prints at its end: a line for each test of each campaign,
+ * with the counts in its name, its result and its duration.
  */
 import Table from 'cli-table3'
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
 const results = { passed: 'passed', failed: 'FAILED', skipped: 'skipped', pending: 'NOT RUN' } as const
 
-/** `text` is where it goes; standard output, where it is not given. */
+/** `text` receives the table; standard output by default. */
 export class CampaignTable implements Reporter {
   private readonly write: (text: string) => void
 
@@ -27,7 +27,7 @@ export class CampaignTable implements Reporter {
     let passed = 0
     for (const module of modules) {
       const tests = [...module.children.allTests()]
-      // A file that broke before its first test is a campaign that was not held.
+      // A file that failed before its first test is a campaign that did not run.
       if (tests.length === 0) table.push([module.relativeModuleId, '', 'NOT RUN', ''])
       if (tests.length === 0) failed += 1
       for (const one of tests) {

@@ -19,7 +19,7 @@ import { fillTemplate } from './template.ts'
 export interface Cluster {
   readonly owner: DatabaseAddress
   readonly daemon: DatabaseAddress
-  /** For oracles, which have to see what row-level security hides. */
+  /** For oracles, which must see what row-level security hides. */
   readonly superuser: DatabaseAddress
 }
 
@@ -45,19 +45,19 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   return tearDown
 }
 
-/** A server with the template filled; whoever starts it ends it with `tearDown`. */
+/** A server with the template filled; the caller ends it with `tearDown`. */
 export async function startCluster(): Promise<{ cluster: Cluster; tearDown(): Promise<void> }> {
   await sweepAbandoned()
   const folder = await mkdtemp(join(await roomiest(), prefix))
-  await chmod(folder, 0o711) // under root the server's user has to get in
+  await chmod(folder, 0o711) // under root, the server's user must be able to enter
   await lendToWorkers(folder)
   const embedded = await holdEmbedded(folder, { settings })
   const superuser = (await findSuperuser(folder))!
   const tearDown = async () => {
     await embedded.release()
-    // What the workers started may end a moment later, and keep what it compiled.
+    // Processes that the workers started may end a moment later, and store what they compiled.
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
-    await rm(dirname(embedded.where), { recursive: true, force: true }) // elsewhere, if the server could not get in
+    await rm(dirname(embedded.where), { recursive: true, force: true }) // elsewhere, if the server could not enter
   }
   try {
     await makeTemplate(superuser, embedded.owner, embedded.daemon)
@@ -68,7 +68,10 @@ export async function startCluster(): Promise<{ cluster: Cluster; tearDown(): Pr
   return { cluster: { owner: embedded.owner, daemon: embedded.daemon, superuser }, tearDown }
 }
 
-/** Whatever tests put aside goes with the run, and what one process compiled no other compiles again. Workers inherit both. */
+/**
+ * Temporary files of tests are deleted with the run, and compiled code is shared by all processes. Workers inherit both
+ * settings.
+ */
 async function lendToWorkers(folder: string): Promise<void> {
   const temporary = join(folder, 'tmp')
   await mkdir(temporary)
@@ -80,7 +83,7 @@ async function lendToWorkers(folder: string): Promise<void> {
 const memory = '/dev/shm'
 const gibibyte = 2 ** 30
 
-/** In memory where there is plenty and programs may run from there: PostgreSQL then takes half the CPU. */
+/** In memory, if there is enough and programs may run from there: PostgreSQL then takes half the CPU. */
 async function roomiest(): Promise<string> {
   const [, options = 'noexec'] = new RegExp(`^tmpfs ${memory} tmpfs (\\S+)`, 'm').exec(await mounts()) ?? []
   if (options.split(',').includes('noexec') || process.availableMemory() < 8 * gibibyte) return tmpdir()
@@ -93,7 +96,10 @@ const mounts = () => readFile('/proc/mounts', 'utf8').catch(() => '')
 const prefix = 'svc-test-'
 const abandonedMilliseconds = 600_000
 
-/** Removes what a killed test run left: its server would stay for ever. A younger one may be about to take its hold. */
+/**
+ * Removes what a killed test run left, because its server would run for ever. A younger run may be about to take its
+ * hold.
+ */
 async function sweepAbandoned(): Promise<void> {
   const folders = [tmpdir(), memory].map(async (place) =>
     (await readdir(place).catch(() => [])).map((name) => join(place, name)),
@@ -124,7 +130,7 @@ async function makeTemplate(
   } finally {
     await sql.end()
   }
-  // As the embedded server does it for its own.
+  // The same as the embedded server does for its own database.
   await withClient({ ...superuser, database: templateName }, (client) => client.query(revokeFromEverybody))
   await fillTemplate({ ...owner, database: templateName }, { ...daemon, database: templateName })
 }

@@ -2,9 +2,8 @@
  * A process that runs commands as bin/svc does, one after the other: what a command needs to
  * start (Node, oclif, the contract, the rules) is loaded once.
  *
- * Each command has arguments, an environment, a folder and a standard input of its own, and
- * is over when a process of its own would have ended: when nothing that it opened keeps the
- * event loop busy.
+ * Each command has its own arguments, environment, folder and standard input. It ends when a
+ * separate process would have ended: when nothing that it opened keeps the event loop busy.
  */
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -47,12 +46,12 @@ function collect(stream: NodeJS.WriteStream) {
   return { write, text: () => Buffer.concat(pieces).toString() }
 }
 
-/** How much keeps the event loop alive. */
+/** How many resources keep the event loop alive. */
 const openResources = () => process.getActiveResourcesInfo().length
 
 process.on('message', (command: HostedCommand) => void run(command).then((end) => process.send?.(end)))
 process.on('disconnect', () => process.exit())
-// The two streams count once they are used.
+// The two streams count from their first use.
 void [process.stdout, process.stderr]
 await pause(1)
 const atRest = openResources()

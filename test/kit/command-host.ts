@@ -1,9 +1,9 @@
 /**
- * Processes that are ready to run a command (command-host-process.ts). Starting bin/svc costs
- * more CPU than most commands do, and tests run commands by the hundred.
+ * Processes that are ready to run a command (command-host-process.ts). Starting bin/svc costs more
+ * CPU than most commands, and tests run hundreds of commands.
  *
- * Each runs one command at a time: commands that run at once run in processes of their own,
- * as they do for people.
+ * Each runs one command at a time: concurrent commands run in separate processes, as they do for
+ * people.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -45,12 +45,12 @@ async function startHost(): Promise<ChildProcess> {
   const host = fork(join(import.meta.dirname, 'command-host-process.ts'), {
     env: { ...bareEnvironment(), TZ: 'UTC' },
     execArgv: [...engineFlags],
-    // No terminal, whatever the tests are run on.
+    // No terminal, even if the tests run on one.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   host.stderr?.on('data', (said: Buffer) => process.stderr.write(said))
   await once(host, 'message')
-  // It ends when whoever started it does.
+  // It ends with the process that started it.
   host.unref()
   host.channel?.unref()
   for (const stream of [host.stdout, host.stderr]) (stream as Socket | null)?.unref()

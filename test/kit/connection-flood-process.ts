@@ -1,6 +1,6 @@
 /**
- * A flood of connections, as a process of its own: it opens as many as it is told, opens anew each second those that
- * were closed, and says on SIGTERM what became of them. Started by connection-flood.ts.
+ * A flood of connections, in its own process: it opens as many as it is told, each second opens new ones for those that
+ * were closed, and on SIGTERM prints what happened to them. Started by connection-flood.ts.
  */
 import { connect, type Socket } from 'node:net'
 
@@ -11,15 +11,15 @@ export interface FloodPlan {
   readonly source: string
   /** What each sends at once. */
   readonly begin: string
-  /** One byte more every so many ms; 0 never. */
+  /** Each sends one more byte every so many ms; 0: never. */
   readonly dripMs: number
-  /** Whether it takes what is answered. */
+  /** Whether it reads the answers. */
   readonly reads: boolean
 }
 
 export interface FloodTold {
   readonly opened: number
-  /** At the same time, at most. */
+  /** The most at the same time. */
   readonly mostOpen: number
   readonly closed: number
   readonly failed: number
@@ -59,7 +59,7 @@ if (plan.dripMs > 0)
   setInterval(() => {
     for (const socket of open) socket.write('x')
   }, plan.dripMs)
-// The first of them are there.
+// The first connections are open by now.
 setTimeout(() => process.stdout.write('flooding\n'), 1_000)
 
 process.once('SIGTERM', () => {

@@ -11,7 +11,9 @@ export interface RunningFlood extends Flood {
   readonly process: ChildProcess
 }
 
-/** Half a request on each connection; nothing is read unless told. Resolves once the flood is under way. */
+/**
+ * Half a request on each connection; answers are read unless `reads` is false. Resolves once the flood is under way.
+ */
 export async function beginFlood(plan: Pick<FloodPlan, 'port' | 'begin'> & Partial<FloodPlan>): Promise<RunningFlood> {
   const whole: FloodPlan = { connections: 100, source: '127.0.0.3', dripMs: 0, reads: true, ...plan }
   const child = spawn(process.execPath, [program, JSON.stringify(whole)], { stdio: ['ignore', 'pipe', 'inherit'] })

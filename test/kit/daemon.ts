@@ -1,4 +1,4 @@
-/** A daemon over a database of its own: inside the test's process, or the real command. */
+/** A daemon over its own database: inside the test's process, or the real command. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
@@ -34,14 +34,14 @@ export interface Sending {
 export interface TestDaemon {
   readonly address: string
   readonly port: number
-  /** The listener for health and metrics, where it has one of its own. */
+  /** The separate listener for health and metrics, if there is one. */
   readonly healthAddress: string | undefined
   readonly db: TestDatabase
   readonly config: Config
   readonly setUpToken: string
-  /** One request; the path is sent exactly as it stands. */
+  /** One request; the path is sent exactly as given. */
   call(method: string, path: string, sending?: Sending): Promise<Answered>
-  /** Writes bytes to a connection of its own and answers all that came back until it closed. */
+  /** Writes bytes to a new connection, and answers everything that came back until it closed. */
   raw(bytes: string | Buffer | readonly (string | Buffer)[]): Promise<string>
   /** Another daemon over the same database, with the same keyring file unless told otherwise. */
   twin(config?: Partial<Config>): Promise<TestDaemon>
@@ -76,7 +76,7 @@ async function daemonOver(db: TestDatabase, config: Config, options: TestDaemonO
   const { role = 'api', log = silentLog } = options
   const daemon = await startDaemon(config, role, log)
   const port = Number(new URL(daemon.address).port)
-  // Kept for a second only: at five the daemon closes them, maybe just when the next request is on its way.
+  // Kept for only a second: after five the daemon closes them, perhaps just when the next request is on its way.
   const agent = new Agent({ keepAlive: true, maxSockets: 64, agentKeepAliveTimeoutBuffer: 4_000 })
   return {
     address: daemon.address,
@@ -102,7 +102,7 @@ function configFor(db: TestDatabase, folder: string, overrides: Partial<Config> 
     SVC_DATA_DIR: folder,
     SVC_KEYRING_FILE: join(folder, 'keyring.json'),
     SVC_PORT: '0',
-    // Every caller of a test is 127.0.0.1.
+    // All callers of a test have the address 127.0.0.1.
     SVC_SOURCE_RATE: '1000',
   })
   return {
@@ -183,13 +183,16 @@ export interface SpawnedDaemon {
   readonly ended: Promise<number | null>
 }
 
-/** Where a process writes: to us, or into a file that is open. */
+/** Where a process writes: to this process, or into an open file. */
 export interface Outputs {
   readonly stdout?: number
   readonly stderr?: number
 }
 
-/** The daemon as a process of its own, from the sources; resolves once it listens, which it says on stdout, or has ended. */
+/**
+ * The daemon as a separate process, from the sources; resolves once it listens, which it prints on stdout, or has
+ * ended.
+ */
 export async function spawnDaemon(
   env: NodeJS.ProcessEnv,
   outputs: Pick<Outputs, 'stderr'> = {},
@@ -212,7 +215,7 @@ export async function spawnDaemon(
   return { address, process: child, ended, stdout: () => out, stderr: () => err }
 }
 
-/** The same, of which nothing is awaited. */
+/** The same, but nothing is awaited. */
 export function spawnDaemonProcess(env: NodeJS.ProcessEnv, { stdout, stderr }: Outputs): ChildProcess {
   const main = fileURLToPath(new URL('../../src/daemon/main.ts', import.meta.url))
   return spawn(process.execPath, [...engineFlags, main], {
@@ -221,6 +224,6 @@ export function spawnDaemonProcess(env: NodeJS.ProcessEnv, { stdout, stderr }: O
   })
 }
 
-/** A connection URL of an address, for a process of its own. */
+/** A connection URL of an address, for another process. */
 export const urlOf = ({ user, password, host, port, database }: DatabaseAddress) =>
   `postgres://${user}${password === undefined ? '' : `:${encodeURIComponent(password)}`}@${host.startsWith('/') ? '' : host}:${port}/${database}${host.startsWith('/') ? `?host=${encodeURIComponent(host)}` : ''}`

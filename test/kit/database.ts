@@ -1,4 +1,4 @@
-/** A database of one's own for a test file: a copy of the migrated template. */
+/** A separate database for a test file: a copy of the migrated template. */
 import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { inject } from 'vitest'
@@ -10,7 +10,7 @@ export interface TestDatabase {
   readonly daemon: DatabaseAddress
   /** A superuser's client, for oracles. */
   readonly sql: postgres.Sql
-  /** Ends `sql` and deletes the database, whoever is still connected. */
+  /** Ends `sql` and deletes the database, even if clients are connected. */
   drop(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** What the installation decides for a test: the settings as a whole, by the operator at the database. */
+/** Sets the settings of an installation for a test, as a whole, as the operator at the database. */
 
 import { operations } from '../../src/core/contract/operations.ts'
 import type { SettingsDocument } from '../../src/core/contract/settings/operations.ts'

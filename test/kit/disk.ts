@@ -7,16 +7,16 @@ import { expect } from 'vitest'
 
 export interface Disk {
   readonly folder: string
-  /** Fills what is left of it, as somebody else's file would. */
+  /** Fills the free space, like another program's file. */
   fill(): void
   /** Removes what `fill` wrote. */
   makeRoom(): void
-  /** Blocks that are free, for whoever is not root. */
+  /** Blocks that are free for users other than root. */
   free(): number
   remove(): void
 }
 
-/** Mounts one; undefined, and said on stderr, where this user may not. */
+/** Mounts one. Undefined, with a line on stderr, if this user may not mount. */
 export function mountDisk(mebibytes: number): Disk | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'svc-disk-'))
   const options = `size=${mebibytes}m,mode=0711`
@@ -32,7 +32,7 @@ export function mountDisk(mebibytes: number): Disk | undefined {
     makeRoom: () => rmSync(ballast),
     free: () => statfsSync(folder).bavail,
     remove() {
-      spawnSync('umount', ['-l', folder]) // somebody may have a file of it open
+      spawnSync('umount', ['-l', folder]) // a process may have a file of it open
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -41,7 +41,7 @@ export function mountDisk(mebibytes: number): Disk | undefined {
 function fillUp(file: string): void {
   const ballast = openSync(file, 'w')
   try {
-    // To the last byte: a small file must not find room either.
+    // To the last byte, so that not even a small file fits.
     for (const bytes of [64 * 1024, 1]) writeUntilFull(ballast, Buffer.alloc(bytes, 1))
   } finally {
     closeSync(ballast)

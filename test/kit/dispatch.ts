@@ -1,4 +1,4 @@
-/** What turns and attempts come to, made up for tests of the dispatcher's state that need no database. */
+/** Invented results of turns and attempts, for tests of the dispatcher's state that need no database. */
 import type { Begun, Claim } from '../../src/core/areas/webhooks/dispatch/claim.ts'
 import type { Outcome } from '../../src/core/areas/webhooks/dispatch/record.ts'
 import type { PendingClaim } from '../../src/core/areas/webhooks/dispatch/target.ts'
@@ -17,7 +17,7 @@ const begunAt = (webhookId: string): Begun => ({
   afterFailures: false,
 })
 
-/** What a turn's claims came to: so many attempts started at each target, and some of them have nothing more due. */
+/** The result of a turn's claims: so many attempts started at each target; some targets have nothing more due. */
 export const claimed = (
   { claims }: Turn,
   started: (claim: PendingClaim) => number = ({ slots }) => slots,

@@ -1,6 +1,6 @@
 /**
- * A svc process reduced to its hold on the embedded server: prints one line when it has it
- * ({"reused":…,"daemon":…,"where":…}, or {"failure":…}), and lets go when its stdin ends.
+ * A svc process that only holds the embedded server: prints one line when it has it
+ * ({"reused":…,"daemon":…,"where":…}, or {"failure":…}), and releases it when its stdin ends.
  */
 import { holdEmbedded } from '../../src/core/kernel/database/embedded.ts'
 

@@ -1,4 +1,4 @@
-/** Other svc processes on an embedded server, and looks at that server from outside. */
+/** Other svc processes on an embedded server, and checks of that server from outside. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
@@ -24,20 +24,22 @@ export interface Said {
 export interface Holder {
   readonly process: ChildProcess
   readonly said: Promise<Said>
-  /** Lets go like a svc that ends; resolves when the process has ended. */
+  /** Releases the hold like a svc that ends; resolves when the process has ended. */
   leave(): Promise<void>
-  /** Dies by the signal, alone or with its whole process group, as a terminal's Ctrl-C does it. */
+  /** Kills it with the signal, alone or with its whole process group, as Ctrl-C on a terminal does. */
   die(signal: 'SIGKILL' | 'SIGINT', target?: 'group'): Promise<void>
 }
 
 const isRoot = process.getuid?.() === 0
 
-/** Who an ordinary user is: nobody when the tests run as root, else whoever runs them. */
+/** The ordinary user: nobody if the tests run as root, otherwise the user of the tests. */
 export const ordinaryUser = isRoot ? { uid: 65_534, gid: 65_534 } : {}
 
 const checkout = join(import.meta.dirname, '../..')
 
-/** Where another user can run this checkout: here, or, below a folder closed to others, in a copy made of links. */
+/**
+ * A place where another user can run this checkout: here, or, below a folder closed to others, in a copy made of links.
+ */
 function reachableCheckout(): string {
   const isClosed = (folder: string): boolean =>
     (statSync(folder).mode & 0o001) === 0 || (folder !== '/' && isClosed(dirname(folder)))
@@ -46,7 +48,7 @@ function reachableCheckout(): string {
   chmodSync(copy, 0o755)
   process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
   const parts = ['package.json', 'src', 'test', 'node_modules'].map((name) => join(checkout, name))
-  // Links cost no space, but end at the file system's border.
+  // Links cost no space, but cannot cross file systems.
   const linked = spawnSync('cp', ['-aL', '--link', ...parts, copy]).status === 0
   if (!linked) spawnSync('cp', ['-aL', ...parts, copy])
   return copy
@@ -54,7 +56,7 @@ function reachableCheckout(): string {
 
 let reachable: string | undefined
 
-/** A file of the checkout, where that user reaches it. */
+/** A file of the checkout, at a path that the user can reach. */
 function fileFor(user: { readonly uid?: number }, path: string): string {
   if (user.uid === undefined) return path
   reachable ??= reachableCheckout()
@@ -89,7 +91,7 @@ export function startHolder(folder: string, user: { uid?: number; gid?: number }
   }
 }
 
-/** Another program, which has nothing to do with PostgreSQL and runs until it is killed. */
+/** Another program, unrelated to PostgreSQL, which runs until it is killed. */
 export async function startBystander(user: { uid?: number; gid?: number } = {}): Promise<ChildProcess> {
   const { uid, gid } = user
   const program = 'process.stdout.write("here"); setInterval(() => {}, 1e6)'
@@ -103,7 +105,7 @@ export async function startBystander(user: { uid?: number; gid?: number } = {}):
   return child
 }
 
-/** A temporary data folder's surroundings: open to all, or closed to everybody but its owner. */
+/** The parent of a temporary data folder: open to all users, or closed to all but its owner. */
 export async function temporaryFolder(mode: 0o711 | 0o700 = 0o711): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-embedded-')))
   await chmod(folder, mode)
@@ -139,14 +141,14 @@ export async function userOf(pid: number): Promise<number> {
   return Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])
 }
 
-/** Resolves when the condition holds; the test's own time limit ends a wait in vain. */
+/** Resolves when the condition holds; if it never does, the test's own time limit ends the wait. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(2)
 }
 
 /**
- * The binaries' package copied, without the links between its libraries, as npm unpacks it
- * under a umask of 077, and with a version of its own, so that no copy of it can exist yet.
+ * A copy of the binaries' package without the links between its libraries, as npm unpacks it under
+ * a umask of 077. It has its own version, so that no copy of it can exist yet.
  */
 export async function copyPackage(native: string, to: string): Promise<string> {
   await cp(dirname(native), to, { recursive: true, filter: async (file) => !file.endsWith('.a') })

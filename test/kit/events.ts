@@ -1,4 +1,4 @@
-/** Events for tests: workspaces with somebody who may pull, events by the thousand, and the way to pull them. */
+/** Events for tests: workspaces with an account that may pull, thousands of events, and the way to pull them. */
 import { randomUUIDv7 } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { performForAnswer } from '../../src/core/app/perform.ts'
@@ -24,15 +24,15 @@ export const adminOf = (tenantId: string, accountId = randomUUIDv7()): AccountAc
   isOperator: false,
 })
 
-/** The open hub that made-up events are of, in every workspace. */
+/** The open hub of invented events, in every workspace. */
 export const eventHubId = '0199c0de-0000-7000-8000-000000000001'
 
-/** Makes it where it is not there yet. */
+/** Makes the hub if it does not exist yet. */
 export const layEventHub = ({ tx }: Pick<Ctx, 'tx'>, tenantId: string) => tx`
   insert into container (tenant_id, id, kind, name, rank) values (${tenantId}, ${eventHubId}, 'HUB', 'Events', 'a0')
   on conflict (tenant_id, id) do nothing`
 
-/** Emits a label's event as the transaction that created one would; `name` is how the test knows it again. */
+/** Emits a label's event as the transaction that created one would; the test recognises it by `name`. */
 export const emitLabel = (ctx: Ctx, name: string): Promise<void> => {
   const id = randomUUIDv7()
   return ctx.emit({

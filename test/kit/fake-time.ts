@@ -1,13 +1,12 @@
 /**
- * Clocks of other processes, set by the test: libfaketime reads what time it is from a file.
- * Only the time of day; how much time passes (CLOCK_MONOTONIC) stays true, as on a host
- * whose clock somebody sets.
+ * Clocks of other processes, set by the test: libfaketime reads the time from a file. It changes
+ * only the time of day. Elapsed time (CLOCK_MONOTONIC) stays true, as on a host whose clock is set.
  */
 import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Where Debian and Fedora put it; undefined where it is not installed. */
+/** The path on Debian or Fedora; undefined if it is not installed. */
 function findLibrary(name: string): string | undefined {
   const roots = ['/usr/lib', '/usr/lib64', '/usr/local/lib']
   const folders = roots.flatMap((root) =>
@@ -23,11 +22,11 @@ const threaded = findLibrary('libfaketimeMT.so.1')
 export const hasFakeTime = single !== undefined && threaded !== undefined
 
 export interface FakeTime {
-  /** What a server of one thread per process is started with. */
+  /** The environment of a server with one thread per process. */
   readonly single: NodeJS.ProcessEnv
-  /** What a Node process is started with. */
+  /** The environment of a Node process. */
   readonly threaded: NodeJS.ProcessEnv
-  /** libfaketime's words: `+31d`, `-1d`, `+0 x60`. */
+  /** A time in libfaketime's syntax: `+31d`, `-1d`, `+0 x60`. */
   set(time: string): void
   remove(): void
 }

@@ -1,12 +1,12 @@
 /**
- * A flood of calls as a process of its own, so that what it does is not felt by whoever measures:
- * connections from one address, each of which sends its next call when the one before is answered.
- * Started by flood.ts; takes its order from the command line, says `flooding` once the calls are
- * under way, and what all were answered when its standard input ends.
+ * A flood of calls in its own process, so that its work does not disturb measurements: connections
+ * from one address, each of which sends its next call when the one before is answered. Started by
+ * flood.ts; takes its order from the command line, prints `flooding` once the calls are under way,
+ * and prints the counts of all answers when its standard input ends.
  */
 import { Agent, request } from 'node:http'
 
-/** A body of so many bytes: `unit` over and over, between `open` and `close`. */
+/** A body of so many bytes: `unit` repeated, between `open` and `close`. */
 export interface RepeatedBody {
   readonly open: string
   readonly unit: string
@@ -17,7 +17,7 @@ export interface RepeatedBody {
 export interface FloodOrder {
   /** `http://127.0.0.1:8080` */
   readonly daemon: string
-  /** The address of this machine that it comes from. */
+  /** The address of this machine from which it comes. */
   readonly from: string
   readonly connections: number
   readonly method: string
@@ -77,6 +77,6 @@ setTimeout(() => process.stdout.write('flooding\n'), 500)
 
 process.stdin.resume().once('end', () => {
   isOver = true
-  // What is under way is not waited for: a call may be held for as long as the daemon likes.
+  // Calls under way are not awaited: the daemon may hold a call for any time.
   process.stdout.write(`${JSON.stringify(answered)}\n`, () => process.exit())
 })

@@ -1,4 +1,4 @@
-/** A flood of calls for neighbour.ts: starts flood-process.ts, and says at its end what it was answered. */
+/** A flood of calls for neighbour.ts: starts flood-process.ts, and at the end tells which answers it got. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +6,7 @@ import type { FloodOrder } from './flood-process.ts'
 import type { Flood } from './neighbour.ts'
 
 export interface FloodOfCalls extends Flood {
-  /** How often each status or error was answered; filled when the flood ends. */
+  /** How often each status or error was the answer; filled when the flood ends. */
   readonly answers: Readonly<Record<string, number>>
 }
 

@@ -1,4 +1,4 @@
-/** Calls that come from an address of their own: each of 127.0.0.0/8 is another source to the daemon. */
+/** Calls that come from a chosen address: each of 127.0.0.0/8 is another source for the daemon. */
 import { Agent, request } from 'node:http'
 import type { Answered, Sending } from './daemon.ts'
 

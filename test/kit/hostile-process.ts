@@ -1,4 +1,7 @@
-/** A hostile target as a process of its own, so that what it does to others is not felt by whoever measures. Prints its URLs, and ends with its standard input. */
+/**
+ * A hostile target in its own process, so that its work does not disturb measurements. Prints its URLs, and ends with
+ * its standard input.
+ */
 
 import { hostileKinds, hostileTarget } from './hostile-target.ts'
 

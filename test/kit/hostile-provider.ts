@@ -1,6 +1,6 @@
 /**
- * A provider on loopback that lies as it is told to: in its metadata, or in what it answers
- * to a code. Told nothing, it is honest, which every test with it shows first.
+ * A provider on loopback that lies as a test tells it: in its metadata, or in its answer to a code.
+ * By default it is honest, which every test with it shows first.
  */
 import { createHmac } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
@@ -18,19 +18,19 @@ import { closed } from './oidc-provider.ts'
 
 export interface HostileProvider {
   readonly issuer: string
-  /** What the metadata says instead, or how it is sent. */
+  /** False members of the metadata. */
   metadata: Partial<Record<string, unknown>>
-  /** How a path is answered instead of as it should be. */
+  /** Paths with a wrong answer. */
   answers: Map<string, (response: ServerResponse) => void>
-  /** What the ID token says instead. */
+  /** False claims of the ID token. */
   claims: Record<string, unknown>
   /** The token itself, made by the test. */
   forge: ((tools: ForgersTools) => Promise<string>) | undefined
-  /** What is published instead of the one key. */
+  /** The published keys, instead of the one right key. */
   keys: readonly unknown[] | undefined
-  /** How it is signed: RS256 by the key that is published, where nothing is said. */
+  /** How the token is signed; by default RS256 with the published key. */
   signature: 'right' | 'none' | 'other key' | 'HS256' | 'broken'
-  /** What the authorization request asked to find in the token. */
+  /** The nonce that the authorization request wants to find in the token. */
   nonce: string
   readonly requests: string[]
   /** Honest again. */
@@ -38,7 +38,7 @@ export interface HostileProvider {
   close(): Promise<void>
 }
 
-/** What whoever forges a token has: what is published, keys of its own, and, to be compared, the right key. */
+/** The tools to forge a token: the published key, other keys and, for comparison, the right key. */
 export interface ForgersTools {
   readonly claims: JWTPayload
   readonly published: JWK
@@ -134,7 +134,7 @@ export async function hostileProvider(): Promise<HostileProvider> {
 
 const extractable = { extractable: true }
 
-/** Signs what a library would not: by the header's own words, whatever they are. */
+/** Signs what a library would refuse to sign: exactly as the header says. */
 const signed =
   (claims: JWTPayload): ForgersTools['sign'] =>
   async (header, key, said = claims) => {

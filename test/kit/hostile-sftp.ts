@@ -1,4 +1,4 @@
-/** An SFTP server on loopback that answers as it likes: folders without an end, names that lead elsewhere, silence. */
+/** An SFTP server on loopback that misbehaves: endless folders, names that lead out of the folder, silence. */
 import { createRequire } from 'node:module'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
@@ -22,7 +22,9 @@ export interface HostileSftp {
   close(): Promise<void>
 }
 
-/** `next`: the entries of the nth answer about a folder; undefined ends it, `never` leaves the request unanswered. */
+/**
+ * `next`: the entries of the nth answer about a folder; undefined ends the list, `never` leaves the request unanswered.
+ */
 export async function hostileSftp(
   next: (folder: string, nth: number) => readonly Listed[] | undefined | 'never',
 ): Promise<HostileSftp> {
@@ -36,7 +38,7 @@ export async function hostileSftp(
       accept().on('sftp', (acceptSftp: () => Sftp) => serve(acceptSftp(), next, () => (answered += 1)))
     })
   })
-  // As servers do it: with Nagle's algorithm each answer would wait 40 ms for an acknowledgement.
+  // As servers do: with Nagle's algorithm, each answer would wait 40 ms for an acknowledgement.
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket)
     socket.on('error', () => {})

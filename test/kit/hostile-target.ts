@@ -1,4 +1,4 @@
-/** Targets that do what they can to hold, fill or fool whoever calls them (T-18). Each is a path of one raw server. */
+/** Targets that try to hold, fill or fool their callers (T-18). Each is a path of one raw server. */
 import { createServer, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 
@@ -47,10 +47,10 @@ export const hostileKinds = Object.keys(behaviours)
 
 export interface HostileTarget {
   url(kind: string): string
-  /** Connections that came. */
+  /** Connections so far. */
   readonly hits: () => number
   readonly open: () => number
-  /** The most that anybody let it send on one connection, in bytes. */
+  /** The most bytes that one connection took. */
   readonly mostSent: () => number
   close(): Promise<void>
 }

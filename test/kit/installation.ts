@@ -1,9 +1,9 @@
 /**
- * An installation for a test file: a database of its own, a new keyring, the real pool and queue.
+ * An installation for a test file: its own database, a new keyring, the real pool and queue.
  *
- * Who acts is made the way people make it (set-up, sign-in, step-up, tokens), except where a
- * test needs a state that takes days or a second person: those rows come from `oracle`, a
- * superuser's client.
+ * Accounts are made as people make them (set-up, sign-in, step-up, tokens), except where a test
+ * needs a state that takes days or a second person: those rows come from `oracle`, a superuser's
+ * client.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,19 +24,19 @@ export interface TestInstallation {
   readonly installation: Installation
   readonly owner: DatabaseAddress
   readonly daemon: DatabaseAddress
-  /** Sees and changes everything; for looking afterwards, and for states no operation makes. */
+  /** Sees and changes everything: for checks afterwards, and for states that no operation makes. */
   readonly oracle: postgres.Sql
   readonly env: NodeJS.ProcessEnv
   /** Performs as the operator at the database. */
   asRecovery<O extends Operation>(operation: O, ...sent: SentArgs<O>): Promise<Answer<O>>
-  /** What SIGHUP does to a daemon; throws what is wrong with the file. */
+  /** What SIGHUP does to a daemon. Throws what is wrong with the file. */
   rereadKeyring(): Promise<readonly string[]>
   /** A workspace with an invited owner. */
   provision(slug?: string, more?: Partial<Provision>): Promise<Answer<typeof operations.provisionTenant>>
   close(): Promise<void>
 }
 
-/** What is sent; may be left out where nothing has to be. */
+/** What is sent; optional if nothing is required. */
 export type SentArgs<O extends Operation> = object extends Sent<O> ? [sent?: Sent<O>] : [sent: Sent<O>]
 export type Provision = Sent<typeof operations.provisionTenant>['body']
 
@@ -44,7 +44,7 @@ export interface InstallationOptions {
   readonly mode?: 'multi' | 'single'
   readonly poolSize?: number
   readonly env?: NodeJS.ProcessEnv
-  /** Elsewhere than a copy of the template, and dropped by whoever made it. */
+  /** Another database than a copy of the template; its maker drops it. */
   readonly at?: { readonly owner: DatabaseAddress; readonly daemon: DatabaseAddress; readonly sql: postgres.Sql }
 }
 
@@ -52,7 +52,7 @@ export const password = 'correct horse battery staple'
 
 let provisioned = 0
 
-/** A slug that no other call of this process got. */
+/** A slug that no other call in this process got. */
 export function freshSlug(prefix = 'ws'): string {
   provisioned += 1
   return `${prefix}-${provisioned.toString(36)}-${process.pid.toString(36)}`

@@ -1,8 +1,8 @@
 /**
- * Texts that are JSON, that are not, and that readers disagree about.
+ * Texts that are JSON, texts that are not, and texts about which readers disagree.
  *
- * Made from a grammar of pieces rather than listed: every piece that is valid alone is
- * tried at the top, in a list and as a member, every one that is not likewise.
+ * They are made from pieces: every valid piece is tried alone, in a list and as a member, and so is
+ * every invalid one.
  */
 
 const validScalars = [
@@ -208,12 +208,12 @@ const inside = (pieces: readonly string[]) => pieces.flatMap((piece) => [piece, 
 /** Readers must take these. */
 export const validJson: readonly string[] = [...inside(validScalars), ...validCompounds]
 
-/** Readers must refuse these; the last are refused by this API, though some readers take them. */
+/** Readers must refuse these. This API refuses the last of them, though some readers accept them. */
 export const brokenJson: readonly string[] = [
   ...new Set([...inside(brokenScalars), ...brokenCompounds, ...refusedShapes].filter((text) => text !== '[]')),
 ].filter((text) => !isJson(text) || refusedShapes.includes(text))
 
-/** Bytes that are no text at all, and texts in other encodings. */
+/** Bytes that are not text, and texts in other encodings. */
 export const brokenBytes: readonly (readonly [string, Buffer])[] = [
   ['a byte order mark', Buffer.from('\ufeff{}')],
   ['UTF-16 LE', Buffer.from('{"token":"x"}', 'utf16le')],

@@ -1,4 +1,4 @@
-/** A workspace with something in every table there is, and ways to bring its deletion forward. */
+/** A workspace with rows in every table, and ways to bring its deletion forward. */
 import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { workspaceTables } from '../../src/core/contract/tables.ts'
@@ -14,7 +14,7 @@ export interface Furnished {
   readonly collectionId: string
 }
 
-/** Provisions a workspace over the API and puts rows into what provisioning leaves empty. */
+/** Provisions a workspace over the API and puts rows into the tables that provisioning leaves empty. */
 export async function furnished(ways: TwoWays, slug = `w${randomBytes(5).toString('hex')}`): Promise<Furnished> {
   const displayName = `Workspace ${slug}`
   const answer = await ways.call('api', tenantOperations.provisionTenant, {
@@ -31,7 +31,7 @@ export async function furnished(ways: TwoWays, slug = `w${randomBytes(5).toStrin
   return found
 }
 
-/** Puts a row into every table that provisioning leaves empty; none that a daemon would sweep away by itself. */
+/** Puts a row into every table that provisioning leaves empty, but none that a daemon would remove by itself. */
 export async function furnish(
   { sql, installation }: Pick<TwoWays, 'sql' | 'installation'>,
   furnished: Pick<Furnished, 'id' | 'ownerId' | 'collectionId'>,
@@ -82,7 +82,7 @@ export async function furnish(
   await furnishItems(sql, furnished)
 }
 
-/** A provider of its own that is on, an account connected to it, a group and a second factor. */
+/** An active provider of the workspace, an account connected to it, a group and a second factor. */
 async function furnishWaysIn(sql: Sql, { id, ownerId }: Pick<Furnished, 'id' | 'ownerId'>): Promise<void> {
   const [provider, group] = [randomUUIDv7(), randomUUIDv7()]
   await sql.begin(async (tx) => {
@@ -105,7 +105,7 @@ async function furnishWaysIn(sql: Sql, { id, ownerId }: Pick<Furnished, 'id' | '
   })
 }
 
-/** An item in a bucket with a label, somebody's, with a value; and one that was deleted. */
+/** An assigned item in a bucket, with a label and a value; and a deleted one. */
 async function furnishItems(
   sql: Sql,
   { id, ownerId, collectionId }: Pick<Furnished, 'id' | 'ownerId' | 'collectionId'>,
@@ -147,7 +147,7 @@ export async function overdue(ways: TwoWays, { id, displayName }: Furnished): Pr
   await moveDeadline(ways.sql, id, -1)
 }
 
-/** Sets the deadline to so many seconds from now: what the database's clock would do by jumping. */
+/** Sets the deadline to so many seconds from now, as if the database's clock had jumped. */
 export async function moveDeadline(sql: Sql, id: string, seconds: number): Promise<void> {
   await sql`update tenant set purge_after = now() + make_interval(secs => ${seconds}) where id = ${id}`
 }
@@ -168,7 +168,7 @@ export async function rowsOf(sql: Sql, id: string): Promise<Record<string, numbe
   return Object.fromEntries(counts)
 }
 
-/** Every place of the whole database, the queue's schema included, where a text stands that names the workspace. */
+/** Every place in the whole database, with the queue's schema, that contains a text which names the workspace. */
 export async function placesNaming(sql: Sql, text: string): Promise<string[]> {
   const tables = await sql<{ schema: string; name: string }[]>`
     select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -183,7 +183,7 @@ export async function placesNaming(sql: Sql, text: string): Promise<string[]> {
   return found.flat().sort()
 }
 
-/** A hash of all rows of a workspace, to show that another one's purge left it alone. */
+/** A hash of all rows of a workspace, to show that another workspace's purge did not change them. */
 export async function fingerprintOf(sql: Sql, id: string): Promise<string> {
   const hashes = await Promise.all(
     Object.keys(workspaceTables).map(async (name) => {

@@ -1,4 +1,4 @@
-/** An installation whose jobs are worked, with a log that is kept: for what leaves it by mail. */
+/** An installation that runs its jobs and keeps its log: for tests of the mail that leaves it. */
 import { randomUUIDv7 } from 'node:crypto'
 import { jobs } from '../../src/core/app/jobs.ts'
 import { openLedgerCopies } from '../../src/core/areas/recovery/ledger/ledger-copies.ts'
@@ -12,7 +12,7 @@ export interface Mailing {
   readonly test: TestInstallation
   /** The daemon's log so far. */
   log(): string
-  /** A workspace that nobody is in yet. */
+  /** A workspace without accounts. */
   workspace(given?: {
     readonly displayName?: string
     readonly locale?: string
@@ -24,7 +24,7 @@ export interface Mailing {
   close(tenantId: string): Promise<unknown>
   /** States of the workspace's jobs of that name, sorted. */
   states(tenantId: string, job: 'tell_administrators' | 'send_mail' | 'end_password_opening'): Promise<string[]>
-  /** Lets the jobs that wait for their next attempt, or their moment, begin at once. */
+  /** Starts at once the jobs that wait for their next attempt or their time. */
   hurry(tenantId: string): Promise<void>
   end(): Promise<void>
 }

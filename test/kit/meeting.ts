@@ -1,11 +1,11 @@
-/** Calls that meet: a race that a test cannot lose by being slow. */
+/** Concurrent calls: a race that does not depend on the speed of the test. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type postgres from 'postgres'
 
 /**
- * Takes a lock, begins the work, and lets go once so many of its transactions wait: they
- * have all looked at what the first of them is about to change. Their number is at most the
- * pool's, and they wait less long than a statement may.
+ * Takes a lock, begins the work, and releases the lock once so many of its transactions wait: all
+ * of them have read what the first will change. Their number is at most the size of the pool, and
+ * they wait less long than a statement may.
  */
 export async function meeting<T>(
   sql: postgres.Sql,

@@ -1,6 +1,6 @@
 /**
- * Texts that break programs: by what they are made of, by what they look like, and by
- * what some program or other would do with them.
+ * Texts that break programs: by their characters, by their form, and by what a program might do
+ * with them.
  */
 
 const unstorable = [
@@ -347,7 +347,7 @@ const addresses = [
   'mailto:a@people.example',
 ]
 
-/** What PostgreSQL cannot store, or UTF-8 cannot carry; every other text is kept as it is. */
+/** Texts that PostgreSQL cannot store, or that UTF-8 cannot encode; every other text is stored unchanged. */
 export const unstorableStrings: readonly string[] = unstorable
 
 export const naughtyStrings: readonly string[] = [

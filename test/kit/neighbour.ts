@@ -1,8 +1,9 @@
 /**
- * What a neighbour feels of a flood: the same calls, one after another, alone and beside it.
+ * The effect of a flood on a neighbour: the same calls, one after another, alone and beside the
+ * flood.
  *
- * The daemon and the flood run in processes of their own; the neighbour's calls are timed
- * here. Alone is measured first, on the same daemon, so that both meet the same caches.
+ * The daemon and the flood run in their own processes; the neighbour's calls are timed here. The
+ * calls alone are measured first, on the same daemon, so that both have the same caches.
  */
 import { expect } from 'vitest'
 
@@ -15,7 +16,7 @@ export interface Felt {
 }
 
 export interface Flood {
-  /** Ends it; answers what it did, for the campaign's line. */
+  /** Ends the flood; answers what it did, for the campaign's line. */
   end(): Promise<string>
 }
 
@@ -23,7 +24,7 @@ export interface Neighbour {
   /** One call; answers its status. */
   readonly call: () => Promise<number>
   readonly wanted: number
-  /** Calls that are timed, alone and beside; 200 are the fewest that have a 99th percentile. */
+  /** Calls that are timed, alone and beside; a 99th percentile needs at least 200. */
   readonly calls: number
   /** Rest between two calls, in ms (0). */
   readonly restMs?: number
@@ -35,7 +36,7 @@ export async function besideFlood(
   neighbour: Neighbour,
   begin: () => Promise<Flood>,
 ): Promise<{ readonly alone: Felt; readonly beside: Felt }> {
-  await felt({ ...neighbour, calls: Math.ceil(neighbour.calls / 4) }) // the first of everything
+  await felt({ ...neighbour, calls: Math.ceil(neighbour.calls / 4) }) // warms up
   const alone = await felt(neighbour)
   const flood = await begin()
   const beside = await felt(neighbour).finally(async () => {
@@ -46,7 +47,10 @@ export async function besideFlood(
   return { alone, beside }
 }
 
-/** Nothing of the neighbour is refused, and its median is at most three times what it was alone (at least `floorMs` is allowed). */
+/**
+ * Expects that no call of the neighbour is refused, and that its median is at most three times that of the calls alone
+ * (or `floorMs`).
+ */
 export function expectSpared({ alone, beside }: { alone: Felt; beside: Felt }, floorMs = 0): void {
   expect(beside.refused).toEqual({})
   expect(beside.p50).toBeLessThanOrEqual(Math.max(3 * alone.p50, floorMs))

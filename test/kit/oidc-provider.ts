@@ -1,8 +1,8 @@
 /**
  * A real OpenID provider on loopback, and a browser that signs in at it.
  *
- * People are what a test says: `person(sub, claims)`. Whoever is named as signed in gets
- * through login and consent without a page, as with a session that is open already.
+ * A test names a person: `person(sub, claims)`. This person passes login and consent without a
+ * page, as with an open session.
  */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,9 +14,9 @@ export interface OidcProvider {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Who signs in from now on, and what the provider says of them. */
+  /** The person who signs in from now on, and the claims of the provider. */
   person(sub: string, claims?: Readonly<Record<string, unknown>>): void
-  /** Follows the address as a browser does, up to where it is sent back; answers the members of that address. */
+  /** Follows the address as a browser does, until the redirect back to us; answers the members of that address. */
   browse(authorizationUrl: string): Promise<Record<string, string>>
   /** Requests so far, as `GET /path`. */
   readonly requests: string[]
@@ -86,7 +86,7 @@ export async function oidcProvider(
 
 const mostHops = 10
 
-/** A browser of its own each time: cookies, redirects, and nothing else. */
+/** A new browser each time: cookies, redirects, and nothing else. */
 async function browse(address: string): Promise<Record<string, string>> {
   const cookies = new Map<string, string>()
   let next = address

@@ -1,4 +1,6 @@
-/** Programs of the outside world, run for a test on loopback: started, waited for, ended by their own process id. */
+/**
+ * Real programs from outside the project, run for a test on loopback: started, awaited, ended by their own process id.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { connect, createServer } from 'node:net'
@@ -11,8 +13,8 @@ export interface Running {
 }
 
 /**
- * Ports that nobody listens on. Of a range that the system gives nobody unasked: until the program has one,
- * some seconds later, a connection or a server of another test might have got it.
+ * Ports on which no process listens. They are from a range that the system does not assign by itself: otherwise, in the
+ * seconds until the program has its port, a connection or server of another test could take it.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>()

@@ -1,4 +1,4 @@
-/** Workspaces, accounts and tokens for a test, made over the API where the test is about it and by SQL where it is not. */
+/** Workspaces, accounts and tokens for a test: made over the API where the test is about it, and by SQL elsewhere. */
 import { randomUUIDv7 } from 'node:crypto'
 import { hasherFor } from '../../src/core/areas/auth/password/hashing-lane.ts'
 import { hashPassword } from '../../src/core/areas/auth/password/password.ts'
@@ -24,7 +24,7 @@ export interface Credential {
   readonly sessionRevoked?: boolean
   readonly operator?: boolean
   readonly accountState?: 'INVITED' | 'ACTIVE' | 'DISABLED'
-  /** What it signs in with; absent: no password. */
+  /** The password's hash; absent: no password. */
   readonly passwordHash?: string
 }
 
@@ -59,7 +59,7 @@ export async function setUp(daemon: TestDaemon, slug = 'home'): Promise<Home> {
   }
 }
 
-/** A workspace without anybody in it. */
+/** A workspace without accounts. */
 export async function workspace(
   { db: { sql } }: Pick<TestDaemon, 'db'>,
   slug: string,
@@ -106,7 +106,7 @@ export async function person(
   return { tenantId, accountId, credentialId, token }
 }
 
-/** A step-up of the bearer's, as it is right after the password was shown; for any one call. */
+/** A step-up of the bearer, as it is right after the password was checked; for any one call. */
 export async function plantProof({ db: { sql } }: TestDaemon, who: Person): Promise<string> {
   const { token, hash } = mintToken('stepUp')
   await sql`

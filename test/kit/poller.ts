@@ -1,6 +1,6 @@
 /**
- * A program that pulls events for ever: what it got and where it goes on are one line of a
- * file, so that it can be killed anywhere and go on where the last whole line says.
+ * A program that pulls events for ever. Each page and the next position are one line of a file, so
+ * the program can be killed at any moment and continue after the last complete line.
  *
  *    node poller.ts URL TOKEN FILE SEED
  */
@@ -12,7 +12,7 @@ export interface PolledPage {
   readonly names: readonly string[]
 }
 
-/** The pages of whole lines; a line that a kill cut off was never taken. */
+/** The pages of complete lines; a line that a kill cut off was never taken. */
 export function polledPages(file: string): PolledPage[] {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
   return text

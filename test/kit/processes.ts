@@ -1,4 +1,7 @@
-/** What processes that tests start are given of our environment: where programs are and what is compiled already, and nothing that is set for us. */
+/**
+ * The environment of processes that tests start: the path of programs, the home and the place of compiled code, and
+ * nothing else that is set for us.
+ */
 export function bareEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
   return { PATH, HOME, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }) }

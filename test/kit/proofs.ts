@@ -6,11 +6,11 @@ import { mintToken } from '../../src/core/kernel/values/token.ts'
 interface Bearer {
   readonly tenantId: string
   readonly accountId: string
-  /** The token, or the session, that will bring the proof. */
+  /** The token, or the session, that will use the proof. */
   readonly credentialId: string
 }
 
-/** A proof for one operation and its target, as the command line asks for it; without them it serves any. */
+/** A proof for one operation and its target, as the command line asks for it; without them it is valid for any. */
 export async function plantProof(
   sql: postgres.Sql,
   { tenantId, accountId, credentialId }: Bearer,

@@ -1,7 +1,7 @@
 /**
- * A worker reduced to one purge, as a process of its own that a failpoint can kill: it sees
- * the deadline twice, on a clock of its own, carries the purge on until nothing more comes
- * of it, and prints the outcome. The configuration is the environment's.
+ * A worker that runs one purge, in its own process that a failpoint can kill: it sees the deadline
+ * twice, on its own clock, continues the purge until there is nothing more to do, and prints the
+ * outcome. The configuration comes from the environment.
  */
 
 import { bootInstallation } from '../../src/core/app/boot.ts'

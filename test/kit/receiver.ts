@@ -1,4 +1,6 @@
-/** A target of webhooks on loopback: keeps what it got, verifies it as a customer would, answers as told. */
+/**
+ * A target of webhooks on loopback: keeps what it got, verifies it as a customer would, and answers as a test tells it.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
@@ -7,7 +9,7 @@ export interface Received {
   readonly at: number
   readonly path: string
   readonly headers: IncomingMessage['headers']
-  /** Names as they came, one for each line. */
+  /** Names as they arrived, one for each line. */
   readonly headerNames: readonly string[]
   readonly body: string
   readonly eventId: string
@@ -19,9 +21,9 @@ export interface Receiver {
   readonly url: string
   readonly port: number
   readonly received: Received[]
-  /** What it answers from now on; 204 to begin with. */
+  /** The answer from now on; at first 204. */
   respond(how: Respond): void
-  /** Resolves once so many have come. */
+  /** Resolves once so many deliveries have arrived. */
   until(count: number): Promise<void>
   close(): Promise<void>
 }
@@ -74,7 +76,10 @@ export const status =
   (_, response) =>
     response.writeHead(code, headers).end(body)
 
-/** Whether the signature was right under the secret when it came: the receiver's own library says so, which takes none that is five minutes old. */
+/**
+ * Whether the signature was right under the secret when it arrived, by the receiver's own library, which accepts none
+ * that is five minutes old.
+ */
 export function verifies(secret: string, { at, body, headers }: Received): boolean {
   const { now } = Date
   Date.now = () => at

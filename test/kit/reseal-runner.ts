@@ -1,6 +1,6 @@
 /**
- * A worker reduced to resealing, as a process of its own that a failpoint can kill: it works
- * off what is queued and says so. The configuration is the environment's.
+ * A worker that only reseals, in its own process that a failpoint can kill: it runs what is queued
+ * and prints that it is done. The configuration comes from the environment.
  */
 
 import { bootInstallation } from '../../src/core/app/boot.ts'

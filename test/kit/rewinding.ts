@@ -1,10 +1,10 @@
 /**
- * A database that is taken back to an earlier state of its tables, in milliseconds: what a
- * point-in-time recovery leaves, without the recovery. The drill does it for real.
+ * Takes a database back to an earlier state of its tables, in milliseconds: the result of a
+ * point-in-time recovery, without the recovery. The drill does a real one.
  */
 import type { Sql } from 'postgres'
 
-/** Keeps every row of every table under a name, in place of what was kept under it. */
+/** Keeps every row of every table under a name, replacing what was kept under it. */
 export async function keep(sql: Sql, name: string): Promise<void> {
   await sql.unsafe(`
     do $$ declare t text; begin
@@ -17,7 +17,7 @@ export async function keep(sql: Sql, name: string): Promise<void> {
     end $$`)
 }
 
-/** Makes the tables what they were. */
+/** Restores the tables to the kept state. */
 export async function takeBack(sql: Sql, name: string): Promise<void> {
   await sql.unsafe(`
     do $$ declare t text; begin

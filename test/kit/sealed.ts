@@ -1,4 +1,4 @@
-/** Sealed values by the dozen, stored and opened as rules do. */
+/** Many sealed values, stored and opened as rules do. */
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import type postgres from 'postgres'
 import type { SealedKind } from '../../src/core/contract/sealed-kinds.ts'
@@ -9,12 +9,12 @@ import { openSealed, storeSealed } from '../../src/core/kernel/transaction/seale
 
 const system = { kind: 'SYSTEM', job: 'test' } as const
 
-/** What was stored last at each place. */
+/** The value that was stored last at each place. */
 export type Stored = Map<string, { readonly place: Place; readonly plaintext: string }>
 
 const nameOf = ({ tenantId, kind, ownerId }: Place) => `${tenantId} ${kind} ${ownerId}`
 
-/** Stores a value, new or in place of what was there, and notes it once that is committed. */
+/** Stores a value, new or over an old one, and notes it after the commit. */
 export async function store(installation: Installation, stored: Stored, place: Place): Promise<void> {
   const plaintext = randomBytes(12).toString('hex')
   await installation.transaction(system, within(place), (ctx) => storeSealed(ctx, place, plaintext))
@@ -45,7 +45,7 @@ export async function storeMany(
 
 const within = ({ tenantId }: Pick<Place, 'tenantId'>) => (tenantId === installationScope ? {} : { tenantId })
 
-/** The places whose value does not open, or opens to something else than was stored last. */
+/** The places whose value does not open, or differs from the one that was stored last. */
 export async function wrongAmong(installation: Installation, stored: Stored): Promise<string[]> {
   const wrong: string[] = []
   for (const [name, { place, plaintext }] of stored) {

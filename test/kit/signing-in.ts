@@ -1,4 +1,4 @@
-/** Signing in through a provider over the API, as a page of an application does it. */
+/** Signing in through a provider over the API, as an application's page does it. */
 import type { Answered, TestDaemon } from './daemon.ts'
 import { type OidcProvider, redirectUri } from './oidc-provider.ts'
 
@@ -22,6 +22,6 @@ export async function signInThrough(daemon: TestDaemon, provider: OidcProvider, 
   return finish(daemon, { flow_token: started.json.flow_token, code, state, iss })
 }
 
-/** Who a session belongs to. */
+/** The account of a session. */
 export const whoIs = async (daemon: TestDaemon, { json }: Answered) =>
   (await daemon.call('GET', '/api/v1/accounts/me', { token: json.access_token })).json

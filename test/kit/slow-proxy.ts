@@ -1,4 +1,4 @@
-/** A proxy in front of PostgreSQL's socket that is slow in the ways a network is. */
+/** A proxy in front of PostgreSQL's socket that behaves like a slow network. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,10 +7,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { DatabaseAddress } from '../../src/core/kernel/database/address.ts'
 
 export interface Weather {
-  /** Each way. */
+  /** In each direction. */
   readonly delayMs?: number
   readonly bytesPerSecond?: number
-  /** Nothing passes until the weather changes. */
+  /** Nothing passes until `be` is called again. */
   readonly isStalled?: true
   /** The share of packets from the server at which the connection is cut. */
   readonly resets?: number
@@ -18,7 +18,7 @@ export interface Weather {
 
 export interface SlowProxy {
   readonly address: DatabaseAddress
-  /** From now on; also for what is under way. */
+  /** Valid from now on, also for bytes under way. */
   be(weather: Weather): void
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ export async function slowProxy(target: DatabaseAddress): Promise<SlowProxy> {
   let weather: Weather = {}
   let packets = 0
 
-  /** Passes what comes on, in its order, and each piece as late as the weather has it. */
+  /** Passes on the bytes in their order, each piece as late as the weather says. */
   const pass = (from: Socket, to: Socket, cuts: boolean) => {
     let before = Promise.resolve()
     let isFreeAt = 0

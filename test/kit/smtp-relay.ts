@@ -1,9 +1,9 @@
-/** A relay to send to: a real SMTP server on loopback that keeps what it took, and refuses what the test says. */
+/** A relay for tests: a real SMTP server on loopback that keeps what it accepted, and refuses what the test says. */
 import type { AddressInfo } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
-/** A mail as the relay was handed it: the envelope, the bytes, and what a mail program reads in them. */
+/** A mail as the relay received it: the envelope, the bytes, and what a mail program reads in them. */
 export interface Received {
   readonly from: string
   readonly to: readonly string[]
@@ -11,7 +11,7 @@ export interface Received {
   readonly mail: Email
 }
 
-/** What the relay answers instead of yes, e.g. `451 4.3.0 later`. */
+/** What the relay answers instead of accepting, e.g. `451 4.3.0 later`. */
 export interface Refusals {
   recipient?: (address: string) => string | undefined
   message?: () => string | undefined
@@ -19,11 +19,11 @@ export interface Refusals {
 
 export interface SmtpRelay {
   readonly port: number
-  /** Taken and answered with yes. */
+  /** Accepted mails. */
   readonly taken: Received[]
-  /** Handed over whole, and refused then. */
+  /** Mails that were received completely and then refused. */
   readonly refused: Received[]
-  /** Passwords that were shown to it. */
+  /** Logins that it received. */
   readonly logins: { readonly user: string | undefined; readonly isSecure: boolean }[]
   /** Connections so far. */
   connections: number
@@ -73,7 +73,7 @@ export async function smtpRelay(options: SMTPServerOptions = {}): Promise<SmtpRe
     },
     ...options,
   })
-  server.on('error', () => {}) // a client that breaks off is not the test's business
+  server.on('error', () => {}) // a client that disconnects does not matter to the test
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return Object.assign(relay, {
     port: (server.server.address() as AddressInfo).port,

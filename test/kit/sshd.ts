@@ -1,4 +1,4 @@
-/** A real SSH server on loopback: Debian's openssh-server, with keys of its own and the user who runs the test. */
+/** A real SSH server on loopback: Debian's openssh-server, with its own keys and the user who runs the test. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
@@ -11,11 +11,11 @@ export const hasSshd = existsSync(program) && existsSync('/usr/bin/ssh-keygen')
 export interface Sshd {
   readonly port: number
   readonly username: string
-  /** The key that is let in. */
+  /** The key that the server accepts. */
   readonly privateKey: string
-  /** A key that is not. */
+  /** A key that the server refuses. */
   readonly strangerKey: string
-  /** The server's own, as a line of known_hosts without the host. */
+  /** The server's own key, as a line of known_hosts without the host. */
   readonly hostKey: string
   /** A folder that the user may write. */
   readonly folder: string
@@ -32,7 +32,7 @@ export async function startSshd(): Promise<Sshd> {
     }
   }
   const [host, user, stranger] = [key('host'), key('user'), key('stranger')]
-  key('host_ecdsa', 'ecdsa') // of two kinds: the client must ask for the one it knows
+  key('host_ecdsa', 'ecdsa') // two kinds: the client must ask for the one it knows
   writeFileSync(join(base, 'authorized'), `${user.open}\n`, { mode: 0o600 })
   const folder = join(base, 'files')
   mkdirSync(folder)

@@ -1,4 +1,6 @@
-/** The command line as people run it: bin/svc as a process, with a home of its own, on a terminal where asked. */
+/**
+ * The command line as people run it: bin/svc as a process, with its own home, on a terminal where a test asks for one.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +22,7 @@ export interface Ran {
   readonly stderr: string
 }
 
-/** What is typed once a question is seen; it may depend on what is on the screen. */
+/** What is typed once a question appears; it may depend on the screen. */
 export type Answer = readonly [question: string, typed: string | ((screen: string) => string)]
 
 export interface Home {
@@ -29,9 +31,9 @@ export interface Home {
   readonly config: string
   /** Runs a command to its end. */
   svc(args: readonly string[], options?: RunOptions): Promise<Ran>
-  /** Starts a command that stays. */
+  /** Starts a command that keeps running. */
   start(args: readonly string[], options?: RunOptions): ChildProcess
-  /** Runs a command on a pseudo terminal; each answer is typed once its question is seen. */
+  /** Runs a command on a pseudo terminal; each answer is typed once its question appears. */
   onTerminal(
     args: readonly string[],
     answers: readonly Answer[],
@@ -48,11 +50,11 @@ export interface RunOptions {
   readonly cwd?: string
   /** Every write to a file fails, as on a full disk. */
   readonly filesOfNoSize?: true
-  /** Started by bin/svc, where a process that is ready to run commands (command-host.ts) would not do. */
+  /** Started by bin/svc, where a prepared process (command-host.ts) is not enough. */
   readonly ownProcess?: true
 }
 
-/** A folder with a configuration of its own; `env` is set for every command. */
+/** A folder with its own configuration; `env` is set for every command. */
 export function temporaryHome(env: NodeJS.ProcessEnv = {}): Home {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'svc-cli-')))
   const folder = join(base, 'work')
@@ -99,7 +101,7 @@ export function temporaryHome(env: NodeJS.ProcessEnv = {}): Home {
   }
 }
 
-/** What a command needs to reach the database of a configuration directly. */
+/** The environment with which a command reaches the database of a configuration directly. */
 export const databaseEnv = ({ database, dataDir, keyringFile }: Config): NodeJS.ProcessEnv => ({
   SVC_DATABASE_URL: urlOf(database!.daemon),
   SVC_DATABASE_OWNER_URL: urlOf(database!.owner),
@@ -115,7 +117,7 @@ async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {
   return text
 }
 
-/** Types each answer after its question has appeared; answers all that was on the screen. */
+/** Types each answer after its question has appeared; answers the whole text of the screen. */
 async function conversation(child: ChildProcess, answers: readonly Answer[]): Promise<string> {
   let screen = ''
   let read = 0
@@ -132,7 +134,7 @@ async function conversation(child: ChildProcess, answers: readonly Answer[]): Pr
   return screen
 }
 
-/** Resolves once the text has been seen on the stream of a command that stays. */
+/** Resolves once the text has appeared on the stream of a command that keeps running. */
 export function seen(child: ChildProcess, stream: 'stdout' | 'stderr', text: string | RegExp): Promise<string> {
   return new Promise((done, failed) => {
     let all = ''

@@ -25,7 +25,7 @@ export interface Swift {
   readonly endpoint: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Makes what was written unreachable, and reachable again. */
+  /** Makes the stored objects unreachable, and reachable again. */
   stopObjects(): Promise<void>
   stop(): Promise<void>
 }

@@ -1,13 +1,13 @@
 /**
- * What `npm test` prints at its end: the slowest files, with what was import and set-up and
- * what was tests, and how many assertions were executed. A change that makes the suite
- * faster shows by the second number that it made it no smaller.
+ * The summary that `npm test` prints at its end: the slowest files, with the time of import and
+ * set-up and the time of tests, and the number of executed assertions. That number shows that a
+ * change which makes the suite faster did not make it smaller.
  */
 import type { Reporter, TestModule } from 'vitest/node'
 
 const slowest = 10
 
-/** `write`: where it goes. */
+/** `write` receives the text. */
 export class Tally implements Reporter {
   private readonly write: (text: string) => void
 

@@ -1,4 +1,4 @@
-/** What every test database starts with. */
+/** The content with which every test database starts. */
 
 import { queueNames } from '../../src/core/app/jobs.ts'
 import type { DatabaseAddress } from '../../src/core/kernel/database/address.ts'

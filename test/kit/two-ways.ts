@@ -1,6 +1,6 @@
 /**
- * One installation, reached in both ways: over a daemon's API as an operator, and directly
- * on the database. Its jobs are run by the test, on clocks that the test moves.
+ * One installation, reached in both ways: over a daemon's API as an operator, and directly on the
+ * database. The test runs its jobs, on clocks that the test moves.
  */
 
 import { bootInstallation } from '../../src/core/app/boot.ts'
@@ -20,7 +20,7 @@ export type Way = 'api' | 'recovery'
 export const ways: readonly Way[] = ['api', 'recovery']
 
 export interface TestClock extends Clock {
-  /** Moves the time of day, as somebody who sets the clock. */
+  /** Moves the time of day, as if the clock was set. */
   jump(seconds: number): void
   /** Lets time pass. */
   pass(seconds: number): void
@@ -31,11 +31,11 @@ export interface TwoWays {
   readonly sql: TestDaemon['db']['sql']
   readonly home: Home
   readonly operator: Person
-  /** The one that recovery and the jobs use. */
+  /** The installation that recovery and the jobs use. */
   readonly installation: Installation
   readonly clock: TestClock
   call<O extends Operation>(way: Way, operation: O, sent: Sent<O>): Promise<Answer<O>>
-  /** Over HTTP, whatever is answered; a step-up is proven where the operation wants one. */
+  /** Over HTTP, with any answer; a step-up is proven if the operation needs one. */
   ask(operation: Operation, sent: Sent<Operation> & Record<string, unknown>): Promise<Answered>
   /** What SIGHUP does, in the daemon and in the process that recovers. */
   rereadKeyrings(): Promise<void>

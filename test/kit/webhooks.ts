@@ -1,4 +1,7 @@
-/** An installation that delivers to loopback: its API, and a dispatcher in this process whose clock the test moves. */
+/**
+ * An installation that delivers to loopback: its API, and a dispatcher in this process. The test moves the dispatcher's
+ * clock.
+ */
 import { bootInstallation } from '../../src/core/app/boot.ts'
 import {
   type Dispatcher,
@@ -29,9 +32,9 @@ export interface WebhookWorld {
   readonly home: Home
   readonly admin: Person
   readonly installation: Installation
-  /** How far the deliveries' clock is ahead. */
+  /** How far the clock of the deliveries is ahead. */
   ahead: number
-  /** Failures that the dispatcher told of. */
+  /** Failures that the dispatcher reported. */
   readonly failures: unknown[]
   dispatcher(): Dispatcher
   startDispatcher(options?: Partial<DispatcherOptions> & { webhookClient?: Pick<Egress, 'post'> }): Dispatcher
@@ -47,7 +50,7 @@ export interface WebhookWorld {
   /** Commits events of a workspace and answers their ids. */
   emit(tenantId: string, count?: number): Promise<string[]>
   deliveries(of: Subscribed, query?: string): Promise<Delivery[]>
-  /** Waits until something holds, looking every few milliseconds. */
+  /** Waits until the condition holds; checks every few milliseconds. */
   until(what: string, holds: () => Promise<boolean>, withinMs?: number): Promise<void>
   close(): Promise<void>
 }

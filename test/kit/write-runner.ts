@@ -1,4 +1,4 @@
-/** Writes one file whole, as a process of its own that a failpoint can kill: PATH CONTENT [new]. */
+/** Writes one file whole, in its own process that a failpoint can kill: PATH CONTENT [new]. */
 import { writeWhole } from '../../src/core/kernel/values/write-whole.ts'
 
 const [path = '', content = '', kind] = process.argv.slice(2)

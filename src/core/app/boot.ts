@@ -3,9 +3,9 @@
  *
  *    database (the embedded one is held and migrated) → keyring → pool and queue → keyring-check.ts
  *
- * The daemon and `svc --recovery` boot alike. Nothing is served from a database of
- * another release, nor with a keyring that cannot open what is stored: each refusal is one
- * clear line. Spec: decisions 4, Keyring; 6.
+ * The daemon and `svc --recovery` boot in the same way. No process serves a database of another
+ * release, or runs with a keyring that cannot open what is stored: each refusal is one clear line.
+ * Spec: decisions 4, Keyring; 6.
  */
 import { existsSync } from 'node:fs'
 import { type KeyringInUse, useKeyring } from '../areas/keyring/keyring-in-use.ts'
@@ -24,13 +24,13 @@ import { mintToken } from '../kernel/values/token.ts'
 import { queueNames } from './jobs.ts'
 
 export interface BootOptions {
-  /** Whether this process works jobs off. */
+  /** Whether this process runs jobs. */
   readonly works: boolean
-  /** Whether this is a daemon, which the others must know the keys of; a command comes and goes. */
+  /** Whether this is a daemon: other daemons must know which keys it has. A command ends soon. */
   readonly isDaemon?: boolean
   /** How the process names itself to PostgreSQL. */
   readonly applicationName: string
-  /** Is told, for people, what takes time and what was made. */
+  /** Called with a line for people about anything that takes long or was made. */
   readonly note?: (line: string) => void
   readonly onQueueError?: (error: Error) => void
   readonly clock?: Clock
@@ -40,7 +40,10 @@ export interface Booted {
   readonly installation: Installation
   /** Folder of the embedded cluster; undefined on a database of the operator's own. */
   readonly embedded: string | undefined
-  /** Reads the keyring file again and uses it from now on; answers what people should know. Throws ConfigurationError, and uses the keyring it has. */
+  /**
+   * Reads the keyring file again and uses it from now on; answers what people should know. Throws ConfigurationError
+   * and keeps the present keyring.
+   */
   rereadKeyring(): Promise<readonly string[]>
   close(): Promise<void>
 }
@@ -79,12 +82,12 @@ export async function bootInstallation(config: Config, options: BootOptions): Pr
 }
 
 async function holdDatabase(config: Config, { note }: BootOptions) {
-  // Loaded on demand: an installation with a database of its own needs none of it.
+  // Loaded on demand: an installation with its own database does not need it.
   const { holdEmbedded } = await import('../kernel/database/embedded.ts')
   return holdEmbedded(config.dataDir, note ? { note } : {})
 }
 
-/** The embedded database is ours to migrate; an operator's own is migrated when he says so. */
+/** Migrates the embedded database. An operator's own database is migrated only by the operator's command. */
 async function migratedAddress(
   config: Config,
   held: { owner: DatabaseAddress; daemon: DatabaseAddress } | undefined,
@@ -101,7 +104,7 @@ async function migratedAddress(
   return held.daemon
 }
 
-/** A keyring is made only for an embedded database that has never known one; elsewhere a missing one means that it was lost. */
+/** Makes a keyring only for an embedded database that has never known one. Elsewhere a missing keyring was lost. */
 async function openKeyring(
   config: Config,
   owner: DatabaseAddress | undefined,
@@ -132,9 +135,9 @@ async function introduce(installation: Installation): Promise<void> {
 }
 
 /**
- * The set-up token while the installation can be set up, made anew at every start (only
- * its hash is kept) unless the operator chose one; undefined afterwards. In single mode a
- * workspace that was provisioned before is the one there can be: no set-up any more.
+ * The set-up token while the installation can be set up; undefined afterwards. It is made anew at
+ * every start (only its hash is kept) unless the operator chose one. In single mode, an existing
+ * workspace is the only one allowed, so there is no set-up.
  */
 export async function offerSetUp(installation: Installation): Promise<string | undefined> {
   const { config } = installation

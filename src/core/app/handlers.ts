@@ -1,4 +1,4 @@
-/** The register of rules: each area's handlers, spread into one object. Does not compile while one is missing. */
+/** The register of rules: the handlers of all areas in one object. Does not compile while one is missing. */
 
 import { aiHandlers } from '../areas/ai/handlers.ts'
 import { auditHandlers } from '../areas/audit/handlers.ts'

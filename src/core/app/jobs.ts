@@ -1,4 +1,4 @@
-/** The register of every job that the worker knows: each area's jobs, spread into one list. */
+/** The register of every job that the worker knows: the jobs of all areas in one list. */
 
 import { authJobs } from '../areas/auth/jobs.ts'
 import { backupJobs } from '../areas/backup/jobs.ts'

@@ -3,8 +3,8 @@
  *
  *    parse → spend the step-up → transaction (idempotency → rule) → parse the answer
  *
- * The caller is known already (gate.ts, or the operating system's user). Two entries:
- * `perform` answers what is sent over HTTP, `performForAnswer` what a program wants.
+ * The caller is already known (gate.ts, or the operating system's user). Two entries: `perform`
+ * answers what is sent over HTTP, `performForAnswer` answers a value for programs.
  *
  * Spec: decisions 1, "Checks come in this order".
  */
@@ -36,9 +36,11 @@ import { handlers } from './handlers.ts'
 export type { Request } from '../kernel/request/request.ts'
 
 interface Handler {
-  /** What takes long and needs no transaction, or several; its result is the rule's third argument. */
+  /** Work that takes long and needs no transaction, or several. Its result is the rule's third argument. */
   readonly prepare?: (installation: Installation, actor: Actor, received: unknown, run: RunAsRule) => Promise<unknown>
-  /** What depends on nothing, asked in the transaction's first packet; its answer is the rule's third argument. */
+  /**
+   * A query that depends on nothing, sent in the transaction's first packet. Its answer is the rule's third argument.
+   */
   readonly ask?: (ctx: Ctx) => Promise<unknown>
   readonly rule: (ctx: Ctx, received: unknown, prepared: unknown) => Promise<unknown>
 }
@@ -72,7 +74,7 @@ export async function perform(
   )
   const answer = await installation.transaction(actor, options, (ctx) => {
     const asked = ask?.(ctx)
-    asked?.catch(() => {}) // the rule hears of it, if it comes to the rule
+    asked?.catch(() => {}) // the rule gets the rejection, if it runs
     const work = async () =>
       written(operation, await rule(ctx, received, asked ? await asked : prepared).catch(asProblem))
     return key === undefined ? work() : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), work)
@@ -83,14 +85,16 @@ export async function perform(
   return replayed ? { ...answer, headers: { ...answer.headers, ...replayedHeader } } : answer
 }
 
-/** What the database refused is a refusal of ours, if the problem table says so (a name that is taken, a value it cannot hold). */
+/**
+ * An error of the database is our refusal if the problem table has it (a name that is taken, a value it cannot hold).
+ */
 function asProblem(error: unknown): never {
   throw problemOf(error) ?? error
 }
 
 const replayedHeader = { 'idempotency-replayed': 'true' }
 
-/** Performs and answers the representation; whole lists are read page by page. */
+/** Performs the operation and answers the representation; whole lists are read page by page. */
 export async function performForAnswer<O extends Operation>(
   installation: Installation,
   operation: O,
@@ -103,7 +107,7 @@ export async function performForAnswer<O extends Operation>(
   return (body === undefined ? undefined : readJson(body)) as Answer<O>
 }
 
-/** Whether the operation answers its whole list: it can, and no page was asked for. */
+/** Whether the operation answers its whole list: it can, and the request asks for no page. */
 export function isWholeList(operation: Operation, request: Request): boolean {
   const query = (request.query ?? {}) as Record<string, unknown>
   return operation.success.whole === 'streamed' && query['cursor'] === undefined && query['size'] === undefined
@@ -127,7 +131,7 @@ export async function* pagesOf(
   } while (cursor !== null)
 }
 
-/** What `perform` does for a read, without writing the answer as text: whoever streams writes it row by row. */
+/** The same as `perform` for a read, but without the answer as text: a stream writes it row by row. */
 async function readPage(installation: Installation, operation: Operation, actor: Actor, request: Request) {
   const received = receive(operation, request)
   const { rule } = handlerOf(operation)
@@ -151,9 +155,10 @@ async function wholeList(
 }
 
 /**
- * Answers the caller, proven where a step-up was spent. It is spent once the schema has passed, in a transaction of its
- * own, so that a refusal does not give it back. An operator on probation is refused whatever takes one, but for what it
- * takes to get a second factor: whoever may enter accounts must not lock them out (docs/decisions/0130).
+ * Answers the caller, proven where a step-up was spent. The step-up is spent after the schema has passed, in its own
+ * transaction, so that a refusal does not give it back. An operator on probation is refused every operation that takes
+ * a step-up, except those that set up a second factor: otherwise an account that can enter operators could lock people
+ * out of their workspace (docs/decisions/0130).
  */
 async function stepUp(
   installation: Installation,
@@ -193,9 +198,9 @@ function servesInstallation({ needs: { caller } }: Operation, actor: Actor): boo
   return caller === 'operator' || caller === 'anyone'
 }
 
-/** The answer as it is sent. What the schema does not name is dropped, so a row may be an answer. */
+/** The answer as it is sent. Members that the schema lacks are dropped, so a row may be an answer. */
 function written(operation: Operation, result: unknown): StoredAnswer {
-  // A refusal that a rule answers, not throws, is one whose traces must stay: a counted failure, a revoked session.
+  // A rule returns a refusal, and does not throw it, if changes must stay: a counted failure, a revoked session.
   if (result instanceof Problem) return refusalAnswer(result)
   const { status, answer: schema, location } = operation.success
   if (!schema) return { status, headers: {}, body: undefined }

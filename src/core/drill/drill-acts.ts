@@ -1,4 +1,4 @@
-/** What a drill does before and after the point it rewinds to, and what has to be true afterwards. */
+/** What a drill does before and after the point to which it rewinds, and what must be true afterwards. */
 
 import { performForAnswer } from '../app/perform.ts'
 import { spendStepUp } from '../areas/auth/step-up.ts'
@@ -13,7 +13,7 @@ import type { Installation } from '../kernel/transaction/installation.ts'
 import { type AccountActor, anyone, type RecoveryActor, recoveryActor } from '../kernel/values/actor.ts'
 import { newId } from '../kernel/values/id.ts'
 
-/** Something that has to be true after a recovery. */
+/** A condition that must hold after a recovery. */
 export interface Claim {
   readonly claim: string
   readonly holds: boolean
@@ -25,7 +25,7 @@ interface Owner {
   readonly refreshToken: string
 }
 
-/** What there is at the point. */
+/** The state at the point. */
 export interface Stage {
   readonly staying: Owner
   readonly leaving: Owner
@@ -43,7 +43,7 @@ export interface Played extends Stage {
   readonly lost: readonly Loss[]
 }
 
-/** What a rewind takes back, of one kind. */
+/** The losses of one kind that a rewind causes. */
 export interface Loss {
   readonly what:
     | 'holds placed'
@@ -93,7 +93,10 @@ const holdOn = (installation: Installation, tenantId: string, reason: string) =>
     body: { tenant_id: tenantId, scope: { kind: 'TENANT', id: null }, reason },
   })
 
-/** A backup target, two workspaces with holds, a token, a cursor and a proof; `backUp` is called in the middle, so that the log has to bring the rest. */
+/**
+ * A backup target, two workspaces with holds, a token, a cursor and a proof. `backUp` is called in the middle, so that
+ * the rest must come from the log.
+ */
 export async function actBeforePoint(installation: Installation, backUp: () => Promise<void>): Promise<Stage> {
   await by(installation, recoveryActor()).call(operations.createBackupTarget, {
     body: { name: 'drill', kind: 'LOCAL', config: { path: 'drill' } },
@@ -122,7 +125,7 @@ export async function actBeforePoint(installation: Installation, backUp: () => P
   }
 }
 
-/** A moment after everything so far and before everything to come, by the database's clock. */
+/** A moment after all actions so far and before all later ones, by the database's clock. */
 async function momentBetween(installation: Installation): Promise<string> {
   const now = async () => {
     const [row] = await installation.transaction(
@@ -138,7 +141,7 @@ async function momentBetween(installation: Installation): Promise<string> {
   return new Date(point).toISOString()
 }
 
-/** What the rewind takes away. */
+/** The actions that the rewind undoes. */
 export async function actAfterPoint(installation: Installation, stage: Stage): Promise<Played> {
   const { staying, leaving } = stage
   const operator = by(installation, recoveryActor())
@@ -169,7 +172,7 @@ export async function actAfterPoint(installation: Installation, stage: Stage): P
   }
 }
 
-/** Holds the recovered installation against what happened. */
+/** Compares the recovered installation with what happened. */
 export async function proveRecovered(
   installation: Installation,
   played: Played,

@@ -5,10 +5,10 @@
  *    the copy's files replaced by its base backup ──log up to T──▶ promoted
  *    rewind found ─▶ begin ─▶ ledger lost, pulled from its target ─▶ reconcile, twice ─▶ check ─▶ admit ─▶ proofs
  *
- * The live database is only read. The copy has a data folder, a keyring file and a backup
- * target of its own, which all outlive the rewind as they would elsewhere, and is removed at
- * the end; the live one's targets are taken out of it first, so that nothing of a drill
- * reaches them. The ledger does not outlive it: everything is done from its copy.
+ * The live database is only read. The copy has its own data folder, keyring file and backup target, which all outlive
+ * the rewind as in a real recovery; the copy is removed at the end. The targets of the live installation are first
+ * removed from the copy, so that nothing of a drill reaches them. The ledger does not outlive the rewind: everything is
+ * done from its copy.
  *
  * Elsewhere: what is done around the point (drill-acts.ts). Ours: `svc recovery
  * drill`; F-06.
@@ -49,20 +49,20 @@ export interface DrillReport {
   readonly took_ms: number
 }
 
-/** Findings that a copy of a working installation may have and that say nothing of the recovery. */
+/** Findings that a copy of a healthy installation may have and that say nothing about the recovery. */
 const ofTheLiveOne: readonly CheckCode[] = ['jobs', 'ledger', 'outbox', 'operators']
 
-/** A copy that may lose everything in a power cut. */
+/** Settings for a copy that may lose everything in a power cut. */
 const careless = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }
 
-/** Runs the whole run-book on a copy of the embedded database of this configuration, which is held by the caller. */
+/** Runs the whole run-book on a copy of the embedded database of this configuration; the caller holds that database. */
 export async function drill(config: Config, note: (line: string) => void): Promise<DrillReport> {
   if (config.database)
     throw new ConfigurationError(
       'A drill needs the embedded database. For one of your own, restore a copy of it and go through docs/runbooks/point-in-time-recovery.md.',
     )
   const work = await mkdtemp(join(config.dataDir, 'drill-'))
-  if (process.getuid?.() === 0) await chmod(work, 0o711) // the server's user has to pass through
+  if (process.getuid?.() === 0) await chmod(work, 0o711) // the server's user must be able to enter
   let home: string | undefined
   try {
     const host = join(work, 'host')
@@ -143,7 +143,7 @@ const play = (config: Config, backup: string, archiving: Readonly<Record<string,
       {},
       ({ tx }) => tx`delete from backup_target where tenant_id = ${installationScope}`,
     )
-    // As a daemon that serves meanwhile.
+    // Like a daemon that serves at the same time.
     await detectRewind(installation)
     const watch = await recordHeartbeats(installation, () => {})
     const stage = await actBeforePoint(installation, () => takeBaseBackup(config.dataDir, backup))
@@ -173,7 +173,7 @@ async function archiveEverything(dataDir: string): Promise<void> {
   })
 }
 
-/** The host's ledger is lost; what its target has takes its place. */
+/** Deletes the host's ledger, and replaces it with the copy at its target. */
 async function pullInstead(installation: Installation): Promise<readonly PulledLedger[]> {
   await rm(installation.ledger.file)
   const [target] = await installation.transaction(recoveryActor(), { readOnly: true }, readTargets)

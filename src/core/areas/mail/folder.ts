@@ -1,9 +1,9 @@
 /**
- * Mails that were written into the folder, because there is no relay: they hold names and
- * addresses, so they are kept for 30 days and no longer than their workspace.
+ * The folder into which mails are written if no relay is configured. The files contain names and
+ * addresses, so they are kept for 30 days, and no longer than their workspace.
  *
- * The purge removes its workspace's folder. What a worker wrote behind the purge's back, and
- * what lies on another machine than the one that purged, goes with the next sweep there.
+ * The purge removes the folder of its workspace. It misses files that a worker writes later, and
+ * folders on other machines. The next sweep on the machine that has them removes these.
  *
  * Spec: decisions 4 (a purge leaves nothing); docs/decisions/0025.
  */
@@ -15,7 +15,7 @@ import { ifThere } from '../../kernel/values/if-there.ts'
 
 const keptDays = 30
 
-/** Removes what is too old, and what is left of workspaces that are gone. */
+/** Removes mails that are too old, and folders of workspaces that no longer exist. */
 export const sweepMailFolder = defineJob({
   name: 'sweep_mail_folder',
   payload: z.object({}).nullish(),
@@ -42,10 +42,10 @@ export const sweepMailFolder = defineJob({
 async function removeOld(folder: string, before: number): Promise<void> {
   for (const name of await namesIn(folder)) {
     const file = join(folder, name)
-    const written = await stat(file).catch(() => undefined) // somebody has read and removed it
+    const written = await stat(file).catch(() => undefined) // a reader has removed it
     if (written && written.mtimeMs < before) await rm(file, { force: true })
   }
-  await rmdir(folder).catch(() => {}) // not while mails are in it
+  await rmdir(folder).catch(() => {}) // fails while mails are in it
 }
 
 const namesIn = async (folder: string): Promise<string[]> => (await ifThere(readdir(folder))) ?? []

@@ -4,13 +4,13 @@
  *    rule ──enqueue──▶ tell_administrators ──one for each──▶ send_mail ──▶ relay, or folder
  *      └────────────── tellAccount ───────────────────────────▲
  *
- * A rule queues the first job in its own transaction: no commit, no mail. Who administers
- * the workspace is read when that job runs, and the address when the mail goes; payloads
- * hold ids, the kind's name and a moment. Each recipient has a job of his own, so a
- * mailbox that refuses keeps nobody else waiting and brings nobody a second mail.
+ * A rule queues the first job in its own transaction: no commit, no mail. That job reads the
+ * workspace's administrators when it runs. The address is read when the mail is sent. Payloads
+ * hold ids, the kind's name and a moment. Each recipient has a separate job, so a mailbox that
+ * refuses mail neither delays the other recipients nor causes them a second mail.
  *
- * Guaranteed: at least once, for a day. A worker that is killed between the relay's answer
- * and the queue's record sends once more, under the same Message-ID.
+ * Guaranteed: at least once, with retries for a day. If a worker is killed between the relay's
+ * answer and the queue's record, the mail is sent again with the same Message-ID.
  *
  * Spec: Password opening ("administrators told"); docs/decisions/0050 to 0053.
  */
@@ -28,7 +28,7 @@ import { deliver } from './transport.ts'
 
 const notice = z.object({
   tenantId: z.guid(),
-  /** The entry of the trail, or of the journal, that says the same, where there is one. */
+  /** The entry of the trail or of the journal about the same event, if there is one. */
   noticeId: z.guid(),
   name: z.enum(mailNames),
   at: moment,
@@ -53,15 +53,15 @@ export const tellAdministrators = defineJob({
 
 const sender: SystemActor = { kind: 'SYSTEM', job: 'send_mail' }
 
-/** Sends one mail to one account, if it is still one that the kind is for. */
+/** Sends one mail to one account, if the account is still a recipient of the kind. */
 export const sendMail = defineJob({
   name: 'send_mail',
   payload: notice.extend({ accountId: z.guid() }),
-  // 30 s, then twice as long each time up to 2 h: a relay may be away for most of a day.
+  // 30 s, then doubled each time up to 2 h: a relay may be unavailable for most of a day.
   retryLimit: 16,
   retryDelaySeconds: 30,
   longestRetryDelaySeconds: 7200,
-  // As many connections as a relay lets one sender have.
+  // Relays limit the connections of one sender.
   atOnce: 5,
   async run(installation, { tenantId, noticeId, accountId, name, at }) {
     const found = await readForMail(installation, tenantId, accountId, { id: noticeId, name })
@@ -73,7 +73,7 @@ export const sendMail = defineJob({
   },
 })
 
-/** Queues a mail to one account about itself. `noticeId` is the entry of the trail that says the same. */
+/** Queues a mail to one account about itself. `noticeId` is the trail's entry about the same event. */
 export const tellAccount = (
   ctx: Ctx,
   mail: {
@@ -91,7 +91,7 @@ interface ForMail {
   readonly params: Notice['params']
 }
 
-/** Undefined where the account is no longer one that is told, or either is gone. */
+/** Undefined if the account is no longer a recipient, or if the account or the workspace no longer exists. */
 async function readForMail(
   installation: Installation,
   tenantId: string,
@@ -125,7 +125,7 @@ interface Journalled {
   readonly params: Readonly<Record<string, unknown>>
 }
 
-/** What an entry of the journal says to operators: who did it, and to what. Names are read now; the journal keeps ids. */
+/** What a mail to operators says from the journal's entry: the actor and the subject. The journal stores only ids. */
 async function readJournalled(ctx: Ctx, id: string): Promise<Notice['params']> {
   const [entry] = await ctx.asInstallation(
     () => ctx.tx<Journalled[]>`

@@ -1,12 +1,12 @@
 /**
- * Every kind of mail there is, in one place: who gets it, what it is about, and its words.
+ * Every kind of mail: its recipients, its occasion and its texts.
  *
  * A kind is sent by queueing `tellAdministrators`, `tellAccount` (jobs.ts) or `tellOperators`
- * (operators.ts) with its name, in the transaction that makes it true. What it says besides the
- * workspace and the moment is read from the entry of the trail, or of the journal, that
- * `noticeId` names (`reads`), never from the queue.
+ * (operators.ts) with its name, in the transaction of the event that it reports. Except for the
+ * workspace and the moment, the text's values (`reads`) come from the entry of the trail or of the
+ * journal that `noticeId` names, never from the queue.
  *
- * Adding one: its words in texts/, a row here. docs/generated/mails.md is this table.
+ * To add a kind: its texts in texts/, a row here. docs/generated/mails.md shows this table.
  */
 
 import * as identityProvider from './texts/identity-provider.ts'
@@ -17,16 +17,19 @@ import * as passwordReset from './texts/password-reset.ts'
 import * as secondFactor from './texts/second-factor.ts'
 
 export interface MailKind {
-  /** The workspace's active owners and administrators, each alone; one account, about itself; or each operator, about the installation. */
+  /**
+   * The workspace's active owners and administrators; one account, about itself; or the operators, about the
+   * installation. Each recipient gets a separate mail.
+   */
   readonly to: 'administrators' | 'account' | 'operators'
-  /** When it goes, for people. */
+  /** The event after which the mail is sent, in words for people. */
   readonly when: string
   readonly texts: InEveryLanguage
-  /** Members of the trail entry's params, or what the journal's entry says, that the words may name in braces. */
+  /** Members of the trail entry's params, or of the journal's entry, that the texts may name in braces. */
   readonly reads?: readonly string[]
-  /** Ends with who asked for it and why, as the trail entry says. */
+  /** The mail ends with the requester and the reason from the trail's entry. */
   readonly namesRequester?: true
-  /** Ends with what to do if the reader did not expect it. */
+  /** The mail ends with what to do if the reader did not expect it. */
   readonly warns?: true
 }
 

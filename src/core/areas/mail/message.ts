@@ -1,13 +1,13 @@
 /**
- * One mail to one person: subject, text and HTML that say the same, made from a notice
- * about the workspace in the workspace's language and time zone.
+ * One mail to one person, made from a notice about the workspace, in the workspace's language
+ * and time zone. The text and the HTML have the same content.
  *
- * What people wrote (names, a reason) is made harmless here: it stays on its line, cannot
- * turn the direction of what surrounds it, and is escaped in HTML. Headers are encoded by
- * nodemailer.
+ * Text that people wrote (names, a reason) is made harmless here: it stays on one line, cannot
+ * change the writing direction of the text around it, and is escaped in HTML. nodemailer
+ * encodes the headers.
  *
- * The Message-ID names the notice and the account, so a mail that is sent twice after a
- * crash is recognised as the same one.
+ * The Message-ID consists of the ids of the notice and the account, so a mail that is sent twice
+ * after a crash has the same Message-ID.
  */
 
 import type { Sender } from '../../kernel/config/mail-settings.ts'
@@ -15,15 +15,15 @@ import { kindOf, type MailName } from './kinds.ts'
 import { frames } from './texts/frame.ts'
 import { languageOf } from './texts/language.ts'
 
-/** What is told: something that happened in one workspace at one moment. */
+/** The event that the mail reports. It happened in one workspace at one moment. */
 export interface Notice {
   readonly id: string
   readonly name: MailName
-  /** What the mail is about: the end of an opening, or the moment it was closed. ISO 8601. */
+  /** The moment that the mail states, e.g. the end of an opening, or when it was closed. ISO 8601. */
   readonly at: string
-  /** What the trail's entry says of it: who asked for it and why, in his own words, or what else the kind reads. */
+  /** From the trail's entry: the requester and the reason in the requester's words, or what else the kind reads. */
   readonly params?: Readonly<Record<string, unknown>> | undefined
-  /** Where the mail's link leads, for a kind that has one. */
+  /** The target of the mail's link, for a kind with a link. */
   readonly link?: string
 }
 
@@ -94,14 +94,14 @@ export function composeMail(notice: Notice, place: Place, recipient: Recipient, 
 const filled = (template: string, values: Readonly<Record<string, string>>) =>
   template.replace(/\{([a-z_]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder)
 
-/** On one line: no line breaks or other control characters, none that turn the direction of writing. Joiners stay. */
+/** Replaces line breaks, other control characters and characters that change the writing direction. Joiners stay. */
 const oneLine = (text: string) =>
   text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim()
 
-/** A text that looks like an encoded word (RFC 2047) would be decoded by the reader's program. */
+/** The reader's mail program would decode a text that looks like an encoded word (RFC 2047). */
 const inHeader = (text: string) => text.replaceAll('=?', '= ?')
 
-/** E.g. `4. März 2030 um 14:00 MEZ`; in the Gregorian calendar, whatever the locale's extensions say. */
+/** E.g. `4. März 2030 um 14:00 MEZ`. Always the Gregorian calendar, even if the locale's extensions name another. */
 function momentIn(place: Place, language: string, at: string): string {
   const { baseName, language: own } = new Intl.Locale(place.default_locale)
   return new Intl.DateTimeFormat(own === language ? baseName : language, {
@@ -126,7 +126,7 @@ const entities: Readonly<Record<string, string>> = {
 
 const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => entities[sign] ?? '')
 
-/** No style sheet and no picture: nothing to load. Paragraphs are mark-up already. */
+/** The page loads nothing: it has no style sheet and no picture. `paragraphs` are already HTML. */
 const page = (language: string, title: string, paragraphs: readonly string[], footer: string) =>
   `<!doctype html>
 <html lang="${language}">

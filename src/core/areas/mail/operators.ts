@@ -1,10 +1,10 @@
 /**
- * Mail to the operators: who acts on the installation, what it decides and where its archives go has changed.
+ * Mail to the operators about changes to the operator register, the installation's settings and its backup targets.
  *
  *    rule ──tellOperators──▶ one send_mail for each operator who is a person with an address
  *
- * Who is told is read in the transaction of the act, not by a later job: whoever acts with a stolen token must not remove
- * the readers before the mail is made. What a mail says is read from the journal's entry when the mail goes.
+ * The recipients are read in the transaction of the change, not by a later job: an attacker with a stolen token must
+ * not remove them before the mail is queued. The text is read from the journal's entry when the mail is sent.
  *
  * Spec: decisions 7, Probation; docs/decisions/0131.
  */
@@ -12,7 +12,10 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import { sendMail } from './jobs.ts'
 import type { MailName } from './kinds.ts'
 
-/** Queues a mail to each operator of this moment. `noticeId` is the entry of the journal that says the same. For a transaction of the installation. */
+/**
+ * Queues a mail to each current operator. `noticeId` is the journal's entry about the same change. Needs a transaction
+ * of the installation.
+ */
 export async function tellOperators(ctx: Ctx, name: MailName, noticeId: string): Promise<void> {
   const readers = await ctx.tx<{ tenantId: string; accountId: string; at: string }[]>`
     select o.workspace_id as "tenantId", o.account_id as "accountId", now() as at

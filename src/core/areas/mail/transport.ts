@@ -1,12 +1,12 @@
 /**
  * Delivers one mail: to the operator's relay over SMTP, or as an .eml file into the folder.
  *
- * The relay is named in the operator's own environment, as the database is, so the egress
- * guard does not stand before it: it may well be private. Nothing that a workspace or an
- * operator of the API writes can choose where this connects.
+ * The relay is set in the daemon's environment, like the database, so the egress guard does not
+ * check it: its address may be private. No call of the API, by a workspace or by an operator,
+ * can choose where this module connects.
  *
- * What a relay answers quotes addresses, so nothing of it leaves this module but numbers.
- * Loads nodemailer (50 ms) when the first mail goes. Spec: docs/decisions/0050.
+ * A relay's answer may quote addresses, so only its numbers leave this module.
+ * Loads nodemailer (50 ms) with the first mail. Spec: docs/decisions/0050.
  */
 import { join } from 'node:path'
 import type { SMTPTransportOptions } from 'nodemailer/lib/smtp-transport'
@@ -15,7 +15,7 @@ import { JobGivenUp } from '../../kernel/transaction/runnable-job.ts'
 import { writeWhole } from '../../kernel/values/write-whole.ts'
 import type { Mail } from './message.ts'
 
-/** A mail that did not go. Its message names no address; trying again may help. */
+/** A mail was not sent. The message contains no address. A retry may succeed. */
 class MailFailure extends Error {
   override readonly name = 'MailFailure'
   readonly code: string
@@ -25,7 +25,7 @@ class MailFailure extends Error {
   }
 }
 
-/** Throws MailFailure, or JobGivenUp where the mailbox does not exist; a full disk throws what it throws. */
+/** Throws MailFailure, or JobGivenUp if the mailbox cannot receive mail. Errors of the file system pass through. */
 export async function deliver(settings: MailSettings, mail: Mail): Promise<void> {
   if (!isMailable(mail.to.address)) throw new JobGivenUp('the address of the account cannot be written in a mail')
   await (settings.relay ? sendTo(settings.relay, mail) : writeTo(settings.folder, mail))
@@ -75,7 +75,7 @@ function optionsOf({ host, port, tls, login }: Relay): SMTPTransportOptions {
   }
 }
 
-/** The envelope is ours, not read from the headers: one mail has one recipient, whatever a name looks like. */
+/** The envelope is set here, not read from the headers: one recipient, even if a name contains an address. */
 const partsOf = ({ id, from, to, subject, text, html }: Mail) => ({
   from: { ...from },
   to: { ...to },
@@ -84,7 +84,7 @@ const partsOf = ({ id, from, to, subject, text, html }: Mail) => ({
   subject,
   text,
   html,
-  // Nobody's out-of-office answers it (RFC 3834).
+  // Prevents automatic replies such as out-of-office notices (RFC 3834).
   headers: { 'Auto-Submitted': 'auto-generated' },
   xMailer: false as const,
   disableFileAccess: true,
@@ -107,13 +107,13 @@ function failureOf(error: unknown): MailFailure | JobGivenUp {
 }
 
 /**
- * No such mailbox (5.1.x) or one that takes nothing (5.2.x, RFC 3463). Any other refusal may
- * be about us (no relaying, a wrong password, a sender it does not know): an operator mends
- * that, and the mail goes.
+ * The mailbox does not exist (5.1.x) or accepts no mail (5.2.x, RFC 3463). Any other refusal may
+ * be caused by our configuration (no relaying, a wrong password, an unknown sender). After an
+ * operator has corrected it, a retry succeeds.
  */
 const isAboutTheMailbox = (response = '') => /^5\d\d[ -]5\.[12]\.\d/.test(response)
 
-/** Under a name that is the mail's own: a second attempt writes the same file. */
+/** The file name is the mail's id: a second attempt writes the same file. */
 async function writeTo(folder: string, mail: Mail): Promise<void> {
   const { createTransport } = await import('nodemailer')
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })

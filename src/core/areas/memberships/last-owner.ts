@@ -1,9 +1,9 @@
 /**
- * Somebody is left: of the workspace an OWNER who is a person and can sign in, of the register an operator who can.
+ * A workspace keeps an OWNER that is a person and can sign in. The operator register keeps an operator that can act.
  *
- * A service account may be OWNER, but nobody signs in as one: it must not be what is left of a workspace. Nor must
- * somebody invited, or a person whose password the switches keep out and whom no provider in force knows. Whatever
- * takes a role from an OWNER asks here, behind the lock of the workspace's memberships.
+ * These accounts do not count as the OWNER that is left: a service account (nobody can sign in with it), an invited
+ * account, and a person whose password the sign-in settings refuse and who has no identity at a provider in force.
+ * Every rule that takes a role from an OWNER calls this module, under the lock of the workspace's memberships.
  *
  * Spec: decisions 7, Removed means out.
  */

@@ -1,18 +1,18 @@
 /**
- * Memberships: granted, changed, taken away.
+ * Memberships: granted, changed, removed.
  *
  *    none ──grant──▶ a role on the workspace or in a container ──grant──▶ another role
  *                                   └──remove──▶ none
  *
- * Nobody grants more than he has in that place, nor touches what somebody above him has, nor
- * what an account in the operator register has unless he is in it too (areas/auth/token/ceiling.ts). The
- * workspace keeps an OWNER who can sign in (last-owner.ts). Changes of one workspace take turns
- * behind a lock, so that of two OWNERs who remove each other one stays. Whoever loses the last
- * role loses every credential in the same transaction (areas/auth/token/ending.ts): a later grant gives
- * back the right to sign in, and nothing else.
+ * The caller can neither grant nor change a role above its own role in that place. Only an operator
+ * changes the memberships of an account in the operator register (areas/auth/token/ceiling.ts).
+ * The workspace keeps an OWNER that can sign in (last-owner.ts). A lock serialises the changes of
+ * one workspace: if two OWNERs remove each other, one stays. An account that loses its last role
+ * loses every credential in the same transaction (areas/auth/token/ending.ts). A later grant
+ * restores the right to sign in, and nothing else.
  *
- * Elsewhere: what a role lets an account see (areas/access/access.ts), and where it is asked for
- * (gate.ts): both read the rows at each request. Spec: Index, Identity; decisions 2; decision 0101.
+ * Elsewhere: what a role lets an account see (areas/access/access.ts), and the check of the role
+ * (gate.ts). Both read the rows at each request. Spec: Index, Identity; decisions 2; decision 0101.
  */
 
 import type { Membership, membershipOperations as ops } from '../../contract/memberships/operations.ts'
@@ -100,14 +100,15 @@ export async function removeMembership(
 }
 
 /**
- * Takes the membership, and with the workspace's the containers'; with the last of the account's, whatever it could
- * get in with ends. Answers how many containers went along. Refuses membership.last_owner, admin.operator_last.
+ * Removes the membership. With a membership of the workspace, those of its containers go too. With the account's last
+ * membership, its credentials end. Answers how many memberships of containers were removed as well.
+ * Refuses membership.last_owner, admin.operator_last.
  */
 async function takeAway(ctx: Ctx, tenantId: string, held: Membership, isOperator: boolean): Promise<number> {
   const { account_id: accountId } = held
   if (isOwner(held)) await keepAnOwner(ctx, tenantId, accountId)
   if (isOperator && (await isAllItHas(ctx, tenantId, held))) await keepAnOperator(ctx, accountId)
-  // Behind the account's lock: a container that it makes at this moment brings a membership of its own.
+  // Under the account's lock: a container that the account creates at this moment adds a membership.
   await lockAccount(ctx, { tenantId, accountId })
   await ctx.tx`delete from membership where tenant_id = ${tenantId} and id = ${held.id}`
   const containers = held.container_id === null ? await leaveContainers(ctx, tenantId, accountId) : 0
@@ -119,8 +120,8 @@ async function takeAway(ctx: Ctx, tenantId: string, held: Membership, isOperator
 }
 
 /**
- * Does once more what a rewind of the database undid: takes every role that the account had before it left. Refuses
- * membership.last_owner, admin.operator_last.
+ * Repeats a departure that a rewind of the database undid: removes every role that the account had before it left.
+ * Refuses membership.last_owner, admin.operator_last.
  */
 export async function leaveAgain(
   ctx: Ctx,
@@ -139,13 +140,13 @@ export async function leaveAgain(
   }
 }
 
-/** A membership that nobody has to allow: that of whoever creates a container. */
+/** Adds a membership without a check of the caller's role, e.g. for the account that creates a container. */
 export async function addMembership(
   ctx: Ctx,
   granted: Pick<Membership, 'account_id' | 'container_id' | 'role'>,
 ): Promise<Membership> {
   const actor = ctx.account
-  // Removed at this moment, it must not give itself a role behind the removal.
+  // An account that is removed at this moment must not give itself a role after the removal.
   const held = granted.account_id === actor.accountId ? holdBearer(ctx, actor) : undefined
   const [[membership]] = await Promise.all([
     ctx.tx<Membership[]>`
@@ -163,7 +164,7 @@ const columns = ({ tx }: Ctx) => tx.part`id, account_id, container_id, role, cre
 const lockMemberships = ({ tx }: Ctx, tenantId: string) =>
   tx`select pg_advisory_xact_lock(${lockClasses.memberships}, hashtext(${tenantId}))`
 
-/** The caller's role on the workspace or in a container; undefined where he does not see the place. */
+/** The caller's role on the workspace or in a container; undefined if the caller does not see the place. */
 async function roleAt(ctx: Ctx, containerId: string | null): Promise<Role | undefined> {
   if (containerId !== null) return (await findVisibleContainer(ctx, containerId))?.role
   const { role, isGuest } = ctx.account

@@ -1,15 +1,16 @@
 /**
- * Whether an operator could act on the installation now: full, with a role, an account and a workspace that are active;
- * a service account also needs a token for it, because it has no password and mints none.
+ * Whether an operator could act on the installation now. It must be full (not on probation) and have a role, and its
+ * account and workspace must be active. A service account also needs a valid token with `admin:tenants`, because it
+ * has no password and cannot create a token.
  *
- * Whatever takes an operator away (its entry, its roles, its workspace) keeps somebody of whom this holds.
+ * Every rule that removes an operator's entry, roles or workspace keeps at least one operator that can act.
  * Spec: Admin, rule 3; decisions 7, Probation; docs/decisions/0132.
  */
 import type { Part } from '../../kernel/database/statement.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
 import { hasRole } from '../access/held-role.ts'
 
-/** A condition on the operator `o`, its account `a` and its workspace `t`, in a statement of the installation that reads them. */
+/** A condition on the operator `o`, its account `a` and its workspace `t`, for a statement of the installation. */
 export const canAct = (tx: Tx): Part => tx.part`
   (a.state = 'ACTIVE' and t.state = 'ACTIVE' and (o.probation_until is null or o.probation_until <= now()) and ${hasRole(tx)}
    and (a.kind = 'PERSON' or exists (

@@ -1,12 +1,12 @@
 /**
- * The operator register: whose credentials may act on the installation.
+ * The operator register: the accounts whose credentials may act on the installation.
  *
  *    no step-up ──▶ on probation ──its end, or entered again with a step-up──▶ full
  *    step-up, set-up, empty register, at the database ───────────────────────▶ full
  *
- * It is never without somebody who can act once it has held somebody: every change locks the
- * whole register, so two operators who remove each other at the same moment cannot both
- * succeed. What it is to be able to act: can-act.ts.
+ * A register that has had an operator always keeps one that can act (can-act.ts). Every change
+ * locks the whole register, so two operators who remove each other at the same moment cannot
+ * both succeed.
  *
  * Locks follow one order: a workspace's row, then the register. Every change is mailed to the
  * operators (mail/operators.ts).
@@ -40,7 +40,7 @@ interface Registered {
   readonly account_id: string
   readonly workspace_id: string
   readonly slug: string
-  /** Null also where it is over. */
+  /** Null also after the probation has ended. */
   readonly probation_until: string | null
   readonly can_act: boolean
 }
@@ -59,9 +59,10 @@ export async function listOperators(ctx: Ctx): Promise<Answer<typeof ops.listOpe
 }
 
 /**
- * Enters an account, on probation unless a step-up was spent; with one it ends the probation of an account that is
- * there already, without one that is no error and changes nothing. While the register is empty the caller is entered by
- * the same statement, in full. Refuses not_found, admin.operator_not_active, admin.operator_on_probation.
+ * Enters an account: with a step-up as a full operator, without one on probation. For an account that is already
+ * registered, a step-up ends the probation; without a step-up the call succeeds and changes nothing. While the
+ * register is empty, the same statement also enters the caller, as a full operator.
+ * Refuses not_found, admin.operator_not_active, admin.operator_on_probation.
  */
 export async function addOperator(ctx: Ctx, { body }: Received<typeof ops.addOperator>): Promise<void> {
   const account = await findAccount(ctx, body)
@@ -85,7 +86,7 @@ export async function addOperatorAgain(ctx: Ctx, accountId: string, probationUnt
   await enter(ctx, [{ account, probationUntil }])
 }
 
-/** Writes, journals, mails and owes the entries that change something. */
+/** Writes the entries. For each that changes the register: a journal entry, mails and an obligation. */
 async function enter(ctx: Ctx, entries: readonly Entry[]): Promise<void> {
   const rows = entries.map(({ account, probationUntil }) => ({
     account_id: account.account_id,
@@ -117,7 +118,7 @@ async function enter(ctx: Ctx, entries: readonly Entry[]): Promise<void> {
 export async function removeOperator(ctx: Ctx, { accountId }: Received<typeof ops.removeOperator>): Promise<void> {
   const register = await lockRegister(ctx)
   const gone = register.find((operator) => operator.account_id === accountId)
-  // First, so that of the last two who remove each other the later one learns why, and not that it is none any more.
+  // First: if the last two operators remove each other, the later one gets this refusal, not `operator_required`.
   if (!isKept(register, (operator) => operator === gone)) refuse('admin.operator_last')
   demandAdmitted(ctx, register)
   if (!gone) refuse('admin.operator_not_registered')
@@ -127,13 +128,13 @@ export async function removeOperator(ctx: Ctx, { accountId }: Received<typeof op
     { id: gone.workspace_id, slug: gone.slug },
     { subject: { kind: 'account', id: accountId } },
   )
-  // Before the row goes: whoever is removed is told too.
+  // Before the row is deleted: the removed operator gets the mail too.
   await tellOperators(ctx, 'operator_removed', notice)
   await ctx.tx`delete from operator where account_id = ${accountId}`
   ctx.recordObligation({ act: 'operator.removed', tenant_id: gone.workspace_id, account_id: accountId })
 }
 
-/** Everybody in the register, while nobody else can change it: the installation's one row is its lock, even when it is empty. */
+/** Locks the register until the commit and reads it. The lock is the installation's row: the register may be empty. */
 async function lockRegister(ctx: Ctx): Promise<readonly Registered[]> {
   await ctx.tx`select 1 from installation for update`
   return ctx.tx<Registered[]>`
@@ -144,7 +145,10 @@ async function lockRegister(ctx: Ctx): Promise<readonly Registered[]> {
     left join account a on a.tenant_id = o.workspace_id and a.id = o.account_id`
 }
 
-/** The gate let the caller in before the lock: somebody may have removed it, put it on probation, or filled the empty register, since. */
+/**
+ * Checks the caller again under the lock. After the gate, the caller may have been removed or put on probation, or the
+ * empty register may have been filled.
+ */
 function demandAdmitted({ actor }: Ctx, register: readonly Registered[]): void {
   if (!isAccount(actor)) return
   const own = register.find((operator) => operator.account_id === actor.accountId)
@@ -152,20 +156,20 @@ function demandAdmitted({ actor }: Ctx, register: readonly Registered[]): void {
   if (!own && (register.length > 0 || actor.isOperator)) refuse('admin.operator_required')
 }
 
-/** Whether somebody who can act stays without those that go; where nobody could act before, whether anybody stays. */
+/** Whether an operator that can act stays. If none could act before: whether any operator stays. */
 function isKept(register: readonly Registered[], goes: (operator: Registered) => boolean): boolean {
   const stay = register.filter((operator) => !goes(operator))
   if (stay.length === register.length || stay.some((operator) => operator.can_act)) return true
   return stay.length > 0 && !register.some((operator) => operator.can_act)
 }
 
-/** Whether the installation would still have an operator who can act without the workspace's accounts; nobody can change that before the commit. */
+/** Whether an operator that can act stays without the workspace's accounts. Locks the register until the commit. */
 export const isRegisterKeptWithout = async (ctx: Ctx, tenantId: string): Promise<boolean> =>
   isKept(await lockRegister(ctx), ({ workspace_id }) => workspace_id === tenantId)
 
 /**
- * Removes the accounts of a workspace that goes, and tells those that stay: what is queued for its own people would
- * outlive it. The register must be kept without them.
+ * Removes the accounts of a workspace that is purged, and mails only the operators that stay: a mail to the
+ * workspace's own accounts would outlive the workspace. `isRegisterKeptWithout` must hold.
  */
 export async function removeOperatorsOf(
   ctx: Ctx,
@@ -180,7 +184,7 @@ export async function removeOperatorsOf(
   }
 }
 
-/** When a probation ends that begins now; null where the call makes a full operator. */
+/** The end of a probation that begins now; null if the call makes a full operator. */
 async function endOfProbation({ tx, actor, config }: Ctx): Promise<string | null> {
   if (!isAccount(actor) || actor.isProven) return null
   const [end] = await tx<{ until: string }[]>`
@@ -188,7 +192,7 @@ async function endOfProbation({ tx, actor, config }: Ctx): Promise<string | null
   return end?.until ?? null
 }
 
-/** The account that is named, with its workspace's row kept from being deleted or suspended until the commit. */
+/** Finds the named account. Its workspace's row cannot be deleted or suspended until the commit. */
 async function findAccount(
   ctx: Ctx,
   { account_id, workspace, email }: Received<typeof ops.addOperator>['body'],
@@ -208,7 +212,7 @@ async function findAccount(
   return byAddress
 }
 
-/** The caller, where it is not in the register yet: only an empty one lets it this far. */
+/** The caller, if it is not in the register yet. The gate admits such a caller only while the register is empty. */
 async function callerToEnter(ctx: Ctx, account: Candidate): Promise<Candidate | undefined> {
   const { actor } = ctx
   if (!isAccount(actor) || actor.isOperator || actor.accountId === account.account_id) return undefined

@@ -3,10 +3,10 @@
  *
  *    checks ──▶ every session, its tokens and every proof void ──▶ new epoch, gate open, journal
  *
- * The rewind has revived what had ended: sessions that were signed out, proofs that were
- * spent. None of those can be told from the others, so all are void; people sign in again.
- * Tokens that people made stay, but for those whose revocation the ledger knows. Killed
- * anywhere before its last transaction, the gate is still closed; a second run goes on.
+ * The rewind has restored sessions that were signed out and proofs that were spent. They look
+ * like the valid ones, so all are voided, and people sign in again. Tokens that people created
+ * stay valid, except those whose revocation is in the ledger. If the process is killed before
+ * the last transaction, the gate is still closed, and a second run continues.
  *
  * Ours: `svc recovery admit`; T-46.
  */
@@ -23,13 +23,13 @@ import type { Check } from './finding.ts'
 export interface Admission {
   readonly admitted: boolean
   readonly checks: readonly Check[]
-  /** The findings that stand in the way. */
+  /** The findings that prevent the admission. */
   readonly refused_by: readonly CheckCode[]
   readonly sessions_ended: number
   readonly proofs_voided: number
 }
 
-/** Opens the gate, unless a finding stands in the way that is not accepted. */
+/** Opens the gate, unless there is a finding that is not accepted. */
 export async function admitTraffic(
   installation: Installation,
   actor: RecoveryActor,
@@ -46,10 +46,10 @@ export async function admitTraffic(
   return { admitted: true, checks, refused_by: [], ...ended }
 }
 
-/** Rows of one transaction, so that none lasts long. */
+/** Rows of each kind in one transaction, so that no transaction lasts long. */
 const batch = 2_000
 
-/** Voids some of what is left, and answers how many. */
+/** Voids one batch of each kind, and answers the counts. */
 async function voidSome({ tx }: Ctx) {
   const [sessions, tokens, proofs] = await Promise.all([
     tx`update session set revoked_at = now() where (tenant_id, id) in (select tenant_id, id from session where revoked_at is null limit ${batch})`,
@@ -71,7 +71,7 @@ async function voidAll(installation: Installation, actor: RecoveryActor) {
   }
 }
 
-/** Voids some more; whether there was anything. */
+/** Voids one more batch, and answers whether it had any rows. */
 async function isSomeLeft(ctx: Ctx): Promise<boolean> {
   const { sessions, tokens, proofs } = await voidSome(ctx)
   return sessions + tokens + proofs > 0
@@ -84,7 +84,7 @@ async function open(
 ): Promise<void> {
   const epoch = newId()
   await installation.transaction(actor, {}, async (ctx) => {
-    // Whoever has signed in meanwhile is seen by this transaction, or comes after it.
+    // A sign-in under way has either committed and is visible here, or happens after this transaction.
     await lockGateExclusive(ctx.tx)
     const [before] = await ctx.tx<{ epoch: string; recovery_point: string | null }[]>`
       select epoch, recovery_point from installation for update`
@@ -92,7 +92,7 @@ async function open(
     await ctx.tx`
       update installation
       set epoch = ${epoch}, epoch_number = epoch_number + 1, gated_at = null, gate_reason = null, recovery_point = null, admitted_at = now()`
-    // What daemons proved by before this recovery proves nothing any more.
+    // Witnesses from before this recovery prove nothing any more.
     await ctx.tx`delete from daemon_witness`
     await ctx.journal('recovery.admitted', null, {
       params: { recovery_point: before?.recovery_point ?? null, epoch_before: before?.epoch, epoch, ...params },

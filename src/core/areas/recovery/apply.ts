@@ -1,9 +1,9 @@
 /**
  * Carries out the steps of a reconciliation, each through the rule that did it the first
- * time, and tells what is in the way of the others.
+ * time, and reports what hinders the others.
  *
- * A step that was done is in the ledger once more, with the moment of the recovery: the
- * ledger stays the whole story. Killed anywhere, a second run does what is left.
+ * A repeated step is written to the ledger again, with the moment of the recovery, so the
+ * ledger stays complete. If the process is killed, a second run does the remaining steps.
  */
 
 import { type DesiredState, inOrder, obligations, stepsOf } from './obligations/all.ts'
@@ -11,11 +11,11 @@ import type { Repeating, Step } from './obligations/obligation.ts'
 
 export interface Repeated {
   readonly done: readonly Step[]
-  /** With what was in the way. */
+  /** Each with its hindrance. */
   readonly hindered: readonly Step[]
 }
 
-/** Does what the plan says. */
+/** Repeats the steps of a plan that are possible. */
 export async function repeatSteps(
   { desired, ...repeating }: Repeating & { readonly desired: DesiredState },
   steps: readonly Step[],

@@ -124,7 +124,7 @@ async function checkObligations(checking: Checking, desired: DesiredState, steps
   return checks
 }
 
-/** What is to be done again comes first; the obligation's own check says the rest. */
+/** Open steps come first. Without open steps, the obligation's own check answers. */
 async function checkObligation<Name extends CheckedObligation>(
   name: Name,
   checking: Checking,
@@ -145,7 +145,10 @@ async function checkObligation<Name extends CheckedObligation>(
   return obligations[name].check?.(checking, desired[name]) ?? ok(name, 'nothing needs to be repeated')
 }
 
-/** After the restore of a dump, events may have transaction numbers that the database has not reached. They would not be answered. */
+/**
+ * After the restore of a dump, events may have transaction numbers that the database has not reached. They would not
+ * be answered.
+ */
 async function checkOutbox(installation: Installation): Promise<Check> {
   const tenants = await read(installation, ({ tx }) => tx<{ id: string }[]>`select id from tenant order by id`)
   let ahead = 0

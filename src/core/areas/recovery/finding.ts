@@ -1,4 +1,4 @@
-/** What a check of a recovery says. */
+/** The result of one check of a recovery. */
 
 import type { CheckCode } from '../../contract/recovery-checks.ts'
 
@@ -21,6 +21,6 @@ export const finding = (code: CheckCode, says: string, remedy: string): Check =>
 
 const shown = 5
 
-/** The first of some ids, and how many more there are. */
+/** The first 5 ids, and the number of the others. */
 export const listed = (ids: readonly string[]) =>
   `${ids.slice(0, shown).join(', ')}${ids.length > shown ? ` and ${ids.length - shown} more` : ''}`

@@ -5,14 +5,14 @@
  *      ▲                                                                          │
  *      └───────────────────────────── `svc recovery admit` ──────────────────────┘
  *
- * While it is closed, calls of workspaces are refused (503 `installation.recovering`),
- * operators' are served, and workers hold every job. The daemon's gate reads the state in
- * the one query that looks the token up, so a closed gate holds from the next call on. For
- * the calls and jobs that are under way then, every change looks again in its own
- * transaction, behind a shared lock (kernel/transaction/gate.ts).
+ * While it is closed, calls of workspaces are refused (503 `installation.recovering`), calls of
+ * operators are served, and workers hold every job. The daemon's gate reads the state in the
+ * query that looks up the token, so a closed gate applies from the next call on. For calls and
+ * jobs that are already under way, every change reads the state again in its own transaction,
+ * under a shared lock (kernel/transaction/gate.ts).
  *
- * Elsewhere: what has to hold before it opens (check.ts), opening it (admit.ts), the daemon
- * that closes it by itself (rewind-detection.ts). Spec: decisions 1, Roots; recovery is ours.
+ * Elsewhere: the conditions for opening it (check.ts), opening it (admit.ts), the daemon that
+ * closes it without an operator (rewind-detection.ts). Spec: decisions 1, Roots; recovery is ours.
  */
 
 import type { Tx } from '../../kernel/database/transaction.ts'
@@ -33,7 +33,7 @@ export interface GateState {
   readonly epoch_number: number
 }
 
-/** The state of the gate; the installation's role is in force. */
+/** The state of the gate. Needs the installation's role. */
 async function readGate(tx: Tx): Promise<GateState> {
   const [state] = await tx<GateState[]>`
     select gated_at, gate_reason, recovery_point, admitted_at, epoch, epoch_number from installation`
@@ -46,8 +46,8 @@ export const lookAtGate = (installation: Installation): Promise<GateState> =>
   installation.transaction({ kind: 'SYSTEM', job: 'recovery' }, { readOnly: true }, ({ tx }) => readGate(tx))
 
 /**
- * Closes the gate, once what it must not let through any more has ended. On a closed one nothing but the recovery point changes, where one is
- * given: whoever began the recovery knows it better than a daemon that found the rewind.
+ * Closes the gate, after the changes under way have ended. On a closed gate, only the recovery point changes, if one is
+ * given: the operator who began the recovery knows it better than the daemon that found the rewind.
  */
 export async function closeGate(
   ctx: Ctx,

@@ -1,16 +1,16 @@
 /**
- * Lines of the ledger whose outcome nobody wrote down, because the process was killed or the
- * answer to its commit was lost: looked up in the database, where that was not rewound.
+ * Lines of the ledger without an outcome, because the process was killed or the answer to its
+ * commit was lost. The outcome is read from the database, unless the database was rewound.
  */
 
 import { readLedger } from '../../kernel/ledger/ledger.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { isSo } from './obligations/all.ts'
 
-/** A transaction may still be on its way; none lasts as long as this. */
+/** The transaction of a younger line may still be running. No transaction lasts as long as this. */
 const settlesMs = 60_000
 
-/** Settles what is old enough. Never after a rewind: there the database does not know. */
+/** Settles the lines that are old enough. Never after a rewind: then the database does not have the outcome. */
 export async function settleUnknown(installation: Installation): Promise<void> {
   const { ledger, keyring, clock } = installation
   const { obligations } = await readLedger(ledger.file, keyring)

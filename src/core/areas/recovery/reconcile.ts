@@ -1,14 +1,15 @@
 /**
- * Reconciliation: the ledgers against the database, and what has to be done again.
+ * Reconciliation: compares the ledgers with the database, and plans what must be repeated.
  *
  *    plan ──▶ steps, each one possible now or hindered (and by what)
  *    apply ─▶ holds, operators added, operators removed, departures, tokens, purges (apply.ts)
  *
- * Every step is one that has happened before; nothing is decided anew. What is there already
- * is no step, so a second run finds none, but for those that stay hindered: they are
- * findings of `svc recovery check`.
+ * Every step repeats something that happened before; nothing is decided again. What the
+ * database already has needs no step, so a second run finds only the steps that stay
+ * hindered. Those are findings of `svc recovery check`.
  *
- * Elsewhere: what each obligation wants and lacks (obligations/). Ours: The obligation ledger; T-46.
+ * Elsewhere: the desired state and the steps of each obligation (obligations/).
+ * Ours: The obligation ledger; T-46.
  */
 
 import { type LedgerContents, readLedger } from '../../kernel/ledger/ledger.ts'
@@ -22,7 +23,7 @@ export interface LedgerState {
   readonly faults: readonly { readonly file: string; readonly fault: string }[]
   readonly lines: number
   readonly unsettled: number
-  /** How far each ledger was read: the mac of its first line, and the number of the last that is believed. */
+  /** How far each ledger was read: the mac of its first line, and the number of its last valid line. */
   readonly read: readonly { readonly lineage: string; readonly last: number }[]
 }
 
@@ -33,7 +34,7 @@ interface Reading {
   readonly since?: string | null
 }
 
-/** The ledger of this host, those that were taken from a target, and others where they are given. */
+/** Reads the ledger of this host, the ledgers pulled from targets, and the `others`. */
 export async function readLedgers(
   installation: Installation,
   { others = [], since = null }: Reading = {},
@@ -57,7 +58,7 @@ export async function readLedgers(
   }
 }
 
-/** A copy has the lines of its ledger once more, and perhaps without their outcome; each counts once, and an outcome that any of them knows counts. */
+/** Each line counts once, also if copies repeat it. Its outcome is known if any copy has it. */
 function linesOf(ledgers: readonly LedgerContents[], since: string | null) {
   const voided = new Set(ledgers.flatMap((ledger) => [...ledger.voided]))
   const lines = new Map<string, LedgerContents['obligations'][number]>()
@@ -68,7 +69,7 @@ function linesOf(ledgers: readonly LedgerContents[], since: string | null) {
   return [...lines.values()]
 }
 
-/** What the ledgers want and the database lacks. Changes nothing. */
+/** Plans the steps from the database's state to the desired state. Changes nothing. */
 export async function planReconciliation(installation: Installation, desired: DesiredState): Promise<readonly Step[]> {
   const workspaces = await workspacesOf(installation, desired)
   const plan = <Name extends keyof DesiredState>(name: Name, before: readonly Step[]) =>

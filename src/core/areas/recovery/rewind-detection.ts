@@ -1,21 +1,21 @@
 /**
- * Rewind detection: what a daemon has acknowledged, remembered outside the database.
+ * Rewind detection: outside the database, each daemon records what it has acknowledged.
  *
  *    <data folder>/witness/<daemon id>.json     {"installation_id","epoch","epoch_number","beat"}
  *    daemon_witness (id, beat)                  the same number inside
  *
- * While there are writes, each daemon raises its number once a second: in the database
- * first, and once that is committed, in the file. A database that holds a smaller number
- * than the file was taken back behind something that a daemon has acknowledged. A failover
- * without loss has the number, whatever its timeline and positions in the log are; those
- * are not compared, because after a rewind they grow past the old ones within minutes.
+ * While there are writes, each daemon increases its number once a second: first in the
+ * database and, after that commit, in the file. If the database has a smaller number than the
+ * file, it was rewound to a point before a write that the daemon had acknowledged. A failover
+ * without loss keeps the number. Timelines and positions in the log are not compared, because
+ * after a rewind they pass the old ones within minutes.
  *
- * The ledger is the other witness: an obligation whose commit was acknowledged and that the
- * database lacks is proof without waiting for a second to pass.
+ * The ledger is the second witness: if the database lacks an obligation whose commit was
+ * acknowledged, that proves a rewind, even one of less than a second.
  *
- * Not noticed: a rewind by less than a second that undid no obligation; a copy of the whole
- * machine that took the data folder back with the database. Ours: Rewind detection;
- * docs/decisions/0042.
+ * Not detected: a rewind by less than a second that undid no obligation; a restore of the
+ * whole machine, which takes the data folder back together with the database.
+ * Ours: Rewind detection; docs/decisions/0042.
  */
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -36,14 +36,14 @@ const Witness = z.object({
 })
 type Witness = z.output<typeof Witness>
 
-/** Why the database is held to be rewound. */
+/** The evidence that the database was rewound. */
 export interface Rewind {
   readonly found_by: 'epoch' | 'witness' | 'ledger'
   readonly params: Readonly<Record<string, string | number>>
 }
 
 export interface Watch {
-  /** Beats once more, so that the last write is witnessed, and ends. */
+  /** Writes one more heartbeat, so that the last write is witnessed, and stops. */
   close(): Promise<void>
 }
 
@@ -53,9 +53,9 @@ const heartbeatMs = 1_000
 const folderOf = ({ dataDir }: Config) => join(dataDir, 'witness')
 
 /**
- * Looks whether the database lies behind what daemons of this host have acknowledged, and
- * closes the gate if so. Where it does not, their files have served and are removed; a
- * daemon that lives writes its own again. Answers the reason of a rewind that was found now.
+ * Checks whether the database is behind what the daemons of this host have acknowledged. If
+ * so, closes the gate. If not, removes their files; a running daemon writes its file again.
+ * Answers the rewind, unless the gate was closed before.
  */
 export async function detectRewind(installation: Installation): Promise<Rewind | undefined> {
   const { gated_at } = await lookAtGate(installation)
@@ -73,8 +73,8 @@ export async function detectRewind(installation: Installation): Promise<Rewind |
 }
 
 /**
- * A witness that has served. Its daemon may live and beat meanwhile: then the number is another one than was read, and
- * stays, because the file with that number is about to be written.
+ * Removes a witness that is no longer needed. If its daemon is running and has increased the number since, the row
+ * stays, because the file with the new number is about to be written.
  */
 async function forget(installation: Installation, { id, path, said }: WitnessFile): Promise<void> {
   await rm(path, { force: true })
@@ -97,7 +97,7 @@ async function readWitnesses(config: Config): Promise<WitnessFile[]> {
   const files = names.filter((name) => /^[0-9a-f-]{36}\.json$/.test(name))
   const read = files.map(async (name) => {
     const path = join(folder, name)
-    // A file that another daemon removes meanwhile has served; one that a full disk left empty says nothing.
+    // Ignored: a file that another daemon removes at this moment, and a file that a full disk left empty.
     const said = Witness.safeParse(
       await readFile(path, 'utf8')
         .then(JSON.parse)
@@ -115,7 +115,7 @@ async function rewindByWitnesses(
   const { epoch, epoch_number } = await lookAtGate(installation)
   for (const { id, said } of files) {
     if (said.installation_id !== installation.identity.id) continue // another database was here
-    if (said.epoch_number < epoch_number) continue // a recovery was ended since: nothing older counts
+    if (said.epoch_number < epoch_number) continue // a recovery has ended since: older witnesses do not count
     if (said.epoch !== epoch)
       return { found_by: 'epoch', params: { acknowledged: said.epoch_number, found: epoch_number } }
     const [row] = await installation.transaction(
@@ -131,18 +131,18 @@ async function rewindByWitnesses(
 
 /** An obligation of this host whose commit was acknowledged, and that the database lacks. */
 async function rewindByLedger(installation: Installation): Promise<Rewind | undefined> {
-  // What an earlier recovery had to leave was accepted then.
+  // Steps that an earlier recovery left undone were accepted then.
   const { admitted_at } = await lookAtGate(installation)
   const { desired } = await readLedgers(installation, { since: admitted_at })
   const steps = await planReconciliation(installation, desired)
-  // A purge that a hold stops was repeated by an earlier recovery.
+  // A purge that a hold stops is no evidence: an earlier recovery has repeated it.
   const lacking = steps.filter(
     ({ is_uncertain, what, hindered_by }) => !is_uncertain && !(what === 'purge.repeat' && hindered_by === 'held'),
   )
   return lacking.length === 0 ? undefined : { found_by: 'ledger', params: { obligations: lacking.length } }
 }
 
-/** Witnesses the writes of this process from now on. */
+/** Starts the heartbeats, which witness the writes of this process. */
 export async function recordHeartbeats(installation: Installation, onError: (error: unknown) => void): Promise<Watch> {
   const id = newId()
   const path = join(folderOf(installation.config), `${id}.json`)
@@ -161,7 +161,7 @@ export async function recordHeartbeats(installation: Installation, onError: (err
       return row
     })
     beat += 1
-    // The beat is a write itself; it must not ask for the next one.
+    // The heartbeat is a write itself; it must not cause the next heartbeat.
     witnessed = writes.count === count + 1 ? writes.count : count
     if (state) await replace(path, { installation_id: installation.identity.id, ...state, beat })
   }

@@ -1,15 +1,15 @@
 /**
- * Legal holds: what must not be deleted, whoever asks.
+ * Legal holds: they prevent deletion, independent of the caller.
  *
  *    none ──place──▶ in force ──release──▶ released (the row stays)
  *
- * A hold in force, whatever its scope, stops the purge of its workspace: before the purge
- * begins it keeps it from beginning, and one that a recovery puts back stops it between two
- * batches. Releasing deletes nothing: what is due goes on by its own clock (purge.ts).
+ * A hold in force, with any scope, stops the purge of its workspace: the purge does not begin. A
+ * hold that a recovery places again stops a running purge between two batches. A release deletes
+ * nothing: a purge that is due continues by its own schedule (purge.ts).
  *
- * Placing takes the workspace's lock exclusively, as the purge's start does, so that of the
- * two at the same moment one comes first and the other sees it. Elsewhere: holds after a
- * recovery (areas/tenants/deletion/legal-holds.ts). Spec: Legal holds; T-23.
+ * Placing a hold takes the workspace's exclusive lock, as the start of the purge does. If both
+ * happen at the same moment, the later one sees the earlier one. Elsewhere: holds after a recovery
+ * (areas/tenants/deletion/legal-holds.ts). Spec: Legal holds; T-23.
  */
 
 import type { Obligation } from '../../contract/obligation.ts'
@@ -90,7 +90,7 @@ export async function placeHold(ctx: Ctx, { body }: Received<typeof ops.placeHol
   return hold
 }
 
-/** Releases a hold; on a released one nothing changes. Refuses not_found. */
+/** Releases a hold; if it is already released, nothing changes. Refuses not_found. */
 export async function releaseHold(ctx: Ctx, { holdId }: Received<typeof ops.releaseHold>): Promise<Hold> {
   const tenantId = await workspaceOfHold(ctx, holdId)
   const tenant = await lockTenant(ctx, tenantId)
@@ -114,7 +114,7 @@ export async function releaseHold(ctx: Ctx, { holdId }: Received<typeof ops.rele
   return hold
 }
 
-/** A hold as the ledger has it. */
+/** The obligation that the ledger stores for a hold. */
 export const placementOf = (
   tenantId: string,
   { id, scope, reason, placed_by, placed_at }: Pick<Hold, 'id' | 'scope' | 'reason' | 'placed_by' | 'placed_at'>,
@@ -128,20 +128,20 @@ export const placementOf = (
   reason,
 })
 
-/** Whether anything in the workspace is under a hold in force. */
+/** Whether the workspace has a hold in force, with any scope. */
 export async function isHeld(ctx: Ctx, tenantId: string): Promise<boolean> {
   const [hold] = await ctx.tx`select 1 from legal_hold where tenant_id = ${tenantId} and released_at is null limit 1`
   return hold !== undefined
 }
 
-/** The scope's id as it is stored: none for a whole workspace. Refuses request.invalid at the pointer. */
+/** The scope's id as it is stored: null for a whole workspace. Refuses request.invalid at the pointer. */
 export function scopeIdOf(tenantId: string, { kind, id }: HoldScope, pointer: string): string | null {
   if (kind !== 'TENANT') return id ?? refuseMember(`${pointer}/id`, 'member.required')
   if (id !== null && id !== undefined && id !== tenantId) refuseMember(`${pointer}/id`, 'reference.unknown')
   return null
 }
 
-/** Whether the target is there, in the workspace in force; what was deleted and can come back is. */
+/** Whether the workspace in force has the target, including a deleted one that can be restored. */
 export async function isPresent(
   ctx: Ctx,
   tenantId: string,
@@ -172,6 +172,6 @@ async function readHold(ctx: Ctx, tenantId: string, id: string): Promise<Hold> {
   return holdOf(row)
 }
 
-/** In the workspace's own trail and events: id and scope, and never why. The journal and the hold itself are the operators'. */
+/** The workspace's trail and events get the id and the scope, never the reason: only operators read that. */
 const record = (ctx: Ctx, { id, scope }: Hold, event: 'lifecycle.hold.placed' | 'lifecycle.hold.released') =>
   ctx.record(event, { id, scope }, { scope })

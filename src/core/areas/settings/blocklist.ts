@@ -1,11 +1,11 @@
 /**
- * The operator's own list of refused passwords: a file, one password a line, read offline.
+ * The operator's list of refused passwords: a file with one password in each line, read offline.
  *
- *    one per line, UTF-8, compared in lower case; empty lines and lines that begin with `#!` say nothing
+ *    one per line, UTF-8, compared in lower case; empty lines and lines that begin with `#!` are ignored
  *
- * Only a 48-bit hash of each line is kept, 8 bytes whatever its length: a million lines hold
- * 8 MB, and a password that is not listed is taken for one once in some hundred million
- * times. The file is read again when its size, moment or inode has changed.
+ * Only a 48-bit hash of each line is kept, in 8 bytes: a million lines take 8 MB. The chance that
+ * an unlisted password is refused is then one in some hundred million. The file is read again when
+ * its size, moment or inode has changed.
  *
  * Spec: InstanceSettings (blocklist_file).
  */
@@ -22,7 +22,7 @@ export interface Blocklist {
   has(password: string): boolean
 }
 
-/** A list that cannot be used; `reason` is for people and names no content. */
+/** A list that cannot be used. `reason` is for people and contains nothing of the list. */
 export class BlocklistUnusable extends Error {
   override readonly name = 'BlocklistUnusable'
   readonly reason: 'missing' | 'unreadable' | 'not_a_file' | 'too_large'
@@ -32,7 +32,7 @@ export class BlocklistUnusable extends Error {
   }
 }
 
-/** Relative paths begin at the data folder. */
+/** Relative paths are resolved against the data folder. */
 export const blocklistPath = ({ dataDir }: Pick<Config, 'dataDir'>, path: string) => resolve(dataDir, path)
 
 let kept: { readonly key: string; readonly list: Promise<Blocklist> } | undefined

@@ -1,8 +1,8 @@
 /**
- * A settings document as text: YAML 1.2, or JSON, which is a part of it.
+ * A settings document as text: YAML 1.2, or JSON, which is a subset of it.
  *
- * Validated whole: either a document, or each of its faults as one line. Aliases are refused,
- * because a few of them can stand for a billion nodes; integers of 64 bits stay exact.
+ * The result is either the whole document, or each of its faults as one line. Aliases are
+ * refused, because a few aliases can stand for a billion nodes. Integers of 64 bits stay exact.
  * Needs no database: the command line reads files with it too.
  *
  * Spec: decisions 4, InstanceSettings.
@@ -13,7 +13,7 @@ import type { Violation } from '../../contract/problem.ts'
 import { InstanceSettingsRequest, type SettingsDocument } from '../../contract/settings/operations.ts'
 import { reporting, violationsOf } from '../../kernel/request/violations.ts'
 
-/** A document from its text, or each fault of it. */
+/** The document that the text contains, or each of its faults. */
 export function parseSettings(text: string): { document: SettingsDocument } | { faults: readonly string[] } {
   const parsed = parseDocument(text, {
     version: '1.2',
@@ -37,7 +37,7 @@ export function parseSettings(text: string): { document: SettingsDocument } | { 
     : { faults: violationsOf(checked.error).map(faultLine) }
 }
 
-/** YAML's integers as numbers where they are safe, as in JSON bodies. */
+/** Converts YAML's integers to numbers if they are safe integers, as in JSON bodies. */
 function exact(value: unknown): unknown {
   if (typeof value === 'bigint')
     return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value
@@ -54,7 +54,7 @@ export function faultLine({ pointer, code, params }: Violation): string {
   return `${pointer === '' || pointer === undefined ? 'the document' : pointer}: ${code}${said.length > 0 ? ` (${said.join(', ')})` : ''}`
 }
 
-/** Without what GET says of the settings themselves. */
+/** The decisions, without the members that only GET answers: source, enforcement, version. */
 export function decisionsAlone(body: z.output<typeof InstanceSettingsRequest>): SettingsDocument {
   const { source: _, is_enforced_from_file: __, version: ___, ...document } = body
   return document

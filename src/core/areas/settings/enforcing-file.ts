@@ -1,16 +1,16 @@
 /**
- * The enforcing file: the installation's settings kept by whoever keeps its files.
+ * The enforcing file: a file sets the installation's settings, instead of the operators.
  *
- *    start, SIGHUP ──▶ read whole ──▶ validated whole ──▶ one transaction writes what moved ──▶ every daemon obeys
- *                          └─ any fault: nothing is written, what was in force stays, the faults are told
+ *    start, SIGHUP ──▶ read whole ──▶ validated whole ──▶ one transaction writes the changes ──▶ every daemon obeys
+ *                          └─ any fault: nothing is written, the settings in force stay, the faults are reported
  *
- * YAML 1.2 or JSON, which is a part of it; the members of `PUT /admin/settings`. The values
- * are written into the same rows as an operator's, so that two daemons that read the file at
+ * The format is YAML 1.2 or JSON, which is a subset of it, with the members of `PUT /admin/settings`.
+ * The values are written into the same rows as an operator's. So two daemons that read the file at
  * different moments cannot disagree for long, and a reader needs only the database.
  *
- * An empty file is a fault and not "nothing decided": it is what a broken write leaves.
+ * An empty file is a fault and does not mean "nothing decided": a broken write leaves an empty file.
  *
- * Taking SVC_SETTINGS_FILE away keeps what the file said, and lets operators change it again.
+ * If SVC_SETTINGS_FILE is unset, the file's values stay, and operators can change them again.
  *
  * Spec: InstanceSettings (source, is_enforced_from_file); decisions 4 and 6.
  */
@@ -26,7 +26,7 @@ import { lockLevel, replaceDecisions, vetDocument } from './replacement.ts'
 const largestBytes = 262_144
 const system: SystemActor = { kind: 'SYSTEM', job: 'settings_file' }
 
-/** A file that cannot be obeyed. Each fault is one line for people: where, and which rule. */
+/** A file that is refused. Each fault is one line for people: the place and the rule. */
 export class SettingsFileRefused extends ConfigurationError {
   readonly faults: readonly string[]
   constructor(path: string, faults: readonly string[]) {
@@ -35,7 +35,10 @@ export class SettingsFileRefused extends ConfigurationError {
   }
 }
 
-/** Obeys the configured file, or ends the enforcement of one that is configured no more. Answers the switches that moved. Throws SettingsFileRefused. */
+/**
+ * Applies the configured file, or ends the enforcement of a file that is no longer configured. Answers the names of the
+ * changed settings. Throws SettingsFileRefused.
+ */
 export async function settleSettings(installation: Installation): Promise<readonly string[]> {
   const path = installation.config.settingsFile ?? null
   const document = path === null ? undefined : await readSettingsFile(path)
@@ -55,7 +58,7 @@ export async function settleSettings(installation: Installation): Promise<readon
   }
 }
 
-/** Reads a file whole. Throws SettingsFileRefused: unreadable, too large, no YAML, or a document that breaks the schema. */
+/** Reads a whole file. Throws SettingsFileRefused: unreadable, too large, not YAML, or against the schema. */
 async function readSettingsFile(path: string): Promise<SettingsDocument> {
   const parsed = parseSettings(await textOf(path))
   if ('faults' in parsed) throw new SettingsFileRefused(path, parsed.faults)

@@ -1,15 +1,15 @@
 /**
- * Quotas: a workspace's ceilings, and the only way to use more of one.
+ * Quotas: a workspace's ceilings, and the only way to use more of a quota.
  *
- * A ceiling resolves over the levels product, instance, plan, workspace: the last one
- * that says anything counts, and 0 means unlimited. Plans say nothing yet.
+ * A ceiling is resolved over the levels product, instance, plan, workspace: the last level that
+ * sets it counts, and 0 means unlimited. Plans do not set ceilings yet.
  *
- *    spend ──▶ a tally: added to by one statement that stays within the ceiling
- *          └─▶ rows: counted behind a lock, so that of two at once the second counts the first
+ *    spend ──▶ a tally: one statement adds to it, within the ceiling
+ *          └─▶ rows: counted under a lock, so that the second of two concurrent calls counts the first
  *
- * Elsewhere: which quotas there are (contract/quotas.ts); what each counts (its area); all of
- * them of one workspace (areas/tenants/quotas.ts). The rate of calls is not spent here: the
- * daemon pays for a call before there is a transaction (daemon/rate.ts).
+ * Elsewhere: the list of quotas (contract/quotas.ts); what each counts (its area); all quotas of
+ * one workspace (areas/tenants/quotas.ts). The rate of calls is not spent here: the daemon spends
+ * it before the call has a transaction (daemon/rate.ts).
  *
  * Spec: Quota semantics; decisions 4, TenantQuotas.
  */
@@ -26,11 +26,11 @@ export type Integer = number | bigint
 
 /** How an area counts one of its quotas. */
 export interface QuotaCount {
-  /** What the workspace has used. `limit` is the ceiling in force, 0 where there is none. */
+  /** What the workspace has used. `limit` is the ceiling in force, 0 if unlimited. */
   used(ctx: Ctx, tenantId: string, limit: Integer): Promise<Integer>
   /**
-   * Adds to a tally that is kept in a row, unless it would exceed the limit, and answers whether it did. Absent: `used`
-   * counts rows, and the rule writes the new one after it has spent.
+   * Adds to a tally that is kept in a row, unless it would exceed the limit. Answers whether it was added. Absent:
+   * `used` counts rows, and the rule writes the new row after it has spent.
    */
   take?(ctx: Ctx, tenantId: string, amount: number, limit: Integer): Promise<boolean>
 }
@@ -38,7 +38,7 @@ export interface QuotaCount {
 /** The quotas of one area. */
 export type QuotaCounts<Name extends QuotaName = QuotaName> = Readonly<Record<Name, QuotaCount>>
 
-/** Uses so much more of a quota, in the role of the workspace or of the installation. Refuses quota.exceeded. */
+/** Uses `amount` more of a quota, in the role of the workspace or of the installation. Refuses quota.exceeded. */
 export async function spend<Name extends QuotaName>(
   ctx: Ctx,
   quotasOfArea: QuotaCounts<Name>,
@@ -72,7 +72,7 @@ async function readCeiling(ctx: Ctx, tenantId: string, name: QuotaName): Promise
   return ceilingOf(ctx.config.mode, name, own?.ceiling ?? null, decided.get(name) ?? null)
 }
 
-/** The ceiling in force; 0 is unlimited. `override` is the workspace's own, `decided` the installation's; null where they have none. */
+/** The ceiling in force, 0 if unlimited. `override` is the workspace's, `decided` the installation's; null: not set. */
 export const ceilingOf = (
   mode: Config['mode'],
   name: QuotaName,
@@ -80,7 +80,7 @@ export const ceilingOf = (
   decided: Integer | null,
 ): Integer => override ?? decided ?? (mode === 'single' ? 0 : quotas[name].ceiling)
 
-/** Every quota as it is answered, with what `usedOf` says is used of its ceiling. */
+/** Every quota as it is answered. `usedOf` answers how much of the ceiling is used. */
 export async function resolveQuotas(
   mode: Config['mode'],
   overrides: ReadonlyMap<QuotaName, Integer>,

@@ -1,11 +1,11 @@
 /**
- * Reading and replacing what the installation decided.
+ * Reading and replacing the settings that the installation decided.
  *
- * A replacement is whole: what it leaves out is decided no longer. Every row that says the
- * same as before stays as it is, with its setter and its moment; one journal entry names
- * those that moved, and never a value, and so does a mail to each operator.
+ * A replacement replaces all settings: one that it omits is no longer decided. A row with an
+ * unchanged value keeps its setter and its moment. One journal entry and a mail to each operator
+ * name the changed settings, but never a value.
  *
- * The row of the installation is the lock: two replacements at once follow one another.
+ * The row of the installation is the lock: concurrent replacements run one after the other.
  *
  * Spec: Admin: installation settings, rule 1; decisions 4.
  */
@@ -29,14 +29,14 @@ interface Level {
   readonly file: string | null
 }
 
-/** What the installation decided. */
+/** The settings that the installation decided. */
 export async function getSettings(ctx: Ctx): Promise<Answer<typeof ops.getSettings>> {
   const decisions = await readDecisions(ctx)
   const [level] = await ctx.tx<Level[]>`select settings_version as version, settings_file as file from installation`
   return representation(decisions, level)
 }
 
-/** Decides anew. Refuses admin.settings_enforced, precondition.failed, request.invalid. */
+/** Replaces all settings. Refuses admin.settings_enforced, precondition.failed, request.invalid. */
 export async function replaceSettings(
   ctx: Ctx,
   { body }: Received<typeof ops.replaceSettings>,
@@ -50,7 +50,7 @@ export async function replaceSettings(
   return representation(await readDecisions(ctx), replaced.level)
 }
 
-/** Looks at what lies outside the database before the transaction. */
+/** Checks what is outside the database, before the transaction. */
 export const prepareReplacement = (
   installation: Installation,
   _: Actor,
@@ -78,7 +78,7 @@ export async function lockLevel(ctx: Ctx): Promise<Level> {
   return level
 }
 
-/** Writes a document that passed its schema and `vetDocument`, under the lock of the level. Answers the names that moved. */
+/** Writes a document that passed its schema and `vetDocument`, under `lockLevel`. Answers the changed names. */
 export async function replaceDecisions(
   ctx: Ctx,
   document: SettingsDocument,
@@ -117,7 +117,7 @@ async function writeDecision(ctx: Ctx, name: string, decision: NewDecision | und
 
 const plain = (value: unknown): NewDecision => ({ value, locked: false, reason: null })
 
-/** The document's members by their names, e.g. `quotas.items`. */
+/** The document's members by name, e.g. `quotas.items`. */
 function decisionsOf(document: SettingsDocument): ReadonlyMap<string, NewDecision> {
   const { sign_in, blocklist_file, ...groups } = document
   const decided: [string, NewDecision][] = []
@@ -134,7 +134,7 @@ function decisionsOf(document: SettingsDocument): ReadonlyMap<string, NewDecisio
   return new Map(decided)
 }
 
-/** The names that are decided otherwise than before, in the alphabet's order. */
+/** The names of the changed settings, in alphabetical order. */
 function movedBetween(before: Decisions, after: ReadonlyMap<string, NewDecision>): string[] {
   const text = (decision: NewDecision | undefined) =>
     decision && writeJson([decision.value, decision.locked, decision.reason])

@@ -1,12 +1,12 @@
 /**
- * The settings in force: what the installation decided, over what the product says.
+ * The settings in force: the installation's decisions, otherwise the product's defaults.
  *
- * Read inside a transaction, from the rows alone, never remembered: a switch holds from
- * the next call on, on every replica. An enforcing file is written into the same rows
- * when a daemon starts or is told to read it again (enforcing-file.ts), so that daemons
- * cannot disagree and readers need not know about it.
+ * They are read from the rows in a transaction and never cached, so a switch applies from the
+ * next call on, on every replica. A daemon writes an enforcing file into the same rows when it
+ * starts or receives SIGHUP (enforcing-file.ts), so daemons cannot disagree and readers do not
+ * need the file.
  *
- *    product (defaults.ts)  ◀  installation (table `setting`)  ◀  a workspace's own, where the switch is not locked
+ *    product (defaults.ts)  ◀  installation (table `setting`)  ◀  the workspace's own, if the switch is not locked
  *
  * Spec: InstanceSettings; Quota semantics; decisions 4.
  */
@@ -37,7 +37,7 @@ export interface Decision {
 /** Names such as `sign_in.password_min_length`. */
 export type Decisions = ReadonlyMap<string, Decision>
 
-/** What counts in every workspace that has decided nothing itself. */
+/** The settings of every workspace that has decided nothing itself. */
 export interface Settings {
   readonly signIn: SignInValues
   /** The same switches, each with its lock, reason and setter. */
@@ -54,13 +54,13 @@ export interface Settings {
     readonly time_zone: string
     readonly week_start: (typeof weekStarts)[number]
   }
-  /** The ceilings of the level INSTANCE; what is missing there is the product's. */
+  /** The ceilings of the level INSTANCE; for a missing one, the product's ceiling counts. */
   readonly quotas: ReadonlyMap<QuotaName, number | bigint>
   readonly ai: { readonly allowed_jurisdictions: readonly Jurisdiction[]; readonly third_country_confirmed: boolean }
   readonly blocklistFile: string | null
 }
 
-/** A sign-in switch as people are shown it: what counts, who says so, and whether anybody may say otherwise. */
+/** A sign-in switch as it is answered: the value in force, its source, and whether it is locked. */
 export interface SwitchInForce<Name extends SwitchName = SwitchName> {
   readonly value: SignInValues[Name]
   readonly source: 'PRODUCT' | 'INSTANCE'
@@ -80,9 +80,9 @@ interface SettingRow {
   readonly set_at: string
 }
 
-/** Every decision of the installation, whatever role the transaction has at the moment. */
+/** Every decision of the installation, independent of the transaction's role. */
 export async function readDecisions(ctx: Ctx): Promise<Decisions> {
-  // As text: jsonb holds integers of 64 bits, which the driver's own parser would round.
+  // As text: the driver's parser would round jsonb's integers of 64 bits.
   const rows = await ctx.asInstallation(
     () =>
       ctx.tx<
@@ -97,10 +97,13 @@ export async function readDecisions(ctx: Ctx): Promise<Decisions> {
   )
 }
 
-/** The settings in force. May be read in any transaction, the workspace's own included. */
+/** The settings in force. Can be read in any transaction, also in one of a workspace. */
 export const readSettings = async (ctx: Ctx): Promise<Settings> => settingsOf(await readDecisions(ctx))
 
-/** What new workspaces are given. For a transaction that acts as the installation: asked without a change of role, it can travel with whatever is sent beside it. */
+/**
+ * The localisation of new workspaces. Needs the installation's role: without a change of role, the statement can be
+ * sent in one packet with others.
+ */
 export async function readLocalisation({ tx }: Ctx): Promise<Settings['localisation']> {
   const rows = await tx<{ name: string; value: unknown }[]>`
     select name, value from setting where name like 'localisation.%'`
@@ -114,7 +117,7 @@ export const readSwitches = async (ctx: Ctx): Promise<SwitchesInForce> => switch
 function settingsOf(decisions: Decisions): Settings {
   return {
     signIn: valuesOf(decisions, 'sign_in', signInDefaults),
-    // Asked for by few, and made of every switch.
+    // Computed on demand: few callers need it, and it reads every switch.
     get switches() {
       return switchesOf(decisions)
     },
@@ -136,7 +139,7 @@ function settingsOf(decisions: Decisions): Settings {
   }
 }
 
-/** The group's values: the installation's where it decided, otherwise the given ones. What is stored was validated. */
+/** The group's values: the installation's decisions, otherwise the given values. Stored values were validated. */
 function valuesOf<Values extends object>(decisions: Decisions, group: string, otherwise: Values): Values {
   const entries = Object.entries(otherwise).map(([name, value]) => {
     const decision = decisions.get(`${group}.${name}`)

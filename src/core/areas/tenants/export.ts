@@ -1,8 +1,8 @@
 /**
  * `:export`: queues a workspace's archive to a backup target.
  *
- * It works in every state but that of a purge under way, which would tear the archive.
- * The trail and the journal name the target, and never what is in the archive.
+ * It works in every state, except while a purge is under way: the archive would be incomplete.
+ * The trail and the journal name the target, never the content of the archive.
  *
  * Spec: Admin: workspaces, rule 4; Quota semantics (export_jobs: running at once); decisions 4.
  */
@@ -48,7 +48,7 @@ export async function exportTenant(
 
 const requester = (actor: Actor) => (isAccount(actor) ? actor.accountId : null)
 
-/** Whether the target is the installation's, or the workspace's own. */
+/** Whether the target belongs to the installation or to the workspace. */
 async function serves(ctx: Ctx, tenantId: string, targetId: string): Promise<boolean> {
   const [shared] = await ctx.tx`
     select from backup_target where tenant_id = ${installationScope} and id = ${targetId}`
@@ -62,7 +62,7 @@ async function serves(ctx: Ctx, tenantId: string, targetId: string): Promise<boo
 
 export const exportQuotas = {
   export_jobs: {
-    /** Those that are queued or running. */
+    /** Exports that are queued or running. */
     async used({ tx }, tenantId) {
       const [row] = await tx<{ count: number }[]>`
         select count(*)::int as count from job

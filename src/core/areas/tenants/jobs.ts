@@ -1,4 +1,7 @@
-/** Jobs of the workspaces' lives: the purge, and the end of a password opening. Spec: Workspace states, row 5; Password opening, row 3. */
+/**
+ * Jobs of workspaces: the purge, and the end of a password opening.
+ * Spec: Workspace states, row 5; Password opening, row 3.
+ */
 import { z } from 'zod'
 import { defineJob, type RunnableJob } from '../../kernel/transaction/runnable-job.ts'
 import { newId } from '../../kernel/values/id.ts'
@@ -6,9 +9,9 @@ import { tellAdministrators } from '../mail/jobs.ts'
 import { findDuePurges, pursuePurge } from './purge/purge.ts'
 
 /**
- * The hard delete of one workspace. Queued for its deadline by `:delete`, and by itself
- * while there is more to do; between the deadline and the moment it has settled
- * `purgeDue` looks on.
+ * The hard delete of one workspace. `:delete` queues it for the deadline, and it queues itself
+ * while there is more to do. After the deadline, `purgeDue` tries again until the deadline has
+ * settled.
  */
 export const purgeTenant = defineJob({
   name: 'purge_tenant',
@@ -23,14 +26,14 @@ export const purgeTenant = defineJob({
   },
 })
 
-/** Looks every minute at each purge that is due or under way: what was killed, held or out of time goes on. */
+/** Tries each purge that is due or under way every minute: one that was killed, held or out of time continues. */
 export const purgeDue = defineJob({
   name: 'purge_due',
   payload: z.object({}).nullish(),
   retryLimit: 0,
   cron: '* * * * *',
   async run(installation) {
-    // One that fails must not keep the others waiting; the queue is told of the first failure.
+    // A purge that fails must not stop the others; the queue gets the first failure.
     const failures: unknown[] = []
     for (const { id } of await findDuePurges(installation))
       await pursuePurge(installation, id).catch((error: unknown) => failures.push(error))
@@ -38,7 +41,7 @@ export const purgeDue = defineJob({
   },
 })
 
-/** Removes an opening that has ended, so that a clock that falls back does not reopen it, and tells the administrators. */
+/** Removes an ended opening, so that a clock that falls back cannot reopen it, and mails the administrators. */
 export const endPasswordOpening = defineJob({
   name: 'end_password_opening',
   payload: z.object({ tenantId: z.guid() }),

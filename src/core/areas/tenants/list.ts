@@ -32,7 +32,7 @@ export async function readTenant(tx: Tx, slug: string): Promise<AdminTenant> {
 }
 
 type Opening = NonNullable<AdminTenant['password_opening']>
-/** The opening's columns are all null where none is in force. */
+/** The opening's columns are all null if no opening is in force. */
 type TenantRow = Omit<AdminTenant, 'password_opening'> & (Opening | { readonly [Name in keyof Opening]: null })
 
 async function readTenants(

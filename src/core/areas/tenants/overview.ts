@@ -1,4 +1,4 @@
-/** Counts and states only, never rows. Spec: Admin: overview; decisions 4. */
+/** The overview has only counts and states, never rows. Spec: Admin: overview; decisions 4. */
 
 import type { Answer } from '../../contract/operation.ts'
 import type { overviewOperations as ops } from '../../contract/overview/operations.ts'

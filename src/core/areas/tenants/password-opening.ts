@@ -1,14 +1,14 @@
 /**
- * Password opening: for some hours every account of a workspace that holds a password may
- * sign in with it, whatever the workspace's switch and the installation's lock say.
+ * Password opening: for some hours, every account of a workspace that has a password may sign in
+ * with it, even if the workspace's switch or the installation's lock forbids it.
  *
  *    none ──:open-password──▶ in force ──until, or :close-password──▶ none
  *                              ▲   └─:open-password (replaces)─┐
  *                              └───────────────────────────────┘
  *
- * In force means `opened_at <= now() < until` by the database's clock. A job removes the
- * row at its end, so that a clock that falls back finds nothing to reopen. The workspace's
- * administrators are told by mail each time (areas/mail/).
+ * In force means `opened_at <= now() < until` by the database's clock. A job removes the row at
+ * its end, so that a clock that falls back cannot reopen it. The workspace's administrators get a
+ * mail each time (areas/mail/).
  *
  * Spec: Password opening; Admin: workspaces, rule 2; decisions 4.
  */
@@ -69,7 +69,7 @@ async function writeOpening(
   return opening.until
 }
 
-/** Closes the opening in force; where there is none, nothing changes and nothing is recorded. Refuses not_found. */
+/** Closes the opening in force; without one, nothing changes and nothing is recorded. Refuses not_found. */
 export async function closePassword(
   ctx: Ctx,
   { tenantId }: Received<typeof ops.closePassword>,

@@ -1,11 +1,11 @@
 /**
- * Provisioning: a workspace that its owner can walk into.
+ * Provisioning: a new workspace, ready for its owner.
  *
  * One transaction writes the workspace, its owner as an invited account, a hub with an
  * example collection, buckets and labels in its language, the invitation, the trail, the
  * events, the journal and the job that ends the invitation; or nothing. The statements do
- * not wait for each other: they travel behind one another on the one connection, and a
- * statement that fails fails the transaction.
+ * not wait for each other's answers: they are pipelined on one connection. If one statement
+ * fails, the transaction fails.
  *
  * Spec: Admin: workspaces, rule 1; decisions 4, ProvisionedTenant.
  */
@@ -24,7 +24,7 @@ import type { Settings } from '../settings/settings.ts'
 import { readTenant } from './list.ts'
 import { labelColors, starterContentFor } from './starter-content.ts'
 
-/** Hosts an installation needs for itself. */
+/** Host names that an installation needs for itself. */
 const reservedSlugs = new Set(['www', 'api', 'admin', 'app', 'mail', 'static'])
 
 export interface NewTenant {
@@ -48,7 +48,10 @@ export interface Board {
   readonly collectionId: string
 }
 
-/** Provisions a workspace, in the installation's localisation where the body names none. Refuses request.invalid, admin.slug_taken, admin.multi_mode_required. */
+/**
+ * Provisions a workspace. The installation's localisation is the default.
+ * Refuses request.invalid, admin.slug_taken, admin.multi_mode_required.
+ */
 export async function provisionTenant(
   ctx: Ctx,
   { body }: Received<typeof ops.provisionTenant>,
@@ -67,14 +70,14 @@ export async function provisionTenant(
     expiresAt: new Date(Date.now() + ctx.config.invitationDays * 86_400_000),
   }
 
-  // All in one packet; what is refused is rolled back with the rest of it.
+  // All in one packet; a refusal rolls back the whole transaction.
   const [, , board, provisioned] = await Promise.all([
     refuseBlockedSlug(ctx, tenant.slug),
     ctx.journal('tenant.provisioned', tenant),
     createWorkspace(ctx, tenant, owner, invitation),
     readTenant(ctx.tx, tenant.slug),
   ])
-  // Not beside the others: the queue takes its own time to send, and must not be late when they were refused.
+  // After the others: the queue sends its statement later, and must not send it after one of the others was refused.
   await ctx.enqueue(
     endInvitation,
     { tenantId: tenant.id, invitationId: invitation.id },
@@ -97,7 +100,7 @@ export async function refuseBlockedSlug({ tx }: Ctx, slug: string): Promise<void
   if (blocked) refuse('admin.slug_taken')
 }
 
-/** The workspace's own facts, checked. Refuses request.invalid, admin.multi_mode_required. */
+/** Checks the workspace's members and fills in the defaults. Refuses request.invalid, admin.multi_mode_required. */
 export async function newTenant(
   ctx: Ctx,
   asked: {
@@ -114,7 +117,7 @@ export async function newTenant(
   const timeZone = knownTimeZone(asked.default_time_zone ?? localisation.time_zone, `${pointer}/default_time_zone`)
 
   if (ctx.config.mode === 'single') {
-    // Two at once would both find the installation empty: its one row is the lock.
+    // Two concurrent calls would both find the installation empty, so its one row is the lock.
     await ctx.tx`select 1 from installation for update`
     const [first] = await ctx.tx`select 1 from tenant limit 1`
     if (first) refuse('admin.multi_mode_required')
@@ -127,7 +130,7 @@ interface NewInvitation extends MintedToken {
   readonly expiresAt: Date
 }
 
-/** Writes the workspace and all that it starts with; an owner with a password needs no invitation. */
+/** Writes the workspace and its starter content. An owner with a password needs no invitation. */
 export async function createWorkspace(
   ctx: Ctx,
   tenant: NewTenant,
@@ -168,7 +171,7 @@ async function writeOwner(ctx: Ctx, tenant: NewTenant, owner: NewOwner, invitati
   ])
 }
 
-/** The ranks of the first siblings; everything created later is ranked between or behind them. */
+/** The ranks of the first siblings; later siblings get ranks between or behind these. */
 const firstRanks = ['a0', 'a1', 'a2', 'a3'] as const
 
 /** A hub with an example collection, its buckets and labels, in the workspace's language. */

@@ -12,7 +12,7 @@ import { readSettings } from '../settings/settings.ts'
 import { webhookQuotas } from '../webhooks/subscription.ts'
 import { exportQuotas } from './export.ts'
 
-/** Calls of the running minute: each pays for its share of 60 s ahead. The daemon spends it (daemon/rate.ts). */
+/** Calls of the current minute: each pays its share of 60 s in advance. The daemon spends them (daemon/rate.ts). */
 const rateQuotas = {
   api_requests_per_minute: {
     async used({ tx }, tenantId, limit) {
@@ -23,13 +23,13 @@ const rateQuotas = {
   },
 } satisfies Partial<QuotaCounts>
 
-/** What is named in the contract and does not exist yet. */
+/** Quotas that the contract names, but that do not exist yet. */
 const unusedQuotas = {
   media_bytes: { used: async () => 0 },
   automation_runs_per_hour: { used: async () => 0 },
 } satisfies Partial<QuotaCounts>
 
-/** The quotas of every area. One that nobody counts is an error of the compiler. */
+/** The quotas of every area. A quota without a count does not compile. */
 const counted: QuotaCounts = {
   ...rateQuotas,
   ...itemQuotas,
@@ -40,8 +40,8 @@ const counted: QuotaCounts = {
 }
 
 /**
- * Sets and clears ceilings, and answers them all, resolved. A patch that changes nothing
- * writes nothing, so an empty one reads. Refuses not_found.
+ * Sets and clears ceilings, and answers all resolved ceilings. A patch that changes nothing
+ * writes nothing, so an empty patch only reads. Refuses not_found.
  */
 export async function changeTenantQuotas(
   ctx: Ctx,
@@ -83,7 +83,7 @@ async function writeOverride(ctx: Ctx, tenantId: string, name: QuotaName, ceilin
     on conflict (tenant_id, quota) do update set ceiling = excluded.ceiling`
 }
 
-/** That share of a ceiling, rounded up and never above it; a bigint where a number would be none of 64 bits. */
+/** The share of a ceiling, rounded up and never above the ceiling; a bigint above 2^53 - 1. */
 function shareOf(ceiling: Integer, share: number): Integer {
   const used = share * Number(ceiling)
   if (used >= Number(ceiling)) return ceiling

@@ -1,8 +1,8 @@
 /**
- * The first run: the first workspace, its owner, and the first operator, once.
+ * The first run: creates the first workspace, its owner and the first operator, once.
  *
- * Over the API it takes the set-up token that the daemon prints while the installation is
- * not set up; directly on the database the operating system has let the caller in.
+ * Over the API it needs the set-up token, which the daemon prints while the installation is not
+ * set up. At the database it needs none: the operating system has admitted the caller.
  * Spec: decisions 2, First run.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
@@ -24,7 +24,7 @@ interface InstallationRow {
   readonly set_up_token_hash: Buffer | null
 }
 
-/** Refuses a wrong token before it costs a hash; then hashes the password with no transaction open. */
+/** Refuses a wrong token before the expensive hash. Then hashes the password outside a transaction. */
 export async function hashForSetUp(
   installation: Installation,
   actor: Actor,
@@ -83,5 +83,5 @@ function checkToken(ctx: Ctx, row: InstallationRow | undefined, token: string): 
   if (!expected || !timingSafeEqual(expected, hashSetUpToken(token))) refuse('auth.unauthenticated')
 }
 
-/** An operator may choose the token (SVC_SETUP_TOKEN), so it need not have the form of ours. */
+/** The operator may choose the token (SVC_SETUP_TOKEN), so it may have any form. */
 export const hashSetUpToken = (token: string) => createHash('sha256').update(`svc set-up ${token}`).digest()

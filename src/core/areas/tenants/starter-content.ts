@@ -1,6 +1,6 @@
 /**
- * What a new workspace starts with, in its own language: the hub, an example collection,
- * the standard buckets (the last one done) and labels. English where the language is none of these.
+ * The starter content of a new workspace, in its own language: the hub, an example collection, the
+ * standard buckets (the last is the done bucket) and labels. English for all other languages.
  * Spec: Admin: workspaces, rule 1.
  */
 export interface Starter {
@@ -90,5 +90,5 @@ const starters: Readonly<Record<string, Starter>> = {
 
 const english = starters['en'] as Starter
 
-/** The starter in the locale's language, e.g. `de` for `de-AT`. */
+/** The starter content in the locale's language, e.g. `de` for `de-AT`. */
 export const starterContentFor = (locale: string): Starter => starters[new Intl.Locale(locale).language] ?? english

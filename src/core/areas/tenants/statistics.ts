@@ -1,9 +1,9 @@
 /**
- * Counts a workspace, as the workspace: the installation's role has no right on content, so the
- * transaction becomes the workspace's for two statements that answer numbers and nothing else.
+ * Counts the rows of a workspace. The installation's role has no right to read content, so the
+ * transaction takes the workspace's role for two statements, which answer only numbers.
  *
- * What is counted stands in tables.ts; one statement walks each table once (about a second for each
- * million of rows), within the time that every statement has. Spec: ours; decision 0104.
+ * tables.ts lists what is counted. Each statement reads each table once (about one second for a
+ * million rows), within the time limit of every statement. Spec: ours; decision 0104.
  */
 
 import type { Received } from '../../contract/operation.ts'
@@ -13,17 +13,17 @@ import { workspaceTables } from '../../contract/tables.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 
-/** Whole days of UTC, the running one among them. */
+/** Whole days of UTC, including today. */
 const days = 30
 
 interface Counted {
   readonly table: string
   readonly entity: string
-  /** The column that says when a row came. */
+  /** The column with the moment when a row was created. */
   readonly since: string | undefined
 }
 
-/** What people and the product make: the entities of an export. */
+/** The counted tables: those that an export contains. */
 const counted: readonly Counted[] = Object.entries(workspaceTables).flatMap(([table, { export: entity, since }]) =>
   typeof entity === 'string' ? [{ table, entity, since }] : [],
 )
@@ -60,7 +60,7 @@ interface SizeRow {
   readonly bytes: number | bigint
 }
 
-/** The names are our own, so they are written into the text. */
+/** The table names are constants of tables.ts, so they can be part of the SQL text. */
 async function readSizes(tx: Tx, tenantId: string): Promise<ReadonlyMap<string, SizeRow>> {
   const each = counted.map(
     ({ table }) =>
@@ -84,7 +84,7 @@ async function readGrowth(tx: Tx, tenantId: string): Promise<ReadonlyMap<string,
   const growth = new Map<string, number[]>()
   for (const { name, days_ago, rows: count } of rows) {
     const perDay = growth.get(name) ?? none()
-    // A clock that fell back leaves rows of tomorrow; they came today.
+    // A clock that fell back leaves rows with a future day; they count for today.
     const at = days - 1 - Math.max(0, days_ago)
     perDay[at] = (perDay[at] ?? 0) + count
     growth.set(name, perDay)

@@ -1,5 +1,5 @@
 /**
- * Suspension: a workspace's people are refused from their next request; its data stays.
+ * Suspension: from the next request on, the workspace's people are refused; its data stays.
  * Spec: Workspace states, rows 1 and 2; rule 1; decisions 4.
  */
 
@@ -17,17 +17,17 @@ interface StateRow {
 }
 
 /**
- * Suspends a workspace; on a suspended one nothing changes. Refuses not_found, admin.tenant_leaving, and
+ * Suspends a workspace; if it is suspended already, nothing changes. Refuses not_found, admin.tenant_leaving, and
  * admin.operator_last over the API where nobody who can act would be left: nobody could resume it there.
  */
 export async function suspendTenant(ctx: Ctx, { tenantId }: Received<typeof ops.suspendTenant>): Promise<void> {
-  // Waits for the changes its people have under way: once this is answered, none of theirs commits.
+  // Waits for the changes of its people that are under way: after this answer, no such change commits.
   await closeWorkspace(ctx.tx, tenantId)
   const tenant = await lockTenant(ctx, tenantId)
   // A second :suspend is no conflict: the caller has what was asked for, and a retry after a lost answer must not look
   // like a failure. Nothing is journalled.
   if (tenant.state === 'SUSPENDED') return
-  // At the database it can be resumed as it was suspended, and a compromised workspace stopped whoever is in it.
+  // Not at the database: there it can be resumed too, and a compromised workspace must be stopped in any case.
   if (isAccount(ctx.actor) && !(await isRegisterKeptWithout(ctx, tenantId))) refuse('admin.operator_last')
 
   await ctx.tx`update tenant set state = 'SUSPENDED', suspended_at = now(), version = version + 1 where id = ${tenantId}`
@@ -36,7 +36,7 @@ export async function suspendTenant(ctx: Ctx, { tenantId }: Received<typeof ops.
   await ctx.inWorkspace(tenantId, () => ctx.record('work.tenant.suspended', suspended))
 }
 
-/** Resumes a suspended workspace; on an active one nothing changes. Refuses not_found, admin.tenant_leaving. */
+/** Resumes a suspended workspace; if it is active, nothing changes. Refuses not_found, admin.tenant_leaving. */
 export async function resumeTenant(ctx: Ctx, { tenantId }: Received<typeof ops.resumeTenant>): Promise<void> {
   const tenant = await lockTenant(ctx, tenantId)
   if (tenant.state === 'ACTIVE') return

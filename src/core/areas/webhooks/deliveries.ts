@@ -7,8 +7,9 @@
  *                 ▲  └─due─┐                              ▲                      │
  *                 └────────┘                              └── the one attempt failed
  *
- * The row is the truth (decision 0115). `attempt` only grows; a replay carries it on and keeps the
- * event's id. Attempts are made by dispatch/**; what becomes of them is decided in ladder.ts.
+ * The row is the only source of truth (decision 0115). `attempt` only grows: a replay continues its
+ * count and keeps the event's id. dispatch/** makes the attempts; ladder.ts decides what follows
+ * from each.
  *
  * Spec: States: Delivery; Webhooks and event pull, rules 3 and 4; decisions 5.
  */
@@ -66,14 +67,14 @@ export async function listDeliveries(
       ${status === undefined ? tx.part`` : tx.part`and status = ${status}`}`,
     size + 1,
   )
-  // The attempts make a delivery large, and there may be any number of them. They are weighed before they are read.
+  // The attempts make a delivery large, and their number is unlimited. Their size is summed up before they are read.
   const page = await tx<
     (DeliveryRow & Followed)[]
   >`${withinPage(ctx, rows, { order: tx.part`id desc`, bytes: bytesOfAttempts(ctx, tenantId) })}`
   return pageOfRows(ctx, list, await withAttempts(ctx, tenantId, page.slice(0, size)), size)
 }
 
-/** What the attempts at the delivery `r` weigh. */
+/** The size of the attempts at the delivery `r`, in bytes. */
 const bytesOfAttempts = ({ tx }: Ctx, tenantId: string): Part => tx.part`(
   select coalesce(sum(coalesce(octet_length(a.body), 0) + coalesce(pg_column_size(a.trace), 0)), 0) from delivery_attempt a
   where a.tenant_id = ${tenantId} and a.delivery_id = r.id)`
@@ -155,7 +156,10 @@ function deliveryRows({ tx }: Ctx, tenantId: string, which: Part, limit: number)
     from delivery where tenant_id = ${tenantId} and ${which} order by id desc limit ${limit}`
 }
 
-/** Puts their attempts to deliveries, the one under way included; what a target answered may repeat the event, so it is as hidden as that. */
+/**
+ * Adds their attempts to deliveries, including the one under way. A target's answer may repeat the event, so a caller
+ * who does not see the event does not see the answer either.
+ */
 async function withAttempts<Row extends DeliveryRow>(
   ctx: Ctx,
   tenantId: string,

@@ -1,5 +1,6 @@
 /**
- * DISABLED, by nobody's hand: the target is gone or fails, or the account that a webhook acts for left.
+ * How the service itself disables a webhook: its target is gone or fails, or the account that it
+ * acts for left.
  * Spec: States: Webhook subscription; decisions 5; decisions 7, Sight of events.
  */
 
@@ -7,7 +8,7 @@ import type { DisabledReason } from '../../contract/webhooks/operations.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { answered, closeWebhook, readWebhook } from './webhook-row.ts'
 
-/** Disables one that is not disabled yet; a paused one fails nowhere, and is disabled by whoever leaves alone. */
+/** Disables a webhook that is not disabled yet. A paused one makes no attempts, so only `owner_left` disables it. */
 export async function disableWebhook(
   ctx: Ctx,
   tenantId: string,
@@ -23,7 +24,7 @@ export async function disableWebhook(
   await ctx.record('integration.webhook.disabled', webhook, { reason })
 }
 
-/** Disables the webhooks that act for an account, if no role in the workspace is left to it. Roles are held by the caller. */
+/** Disables the webhooks that act for an account without a role in the workspace. The caller holds the roles' lock. */
 export async function disableWebhooksOf(ctx: Ctx, tenantId: string, accountId: string): Promise<void> {
   const left = await ctx.tx<{ id: string }[]>`
     select w.id from webhook w

@@ -1,6 +1,7 @@
 /**
- * What the area removes by and by: deliveries of removed webhooks, those that were over before the window of the
- * outbox, and secrets whose grace is over. What waits stays, however long it does, as its event does (areas/events/retention.ts).
+ * The area's clean-up. It removes deliveries of removed webhooks, deliveries that ended before the window of the
+ * outbox, and secrets whose grace has ended. A waiting delivery is never removed, and neither is its event
+ * (areas/events/retention.ts).
  * Spec: decisions 5.
  */
 import { z } from 'zod'
@@ -12,10 +13,10 @@ import { defineJob, type RunnableJob } from '../../kernel/transaction/runnable-j
 import { removeSealed } from '../../kernel/transaction/sealed-values.ts'
 import { oldestKept } from '../events/retention.ts'
 
-/** Rows removed in one transaction, so that none lasts long. */
+/** How many rows one transaction removes, so that each stays short. */
 const batch = 1000
 
-/** Removes the deliveries of a webhook that is gone. */
+/** Removes the deliveries of a removed webhook. */
 export const removeDeliveries = defineJob({
   name: 'remove_deliveries',
   payload: z.object({ tenantId: z.guid(), webhookId: z.guid() }),
@@ -32,7 +33,7 @@ export const removeDeliveries = defineJob({
     ),
 })
 
-/** Removes what is over, workspace by workspace. */
+/** Removes ended deliveries and ended secrets, workspace by workspace. */
 export const sweepDeliveries = defineJob({
   name: 'sweep_deliveries',
   payload: z.object({}).nullish(),
@@ -48,7 +49,7 @@ export const sweepDeliveries = defineJob({
   },
 })
 
-/** The next workspace that ever had a delivery or a webhook; a look-up by key. */
+/** The next workspace with a delivery or a webhook; a look-up by key. */
 async function nextWorkspace(installation: Installation, job: string, after: string): Promise<string | undefined> {
   return installation.transaction({ kind: 'SYSTEM', job }, { readOnly: true }, async ({ tx }) => {
     const [row] = await tx<{ tenant_id: string | null }[]>`
@@ -80,7 +81,7 @@ interface Webhook {
   readonly isRemoved: boolean
 }
 
-/** The next webhook that has deliveries, also one that is no more; a look-up by key. */
+/** The next webhook with deliveries, even if it was removed; a look-up by key. */
 async function nextWebhook(
   installation: Installation,
   job: string,
@@ -100,7 +101,10 @@ async function nextWebhook(
   return row && { id: row.id, isRemoved: row.is_removed }
 }
 
-/** All of a removed one; of any other what is over, which was made before the window as well: ids are in the order of time, so an index finds it. */
+/**
+ * All deliveries of a removed webhook. Of another webhook, those that ended before the window: they were also made
+ * before it, and ids are in the order of time, so an index finds them.
+ */
 const sweptOf = (ctx: Ctx, { id, isRemoved }: Webhook): Part =>
   isRemoved
     ? ctx.tx.part`webhook_id = ${id}`

@@ -1,10 +1,10 @@
 /**
- * The ladder: what becomes of a delivery after an attempt, and when the next one is due.
+ * The ladder: the state of a delivery after an attempt, and when its next attempt is due.
  *
  *    attempt     1    2     3      4     5    6    7     8
  *    waits      0 s  5 s  5 min  30 min  2 h  5 h  10 h  10 h   after the one before, ±10 %
  *
- * Pure: rows and clocks are record.ts's. Spec: States: Delivery; decisions 5.
+ * Pure: record.ts has the rows and the clock. Spec: States: Delivery; decisions 5.
  */
 
 import type { DeliveryCause } from '../../contract/webhooks/operations.ts'
@@ -12,15 +12,15 @@ import { attemptsAtMost } from '../../kernel/config/retry-ladder.ts'
 
 const longestRetryAfterSeconds = 86_400
 
-/** What an attempt came to. */
+/** The result of an attempt. */
 export interface Ended {
-  /** Its number; goes on counting after a replay. */
+  /** The number of the attempt; it continues after a replay. */
   readonly n: number
   readonly cause: DeliveryCause
   readonly succeeded: boolean
-  /** The target's status; null where it gave none. */
+  /** The target's status; null without an answer. */
   readonly status: number | null
-  /** Nobody knows what became of it: the daemon ended first. */
+  /** The daemon ended before the attempt did, so its result is unknown. */
   readonly interrupted?: true
   readonly retryAfterSeconds: number | undefined
 }
@@ -33,7 +33,7 @@ export type Verdict =
 export function verdictOn(ended: Ended, ladder: readonly number[], random = Math.random()): Verdict {
   if (ended.succeeded) return { status: 'SUCCEEDED' }
   if (ended.cause === 'REPLAY' || isGone(ended) || ended.n >= attemptsAtMost) return { status: 'DEAD_LETTER' }
-  // The target did not fail, as far as anybody knows: it is asked again at once.
+  // Nothing shows that the target failed, so the next attempt is due at once.
   if (ended.interrupted) return { status: 'FAILED', waitSeconds: 0 }
   const rung = ladder[ended.n] ?? 0
   return { status: 'FAILED', waitSeconds: Math.max(rung * (0.9 + 0.2 * random), ended.retryAfterSeconds ?? 0) }
@@ -42,11 +42,11 @@ export function verdictOn(ended: Ended, ladder: readonly number[], random = Math
 /** Whether the target said that it is gone for good. */
 export const isGone = ({ status }: Pick<Ended, 'status'>) => status === 410
 
-/** Whether the attempt says something about the subscription: a replay does not, nor does one that nobody saw end. */
+/** Whether the attempt counts for or against the subscription. Replays and interrupted attempts do not. */
 export const counts = ({ cause, interrupted }: Pick<Ended, 'cause' | 'interrupted'>) =>
   cause !== 'REPLAY' && interrupted !== true
 
-/** The wait that a 429 or a 503 asks for, in seconds or as a date, a day at most; undefined where there is none to be read. */
+/** The wait that a 429 or a 503 asks for, in seconds or as a date, a day at most. Undefined if it asks for none. */
 export function retryAfterSeconds(
   status: number | null,
   header: string | undefined,

@@ -3,9 +3,9 @@
  *
  *    in force ──rotation──▶ in grace, until ends_at ──▶ swept
  *
- * A rotation adds a secret and gives the one in force an end; nothing that is sealed moves.
- * Deliveries are signed with the secret in force and with every one in grace, the newest
- * first, so a receiver may change over at any moment of the grace.
+ * A rotation adds a secret and gives the one in force an end; it changes no sealed value.
+ * Deliveries are signed with the secret in force and with every one in grace, the newest first, so
+ * a receiver may change over at any moment of the grace.
  *
  * Spec: Webhooks and event pull, rule 5; decisions 5, Delivery.
  */
@@ -22,7 +22,7 @@ import { answered, lockWebhook, readWebhook } from './webhook-row.ts'
 const graceSeconds = 86_400
 const graceAtMost = 5
 
-/** Gives a webhook a secret, from now on the one in force. */
+/** Adds a secret to a webhook; from now on it is the one in force. */
 export async function addSecret(ctx: Ctx, tenantId: string, webhookId: string): Promise<string> {
   const secret = mintSecret()
   const id = newId()
@@ -52,7 +52,7 @@ export async function rotateWebhookSecret(
   return { ...webhook, secret }
 }
 
-/** The secret in force goes into its grace. Refuses webhook.rotation_limit. */
+/** Starts the grace of the secret in force. Refuses webhook.rotation_limit. */
 async function demoteSecret(ctx: Ctx, tenantId: string, webhookId: string, seconds: number): Promise<void> {
   await endSecrets(ctx, tenantId, webhookId, 'over')
   const [kept] = await ctx.tx<{ count: number }[]>`
@@ -64,7 +64,7 @@ async function demoteSecret(ctx: Ctx, tenantId: string, webhookId: string, secon
     where tenant_id = ${tenantId} and webhook_id = ${webhookId} and ends_at is null`
 }
 
-/** Removes a webhook's secrets, all of them or those whose grace is over, and what is sealed with them. */
+/** Removes a webhook's secrets with their sealed values: all of them, or those whose grace has ended. */
 export async function endSecrets(
   ctx: Ctx,
   tenantId: string,

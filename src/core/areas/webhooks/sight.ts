@@ -1,10 +1,11 @@
 /**
- * Whose sight a webhook has, and what becomes of an event that is not seen.
+ * Which account decides what a webhook sees, and what happens to an event that this account does
+ * not see.
  *
- * A webhook acts for the account that made it, or that changed last what it does: its target, its
- * types, or that it is told anything at all. The fan-out asks what that account sees (fan-out.ts). Here
- * is what is asked besides: where an event is sent by hand, and where a webhook comes to act for
- * somebody else, who must not be told what waits for the one before.
+ * A webhook acts for the account that made it, or that last changed its target or its types or set
+ * it ACTIVE. The fan-out asks what that account sees (fan-out.ts). This module asks the same in two
+ * more cases: an event is sent by hand, or a webhook comes to act for another account. That account
+ * must not be told of waiting events that only the account before it sees.
  *
  * Spec: decisions 7, Sight of events; decision 0156.
  */
@@ -35,7 +36,7 @@ export async function readSeenEvent(
   return event
 }
 
-/** Those of the events that the caller sees now; of one that is kept no more nobody but an OWNER can tell. */
+/** The events among these that the caller sees now. Only an OWNER sees an event that is no longer stored. */
 export async function seenEvents(ctx: Ctx, eventIds: readonly string[]): Promise<ReadonlySet<string>> {
   const { role, isGuest, tenantId } = ctx.account
   if (eventIds.length === 0 || (role === 'OWNER' && !isGuest)) return new Set(eventIds)
@@ -46,8 +47,8 @@ export async function seenEvents(ctx: Ctx, eventIds: readonly string[]): Promise
 }
 
 /**
- * Takes from what waits at a webhook what the account that it acts for from now on does not see; answers how many. The
- * webhook is held; an attempt that is under way is the last one.
+ * Moves the waiting deliveries of a webhook to the dead letter if their events are not seen by the account that it acts
+ * for from now on. Returns how many. The caller has locked the webhook. An attempt that is under way is the last one.
  */
 export async function withholdUnseen(
   ctx: Ctx,
@@ -66,7 +67,8 @@ export async function withholdUnseen(
 }
 
 /**
- * Holds the caller's role until the commit: whoever leaves meanwhile leaves behind it, and finds the webhook (disabling.ts).
+ * Locks the workspace's memberships (shared) until the commit. So a removal of the caller's last role comes after it,
+ * and finds the webhook (disabling.ts).
  * Refuses auth.role_required where the last role went before.
  */
 export async function holdRole(ctx: Ctx): Promise<void> {

@@ -13,7 +13,7 @@ const prefix = 'whsec_'
 /** A new secret as its receiver configures it. */
 export const mintSecret = () => `${prefix}${randomBytes(32).toString('base64')}`
 
-/** The key that a secret stands for. An object: of bytes one would be made at each signature, which takes longer than the signature. */
+/** The key of a secret, as an object: from bytes, each signature would make a key, which takes longer than signing. */
 export const keyOf = (secret: string): KeyObject => createSecretKey(Buffer.from(secret.slice(prefix.length), 'base64'))
 
 export interface Signed {
@@ -22,7 +22,7 @@ export interface Signed {
   readonly sha256: string
 }
 
-/** What goes with a body: made of server-made values alone. `keys` newest first; `atSeconds` since 1970. */
+/** The headers of a body, made only of values of the server. `keys`: newest first; `atSeconds`: since 1970. */
 export function signed(eventId: string, atSeconds: number, body: Buffer, keys: readonly KeyObject[]): Signed {
   const bytes = Buffer.concat([Buffer.from(`${eventId}.${atSeconds}.`), body])
   const signatures = keys.map((key) => `v1,${createHmac('sha256', key).update(bytes).digest('base64')}`)

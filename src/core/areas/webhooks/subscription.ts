@@ -4,12 +4,12 @@
  *    ACTIVE ◀──PATCH──▶ PAUSED
  *      │  ▲
  *      │  └──PATCH: the count starts afresh──┐
- *      └──gone, failing for too long, or its account left──▶ DISABLED     (disabling.ts; by nobody's hand)
+ *      └──gone, failing for too long, or its account left──▶ DISABLED     (disabling.ts)
  *
- * A change holds from its answer on: it waits for the attempts that are just being begun
- * (webhook-row.ts), so none begins under what was.
+ * A change is in force when it is answered: it waits for attempts that are just beginning (webhook-row.ts), and no
+ * attempt begins with the old values after that.
  *
- * It acts for whoever made it, or changed last what it does (sight.ts).
+ * A webhook acts for the account that made it or last changed what it does (sight.ts).
  *
  * Spec: Webhook subscription; Webhooks and event pull, rules 1 and 2; decisions 5; decisions 7, Sight of events.
  */
@@ -28,7 +28,7 @@ import { holdRole, withholdUnseen } from './sight.ts'
 import { hostOf, type VettedTarget } from './target.ts'
 import { answered, lockWebhook, readWebhook, readWebhooks, type WebhookRow } from './webhook-row.ts'
 
-/** Newest first, all of them: a ceiling bounds how many there are. */
+/** All webhooks, newest first; a quota limits their number. */
 export async function listWebhooks(ctx: Ctx): Promise<Answer<typeof ops.listWebhooks>> {
   return { data: (await readWebhooks(ctx, ctx.account.tenantId)).map(answered) }
 }
@@ -105,7 +105,9 @@ export async function changeWebhook(
   return webhook
 }
 
-/** Removes a webhook with its secrets; its deliveries are out of reach at once, and removed behind it. Refuses not_found. */
+/**
+ * Removes a webhook and its secrets. Its deliveries are out of reach at once; a job removes them. Refuses not_found.
+ */
 export async function deleteWebhook(ctx: Ctx, { webhookId }: Received<typeof ops.deleteWebhook>): Promise<void> {
   const { tenantId } = ctx.account
   const webhook = answered(await lockWebhook(ctx, tenantId, webhookId))
@@ -116,7 +118,7 @@ export async function deleteWebhook(ctx: Ctx, { webhookId }: Received<typeof ops
   await ctx.record('integration.webhook.deleted', webhook)
 }
 
-/** Whether a change is of where it goes, of what it is told, or of its being told at all; to pause it is none. */
+/** Whether a change concerns the target or the types, or activates the webhook. A pause does not count. */
 const isWhatItDoes = (changed: readonly string[], state: string) =>
   changed.some((member) => member !== 'state' || state === 'ACTIVE')
 
@@ -142,7 +144,7 @@ function checkTypes({ config }: Ctx, types: readonly string[]): void {
 export const webhookQuotas = {
   webhook_targets: {
     async used({ tx }, tenantId) {
-      // By a column that the installation may read as well.
+      // Counts a column that the installation may read as well.
       const [row] = await tx<{ count: number }[]>`
         select count(id)::int as count from webhook where tenant_id = ${tenantId}`
       return row?.count ?? 0

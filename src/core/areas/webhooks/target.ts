@@ -1,14 +1,20 @@
-/** Where a webhook goes, held against the egress guard before it is stored; every attempt asks again. Spec: Webhooks and event pull, rule 1. */
+/**
+ * The target of a webhook. The egress guard checks it before it is stored, and again at every attempt.
+ * Spec: Webhooks and event pull, rule 1.
+ */
 
 import { refuse } from '../../contract/problem.ts'
 import { EgressRefused, portOf } from '../../kernel/egress/guard.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import type { Actor } from '../../kernel/values/actor.ts'
 
-/** What the guard said of a target, ahead of the transaction that may store it; a refusal is the rule's to answer, so that a repeated call hears the same. */
+/**
+ * The decision of the guard, made before the transaction that may store the target. The rule itself refuses, so that a
+ * repeated call gets the same answer.
+ */
 export type VettedTarget = { readonly host: string } | 'forbidden' | undefined
 
-/** Looks the target up with no transaction open. A name that cannot be resolved now may be tomorrow. */
+/** Resolves the target with no transaction open. A name that cannot be resolved is accepted: it may resolve later. */
 export async function vetTarget(
   installation: Installation,
   _actor: Actor,

@@ -21,11 +21,14 @@ export interface WebhookRow {
   readonly version: number
 }
 
-/** Waits for the attempts that are just being begun, and lets no other begin before the commit: behind it a change holds from its answer on. */
+/**
+ * Waits for attempts that are just beginning, and lets none begin before the commit: a change is in force when
+ * answered.
+ */
 export const closeWebhook = ({ tx }: Pick<Ctx, 'tx'>, webhookId: string): Promise<unknown> =>
   tx`select pg_advisory_xact_lock(${lockClasses.webhook}, hashtext(${webhookId}))`
 
-/** The workspace's webhooks, newest first, or the one of that id. */
+/** The workspace's webhooks, newest first, or only the one with that id. */
 export const readWebhooks = ({ tx }: Ctx, tenantId: string, id: string | null = null): Promise<WebhookRow[]> => tx<
   WebhookRow[]
 >`
@@ -43,7 +46,7 @@ export async function readWebhook(ctx: Ctx, tenantId: string, id: string): Promi
   return row ?? refuse('not_found')
 }
 
-/** The webhook, which nobody else changes and of which no attempt begins until the commit. Refuses not_found. */
+/** Locks and reads the webhook; until the commit it does not change, and no attempt begins. Refuses not_found. */
 export async function lockWebhook(ctx: Ctx, tenantId: string, id: string): Promise<WebhookRow> {
   await closeWebhook(ctx, id)
   await ctx.tx`select from webhook where tenant_id = ${tenantId} and id = ${id} for update`

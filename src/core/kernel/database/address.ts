@@ -48,7 +48,7 @@ const sslModes = new Map<string, DatabaseAddress['ssl']>([
   ['verify-full', 'verify-full'],
 ])
 
-// Understood by libpq, without meaning for us, and harmless to leave out.
+// libpq knows these parameters. They mean nothing here and can be ignored.
 const ignored = new Set(['application_name', 'connect_timeout'])
 const understood = new Set(['host', 'port', 'user', 'password', 'dbname', 'sslmode'])
 
@@ -98,7 +98,7 @@ function portOf(text: string): number {
 
 function sslOf(mode: string | null): DatabaseAddress['ssl'] {
   const ssl = sslModes.get(mode ?? 'disable')
-  // `prefer` and `allow` fall back to plain text when somebody in the middle asks for it.
+  // `prefer` and `allow` fall back to plain text when an attacker in the middle asks for it.
   if (ssl === undefined)
     throw new Error(`The database URL says sslmode=${printable(mode ?? '')}; say disable, require or verify-full`)
   return ssl

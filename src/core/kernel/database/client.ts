@@ -3,23 +3,24 @@ import { Socket } from 'node:net'
 import type { Client } from 'pg'
 import { type DatabaseAddress, pgOptions } from './address.ts'
 
-/** After 10 s without a word the system asks whether the other host is there, and gives it up 10 s later. */
+/** After 10 s of silence the system probes the other host, and gives up 10 s later. */
 export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 
 const connectMs = 5_000
-/** For what answers at once; a server that is frozen does not. */
+/** Longest wait for a short statement; only a frozen server takes longer. */
 const answerMs = 5_000
 const goodbyeMs = 1_000
 
 export interface Attached {
   readonly client: Client
-  /** Says goodbye, and hangs up on a server that says nothing. Never rejects. */
+  /** Ends the connection, and destroys the socket if the server does not answer. Never rejects. */
   end(): Promise<void>
 }
 
 /**
- * Connects a client that its owner keeps, for short statements: none is waited for longer than 5 s.
- * `prepared` is called before it connects, to listen. Throws when the database cannot be reached.
+ * Connects a client for short statements, which the caller keeps: no statement is waited for longer
+ * than 5 s. `prepared` is called before it connects, so that it can add listeners. Throws when the
+ * database cannot be reached.
  */
 export async function attach(
   address: DatabaseAddress,
@@ -53,7 +54,7 @@ export async function attach(
   return { client, end }
 }
 
-/** Runs work over one connection of its own, which ends with it: for migrations and checks, never for a rule. */
+/** Runs work over its own connection, and then ends the connection: for migrations and checks, never for a rule. */
 export async function withClient<T>(address: DatabaseAddress, work: (client: Client) => Promise<T>): Promise<T> {
   const { default: pg } = await import('pg')
   const client = new pg.Client({

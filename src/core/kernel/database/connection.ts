@@ -39,49 +39,58 @@ export interface SessionLimits {
   readonly statementMs: number
   readonly lockMs: number
   readonly idleInTransactionMs: number
-  /** Longest that the server keeps sending what this host does not take in; absent where it may read slowly. */
+  /** Longest time for which the server sends while this host reads nothing; absent if slow reading is allowed. */
   readonly userTimeoutMs?: number
 }
 
-/** The same the other way: a host of ours that is gone without a word must not keep its locks for two hours. Over a Unix socket PostgreSQL ignores it. */
+/**
+ * Keep-alive of the server: if this host vanishes, its session must not keep its locks for two hours. PostgreSQL
+ * ignores these settings over a Unix socket.
+ */
 const serverKeepAlive = { tcp_keepalives_idle: 30, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 }
 
-/** The rows of one statement, and what PostgreSQL called it. */
+/** The rows of one statement, with their count and PostgreSQL's command tag. */
 export type Result = object[] & { readonly count: number; readonly command: string }
 
 /**
- * Takes one row of a copy as the server sent it, its line feed included; the bytes are its own only
- * during the call. A promise holds the server back until it is settled: what has arrived already comes all the same.
+ * Takes one row of a copy as the server sent it, with its line feed. The bytes are valid only during the call. If it
+ * returns a promise, the server is held back until the promise settles; rows that have already arrived still come.
  */
 export type TakeRow = (row: Uint8Array) => Promise<void> | undefined
 
 export interface Connection {
   readonly alive: boolean
-  /** Beats that an answer may be due without a byte of it. Whoever lends the connection sets it; longer only by tx.patience(). */
+  /**
+   * For how many beats an answer may be due while no byte arrives. The pool sets it for each loan; only tx.patience()
+   * makes it longer.
+   */
   patience: number
   /** When it was opened, by performance.now(). */
   readonly openedAt: number
   /**
-   * Sends at once, behind what was sent before. Rejects when the connection is dead or dies, with what
-   * `failed` makes of the error; never throws, and may be left unheard.
+   * Sends at once, after everything that was sent before. Rejects when the connection is dead or dies, with what
+   * `failed` makes of the error. Never throws; its rejection may be ignored.
    */
   send(statement: Statement, failed?: (error: unknown) => unknown): Promise<Result>
-  /** Runs a `copy … to stdout`, row by row. Nothing else may be sent until it is over; where it rejects, the connection is good for nothing but end(). */
+  /**
+   * Runs a `copy … to stdout`, row by row. Nothing else may be sent until it ends. After a rejection, the connection
+   * can only be ended.
+   */
   copyOut(text: string, take: TakeRow): Promise<void>
   /** Calls back once when the connection dies; `undefined` takes the listener away. */
   whenClosed(listener: ((reason: DatabaseUnavailable) => void) | undefined): void
-  /** Counts one beat; hangs up once more than `patience` of them, or than `allowed` where that is less, have passed in silence. */
+  /** Counts one beat. Destroys the socket after more silent beats than `patience` or `allowed`, whichever is less. */
   heartbeat(allowed: number): void
-  /** Says goodbye, or hangs up on what is under way. Never rejects. */
+  /** Ends the connection, and rejects statements under way. Never rejects itself. */
   end(): Promise<void>
 }
 
 const connectSeconds = 2
-/** The same for the whole greeting, ours included: the driver's own limit ends before it. */
+/** The limit for a session's start with our first statement; the driver's own limit ends before that statement. */
 const greetingMs = 2_500
-/** After so many seconds without a word the system asks whether the other host is there, and gives it up 10 s later. */
+/** After so many seconds of silence the system probes the other host, and gives up 10 s later. */
 const keepAliveSeconds = 10
-/** How long a half closed socket may wait for the server's half. */
+/** How long a half-closed socket waits for the server to close its half. */
 const goodbyeMs = 1_000
 
 /** The driver's options for each mode; `simple` is missing in its types. */
@@ -117,7 +126,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     if (death) return ignoreRejection(Promise.reject(failed(death)))
     const query = queryOf(client, statement)
     silence.due += 1
-    // The driver sends at `then`: at once, where `await` would come to it a moment later.
+    // The driver sends when `then` is called; `await` would call it a moment later.
     const answer = query.then(
       (result) => {
         silence.due -= 1
@@ -173,8 +182,8 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
 function queryOf(client: postgres.Sql, { text, values, mode }: Statement) {
   const bound = values.map((value) => (value instanceof Json ? client.typed(value.text as never, jsonbTypeId) : value))
   const query = client.unsafe(text, bound as never[], modes[mode])
-  // The driver keeps an entry for every failed statement in a map that only grows. Not for
-  // begin and commit, which hardly fail: this costs a microsecond.
+  // The driver keeps an entry for every failed statement in a map that only grows. This prevents it, and costs a
+  // microsecond. `begin` and `commit` are left out, because they rarely fail.
   if (mode !== 'simple') Object.defineProperty(query, 'origin', { value: '' })
   return query
 }
@@ -198,7 +207,7 @@ function sessionOptions(limits: SessionLimits): object {
       idle_in_transaction_session_timeout: `${limits.idleInTransactionMs}ms`,
       ...serverKeepAlive,
       ...(limits.userTimeoutMs === undefined ? {} : { tcp_user_timeout: `${limits.userTimeoutMs}ms` }),
-      // The greeting is stronger than what the login may have stored for itself (rights.ts).
+      // The greeting overrides settings that the login may have stored for itself (rights.ts).
       default_transaction_read_only: 'on',
       default_transaction_isolation: 'read committed',
       row_security: 'on',
@@ -206,15 +215,16 @@ function sessionOptions(limits: SessionLimits): object {
       search_path: 'public',
       TimeZone: 'UTC',
       DateStyle: 'ISO, YMD',
-      // The default of 4 is that of a disk that turns: a page in the order of an index would be read whole and sorted (0174).
+      // The default of 4 is for a spinning disk. With it, PostgreSQL would read and sort all rows for a page in the
+      // order of an index (0174).
       random_page_cost: '1.1',
     },
   }
 }
 
 /**
- * The driver gives each row to a stream that it made; buffering and reading from it would cost
- * as much as the rest of its work, so the rows are taken from it where they come in.
+ * The driver pushes each row into a stream that it made. Buffering and reading there would cost as
+ * much as the rest of its work, so this replaces the `push` of that stream.
  */
 function copiedOut(client: postgres.Sql, text: string, take: TakeRow, silence: Silence): Promise<void> {
   return new Promise((resolve, fail) => {
@@ -229,7 +239,7 @@ function copiedOut(client: postgres.Sql, text: string, take: TakeRow, silence: S
       try {
         const wait = take(row)
         if (wait === undefined || wait === held) return held === undefined
-        if (held === undefined) silence.due -= 1 // while the taker holds the server back, the silence is ours
+        if (held === undefined) silence.due -= 1 // while the taker holds the server back, its silence does not count
         held = wait
         wait.then(() => {
           if (held !== wait) return
@@ -246,7 +256,7 @@ function copiedOut(client: postgres.Sql, text: string, take: TakeRow, silence: S
     const { resolve: handOut } = query
     query.resolve = (opened) => {
       query.resolve = handOut // called once more at the end, with a result
-      // Heard from the moment there is a stream: a failure may be in the same packet.
+      // Listens as soon as the stream exists: a failure may be in the same packet.
       opened.on('error', reject)
       stream = Object.assign(opened, { push })
       handOut(opened)
@@ -255,7 +265,7 @@ function copiedOut(client: postgres.Sql, text: string, take: TakeRow, silence: S
   })
 }
 
-/** Works the first time and throws ever after: this is what keeps the driver from reconnecting. */
+/** Works once and then throws. This keeps the driver from reconnecting. */
 function once<T>(make: () => T): () => T {
   let used = false
   return () => {
@@ -267,15 +277,15 @@ function once<T>(make: () => T): () => T {
 
 function dial(socket: Socket, { host, port }: DatabaseAddress): Socket {
   const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port, noDelay: true }
-  socket.on('error', () => {}) // the driver takes its listeners away before the last error may come
-  // Not yet: a failure that comes at once would come before the driver listens.
+  socket.on('error', () => {}) // the driver removes its listeners before the last error may come
+  // Connects in the next turn: an immediate failure would come before the driver listens.
   setImmediate(() => socket.destroyed || socket.connect(target))
   // `host` is the name the driver checks a certificate against.
   return Object.assign(socket, { host })
 }
 
 async function hangUp(client: postgres.Sql, socket: Socket, withinMs: number): Promise<void> {
-  // At once means in this turn: a server that wakes up a moment later is not heard any more.
+  // Destroys in this turn of the event loop: nothing is read from a server that wakes up a moment later.
   if (withinMs === 0) socket.destroy()
   const deadline = setTimeout(() => socket.destroy(), withinMs)
   await client.end({ timeout: 0 }).catch(() => {})

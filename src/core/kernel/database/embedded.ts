@@ -55,12 +55,12 @@ export interface Embedded {
   readonly where: string
   /** The system user the server runs as, when it is not ours (under root). */
   readonly serverUser: string | undefined
-  /** Lets go; the last holder stops the server and waits for it. A second call does nothing. */
+  /** Releases the hold; the last holder stops the server and waits for it. A second call does nothing. */
   release(): Promise<void>
 }
 
 export interface EmbeddedOptions {
-  /** Is told what takes time or is not where people expect it. */
+  /** Called with a line about anything that takes long or is in an unexpected place. */
   readonly note?: (line: string) => void
   /** Settings of the server besides those in its postgresql.conf; ignored when it is already running. */
   readonly settings?: Readonly<Record<string, string>>
@@ -142,13 +142,13 @@ async function prepareFolder(dataDir: string): Promise<string> {
     await makeLockFile(holdFile(folder))
     return folder
   } catch (error) {
-    // Some places, such as /proc, say that of what they do not take.
+    // Some file systems, such as /proc, answer ENOENT when they refuse a new folder.
     const isRefused = (error as NodeJS.ErrnoException).code === 'ENOENT'
     throw isRefused ? failures.unwritable(dataDir, 'ENOENT') : failureOf(error, dataDir)
   }
 }
 
-/** Under root the server's user has to pass through to its own folder, but need not look around. */
+/** Under root, the server's user must be able to enter the folders above its own, but not to list them. */
 async function openPath(from: string, to: string): Promise<void> {
   await chmod(from, 0o711)
   if (from.length > to.length) await openPath(dirname(from), to)
@@ -173,7 +173,7 @@ async function ensureRunning(folder: string, note: Note, settings: Settings): Pr
   return { record: await start(folder, programs, record, account, note, settings), account, reused: false }
 }
 
-/** Whether the cluster is there and ours to run; answers whom it runs as. */
+/** Checks that the cluster exists and that this user may run it. Returns the user that runs it. */
 async function checkCluster(record: ClusterRecord, folder: string): Promise<Account | undefined> {
   const cluster = clusterOf(record)
   const owner = await stat(cluster).catch((error: NodeJS.ErrnoException) => {
@@ -205,7 +205,7 @@ async function create(
   return record
 }
 
-/** The record of a killed attempt: its home and passwords are as good as new ones. */
+/** The record of a killed attempt; its home and passwords can still be used. */
 async function findUnfinished(folder: string): Promise<ClusterRecord | undefined> {
   const record = await findRecord(folder)
   return record && (await isThere(record.home)) ? record : undefined
@@ -219,7 +219,7 @@ const isThere = (path: string): Promise<boolean> =>
 
 const portAttempts = 10
 
-/** Starts the server, at another port when its own is taken, and keeps in the record where it is. */
+/** Starts the server, on another port if its own is taken. Stores its port and socket in the record. */
 async function start(
   folder: string,
   programs: string,
@@ -237,7 +237,7 @@ async function start(
       ? await startServer({ postgres: join(programs, 'postgres'), files, account, port, socket, settings })
       : 'port_taken'
     if (outcome === 'ready') {
-      // A disk that is full again must not keep the server from those who would read.
+      // Not fatal: on a disk that is full again, the server can still serve reads.
       await restrictLogin(superuserOf(record), record.passwords.daemon).catch((error: Error) =>
         note(`The rights of the daemon's login could not be set anew: ${error.message}`),
       )

@@ -12,12 +12,12 @@ import { type HeldLock, holdSharedLocks, type LockName } from './shared-lock.ts'
 const retryMs = 500
 
 export interface KeptLocks {
-  /** Asks again which locks are wanted, and holds those. Throws when the database cannot be reached. */
+  /** Calls `wanted` again, and holds those locks. Throws when the database cannot be reached. */
   renew(): Promise<void>
   release(): Promise<void>
 }
 
-/** Holds what `wanted` answers until `release`. Throws when the database cannot be reached at first. */
+/** Holds the locks that `wanted` names until `release`. Throws when the database cannot be reached at first. */
 export async function keepSharedLocks(
   address: DatabaseAddress,
   name: string,
@@ -31,7 +31,7 @@ export async function keepSharedLocks(
     while (!stop.signal.aborted) {
       const watched = held
       await watched.lost
-      if (watched !== held) continue // renewed: let go on purpose
+      if (watched !== held) continue // renewed: these were released on purpose
       held = (await holdAgain(hold, stop.signal)) ?? held
     }
   }
@@ -52,7 +52,7 @@ export async function keepSharedLocks(
   }
 }
 
-/** Tries until the locks are held again, or nobody wants them any more. */
+/** Tries until the locks are held again or `signal` is aborted. */
 async function holdAgain(hold: () => Promise<HeldLock>, signal: AbortSignal): Promise<HeldLock | undefined> {
   while (!signal.aborted) {
     await pause(signal)

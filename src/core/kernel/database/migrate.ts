@@ -14,7 +14,7 @@ import { revokeFromEverybody } from './rights.ts'
 
 const table = 'pgmigrations'
 
-/** PostgreSQL before this lacks what the schema needs. */
+/** Older versions of PostgreSQL lack what the schema needs. */
 const oldestServer = 150_000
 
 export interface MigrationStatus {
@@ -138,7 +138,8 @@ async function grantLogin(client: Client, login: string): Promise<void> {
     "select current_user as me, current_setting('server_version_num')::int >= 160000 as tells_set_from_inherit",
   )
   const quoted = `"${login.replaceAll('"', '""')}"`
-  // Rights are taken by `set local role`, never had by being logged in; before 16 that is the login's own NOINHERIT.
+  // A transaction takes rights by `set local role`; the login alone has none. Before PostgreSQL 16, the login's own
+  // NOINHERIT ensures that.
   const how = rows[0]?.tells_set_from_inherit ? ' with inherit false, set true' : ''
   await client.query(`grant svc_tenant, svc_installation, svc_queue, svc_purge to ${quoted}${how}`)
   if (rows[0]?.me !== login)

@@ -11,9 +11,9 @@ import { attach } from './client.ts'
 const retryMs = 500
 
 export interface Listener {
-  /** Something was said. */
+  /** A notification arrived. */
   heard(payload: string): void
-  /** It listens, for the first time or again: what was said until now may have been missed. */
+  /** The connection listens, for the first time or again. Notifications before that may have been missed. */
   listens(): void
 }
 
@@ -34,7 +34,7 @@ export function listen(address: DatabaseAddress, channel: string, listener: List
     }
   }
 
-  /** Until the connection is lost, or nobody wants it any more. */
+  /** Listens until the connection is lost or `close` is called. */
   const listenOnce = async () => {
     const lost = Promise.withResolvers<void>()
     const { client, end } = await attach(address, 'svc notifications', (fresh) => {

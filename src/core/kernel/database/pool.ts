@@ -29,7 +29,7 @@ export { DatabaseUnavailable } from './unavailable.ts'
 /** Times in milliseconds. */
 export interface PoolOptions {
   readonly size: number
-  /** How pg_stat_activity calls us. */
+  /** The name of the sessions in pg_stat_activity. */
   readonly applicationName: string
   /** Longest wait for a connection; 2,000. */
   readonly acquireMs?: number
@@ -39,13 +39,13 @@ export interface PoolOptions {
   readonly lockMs?: number
   /** Longest pause between two statements of a transaction; 10,000. */
   readonly idleInTransactionMs?: number
-  /** How many of one lane may wait for a connection at the same time; 200, and five times as many in all. */
+  /** How many transactions of one lane may wait for a connection; 200, and five times as many in all lanes. */
   readonly maxWaiting?: number
   /** Longest silence of the server while an answer is due; `statementMs` and a moment. */
   readonly silenceMs?: number
-  /** The age from which a transaction that a caller waits for takes no more silence; 7,000. */
+  /** From this age on, a transaction that a caller waits for tolerates no more silence; 7,000. */
   readonly callerMs?: number
-  /** Longest that the server may go on sending what is not read; absent where it may be read slowly. */
+  /** Longest time for which the server sends while nothing is read; absent if slow reading is allowed. */
   readonly userTimeoutMs?: number
 }
 
@@ -54,7 +54,7 @@ export interface PoolCounts {
   readonly free: number
   readonly used: number
   readonly waiting: number
-  /** Lanes in which somebody waits. */
+  /** Lanes with waiting transactions. */
   readonly waitingLanes: number
   /** Connections that died or were given up since the pool was opened. */
   readonly discarded: number
@@ -67,13 +67,12 @@ export interface Pool {
    * Runs work in one transaction. `opening` goes right behind `begin` in the same message:
    * `set local role svc_tenant; set local app.tenant_id = '…'`, or nothing.
    *
-   * Work runs again from its start, up to three times, after a serialization failure or a
-   * deadlock, so it must do nothing outside the transaction that may not happen twice.
-   * Throws what the work threw, or DatabaseUnavailable; out of a commit the latter means
-   * that the outcome is unknown.
+   * Work runs again from its start, up to three times, after a serialization failure or a deadlock,
+   * so it must do nothing outside the transaction that may not happen twice. Throws what the work
+   * threw, or DatabaseUnavailable. From a commit, the latter means that the outcome is unknown.
    */
   transaction<T>(opening: string, work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /** Lends nothing any more, waits for what is running, and after `graceMs` (5,000) hangs up on it. */
+  /** Stops lending, waits for running transactions, and after `graceMs` (5,000) ends their connections. */
   close(graceMs?: number): Promise<void>
   readonly counts: PoolCounts
 }
@@ -81,12 +80,12 @@ export interface Pool {
 const retries = 3
 const acquireMs = 2_000
 const reconnectMs = 100
-/** Half an hour, give or take: plans and memory of a session do not grow for ever. */
+/** Half an hour, so that the plans and memory of a session do not grow for ever. */
 const lifetimeMs = 30 * 60_000
 const idleMs = 10 * 60_000
-/** How long a connection that is given back waits for its next user before the package hears of it. */
+/** How long a returned connection rests here before it goes back to the package. */
 const restMs = 1_000
-/** Silence that a transaction of that age may still meet: an answer on its way is no silence. */
+/** How many silent beats such a transaction still has: an answer may be on its way. */
 const lastHeartbeats = 2
 /** More than an attempt to connect can take; the driver gives up after two seconds. */
 const createMs = 5_000
@@ -118,28 +117,27 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Pool {
   }
 }
 
-/** Somebody who waits for a connection that is lent to another. */
+/** A transaction that waits for a connection. */
 interface Waiter {
   readonly lane: Lane<Waiter>
   resolve(connection: Connection): void
   reject(error: Error): void
   readonly deadline: NodeJS.Timeout
   readonly answersCaller: boolean
-  /** Was told that there is none; what is found for it later is another's. */
+  /** It was already refused; a connection that is found for it later goes to another. */
   isOver: boolean
 }
 
-/** A connection, by whom it is held. */
+/** What holds a connection. */
 interface Loan {
   readonly lane: Lane<Waiter>
-  /** The beat at which it was asked for, where a caller waits. */
+  /** The beat at which it was requested, if a caller waits. */
   readonly askedAt: number | undefined
 }
 
 /**
- * The package makes, checks and reaps the connections. A pool at work passes a connection from
- * hand to hand, or lets it rest for a moment: through the package that would cost more than a
- * look-up by key does.
+ * The package makes, checks and reaps the connections. A busy pool passes a connection on directly,
+ * or lets it rest for a moment: through the package, that would cost more than a look-up by key.
  */
 class Connections {
   private readonly options: PoolOptions
@@ -149,9 +147,12 @@ class Connections {
   private readonly loans = new Map<Connection, Loan>()
   private beats = 0
   private heartbeats: NodeJS.Timeout | undefined
-  /** Connections that are lent, at rest, or asked of the package; never more than `size`, and all of them lent or asked for while anybody waits, unless the house is crowded. */
+  /**
+   * Connections that are lent, resting or requested from the package; never more than `size`. None of them rests while
+   * a transaction waits, unless the pool is crowded (turns.ts).
+   */
   private held = 0
-  /** Given back a moment ago; the one that was used last is used next. */
+  /** Returned a moment ago; the one that was used last is lent next. */
   private readonly resting: Connection[] = []
   private rest: NodeJS.Timeout | undefined
   private readonly open = new Set<Connection>()
@@ -236,7 +237,7 @@ class Connections {
     if (this.running === 0) this.closing?.resolve()
   }
 
-  /** Only while anything is lent or waited for. */
+  /** Runs only while a connection is lent or waited for. */
   private heartbeat(): void {
     this.beats += 1
     for (const [connection, { askedAt }] of this.loans) {
@@ -256,7 +257,7 @@ class Connections {
         lane.held += 1
         return rested
       }
-      this.tarn.release(rested) // which buries it
+      this.tarn.release(rested) // the package destroys it
       this.held -= 1
     }
     if (this.held < this.options.size) {
@@ -288,7 +289,7 @@ class Connections {
     this.offer(connection)
   }
 
-  /** Hands the connection to whose turn it is; one that died is replaced. Answers whether anybody took it. */
+  /** Hands the connection to the next waiter; a dead one is replaced. Answers whether a waiter took it. */
   private offer(connection: Connection): boolean {
     if (!isLendable(connection)) {
       this.tarn.release(connection)
@@ -305,7 +306,7 @@ class Connections {
     return false
   }
 
-  /** Those that had to leave something free while the house was crowded get it once it is not. */
+  /** When the pool is no longer crowded, serves the waiters that had to leave a connection free. */
   private serveWaiting(): void {
     while (this.turns.waiting > 0) {
       const rested = this.resting.pop()
@@ -315,7 +316,7 @@ class Connections {
     }
   }
 
-  /** Gives what rests to the package, which ends it when nobody has needed it for long. */
+  /** Returns resting connections to the package, which ends those that stay unused for long. */
   private endRest(): void {
     clearTimeout(this.rest)
     this.rest = undefined
@@ -325,7 +326,7 @@ class Connections {
     }
   }
 
-  /** Gives a place that has become free to whose turn it is, whose time to wait goes on meanwhile. */
+  /** Requests a connection in a free place for the next waiter, whose deadline keeps running. */
   private passOn(): boolean {
     const next = this.turns.next()
     if (!next) {
@@ -352,7 +353,7 @@ class Connections {
   }
 
   private async create(address: DatabaseAddress, limits: SessionLimits): Promise<Connection> {
-    // A server that has just refused us is not asked again by everybody who waits.
+    // After a refusal, the waiters do not all ask the server again at once.
     await pause(this.notBefore - performance.now())
     try {
       const connection = await connect(address, limits)

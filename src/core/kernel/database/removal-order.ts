@@ -13,7 +13,7 @@
  * counted, `set null` would write each row once more just before it goes. A key of a table to itself does not
  * count: it orders the rows of one table (areas/tenants/purge/purge-tables.ts).
  *
- * Foreign keys say everything but one thing: tables.ts names the tables that go last (`purgedLast`). docs/decisions/0165.
+ * Foreign keys say everything except which tables go last: tables.ts names those (`purgedLast`). docs/decisions/0165.
  */
 import { workspaceTables } from '../../contract/tables.ts'
 import type { Tx } from './transaction.ts'
@@ -40,7 +40,7 @@ export async function readRemovalOrder(tx: Tx): Promise<readonly string[]> {
 const goesLast = (name: string) => workspaceTables[name]?.purgedLast !== undefined
 
 /**
- * Orders the tables by rank, within a rank by name, those that go last behind all others. References to tables that
+ * Orders the tables by rank, and by name within a rank; those that go last follow all others. References to tables that
  * are not listed do not count. Throws for a circle, and for a table that goes last and refers to one that does not.
  */
 export function removalOrder(tables: readonly TableReferences[], isLast = goesLast): readonly string[] {

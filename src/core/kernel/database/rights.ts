@@ -11,11 +11,11 @@
  */
 import type { Client } from 'pg'
 
-/** Functions that write beside every policy. */
+/** Functions that write outside every policy. */
 const unwanted = `p.pronamespace = 'pg_catalog'::regnamespace
   and (p.proname like 'lo\\_%' or p.proname in ('loread', 'lowrite', 'pg_logical_emit_message'))`
 
-/** Takes them from everybody in this database, as far as the role that runs it may. Safe to repeat. */
+/** Revokes them from everybody in this database, if the role that runs it may do so. Safe to repeat. */
 export const revokeFromEverybody = `
   do $$
   declare one regprocedure;
@@ -34,17 +34,17 @@ export const revokeFromEverybody = `
 
 /** What a login may do beyond what the daemon needs. */
 export interface ExcessRights {
-  /** Of those above, as a revoke names them. */
+  /** The functions above, as a revoke names them. */
   readonly functions: readonly string[]
   /** On the database and its schemas: `temporary`, `create`, `create in public`. */
   readonly places: readonly string[]
-  /** Attributes of the role, and roles that it may become beside ours. */
+  /** Attributes of the role, and roles that it may assume besides ours. */
   readonly powers: readonly string[]
   /** Settings that were stored for the role. */
   readonly settings: readonly string[]
 }
 
-/** Reads what the login may do and need not. */
+/** Reads the rights of the login that the daemon does not need. */
 export async function readExcessRights(client: Pick<Client, 'query'>, login: string): Promise<ExcessRights> {
   const { rows } = await client.query<{ found: ExcessRights }>(
     `select jsonb_build_object(

@@ -2,16 +2,18 @@
 
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The statement that makes a transaction one workspace's. */
+/** The statement that binds a transaction to one workspace. */
 export const asTenant = (tenantId: string) => asRoleIn('svc_tenant', tenantId)
 
-/** The same for the removal of what is append-only to everybody else; for a purge alone. */
+/** The same for a purge, which alone may remove rows that are append-only for all other roles. */
 export const asPurgeOf = (tenantId: string) => asRoleIn('svc_purge', tenantId)
 
 const asRoleIn = (role: string, tenantId: string) =>
   `set local role ${role}; set local app.tenant_id = ${quotedId(tenantId)}`
 
-/** A workspace's id as a literal, for statements that take no parameter. Throws TypeError for what is no lower-case UUID. */
+/**
+ * A workspace's id as a literal, for statements without parameters. Throws TypeError unless it is a lower-case UUID.
+ */
 export function quotedId(tenantId: string): string {
   if (!uuidShape.test(tenantId)) throw new TypeError('a workspace id is a lower-case UUID')
   return `'${tenantId}'`

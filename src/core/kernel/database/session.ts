@@ -20,7 +20,7 @@ export class Session {
   over = false
   /** It ended in the middle of a copy: not even a rollback can be sent. */
   torn = false
-  /** The first failure nobody has undone; it names the cause better than what follows it. */
+  /** The first failure that was not undone; it names the cause better than later failures. */
   failure: unknown
   /** A statement was refused before it was sent. PostgreSQL does not know, so we must not commit. */
   refused = false

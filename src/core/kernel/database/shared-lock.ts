@@ -43,7 +43,7 @@ export async function holdSharedLocks(
   }
 }
 
-/** Whether anybody in this database holds the lock; asking takes no lock itself. */
+/** Whether any session in this database holds the lock; the check itself takes no lock. */
 export const isLockHeld = (address: DatabaseAddress, { lockClass, key }: LockName): Promise<boolean> =>
   withClient(address, async (client) => {
     const { rows } = await client.query<{ held: boolean }>(

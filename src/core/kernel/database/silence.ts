@@ -8,21 +8,21 @@
  * A count of n checks is a silence of more than n - 1 intervals.
  */
 
-/** Between two beats, in ms. */
+/** The time between two beats, in ms. */
 export const heartbeatMs = 250
-/** By so much the server's word that a statement took too long may come later. */
+/** How much later the server may report that a statement took too long, in ms. */
 const graceMs = 250
 
-/** The patience with a server that ends each statement after `statementMs` by itself. */
+/** The patience, in beats, with a server that ends each statement after `statementMs`. */
 export const heartbeatsOf = (statementMs: number) => Math.ceil((statementMs + graceMs) / heartbeatMs)
 
 export class Silence {
-  /** Answers that the server owes. */
+  /** How many answers are due. */
   due = 0
   private bytesHeard = 0
   private beats = 0
 
-  /** Counts one beat; answers how many have passed in silence. */
+  /** Counts one beat, and returns how many have passed in silence. */
   heartbeat(bytesRead: number): number {
     this.beats = this.due > 0 && bytesRead === this.bytesHeard ? this.beats + 1 : 0
     this.bytesHeard = bytesRead

@@ -31,7 +31,7 @@ export class Part {
   }
 }
 
-/** What one connection is asked to do. */
+/** A statement as a connection sends it. */
 export interface Statement {
   readonly text: string
   readonly values: readonly (Exclude<Value, Part> | Json)[]
@@ -48,11 +48,11 @@ const parameterLimit = 65_000
  */
 const steadyRows = 16
 
-/** A transaction's bounds are the pool's business; a rule that wrote them would leave the transaction. */
+/** Only the pool begins and ends transactions; a rule that did so would leave its transaction. */
 const transactionControl =
   /(?:^|;)\s*(?:begin|start|commit|end|rollback|abort|savepoint|release|prepare\s+transaction|set|reset|discard|listen|unlisten)\b/i
 
-/** A block of PL/pgSQL ends with `end` and may. */
+/** A block of PL/pgSQL is not checked: it may contain `end`. */
 const functionBody = /\$(\w*)\$[\s\S]*?\$\1\$/g
 
 /** Refuses text that would end the transaction or leave settings on the connection. */
@@ -149,7 +149,7 @@ export function rowsPart(list: object | readonly object[], columns: readonly str
   return new Part([...strings, ')'], values, rows.length <= steadyRows)
 }
 
-/** `($1, $2, …)` for `in`; an empty list is `(null)`, which nothing is in. */
+/** `($1, $2, …)` for `in`; an empty list becomes `(null)`, which matches nothing. */
 export function listPart(list: readonly Value[]): Part {
   if (list.length === 0) return new Part(['(null)'], [], true)
   const strings = ['(', ...Array.from({ length: list.length - 1 }, () => ', '), ')']
@@ -172,7 +172,7 @@ export function textStatement(text: string, values: readonly unknown[]): Stateme
 }
 
 function loose(value: unknown): Exclude<Value, Part> | Json {
-  if (value === undefined) return null // pg-boss leaves out what is not set
+  if (value === undefined) return null // pg-boss omits values that are not set
   if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof Uint8Array) {
     return bindable(value)
   }
@@ -190,7 +190,7 @@ function arrayText(list: readonly unknown[]): string {
 const settingOrRole =
   /^set\s+local\s+(?:role\s+[a-z_][a-z0-9_]*|[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)?\s*(?:=|to)\s*'[\w:.,+/@ -]*')$/
 
-/** Openings that were checked: one for each workspace that is at work. */
+/** Checked openings: one for each active workspace. */
 const openings = new Set<string>()
 const rememberedOpenings = 10_000
 
@@ -206,7 +206,7 @@ export function checkedOpening(text: string): string {
   if (!meant.every((part) => settingOrRole.test(part))) {
     throw new TypeError('only "set local role …" and "set local name = \'…\'" may open a transaction')
   }
-  // Whoever waits for the answer has to know of it, too.
+  // Only patience() may change limits, because the pool must know them, too.
   if (/_timeout\b/.test(text)) throw new TypeError('the limits of a transaction are changed by patience()')
   const opening = meant.join('; ')
   if (openings.size >= rememberedOpenings) openings.clear()

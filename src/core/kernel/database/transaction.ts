@@ -64,26 +64,35 @@ export interface Tx {
   json(value: unknown): Part
   /** Text with `$1 …`, for a library that brings its own SQL. Several statements only without values. */
   text<T extends readonly Row[] = Row[]>(text: string, values?: readonly unknown[]): Promise<Rows<T>>
-  /** Runs `copy (select …) to stdout` in PostgreSQL's text format, row by row; the text is the caller's, whole. Where it fails, the transaction is over and its connection ends. */
+  /**
+   * Runs `copy (select …) to stdout` in PostgreSQL's text format, row by row; the caller gives the whole text. If it
+   * fails, the transaction and its connection end.
+   */
   copyOut(text: string, take: TakeRow): Promise<void>
-  /** Runs work that may fail without failing the transaction: a throw undoes its statements and is thrown on. Not for branches that run at the same time. */
+  /**
+   * Runs work that may fail without failing the transaction: if it throws, its statements are undone, and the error is
+   * thrown on. Not for concurrent branches.
+   */
   savepoint<T>(work: () => Promise<T>): Promise<T>
   /** Changes role and workspace until the end of the transaction; the same text as a transaction's opening. */
   switch(opening: string): Promise<unknown>
-  /** Until the end of the transaction a statement may wait for a lock so many seconds, and take one more: for the server, and for us who wait for it. */
+  /**
+   * Until the end of the transaction, a statement may wait for a lock for so many seconds, and may take one second
+   * more. Sets the limits of the server and of the pool.
+   */
   patience(seconds: number): Promise<unknown>
 }
 
 export interface TransactionOptions {
   readonly readOnly?: boolean
   readonly isolation?: 'repeatable read'
-  /** Under whose name it waits for a connection (turns.ts): a workspace's id, or what else takes turns with them. */
+  /** The lane in which it waits for a connection (turns.ts): a workspace's id, or another name. */
   readonly lane?: string
-  /** Somebody waits for the answer: while the server is silent, that has an end for the transaction as a whole. */
+  /** A caller waits for the answer, so the silence of the server is limited for the whole transaction. */
   readonly answersCaller?: boolean
 }
 
-/** Runs work in one transaction on a connection nobody else uses meanwhile. The text of `opening` was checked. */
+/** Runs work in one transaction on a connection that nothing else uses. The text of `opening` was checked. */
 export async function runTransaction<T>(
   connection: Connection,
   opening: string,
@@ -186,7 +195,7 @@ async function copied(session: Session, text: string, take: TakeRow): Promise<vo
     await session.connection.copyOut(text, take)
   } catch (error) {
     session.failure ??= error
-    // The server may go on sending, and nobody would take it.
+    // The server may still send rows, and nothing would read them.
     session.torn = true
     session.over = true
     throw session.failure
@@ -197,11 +206,11 @@ async function savepoint<T>(session: Session, work: () => Promise<T>): Promise<T
   const name = session.nextName()
   const { failure, refused } = session
   const begun = session.command(`savepoint ${name}`)
-  if (session.over) await begun // a handle that was kept: rejects
+  if (session.over) await begun // a handle that is used too late: rejects
   try {
     const result = await work()
     const released = session.command(`release savepoint ${name}`)
-    // Waited for only when something has failed: otherwise it travels with what comes next.
+    // Awaited only after a failure; otherwise it is sent with the next statement.
     if (session.over || session.failure !== failure) await released
     return result
   } catch (error) {

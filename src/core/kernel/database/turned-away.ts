@@ -6,14 +6,14 @@
  * At most a thousand refusals are delayed; further ones are sent at once.
  */
 
-/** As Retry-After says. */
+/** The same time as in Retry-After. */
 const laterMs = 1_000
 const keptAtMost = 1_000
 
 export class TurnedAway {
   private kept = 0
 
-  /** Calls `tell` a second later, or now where nobody waits for an answer or too many do. */
+  /** Calls `tell` a second later, or at once if no caller waits for the answer or too many refusals are delayed. */
   tell(tell: () => void, answersCaller: boolean): void {
     if (!answersCaller || this.kept >= keptAtMost) {
       tell()

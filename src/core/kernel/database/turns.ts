@@ -28,18 +28,18 @@ export interface Lane<W> {
   readonly waiting: W[]
 }
 
-/** Lanes at rest that are remembered: making one anew costs less than a look-up. */
+/** How many idle lanes are kept; making a new one costs less than a look-up. */
 const remembered = 1_000
-/** How long after somebody had to wait for another lane. */
+/** How long the pool counts as crowded after a caller had to wait for another lane. */
 const crowdedMs = 1_000
-/** So many full lanes fit in. */
+/** The bound on all waiting transactions, in full lanes. */
 const fullLanes = 5
 
 export class Turns<W> {
   private readonly share: number
   private readonly perLane: number
   private readonly lanes = new Map<string, Lane<W>>()
-  /** Those where somebody waits, in the order of their turns. */
+  /** Lanes with waiting transactions, in the order of their turns. */
   private readonly queue = new Set<Lane<W>>()
   private count = 0
   private crowdedUntil = 0
@@ -49,12 +49,12 @@ export class Turns<W> {
     this.perLane = perLane
   }
 
-  /** How many wait, in all. */
+  /** How many transactions wait, in all lanes. */
   get waiting(): number {
     return this.count
   }
 
-  /** In how many lanes somebody waits. */
+  /** How many lanes have waiting transactions. */
   get waitingLanes(): number {
     return this.queue.size
   }
@@ -74,8 +74,9 @@ export class Turns<W> {
   }
 
   /**
-   * Lets it wait at the end of its lane; a caller that waits for other lanes makes the house crowded. Answers who has to leave for that: nobody, the newcomer
-   * itself where its lane is full or the longest, or the newest of the longest.
+   * Adds a transaction to the end of its lane. A caller that waits for other lanes makes the pool crowded. Returns the
+   * transaction that must leave for it: none, the newcomer itself if its lane is full or the longest, or the newest of
+   * the longest lane.
    */
   enter(lane: Lane<W>, newcomer: W, isCaller: boolean): W | undefined {
     if (isCaller && lane.held < this.share) this.crowdedUntil = performance.now() + crowdedMs
@@ -93,7 +94,7 @@ export class Turns<W> {
     return leaving
   }
 
-  /** Answers whether it waited still. */
+  /** Removes a waiting transaction. Answers whether it was still waiting. */
   leave(lane: Lane<W>, waiter: W): boolean {
     const place = lane.waiting.indexOf(waiter)
     if (place === -1) return false
@@ -103,20 +104,20 @@ export class Turns<W> {
     return true
   }
 
-  /** Whose turn it is; a connection counts as held by that lane from now on. */
+  /** The transaction whose turn it is; its lane holds a connection from now on. */
   next(): W | undefined {
     const lane = this.count === 0 ? undefined : this.nextLane()
     const waiter = lane?.waiting.shift()
     if (lane === undefined || waiter === undefined) return undefined
     this.count -= 1
-    // At the end of the queue, if it waits on.
+    // To the end of the queue, if transactions still wait in it.
     this.queue.delete(lane)
     if (lane.waiting.length > 0) this.queue.add(lane)
     lane.held += 1
     return waiter
   }
 
-  /** At most three lanes can hold a third, so the look is short. */
+  /** At most three lanes can hold a third, so the search is short. */
   private nextLane(): Lane<W> | undefined {
     for (const lane of this.queue) if (lane.held < this.share) return lane
     const [first] = this.isCrowded() ? [] : this.queue

@@ -45,13 +45,13 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** Two transactions met and one has to go again: serialization failure or deadlock. */
+/** Two transactions collided, and one must run again: serialization failure or deadlock. */
 export function isCollision(error: unknown): boolean {
   const code = codeOf(error)
   return code === '40001' || code === '40P01'
 }
 
-/** The error as callers should see it: `DatabaseUnavailable` where that is what it means, itself otherwise. */
+/** The error for callers: `DatabaseUnavailable` if it means that, otherwise itself. */
 export function translated(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable) return error
   const code = codeOf(error)

@@ -47,13 +47,13 @@ const ipv6Reserved = blocks(
   '3fff::/20', // documentation
 )
 
-/** Where machines in a cloud ask for their own credentials. Nothing releases these. */
+/** Services that give cloud machines their own credentials. No setting allows them. */
 const metadata = blocks(
   '169.254.0.0/16',
   'fe80::/10',
   'fd00:ec2::/32', // Amazon, over IPv6
   '100.100.100.200/32', // Alibaba
-  '168.63.129.16/32', // Azure; routed like any other address, and answered by the host alone
+  '168.63.129.16/32', // Azure; routed like any other address, but only the host answers
   '192.0.0.192/32', // Oracle
 )
 
@@ -91,7 +91,7 @@ export function isReleased(text: string, released: readonly Block[]): boolean {
   return address !== undefined && !isMetadata(address) && isIn(address, released)
 }
 
-/** Whether an address answers for machines' own credentials, in whatever form it is written. */
+/** Whether an address is that of a metadata service, in any notation. An unreadable address counts as one. */
 export function isMetadataAddress(text: string): boolean {
   const address = readAddress(text)
   return address === undefined || isMetadata(address)
@@ -106,7 +106,7 @@ function isMetadata(address: Address): boolean {
   )
 }
 
-/** Only the canonical forms: `new URL()` and the resolver write no other, and shorthand is read in many ways. */
+/** Reads only the canonical forms: `new URL()` and the resolver write no others, and shorthand has several readings. */
 function readAddress(text: string): Address | undefined {
   const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text
   if (bare.includes('%')) return undefined // a zone: link-local
@@ -117,7 +117,7 @@ function readAddress(text: string): Address | undefined {
 /** Whether a URL's or a configuration's host is an address, and so needs no resolver. */
 export const isAddress = (host: string) => readAddress(host) !== undefined
 
-/** The block a text names, a lone address being a block of one; undefined when it is neither. */
+/** The block that a text names; a single address is a block of one. Undefined when it is neither. */
 export function readBlock(text: string): Block | undefined {
   const bare = text.replace(/^\[|\]/g, '')
   const [address, bits] = bare.split('/')

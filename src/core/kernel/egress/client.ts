@@ -33,7 +33,7 @@ export interface Egress {
   vet(host: string, port: number): Promise<readonly string[]>
   /** A request to a vetted address; a redirect rejects. `deadlineMs` (15,000) bounds all of it, the body included. */
   fetch(url: string | URL, init?: RequestInit & { readonly deadlineMs?: number }): Promise<Response>
-  /** One POST with its flight recorded; whatever goes wrong is the answer (post.ts). */
+  /** One POST with its trace. Never rejects: a failure is part of the result (post.ts). */
   readonly post: WebhookClient['post']
   /** A raw connection to a vetted address, for protocols that are not HTTP. */
   connect(host: string, port: number): Promise<Socket>
@@ -77,7 +77,7 @@ export function openEgress(options: GuardOptions & { readonly bounds?: Bounds })
   }
 }
 
-/** An agent whose connections go to vetted addresses only, whatever the name answers when it connects. */
+/** An agent that connects only to vetted addresses, whatever the name resolves to by then. */
 function agentOf(guard: Guard): Agent {
   return new Agent({
     connections: 8,
@@ -104,13 +104,13 @@ function agentOf(guard: Guard): Agent {
   })
 }
 
-/** An answer came in a coding, although none was asked for. */
+/** An answer came in a content coding, although none was requested. */
 class AnswerEncoded extends Error {
   override readonly name = 'AnswerEncoded'
   readonly code = 'ANSWER_ENCODED'
 }
 
-/** fetch decompresses whatever says that it is compressed, so such an answer ends at its head. */
+/** fetch decompresses every answer that says it is compressed, so such an answer is ended at its headers. */
 const plainAnswersOnly: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
   dispatch(options, {
     onRequestStart: (...given) => handler.onRequestStart?.(...given),
@@ -126,7 +126,7 @@ const plainAnswersOnly: Dispatcher.DispatcherComposeInterceptor = (dispatch) => 
     onResponseError: (...given) => handler.onResponseError?.(...given),
   })
 
-/** A resolver that knows one answer. */
+/** A resolver with one fixed answer. */
 function answering(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_name, options, done) => {
@@ -167,7 +167,7 @@ function dialOne(address: string, port: number): Promise<Socket> {
   })
 }
 
-/** fetch hides what happened under its own TypeError. */
+/** fetch hides the cause under its own TypeError. */
 function refusalIn(error: unknown): EgressRefused | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof EgressRefused) return cause
   return undefined

@@ -18,7 +18,7 @@ import { networkInterfaces } from 'node:os'
 import type { DatabaseAddress } from '../database/address.ts'
 import { type Block, isAddress, isGlobal, isMetadataAddress, isReleased, readBlock } from './addresses.ts'
 
-/** The guard lets nothing through to there. */
+/** The guard allows no connection to the target. */
 export class EgressRefused extends Error {
   override readonly name = 'EgressRefused'
   readonly code = 'EGRESS_REFUSED'
@@ -29,7 +29,7 @@ export class EgressRefused extends Error {
 
 /** What `SVC_EGRESS_ALLOW` releases. */
 export interface Release {
-  /** Names, in lower case: whatever they resolve to, but for metadata services. */
+  /** Names, in lower case: allowed at every address except those of metadata services. */
   readonly names: ReadonlySet<string>
   readonly blocks: readonly Block[]
   /** `host:port`, the only way to release an endpoint of this installation itself. */
@@ -46,20 +46,20 @@ export interface GuardOptions {
   readonly resolve?: Resolve
 }
 
-/** What the guard found out about a host, for the record: `addresses` is empty where the rule is `refused`. */
+/** What the guard found out about a host, for the trace; `addresses` is empty where the rule is `refused`. */
 export interface Inspection {
-  /** Everything that the name answered, or the address itself. */
+  /** All addresses that the name resolved to, or the address itself. */
   readonly answers: readonly string[]
-  /** Those that may be connected to. */
+  /** The addresses that may be connected to. */
   readonly addresses: readonly string[]
-  /** All are routed on the internet; the operator released them; no. */
+  /** `global`: every address is public. `released`: allowed by the operator. `refused`: otherwise. */
   readonly rule: 'global' | 'released' | 'refused'
 }
 
 export interface Guard {
   /** Reads a URL's form: scheme, credentials, port, host. Throws EgressRefused. Resolves nothing. */
   readUrl(text: string): URL
-  /** The verdict on a host and what it rests on, resolved now. Throws what the resolver throws. */
+  /** The decision on a host and its reasons; the name is resolved now. Throws what the resolver throws. */
   inspect(host: string, port: number): Promise<Inspection>
   /** The addresses of a host that may be connected to, resolved now. Throws EgressRefused, or what the resolver throws. */
   vet(host: string, port: number): Promise<readonly string[]>
@@ -83,14 +83,17 @@ const resolveOutside: Resolve = async (name) => {
   return answers
 }
 
-/** The name is there and has no address of that family, or is not there at all. */
+/** The name exists without an address of that family, or does not exist. */
 const isEmpty = (error: unknown) => ['ENODATA', 'ENOTFOUND'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 /** Names that are resolved inside a network only, or mean this machine. */
 const innerName =
   /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa|test|invalid|onion|arpa)$/
 
-/** Reads `SVC_EGRESS_ALLOW`: names, `host:port`, addresses and blocks, separated by commas. Answers the first part that is none of these. */
+/**
+ * Reads `SVC_EGRESS_ALLOW`: names, `host:port`, addresses and blocks, separated by commas. Answers the first invalid
+ * part.
+ */
 export function readRelease(text: string): Release | { readonly fault: string } {
   const names = new Set<string>()
   const released: Block[] = []
@@ -108,7 +111,7 @@ export function readRelease(text: string): Release | { readonly fault: string } 
 
 export const nothingReleased: Release = { names: new Set(), blocks: [], endpoints: new Set() }
 
-/** The endpoints an installation must not be made to call: its API, and its database. */
+/** The endpoints that an installation must never call: its own API and its own database. */
 export const ownEndpoints = (api: { host: string; port: number }, database: DatabaseAddress) => [
   { host: api.host, port: api.port },
   { host: database.host.startsWith('/') ? 'localhost' : database.host, port: database.port },
@@ -179,7 +182,10 @@ const plainHost = (host: string) =>
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')
-/** A host that did not come in a URL may be an address all the same: `127.1`, `0x7f.1` and `2130706433` are, to whoever connects. */
+/**
+ * A host outside a URL may be an address in another notation: operating systems read `127.1`, `0x7f.1` and `2130706433`
+ * as addresses.
+ */
 function meantHost(written: string): string {
   const host = plainHost(written)
   const address = URL.canParse(`http://${hostInUrl(host)}/`) ? hostOf(new URL(`http://${hostInUrl(host)}/`)) : host
@@ -188,18 +194,18 @@ function meantHost(written: string): string {
 const hostInUrl = (host: string) => (host.includes(':') ? `[${host}]` : host)
 const hostOf = ({ hostname }: URL) => plainHost(hostname)
 
-/** The port a URL means, by its scheme where it names none. */
+/** The port of a URL; the default of its scheme if it names none. */
 export const portOf = ({ port, protocol }: URL) => (port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port))
 
 /** One label, a name of inner networks, or not a name at all. */
 const isInner = (host: string) =>
   innerName.test(host) || !/^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)+$/.test(host)
 
-/** Plain http goes only where the operator has named the host. */
+/** Plain http is allowed only to hosts that the operator has named. */
 const mayBePlain = ({ names, blocks, endpoints }: Release, host: string, port: number) =>
   names.has(host) || endpoints.has(`${hostInUrl(host)}:${port}`) || (isAddress(host) && isReleased(host, blocks))
 
-/** Whether an address and port are this installation's own, however they were reached. */
+/** Whether an address and port belong to this installation, under any name. */
 async function isOwn(
   own: GuardOptions['own'],
   addresses: readonly string[],

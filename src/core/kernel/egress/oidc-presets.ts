@@ -1,5 +1,6 @@
 /**
- * Well-known providers, by issuer: their kind, whom they admit, and which addresses they confirm.
+ * Well-known providers, by issuer: their kind, who can have an account there, and which addresses
+ * they confirm.
  *
  * A kind belongs to its issuer: a provider with another issuer cannot have it, and a provider
  * with this issuer can have no other. Anybody can have an account at a public provider, so
@@ -20,19 +21,19 @@ import type { Claims } from './oidc.ts'
 export interface Preset {
   readonly kind: Exclude<ProviderKind, 'GENERIC'>
   readonly displayName: string
-  /** How an issuer of it is written, for people. */
+  /** The form of its issuers, for people. */
   readonly issuer: string
   readonly isIssuer: RegExp
   /** Issuers where anybody can have an account. */
   readonly isPublic: RegExp
-  /** Issuers that stand for many, each of which signs as itself. */
+  /** Issuers that stand for many directories, each of which signs as its own issuer. */
   readonly isMany?: RegExp
   /** The claim that names the organisation. */
   readonly directoryClaim: string
   readonly vouches: (claims: Claims, provider: Trusted) => boolean
 }
 
-/** What of a provider's configuration says whom we believe. */
+/** The part of a provider's configuration that decides which claims are believed. */
 export interface Trusted {
   readonly issuer: string
   readonly allowed_directories: readonly string[]
@@ -87,7 +88,7 @@ const bare = (issuer: string) => issuer.replace(/\/$/, '')
 export const presetOf = (presets: readonly Preset[], issuer: string): Preset | undefined =>
   presets.find(({ isIssuer }) => isIssuer.test(bare(issuer)))
 
-/** Whether having an account there says nothing about who somebody is. Named organisations make it theirs. */
+/** Whether anybody can have an account there, so that an account proves nothing. False if organisations are named. */
 export function isPublicProvider(presets: readonly Preset[], { issuer, allowed_directories }: Trusted): boolean {
   const preset = presetOf(presets, issuer)
   if (preset) return preset.isPublic.test(bare(issuer)) && allowed_directories.length === 0

@@ -31,18 +31,18 @@ import type { Response as Answer } from 'undici'
 import type { Egress } from './client.ts'
 import { EgressRefused, portOf } from './guard.ts'
 
-/** As whom we come to which issuer. */
+/** Our registration as a client of an issuer. */
 export interface OidcClient {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string | undefined
-  /** One configuration stands for the issuers of many directories, each of which signs as itself. */
+  /** One configuration stands for many directories, each of which signs as its own issuer. */
   readonly manyIssuers: boolean
   /** How long each of its answers may take, in ms. */
   readonly answerMs: number
 }
 
-/** What the three values that bind a sign-in to one browser are. */
+/** The three values that bind a sign-in to one browser. */
 export interface Binding {
   readonly state: string
   readonly nonce: string
@@ -59,7 +59,7 @@ export interface Brought {
 
 export type Claims = Readonly<Record<string, unknown>> & { readonly iss: string; readonly sub: string }
 
-/** The provider did not answer, or not as one. */
+/** The provider did not answer, or not correctly. */
 class OidcFailure extends Error {
   override readonly name = 'OidcFailure'
   readonly reason: OidcReason
@@ -72,7 +72,7 @@ type OidcReason = 'unreachable' | 'timeout' | 'too_large' | 'issuer' | 'metadata
 
 const answerBytes = 256 * 1024
 const metadataMs = 300_000
-/** A provider that is away is asked this often, however many begin to sign in through it. */
+/** How long a failed provider is not called again, however many sign-ins begin. */
 const failureMs = 5_000
 const mostDocuments = 1000
 
@@ -135,7 +135,7 @@ export async function redeem(
 const isMeantForUs = ({ azp, sub }: { readonly azp?: unknown; readonly sub: string }, clientId: string) =>
   (azp === undefined || azp === clientId) && sub.length >= 1 && sub.length <= 255 && isStorable(sub)
 
-/** What the database can hold as text. */
+/** Whether the database can store it as text. */
 const isStorable = (text: string) => text.isWellFormed() && !text.includes('\u0000')
 
 async function configured(egress: Egress, client: OidcClient): Promise<Configuration> {
@@ -157,7 +157,9 @@ async function configured(egress: Egress, client: OidcClient): Promise<Configura
   return configuration
 }
 
-/** By the header where the provider takes it, which is what is assumed where it does not say. */
+/**
+ * Sends the secret in the header, unless the provider accepts only the body. The header is the default of the standard.
+ */
 function authentication(secret: string | undefined): ClientAuth {
   if (secret === undefined) return None()
   return (server, ...rest) => {
@@ -167,7 +169,9 @@ function authentication(secret: string | undefined): ClientAuth {
   }
 }
 
-/** What the daemon itself will call must be callable now. A name that cannot be looked up at this moment is vetted again at every use. */
+/**
+ * Vets the endpoints that the daemon itself will call. A name that cannot be resolved now is vetted again at every use.
+ */
 async function vetEndpoints(egress: Egress, configuration: Configuration): Promise<void> {
   const { token_endpoint, jwks_uri, userinfo_endpoint } = configuration.serverMetadata()
   for (const endpoint of [token_endpoint, jwks_uri, userinfo_endpoint]) {
@@ -179,7 +183,7 @@ async function vetEndpoints(egress: Egress, configuration: Configuration): Promi
   }
 }
 
-/** What came of reading a provider's metadata: its bytes, or why there are none. */
+/** The answer with a provider's metadata, or the reason why there is none. */
 type Document = Promise<{ readonly status: number; readonly headers: Headers; readonly bytes: Buffer }>
 
 /**
@@ -243,7 +247,7 @@ async function readAtMost(answer: Answer, most: number): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** A failure under the library's own errors, as ours: the guard's refusal, our limits, the network, or else `what`. */
+/** Turns an error of the library into ours: the guard's refusal, our limits, the network, or else `what`. */
 async function told<T>(work: Promise<T>, what: 'metadata' | 'refused' = 'refused'): Promise<T> {
   try {
     return await work

@@ -45,13 +45,13 @@ export interface Trace {
 }
 
 export interface Posted {
-  /** The target's status; null where it gave none. */
+  /** The target's status; null without an answer. */
   readonly status: number | null
   readonly failure: PostFailure | null
   /** The first 4,096 bytes of the answer; null where there was none. */
   readonly body: Buffer | null
   readonly retryAfter: string | undefined
-  /** The answer was read to its end, and was no longer than is read. */
+  /** Whether the answer was read to its end, within the limit. */
   readonly isWhole: boolean
   readonly durationMs: number
   readonly trace: Trace
@@ -66,7 +66,7 @@ export interface Post {
 }
 
 export interface WebhookClient {
-  /** Never rejects: whatever goes wrong is the answer. */
+  /** Never rejects: a failure is part of the result. */
   post(wanted: Post): Promise<Posted>
   close(): Promise<void>
 }
@@ -81,11 +81,14 @@ const productBounds: Bounds = { connectMs: 5_000, deadlineMs: 15_000 }
 
 const keptBytes = 4_096
 const readBytes = 65_536
-/** Idle lines to one origin, which many webhooks may share, and to all; how long one may serve before its name is asked anew. */
+/**
+ * Limits of idle connections: to one origin, which many webhooks may share; to all origins; and the age at which the
+ * name is resolved again.
+ */
 const idlePerOrigin = 256
 const idleAtMost = 512
 const connectionLifeMs = 5 * 60_000
-/** URLs whose form was read already: the same few targets are called over and over. */
+/** How many checked URLs are kept: the same few targets are called again and again. */
 const readUrls = 1_000
 
 export function openWebhookClient(guard: Guard, { connectMs, deadlineMs }: Bounds = productBounds): WebhookClient {
@@ -119,7 +122,7 @@ export function openWebhookClient(guard: Guard, { connectMs, deadlineMs }: Bound
   }
 }
 
-/** Sends over a line, which is kept for the next if the target leaves it open. */
+/** Sends over a connection, and keeps it for the next request if the target leaves it open. */
 async function carry(
   connectionFor: () => TargetConnection,
   idle: IdleLines,
@@ -158,7 +161,7 @@ function traceOf(url: URL, approach: Approach, reused: boolean, { waitMs, readMs
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100
 
-/** A target whose very form the guard refuses, since it was stored. */
+/** The result for a target whose form the guard has come to refuse since it was stored. */
 function refusedByForm(text: string, durationMs: number): Posted {
   const url = URL.parse(text)
   const phases_ms = { dns: null, connect: null, tls: null, wait: null, read: null }
@@ -181,13 +184,13 @@ function refusedByForm(text: string, durationMs: number): Posted {
   }
 }
 
-/** One request on one line. */
+/** One request on one connection. */
 class Exchange {
   waitMs: number | null = null
   readMs: number | null = null
   private status: number | null = null
   private retryAfter: string | undefined
-  /** Read to its end: the line may serve another. */
+  /** The answer was read to its end, so the connection may serve another request. */
   private isWhole = false
   private readonly kept = new Kept()
   private read = 0
@@ -233,7 +236,7 @@ class Exchange {
     }
   }
 
-  /** Once there is a status it decides, however the rest went. */
+  /** A status decides the result, whatever happens to the rest of the answer. */
   private verdict(failure: PostFailure | null): PostFailure | null {
     if (this.status === null || failure === 'interrupted') return failure
     if (this.status >= 200 && this.status < 300) return null
@@ -302,7 +305,7 @@ function failureOf(error: unknown): PostFailure {
   return 'connection.closed'
 }
 
-/** Lines that nobody uses at the moment, by origin; the one used last is taken first. */
+/** Idle connections, by origin; the one used last is taken first. */
 class IdleLines {
   private readonly byOrigin = new Map<string, TargetConnection[]>()
   private count = 0

@@ -20,7 +20,7 @@ export interface SftpAddress {
   readonly hostKey: Buffer
 }
 
-/** Another key than the one that was registered: another server, or somebody in between. */
+/** The host key is not the registered one: another server, or an attacker in between. */
 export class HostKeyChanged extends Error {
   override readonly name = 'HostKeyChanged'
 }
@@ -28,9 +28,9 @@ export class HostKeyChanged extends Error {
 /** A connection that is signed in. */
 export interface SftpConnection {
   readonly client: Client
-  /** The protocol beneath the client: for what the client does without a bound. */
+  /** The protocol below the client, for operations that the client does without a limit. */
   readonly requests: Awaited<ReturnType<Client['connect']>>
-  /** Takes leave, and cuts the connection where the server does not let go. Whatever waits for an answer fails. */
+  /** Ends the session, and destroys the connection if the server does not end it. Waiting requests fail. */
   close(): Promise<void>
 }
 

@@ -25,7 +25,7 @@ export class NotConnected extends Error {
   }
 }
 
-/** How the connection came about; milliseconds. What was not reached is null. */
+/** How the connection was opened; times in milliseconds. Null for a phase that was not reached. */
 export interface Approach {
   answers: readonly string[]
   address: string | null
@@ -39,7 +39,7 @@ export interface Approach {
 export interface TargetConnection {
   readonly client: Client
   readonly openedAt: number
-  /** Of the connection in use; a new one when the target had closed it. */
+  /** The approach of the current connection, which is a new one if the target had closed the last. */
   approach(): Approach
   /** How many connections were made or tried so far. */
   dials(): number

@@ -31,7 +31,7 @@ import { decrypt, encrypt, lengthPrefixed } from '../sealing/sealing.ts'
 import { makeFolder } from '../values/folder.ts'
 import { ifThere } from '../values/if-there.ts'
 
-/** The ledger cannot be written: what owes something must not be done. */
+/** The ledger cannot be written, so an action with an obligation must not happen. */
 export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable'
 }
@@ -40,7 +40,7 @@ export interface Entry<Act = Obligation | Note> {
   readonly seq: number
   readonly at: string
   readonly act: Act
-  /** No other line of any ledger has it. */
+  /** Unique among the lines of all ledgers. */
   readonly mac: string
 }
 
@@ -48,12 +48,12 @@ export interface LedgerContents {
   readonly installationId: string | undefined
   /** The obligations whose transaction is not known to have failed, oldest first. */
   readonly obligations: readonly (Entry<Obligation> & { readonly isSettled: boolean })[]
-  /** The macs of those whose transaction is known to have failed: a copy may not have heard of it. */
+  /** The macs of obligations whose transaction is known to have failed; a copy of the ledger may lack that fact. */
   readonly voided: ReadonlySet<string>
-  /** The mac of its first line, and the number of its last that is believed; undefined for an empty one. */
+  /** The mac of the first line, and the number of the last trusted line. No mac in an empty ledger. */
   readonly lineage: string | undefined
   readonly last: number
-  /** The line from which on nothing is believed, and why; undefined for a whole ledger. */
+  /** The first line that is not trusted, and why; undefined for an intact ledger. */
   readonly fault: string | undefined
 }
 
@@ -61,7 +61,7 @@ export interface Ledger {
   readonly file: string
   /** Puts the acts on the disk and answers their numbers. Throws LedgerUnavailable. */
   append(acts: readonly Obligation[]): Promise<readonly number[]>
-  /** Says what became of them. A failure leaves them unsettled, which is safe. */
+  /** Records their outcome. A failure leaves them unsettled, which is safe. */
   settle(of: readonly number[], outcome: 'done' | 'void'): Promise<void>
 }
 
@@ -78,7 +78,7 @@ const tailBytes = 64 * 1024
 const purpose = 'svc/ledger/v1'
 const reasonPurpose = 'svc/ledger-reason/v1'
 
-/** A line is never written anew: what verifies it outlives the key it was written under. */
+/** A line is never rewritten, so its derived keys outlive the key under which it was written. */
 export const ledgerPurposes = [purpose, reasonPurpose]
 
 /** A ledger at a path; the file is made with its first line. `installationId` is asked for then. */
@@ -155,7 +155,7 @@ async function appendTo(
   }
 }
 
-/** A disk that fills up takes the first part of a write and says nothing until the next. */
+/** A disk that fills up takes the first part of a write, and reports an error only at the next write. */
 async function writeWhole(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let at = 0; at < bytes.length; )
     at += (await handle.write(bytes, at, bytes.length - at, position + at)).bytesWritten
@@ -181,7 +181,7 @@ const sealReason = (keyring: Keyring, key: string, id: string, reason: string) =
 const openReason = (keyring: Keyring, key: string, id: string, sealed: string) =>
   decrypt(reasonKey(keyring, key), Buffer.from(sealed, 'base64url'), reasonContext(id)).toString('utf8')
 
-/** Reads and verifies a ledger; a file that is not there is an empty one. What follows a fault is not believed. */
+/** Reads and verifies a ledger; a missing file is an empty ledger. Lines after a fault are not trusted. */
 export async function readLedger(file: string, keyring: Keyring): Promise<LedgerContents> {
   const text = (await ifThere(readFile(file, 'utf8'))) ?? ''
   const lines = text
@@ -220,13 +220,13 @@ export async function readLedger(file: string, keyring: Keyring): Promise<Ledger
   return contents()
 }
 
-/** The line before one, as the chain knows it. */
+/** The end of the chain before a line. */
 export interface ChainEnd {
   readonly seq: number
   readonly mac: string
 }
 
-/** What stands before the first line. */
+/** The end of the chain before the first line. */
 export const noLine: ChainEnd = { seq: 0, mac: noMac }
 
 const Body = z.looseObject(Line.omit({ mac: true }).shape)

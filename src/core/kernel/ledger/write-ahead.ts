@@ -30,7 +30,7 @@ export class WriteAhead {
     this.lines = await this.ledger.append(obligations)
   }
 
-  /** Says what became of this attempt's lines, where it has any. */
+  /** Records the outcome of this attempt's lines, if it has any. */
   async settle(outcome: 'done' | 'void'): Promise<void> {
     const { lines } = this
     if (lines.length === 0) return

@@ -39,7 +39,7 @@ export const writeCloudEvent = ({ id, type, tenantId, subject, time, actor, data
     data,
   })
 
-/** The example of a type as a whole event, of nobody's. */
+/** The example of a type as a whole event, with invented ids. */
 export const exampleOf = (type: string, event: Pick<EventDeclaration, 'subject' | 'example'>): string =>
   writeCloudEvent({
     id: exampleId(99),

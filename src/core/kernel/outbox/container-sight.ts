@@ -9,15 +9,18 @@ import type { Tx } from '../database/transaction.ts'
 
 type Writer = Pick<Tx, 'part'>
 
-/** The container `c` of an id, and the hub `h` that holds it: what the questions here and `isSeen` are asked of. */
+/** The container `c` of an id, and the hub `h` that holds it. The conditions below and `isSeen` use both. */
 export const joinContainer = (tx: Writer, tenantId: Part, containerId: Part): Part => tx.part`
   left join container c on c.tenant_id = ${tenantId} and c.id = ${containerId}
   left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id`
 
-/** Whether the container `c`, with its hub `h`, is open to everybody who has a role on the workspace. Null where there is none. */
+/**
+ * Whether the container `c`, with its hub `h`, is open to everybody with a role on the workspace. Null without a
+ * container.
+ */
 export const isOpen = (tx: Writer): Part => tx.part`not (c.is_private or coalesce(h.is_private, false))`
 
-/** Whether an account may see the container `c`, with its hub `h`, although it is private. An OWNER sees also what is no more. */
+/** Whether an account may see the private container `c`, with its hub `h`. An OWNER also sees removed ones. */
 export const isLetIn = (tx: Writer, tenantId: Part, accountId: Part): Part => tx.part`exists (
   select from membership m join account a on a.tenant_id = m.tenant_id and a.id = m.account_id and a.state = 'ACTIVE'
   where m.tenant_id = ${tenantId} and m.account_id = ${accountId}

@@ -1,8 +1,8 @@
 /**
  * The writing side of events: from what a rule emits to the row of the outbox.
  *
- * What may be emitted is the catalog's (contract/event-catalog.ts); how it is written is
- * kernel/outbox/cloud-event.ts's. Spec: Events; decisions 5.
+ * The catalog decides what may be emitted (contract/event-catalog.ts); kernel/outbox/cloud-event.ts
+ * writes the text. Spec: Events; decisions 5.
  */
 
 import { type EventData, type EventDeclaration, subjectOf, typeOf } from '../../contract/event.ts'
@@ -18,12 +18,12 @@ export interface EventRow {
   readonly id: string
   readonly type: string
   readonly occurred_at: string
-  /** Whose people may be told of it; null: an event of the whole workspace. */
+  /** The container whose people may be told of it; null: an event of the whole workspace. */
   readonly container_id: string | null
   readonly body: string
 }
 
-/** The outbox row of an event of one workspace. What its schema does not name is dropped, as from an answer. */
+/** The outbox row of an event of one workspace. Members that its schema lacks are dropped, as in an answer. */
 export function eventRow(namespace: string, tenantId: string, actor: Actor, at: Date, event: NewEvent): EventRow {
   const id = newId()
   const type = typeOf(namespace, event.name)

@@ -15,12 +15,17 @@ import type { Tx } from '../database/transaction.ts'
 import { isLetIn, isOpen, joinContainer } from './container-sight.ts'
 import type { EventRow } from './event-row.ts'
 
-/** The channel that says where something has become due: `<workspace> <webhook> <webhook> …`. */
+/** The channel that names webhooks at which something has become due: `<workspace> <webhook> <webhook> …`. */
 export const dueChannel = 'svc_deliveries'
-/** Webhooks that one notification names: 8,000 bytes are the most it can carry. One that is full is followed by another. */
+/**
+ * How many webhooks one notification names; it can carry 8,000 bytes at most. Further webhooks follow in the next one.
+ */
 export const perNotification = 200
 
-/** Writes events of one workspace and what they mean for its webhooks. `waitSeconds` is the ladder's first rung. */
+/**
+ * Writes events of one workspace, with deliveries and notifications for its webhooks. `waitSeconds` is the ladder's
+ * first rung.
+ */
 export function writeEvents(tx: Tx, rows: readonly EventRow[], waitSeconds: number): Promise<unknown> {
   const tenantId = tx.part`e.tenant_id`
   return tx`
@@ -40,6 +45,6 @@ export function writeEvents(tx: Tx, rows: readonly EventRow[], waitSeconds: numb
     select pg_notify(${dueChannel}, tenant_id || ' ' || string_agg(webhook_id::text, ' ')) from told group by tenant_id, nth order by nth`
 }
 
-/** Says, with the commit, that a webhook has something due. */
+/** Notifies, with the commit, that a webhook has something due. */
 export const notifyDue = (tx: Tx, tenantId: string, webhookId: string): Promise<unknown> =>
   tx`select pg_notify(${dueChannel}, ${`${tenantId} ${webhookId}`})`

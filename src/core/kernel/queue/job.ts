@@ -13,8 +13,8 @@ export interface Job<Payload = unknown> {
   readonly retryLimit: number
   /** How long the queue waits before it runs it again, doubled with each failure; absent: not at all. */
   readonly retryDelaySeconds?: number
-  /** What the doubling ends at. */
+  /** The delay at which the doubling ends. */
   readonly longestRetryDelaySeconds?: number
-  /** How long one may take before the queue gives it up; 900 s where absent. */
+  /** How long a run may take before the queue abandons it; 900 s where absent. */
   readonly longestSeconds?: number
 }

@@ -76,7 +76,10 @@ export function openQueue(address: DatabaseAddress, works: boolean, onError: (er
   }
 }
 
-/** pg-boss waits between half and all of the doubled delay, so that what failed together does not come back together. */
+/**
+ * pg-boss waits between half and all of the doubled delay, so that jobs which failed together do not run again
+ * together.
+ */
 const backoffOf = ({ retryDelaySeconds, longestRetryDelaySeconds }: Job) =>
   retryDelaySeconds === undefined
     ? {}
@@ -86,7 +89,9 @@ const backoffOf = ({ retryDelaySeconds, longestRetryDelaySeconds }: Job) =>
         ...(longestRetryDelaySeconds === undefined ? {} : { retryDelayMax: longestRetryDelaySeconds }),
       }
 
-/** Whoever queues the first job of a process waits for its connection; a worker's clean-up may take long. */
+/**
+ * The first job of a process waits for its connection, so the limits are short; the clean-up of a worker may take long.
+ */
 const limitsOf = (works: boolean) => ({
   ...keepAlive,
   connectionTimeoutMillis: 2_000,

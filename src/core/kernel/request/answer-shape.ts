@@ -42,5 +42,5 @@ function objectShape(schema: z.ZodObject): z.ZodType {
   return catchall ? shape.catchall(inner(catchall)) : shape
 }
 
-/** The library's own types speak of its core's schemas, which are these. */
+/** The library's types declare schemas of its core here; they are the same objects. */
 const inner = (schema: unknown): z.ZodType => shapeOf(schema as z.ZodType)

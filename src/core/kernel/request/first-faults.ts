@@ -13,12 +13,12 @@ import { z } from 'zod'
 import { mostErrors, type Violation } from '../../contract/problem.ts'
 import { pointerOf, reporting, violationsOf } from './violations.ts'
 
-/** One more than are listed, which tells that there are more. */
+/** One more than a problem lists, which tells that there are more. */
 const enough = mostErrors + 1
 
 type Path = readonly PropertyKey[]
 
-/** What the value breaks of its schema: the first by position, and none where only a rule of a whole may be broken. */
+/** The first faults of the value, by position. Empty if only a rule of a whole object may be violated. */
 export function firstFaults(schema: z.ZodType, value: unknown): readonly Violation[] {
   const found: Violation[] = []
   look(schema, value, [], found)
@@ -35,7 +35,7 @@ function look(given: z.ZodType, value: unknown, path: Path, found: Violation[]):
   else ask(schema, value, path, found)
 }
 
-/** The schema of a value that is there; undefined where its absence, or null, is all right. */
+/** The schema of a present value; undefined if the value is absent or null and the schema allows that. */
 function within(schema: z.ZodType, value: unknown): z.ZodType | undefined {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
     return value === undefined ? undefined : within(schema.unwrap() as z.ZodType, value)
@@ -71,7 +71,7 @@ function lookIntoRecord(schema: z.ZodRecord, value: Record<string, unknown>, pat
   }
 }
 
-/** A list that is too long is refused for that, and its elements are not looked at. */
+/** A list that is too long is refused for that; its elements are not checked. */
 function lookIntoList(schema: z.ZodArray, value: readonly unknown[], path: Path, found: Violation[]): void {
   const maximum = longestOf(schema)
   if (maximum !== undefined && value.length > maximum) {

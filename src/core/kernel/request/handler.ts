@@ -26,7 +26,9 @@ interface Prepared<O> {
   // The handed-on value concerns only its own rule; `withWork` and `asking` check the two types against each other.
   readonly rule: (ctx: Ctx, received: Received<O>, prepared: never) => Answered<O>
 }
-/** A rule with a question that depends on nothing: it travels in the transaction's first packet, beside the key's. */
+/**
+ * A rule with a query that depends on nothing: it is sent in the transaction's first packet, beside that of the key.
+ */
 interface Asking<O> {
   readonly ask: (ctx: Ctx) => Promise<unknown>
   readonly rule: (ctx: Ctx, received: Received<O>, asked: never) => Answered<O>

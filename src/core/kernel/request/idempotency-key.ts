@@ -3,7 +3,7 @@ import { refuse } from '../../contract/problem.ts'
 
 const uuid = '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}'
 
-/** What the header takes, as the document of the API says it: bare, or between two quotes. */
+/** The pattern of the header in the OpenAPI document: bare, or between two quotes. */
 export const idempotencyKeyPattern = `^(${uuid}|"${uuid}")$`
 
 const keyShape = new RegExp(idempotencyKeyPattern)

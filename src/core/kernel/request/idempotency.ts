@@ -46,7 +46,7 @@ interface Slot {
   readonly key: string
 }
 
-/** SHA-256 of what was asked for; the order of members in the body does not count. */
+/** SHA-256 of the request; the order of members in the body does not count. */
 export const fingerprintOf = (operation: Operation, request: unknown) =>
   createHash('sha256')
     .update(`${operation.id}\n${canonical(request)}`)
@@ -91,7 +91,10 @@ export async function once(
   return { ...answer, replayed: false }
 }
 
-/** Takes the slot: answers the record's id, or undefined when somebody had it first. An expired one keeps its id, so that its sealed answer gives way too. */
+/**
+ * Takes the slot. Returns the record's id, or undefined if another request had it first. An expired record keeps its
+ * id, so that its sealed answer is replaced, too.
+ */
 async function claim(ctx: Ctx, slot: Slot, fingerprint: Buffer): Promise<string | undefined> {
   try {
     const [taken] = await ctx.tx<{ id: string }[]>`
@@ -122,7 +125,7 @@ async function replay(ctx: Ctx, slot: Slot, fingerprint: Buffer): Promise<Stored
   return { status: row.status, headers: row.headers, body: body ?? undefined }
 }
 
-/** Not waited for: it travels with the commit, which fails if this does. */
+/** Not awaited: it is sent with the commit, which fails if this fails. */
 function keep(ctx: Ctx, slot: Slot, id: string, answer: StoredAnswer, holdsSecret: boolean): void {
   const isSealed = holdsSecret && answer.body !== undefined && answer.status < 300
   void ctx.tx`

@@ -8,14 +8,14 @@ import { createHash } from 'node:crypto'
 import { refuse } from '../../contract/problem.ts'
 import { writeJson } from '../values/json.ts'
 
-/** Sixteen hexadecimal digits over the facts, whose order of members counts. */
+/** A hash of the facts in sixteen hexadecimal digits; the order of members counts. */
 export const hashOfPlan = (facts: unknown): string =>
   createHash('sha256')
     .update(writeJson(facts) ?? '')
     .digest('hex')
     .slice(0, 16)
 
-/** Holds the plan that was shown, if one was, against that of this moment. Refuses plan.stale. */
+/** Compares the plan that was shown, if any, with the current one. Refuses plan.stale. */
 export async function demandPlan(
   shown: string | undefined,
   plan: () => Promise<{ readonly hash: string }>,

@@ -25,7 +25,7 @@ export function receive(operation: Operation, raw: Raw): Record<string, unknown>
   return { ...receiveAddress(operation, raw), ...receiveBody(operation, raw.body) }
 }
 
-/** The path's own syntax, which is checked before anybody asks who is calling. Refuses request.malformed. */
+/** Checks the syntax of the path, before the caller is identified. Refuses request.malformed. */
 export function receiveParams(operation: Operation, params: unknown): void {
   const parsed = operation.params?.safeParse(params, reporting)
   if (parsed && !parsed.success) throw malformed(violationsOf(parsed.error))
@@ -63,10 +63,10 @@ function receiveBody(operation: Operation, body: unknown): { body?: unknown } {
   return { body: checked.data }
 }
 
-/** Values that the library may all find wrong, and nobody waits for it. */
+/** So few values that the library checks them all without a noticeable delay. */
 const few = 100
 
-/** What was sent as its schema reads it, or its faults in the order in which it was sent. */
+/** The values as the schema reads them, or their faults in the order in which they were sent. */
 function check(schema: z.ZodType, sent: unknown): { data: unknown } | { faults: readonly Violation[] } {
   const early = hasMoreThan(few, sent) ? firstFaults(schema, sent) : []
   if (early.length > 0) return { faults: early }

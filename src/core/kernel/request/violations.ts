@@ -6,7 +6,7 @@
 import type { z } from 'zod'
 import type { Violation } from '../../contract/problem.ts'
 
-/** Issues bring what they are about: a member of the wrong type would be taken for one that is missing. It goes no further than `ruleOf`. */
+/** Issues contain the input; without it, a wrong type would look like a missing member. Only `ruleOf` reads it. */
 export const reporting = { reportInput: true } as const
 
 /** What a schema refuses, as our own codes. */
@@ -55,7 +55,7 @@ function ruleOf(issue: Issue): Pick<Violation, 'code' | 'params'> {
   }
 }
 
-/** A union fails as its nearest branch does: the one that got past the type of the value. */
+/** A union reports the fault of its nearest branch: the one that accepts the type of the value. */
 function unionRule(issue: Extract<Issue, { code: 'invalid_union' }>): Pick<Violation, 'code' | 'params'> {
   const branch = issue.errors.flat().find((inner) => inner.code !== 'invalid_type')
   const first = issue.errors[0]?.[0]

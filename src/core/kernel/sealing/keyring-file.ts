@@ -25,14 +25,14 @@ export async function addKey(
   return { keyring, id }
 }
 
-/** Not the day alone: an id is never used again, not even by another host on the same day. */
+/** More than the day, so that no id is used twice, not even by another host on the same day. */
 const newKeyId = () => `k${new Date().toISOString().slice(0, 10).replaceAll('-', '')}-${randomBytes(2).toString('hex')}`
 
 /** Makes a key of the file its current one. */
 export const makeCurrent = (path: string, id: string): Promise<Keyring> =>
   change(path, (content) => ({ ...content, current: id }))
 
-/** Takes a key out of the file; what is derived from it for these purposes stays, so that what nobody writes anew can still be verified. */
+/** Removes a key from the file. The keys derived from it for these purposes stay, to verify what is never rewritten. */
 export function retireKey(path: string, id: string, purposes: readonly string[]): Promise<Keyring> {
   const keyring = readKeyring(path)
   const kept = Object.fromEntries(

@@ -28,15 +28,18 @@ export interface Keyring {
   /** The key ids, oldest first as the file lists them. */
   readonly ids: readonly string[]
   has(id: string): boolean
-  /** Whether `derive` has a key for this purpose: of a key of the keyring, or of a retired one whose evidence stays. */
+  /** Whether `derive` has a key for this purpose: from a key of the keyring, or kept of a retired one. */
   serves(id: string, purpose: string): boolean
-  /** A key of 32 bytes for one purpose, e.g. `svc/wrap/v1`: an object, which no log prints and which the cipher need not be told anew each time. Throws on an id the keyring lacks. */
+  /**
+   * A key of 32 bytes for one purpose, e.g. `svc/wrap/v1`. It is an object, which no log prints and which the cipher
+   * can use directly. Throws on an id the keyring lacks.
+   */
   derive(id: string, purpose: string): KeyObject
-  /** Eight bytes that tell whether two keyrings mean the same key by one id, without telling the key. */
+  /** Eight bytes that show whether two keyrings have the same key under one id, without revealing the key. */
   checkValue(id: string): Buffer
 }
 
-/** A keyring that can be replaced while everybody holds it: the file was read again. */
+/** A keyring that can be replaced while it is in use, when the file is read again. */
 export interface LiveKeyring extends Keyring {
   adopt(next: Keyring): void
 }
@@ -86,12 +89,15 @@ function contentOf(path: string): string {
   }
 }
 
-/** Writes a new ring with one key, mode 0600, and answers it. Never replaces a file: a lost key loses every sealed value. */
+/**
+ * Writes a new keyring with one key, mode 0600, and returns it. Never replaces a file: a lost key loses every sealed
+ * value.
+ */
 export async function createKeyring(path: string): Promise<Keyring> {
   const id = `k${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`
   const first: KeyringContent = { current: id, keys: { [id]: randomBytes(32).toString('base64url') } }
   await writeWhole(path, textOf(first), { replaces: false }).catch((error: NodeJS.ErrnoException) => {
-    // Two that start at once agree on the first.
+    // If two processes start at once, both use the first file.
     if (error.code !== 'EEXIST') throw error
   })
   return readKeyring(path)
@@ -110,7 +116,7 @@ export const textOf = (content: KeyringContent) => `${JSON.stringify(content, nu
 
 type Fault = (what: string) => Error
 
-/** The ring in a file's text. Throws ConfigurationError, one clear line. */
+/** The keyring in a file's text. Throws ConfigurationError, one clear line. */
 export function keyringOf(content: string, path: string): Keyring {
   const fault: Fault = (what) =>
     new ConfigurationError(

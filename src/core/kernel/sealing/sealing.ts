@@ -52,7 +52,9 @@ export function unseal(keyring: Keyring, place: Place, sealed: Sealed): string {
   )
 }
 
-/** The data key wrapped under another key of the keyring; the value itself is not looked at. Refuses secret.unavailable. */
+/**
+ * The data key wrapped under another key of the keyring; the value itself is not decrypted. Refuses secret.unavailable.
+ */
 export function rewrap(keyring: Keyring, place: Place, sealed: Omit<Sealed, 'ciphertext'>, target: string): Buffer {
   return wrapUnder(keyring, target, place, unwrap(keyring, place, sealed))
 }
@@ -71,7 +73,10 @@ const wrapContext = (keyId: string, place: Place) =>
   lengthPrefixed('svc.wrap.v1', keyId, place.tenantId, place.kind, place.ownerId)
 const valueContext = (place: Place) => lengthPrefixed('svc.value.v1', place.tenantId, place.kind, place.ownerId)
 
-/** Joins texts so that no two different lists give the same bytes: each behind its length, 4 bytes. One buffer, because resealing does this twice for each value. */
+/**
+ * Joins texts so that different lists never give the same bytes: a length of 4 bytes precedes each text. One buffer,
+ * because resealing does this twice for each value.
+ */
 export function lengthPrefixed(...texts: readonly string[]): Buffer {
   const joined = Buffer.allocUnsafe(texts.reduce((sum, text) => sum + 4 + Buffer.byteLength(text), 0))
   let at = 0
@@ -83,7 +88,10 @@ export function lengthPrefixed(...texts: readonly string[]): Buffer {
   return joined
 }
 
-/** Asking for twelve random bytes costs more than the encryption: they are fetched for many values at a time, and each is taken once. */
+/**
+ * Fetching twelve random bytes costs more than the encryption. So they are fetched for many values at a time, and each
+ * nonce is used once.
+ */
 let nonces = Buffer.alloc(0)
 function nextNonce(): Buffer {
   if (nonces.length === 0) nonces = randomBytes(256 * nonceBytes)
@@ -92,7 +100,10 @@ function nextNonce(): Buffer {
   return nonce
 }
 
-/** AES-256-GCM with a random nonce: `0x01 | nonce | ciphertext | tag`. A key that is bytes would be made an object at each call, which costs four times the rest. */
+/**
+ * AES-256-GCM with a random nonce: `0x01 | nonce | ciphertext | tag`. The key is an object: from bytes, each call would
+ * make one, which costs four times the rest.
+ */
 export function encrypt(key: KeyObject, plaintext: Buffer, context: Buffer): Buffer {
   const nonce = nextNonce()
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes }).setAAD(context)

@@ -16,21 +16,21 @@ import { type GateAccess, type GateRow, lockGateShared, refuseBehindGate } from 
 export const closeWorkspace = (tx: Tx, tenantId: string) =>
   tx`select pg_advisory_xact_lock(${lockClasses.workspace}, hashtext(${tenantId}))`
 
-/** Takes the workspace's lock as its people's changes do: what closes the workspace waits for the commit. */
+/** Takes the workspace's lock shared, as its people's changes do; closing the workspace waits for the commit. */
 export const holdOpen = (tx: Tx, tenantId: string) =>
   tx`select pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${tenantId}))`
 
-/** Whose people's change it is, and how it passes the gate; each undefined where that asks nothing. */
+/** The workspace whose people make the change, and how it passes the gate. Each undefined: not checked. */
 export interface Admission {
   readonly workspace?: string | undefined
   readonly gateAccess?: GateAccess | undefined
 }
 
 /**
- * Runs a change as it is admitted. The state is read behind the shared locks, in a
- * statement of its own, so that its snapshot cannot be older than they are. Locks and look
- * travel with the work's first statement; the verdict is asked for before the commit, and
- * before any other refusal is passed on. Refuses installation.recovering, tenant_suspended.
+ * Runs a change if it is admitted. A separate statement reads the state after the shared locks, so that its snapshot
+ * cannot be older than they are. The locks and this statement are sent with the work's first statement. The answer is
+ * checked before the commit, and before any other refusal is passed on.
+ * Refuses installation.recovering, tenant_suspended.
  */
 export async function admitted<T>(tx: Tx, { workspace, gateAccess }: Admission, work: () => Promise<T>): Promise<T> {
   if (workspace === undefined && gateAccess === undefined) return work()

@@ -1,11 +1,11 @@
 /**
  * The context of one transaction: all that a rule may touch.
  *
- * A rule reads and writes through `tx`, and leaves its evidence through the rest:
- * `record` for a change of a workspace, which writes both its trail and its event,
- * `journal` for the installation's record, `enqueue` for jobs. `audit` and `emit` write
- * an entry without an event, and events that have no entry of their own. All of it is the
- * same transaction: it commits together or not at all.
+ * A rule reads and writes through `tx`, and leaves its evidence through the rest: `record` for a
+ * change of a workspace, which writes both its trail and its event, `journal` for the
+ * installation's record, `enqueue` for jobs. `audit` writes an entry without an event; `emit`
+ * writes events without an entry. All of it is the same transaction: it commits together or not at
+ * all.
  *
  * Two roles serve a transaction: svc_installation (the installation's own tables, and
  * who may sign in) and svc_tenant (one workspace's rows, by row-level security).
@@ -35,20 +35,26 @@ import type { Identity } from './installation-identity.ts'
 
 export interface Evidence {
   readonly subject?: { readonly kind: string; readonly id: string }
-  /** Identifiers, slugs, counts and moments; never anybody's content, never a secret. */
+  /** Identifiers, slugs, counts and moments; never content, never a secret. */
   readonly params?: Readonly<Record<string, unknown>>
 }
 
 export interface Ctx {
   readonly tx: Tx
   readonly actor: Actor
-  /** The account that acts. An operation that reads it is never performed by anybody else. */
+  /** The account that acts. Only accounts can call operations that read it. */
   readonly account: AccountActor
   readonly config: Config
   readonly keyring: Keyring
-  /** Runs work as one workspace, inside the same transaction. Not beside other branches: what they send meanwhile is sent as the workspace too. */
+  /**
+   * Runs work as one workspace, inside the same transaction. Not beside concurrent branches: their statements would be
+   * sent as the workspace, too.
+   */
   inWorkspace<T>(tenantId: string, work: () => Promise<T>): Promise<T>
-  /** The same for statements that are all sent before any is waited for: the role changes back right behind them, so others may follow at once. */
+  /**
+   * The same for statements that are all sent before any is awaited. The role changes back right after them, so other
+   * statements may follow at once.
+   */
   inWorkspaceAtOnce(tenantId: string, send: () => readonly Promise<unknown>[]): Promise<void>
   /** Runs work as the installation, inside the same transaction: for what a workspace may ask of it, never for content. */
   asInstallation<T>(work: () => Promise<T>): Promise<T>
@@ -62,18 +68,21 @@ export interface Ctx {
   audit(action: string, evidence?: Evidence): Promise<string>
   /**
    * Writes an event of the workspace in force and its entry in the trail, which the event's declaration describes, and
-   * answers the entry's id. `params` are the entry's alone.
+   * answers the entry's id. `params` belong only to the entry.
    */
   record<Name extends EventName>(name: Name, data: DataOf<Name>, params?: Evidence['params']): Promise<string>
   /** Writes events of the workspace in force, and their deliveries to its webhooks. */
   emit(...events: readonly NewEvent[]): Promise<void>
-  /** Owes what a rewind of the database must not undo: the ledger has it before the commit. */
+  /** Adds obligations, which a rewind of the database must not undo. The ledger has them before the commit. */
   recordObligation(...obligations: readonly Obligation[]): void
-  /** Runs work that may fail without failing the transaction: a throw undoes its statements, forgets what it owed, and is thrown on. Not for branches that run at the same time. */
+  /**
+   * Runs work that may fail without failing the transaction: if it throws, its statements and obligations are undone,
+   * and the error is thrown on. Not for concurrent branches.
+   */
   savepoint<T>(work: () => Promise<T>): Promise<T>
   /** Queues a job; nothing is queued unless the transaction commits. */
   enqueue<P>(job: Job<P>, payload: P, options?: EnqueueOptions): Promise<void>
-  /** Holds If-Match against the row just locked. Refuses precondition.failed. */
+  /** Compares If-Match with the version of the row just locked. Refuses precondition.failed. */
   unchanged(version: number): void
   cursor: {
     /** The position of this list's cursor. Refuses cursor.invalid, gone. */
@@ -92,7 +101,9 @@ export interface ContextParts {
   /** The workspace whose role the transaction opened with; undefined for the installation's. */
   readonly tenantId: string | undefined
   readonly ifMatch?: string | undefined
-  /** What the transaction owes so far; written to the ledger before its commit (kernel/ledger/write-ahead.ts). */
+  /**
+   * The obligations of the transaction so far; written to the ledger before its commit (kernel/ledger/write-ahead.ts).
+   */
   readonly obligations: Obligation[]
 }
 
@@ -105,7 +116,7 @@ class TransactionContext implements Ctx {
   readonly config: Config
   readonly keyring: Keyring
   private readonly parts: ContextParts
-  /** Whose role the transaction acts in; it changes with the statements around it. */
+  /** The workspace in force; undefined for the installation. It changes with the statements. */
   private tenantId: string | undefined
 
   constructor(parts: ContextParts) {
@@ -174,7 +185,7 @@ class TransactionContext implements Ctx {
     const subject = trailSubjectOf(declared, data as EventData)
     const [entryId] = await Promise.all([
       this.audit(trailActionOf(name, declared), { subject, params }),
-      this.emit({ name, data } as NewEvent), // DataOf<Name> fits whichever of the names it is
+      this.emit({ name, data } as NewEvent), // DataOf<Name> fits each of the names
     ])
     return entryId
   }
@@ -224,13 +235,16 @@ class TransactionContext implements Ctx {
     }
   }
 
-  /** Role, work, and the old role with whatever comes next. A role that could not be taken fails the transaction. */
+  /**
+   * Sets the role, runs the work, and sets the old role with the next statement. A role that cannot be set fails the
+   * transaction.
+   */
   private async acting<T>(id: string | undefined, work: () => Promise<T>): Promise<T> {
     const before = this.tenantId
     this.tenantId = id
     const entered = this.take()
     const [result] = await Promise.all([work(), entered]).finally(() => {
-      this.tenantId = before // also after a refusal, whose savepoint gives the old role back
+      this.tenantId = before // also after a refusal, whose savepoint restores the old role
     })
     void this.take()
     return result
@@ -246,5 +260,5 @@ class TransactionContext implements Ctx {
   }
 }
 
-/** Evidence knows four kinds; somebody who has not signed in yet acts through the system. */
+/** Evidence knows four kinds; a caller without a sign-in acts through the system. */
 const kindOf = (actor: Actor) => (actor.kind === 'ANYONE' ? 'SYSTEM' : actor.kind)

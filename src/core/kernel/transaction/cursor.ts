@@ -35,7 +35,7 @@ export function writeCursor(keyring: Keyring, bound: CursorScope, epoch: string,
   return Buffer.concat([Buffer.from([id.length]), id, sealed]).toString('base64url')
 }
 
-/** The position, as many texts as were written. Refuses gone for a cursor of another epoch, cursor.invalid for anything else. */
+/** The position, as texts. Refuses gone for a cursor of another epoch, cursor.invalid for anything else. */
 export function readCursor(keyring: Keyring, bound: CursorScope, epoch: string, cursor: string): string[] {
   const [written, ...position] = openCursor(keyring, bound, cursor)
   if (written !== epoch) throw new Problem('gone')
@@ -45,7 +45,7 @@ export function readCursor(keyring: Keyring, bound: CursorScope, epoch: string, 
 function openCursor(keyring: Keyring, bound: CursorScope, cursor: string): string[] {
   if (cursor.length > longestCursor || !/^[A-Za-z0-9_-]{40,}$/.test(cursor)) throw new Problem('cursor.invalid')
   const bytes = Buffer.from(cursor, 'base64url')
-  // The last character carries unused bits: two spellings of one cursor would be an oracle of nothing, but are still not ours.
+  // The last character has unused bits. Another spelling of a cursor reveals nothing, but we did not write it.
   if (bytes.toString('base64url') !== cursor) throw new Problem('cursor.invalid')
   const idLength = bytes[0] ?? 0
   const keyId = bytes.subarray(1, 1 + idLength).toString('latin1')

@@ -24,13 +24,15 @@ const retrySeconds = 30
 export const refuseRecovering = (): never =>
   refuse('installation.recovering', undefined, { headers: { 'retry-after': String(retrySeconds) } })
 
-/** Keeps the gate as it is until the commit. To be the first lock of a transaction, so that two never wait for each other. */
+/**
+ * Keeps the gate unchanged until the commit. Must be a transaction's first lock, so that two never wait for each other.
+ */
 export const lockGateShared = (tx: Tx) => tx`select pg_advisory_xact_lock_shared(${lockClasses.gate}, 0)`
 
 /** Longer than any change may take: 5 s for a statement, and as long for a copy of the ledger. */
 const moveGateSeconds = 15
 
-/** Waits for every change under way, and lets no other begin before the commit. */
+/** Waits for every change under way, and lets none begin before the commit. */
 export async function lockGateExclusive(tx: Tx): Promise<void> {
   await tx.patience(moveGateSeconds)
   await tx`select pg_advisory_xact_lock(${lockClasses.gate}, 0)`
@@ -38,9 +40,9 @@ export async function lockGateExclusive(tx: Tx): Promise<void> {
 
 /** How a transaction passes the gate. */
 export interface GateAccess {
-  /** Whether it may while the gate is closed. */
+  /** Whether it may pass while the gate is closed. */
   readonly isServed: boolean
-  /** The epoch in which the caller was let in; undefined for one that no credential let in. */
+  /** The epoch in which the caller was authenticated; undefined without a credential. */
   readonly epoch: string | undefined
 }
 
@@ -59,7 +61,7 @@ export function refuseBehindGate({ isServed, epoch }: GateAccess, row: GateRow |
 export function isServedWhileGated({ caller }: Needs, actor: Pick<AccountActor, 'isOperator' | 'scopes'>): boolean {
   switch (caller) {
     case 'anyone':
-    case 'operator': // whoever is no operator is told so by the daemon's gate
+    case 'operator': // the daemon refuses callers who are not operators
       return true
     case 'account':
       return actor.isOperator
@@ -70,16 +72,22 @@ export function isServedWhileGated({ caller }: Needs, actor: Pick<AccountActor, 
   }
 }
 
-/** How an actor's changes pass that say nothing else; undefined for the operator at the database, for jobs, and for those who ask in their rule. */
+/**
+ * How an actor's changes pass by default; undefined for the operator at the database, for jobs, and for rules that ask
+ * themselves.
+ */
 export const gateAccessOf = (actor: Actor): GateAccess | undefined =>
   isAccount(actor) ? { isServed: actor.isOperator, epoch: actor.epoch } : undefined
 
-/** Refuses installation.recovering for an account that is no operator, while the gate is closed: for calls that come before a token. It stays as it is until the commit. */
+/**
+ * Refuses installation.recovering for an account that is no operator, while the gate is closed: for calls that come
+ * before a token. The gate stays unchanged until the commit.
+ */
 export async function refuseWhileGated(tx: Tx, accountId: string): Promise<void> {
   if (await isGatedFor(tx, accountId)) refuseRecovering()
 }
 
-/** Whether the gate is closed to the account. It stays as it is until the commit. */
+/** Whether the gate is closed to the account. The gate stays unchanged until the commit. */
 export async function isGatedFor(tx: Tx, accountId: string): Promise<boolean> {
   const held = lockGateShared(tx)
   const [gated] = await tx`

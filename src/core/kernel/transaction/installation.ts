@@ -5,10 +5,10 @@
  *    as the installation     svc_installation: workspaces, operators, journal, who may sign in
  *    as one workspace        svc_tenant, with row-level security on app.tenant_id
  *
- * Role and workspace are set in the transaction's first packet (docs/architecture.md).
- * A change by a workspace's own people holds the workspace's shared lock and sees it
- * ACTIVE until it commits, so that after a suspension is answered none of theirs commits.
- * The installation's gate is held the same way, behind a lock of its own (recovery/gate.ts).
+ * Role and workspace are set in the transaction's first packet (docs/architecture.md). A change by
+ * a workspace's own people holds the workspace's shared lock and sees it ACTIVE until it commits,
+ * so none of these changes commits after a suspension was answered. The installation's gate is held
+ * the same way, with its own lock (recovery/gate.ts).
  */
 
 import type { Obligation } from '../../contract/obligation.ts'
@@ -36,22 +36,25 @@ export interface TransactionOptions {
   readonly tenantId?: string
   readonly readOnly?: boolean
   readonly ifMatch?: string | undefined
-  /** Holds the workspace acted in, or the actor's own, open for changes: refuses tenant_suspended unless it is ACTIVE, and stays so until the commit. */
+  /**
+   * Keeps the workspace that it acts in, or the actor's own, open for changes until the commit: refuses
+   * tenant_suspended unless it is ACTIVE.
+   */
   readonly admits?: boolean
   /** How a change passes the installation's gate; absent: as its actor does. Refuses installation.recovering. */
   readonly gateAccess?: GateAccess
 }
 
-/** Runs work in a transaction such as the rule of the request gets, with its If-Match; may be asked for again and again. */
+/** Runs work in a transaction like that of the request's rule, with its If-Match; may be called several times. */
 export type RunAsRule = <T>(work: (ctx: Ctx) => Promise<T>) => Promise<T>
 
-/** Copies of the ledger apart from this host; areas/recovery/ledger has them. */
+/** Copies of the ledger outside this host; areas/recovery/ledger keeps them. */
 export interface LedgerCopies {
   /** Waits until one target has all lines that are on the disk. Throws LedgerUnavailable where the setting asks for that. */
   ahead(ctx: Ctx): Promise<void>
-  /** Brings every target what it lacks; answers the targets that failed, by their ids, and why. */
+  /** Sends every target the lines that it lacks; answers the targets that failed, by their ids, and why. */
   follow(): Promise<Readonly<Record<string, string>>>
-  /** Brings what this process has added since, for as long as an act would wait. */
+  /** Sends the lines that this process has added since; waits no longer than an action would. */
   close(): Promise<void>
 }
 
@@ -65,7 +68,7 @@ export interface Installation {
   readonly identity: Identity
   readonly ledger: Ledger
   readonly copies: LedgerCopies
-  /** Transactions that could write and were committed by this process, so far. */
+  /** How many transactions that may write this process has committed so far. */
   readonly writes: { readonly count: number }
   transaction<T>(actor: Actor, options: TransactionOptions, work: (ctx: Ctx) => Promise<T>): Promise<T>
   /**
@@ -75,7 +78,7 @@ export interface Installation {
   snapshot<T>(tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T>
   /** The only way out of this process (egress/client.ts). */
   egress(): Promise<Egress>
-  /** Says where this process listens, which nothing that it is made to call may be: the port, where the configuration leaves it to the system. */
+  /** Tells the guard on which port this process listens, if the system chose it: no call may go there. */
   listensAt(port: number): void
   close(): Promise<void>
 }
@@ -85,7 +88,7 @@ export interface OpenOptions {
   readonly applicationName: string
   readonly onQueueError?: (error: Error) => void
   readonly clock?: Clock
-  /** What copies the ledger of an installation that is open. */
+  /** Makes the copies of the ledger of an open installation. */
   readonly copies: (installation: Installation) => LedgerCopies
 }
 
@@ -107,7 +110,10 @@ export function openInstallation(
   })
 }
 
-/** Few, because each holds back the clean-up of every row that dies meanwhile; patient, because each page is long. */
+/**
+ * Few connections, because each holds back the clean-up of every row that dies meanwhile. Long limits, because each
+ * page is long.
+ */
 const snapshotPool = {
   size: 2,
   applicationName: 'svc snapshot',
@@ -188,9 +194,9 @@ async function transact<T>(
   const borrowing = borrowingFor(actor, tenantId)
   const contextIn = (tx: Tx, obligations: Obligation[]) =>
     contextOf({ tx, actor, config, keyring, queue, identity, tenantId, ifMatch, obligations })
-  // What only reads owes nothing, and passes no gate a second time.
+  // A read has no obligations, and the gate is not checked a second time.
   if (readOnly) return pool.transaction(opening, (tx) => work(contextIn(tx, [])), { readOnly, ...borrowing })
-  // An operator is one of its workspace's people, although it does not act in it.
+  // An operator belongs to a workspace, although it does not act in it.
   const workspace = admits ? (tenantId ?? workspaceOf(actor)) : undefined
   const writeAhead = new WriteAhead(ledger)
 
@@ -218,7 +224,10 @@ async function transact<T>(
   }
 }
 
-/** A transaction waits for a connection under the name of the workspace it acts in or comes from, else of what it is for. */
+/**
+ * The lane of a transaction: the workspace that it acts in or that its caller belongs to, otherwise the job or the kind
+ * of actor.
+ */
 const borrowingFor = (actor: Actor, tenantId: string | undefined) => ({
   lane: tenantId ?? workspaceOf(actor) ?? (actor.kind === 'SYSTEM' ? actor.job : actor.kind),
   answersCaller: isAccount(actor) || actor.kind === 'ANYONE',

@@ -42,7 +42,10 @@ export interface Followed {
   readonly is_followed?: boolean
 }
 
-/** The page of `size` rows, of which `rows` holds one more where there is another page; its cursor is the place of its last row, the id unless told. */
+/**
+ * The page of `size` rows; `rows` holds one more if there is another page. The cursor is the place of the last row: its
+ * id, unless `placeOf` is given.
+ */
 export function pageOfRows<Row extends object>(
   ctx: Ctx,
   list: PagedList,
@@ -71,9 +74,8 @@ export function roomFor<Row>(rows: readonly Row[], size: number, weigh: (row: Ro
 }
 
 /**
- * The rows of a statement that is limited and in `order`, as far as about 1 MiB of what they weigh: `bytes` is of
- * the columns that can be large. octet_length does not unpack a text that is stored apart, so a row that is left
- * out is not read.
+ * The rows of a statement with a limit and in `order`, up to about 1 MiB. `bytes` is the size of the columns that can
+ * be large. octet_length does not unpack a text that is stored apart, so a row that is left out is not read.
  */
 export const withinPage = ({ tx }: Ctx, rows: Part, { order, bytes }: { order: Part; bytes: Part }): Part => tx.part`
   select * from (
@@ -83,10 +85,10 @@ export const withinPage = ({ tx }: Ctx, rows: Part, { order, bytes }: { order: P
   where coalesce(bytes_before, 0) < ${pageBytes}
   order by ${order}`
 
-/** A text shorter than this is not looked into: it may become six times as long as JSON, which is still little. */
+/** A shorter text is not measured: as JSON it may be six times as long, which is still little. */
 const shortText = 100
 
-/** About how many bytes a value is as JSON; exact for long texts, which are what makes a row large. */
+/** About how many bytes a value has as JSON; exact for long texts, which make a row large. */
 function bytesOf(value: unknown): number {
   if (typeof value === 'string')
     return value.length < shortText ? value.length + 2 : Buffer.byteLength(JSON.stringify(value))

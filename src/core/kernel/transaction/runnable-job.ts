@@ -11,14 +11,14 @@ import type { Installation } from './installation.ts'
 export interface RunnableJob<Payload = unknown> extends Job<Payload> {
   /** How many of them one worker runs at the same time; 20 where absent. */
   readonly atOnce?: number
-  /** Taken one by one, so that none waits until others that were fetched with it are done. */
+  /** Fetched one by one, so that none waits for others that were fetched with it. */
   readonly takesLong?: true
   /** Runs by itself at these times (cron, UTC), with an empty payload. */
   readonly cron?: string
   run(installation: Installation, payload: Payload): Promise<void>
 }
 
-/** Thrown by a job that no further attempt can help; the queue runs it no more. Its message is logged. */
+/** Thrown by a job that no further attempt can help: the queue does not run it again. Its message is logged. */
 export class JobGivenUp extends Error {
   override readonly name = 'JobGivenUp'
 }

@@ -6,7 +6,9 @@
 import { type Place, type Sealed, seal, unseal } from '../sealing/sealing.ts'
 import type { Ctx } from './context.ts'
 
-/** Seals and stores a value at its place, replacing what was there. Need not be waited for: the commit fails if it does. */
+/**
+ * Seals and stores a value at its place, replacing an older one. Need not be awaited: the commit fails if this fails.
+ */
 export function storeSealed(ctx: Ctx, place: Place, plaintext: string): Promise<unknown> {
   const sealed = seal(ctx.keyring, place, plaintext)
   return ctx.tx`
@@ -24,6 +26,6 @@ export async function openSealed(ctx: Ctx, place: Place): Promise<string> {
   return unseal(ctx.keyring, place, row ?? { key_id: '', wrap: Buffer.alloc(0), ciphertext: Buffer.alloc(0) })
 }
 
-/** Removes the value at its place, if there is one. Need not be waited for. */
+/** Removes the value at its place, if there is one. Need not be awaited. */
 export const removeSealed = ({ tx }: Ctx, { tenantId, kind, ownerId }: Place): Promise<unknown> => tx`
   delete from sealed_value where tenant_id = ${tenantId} and kind = ${kind} and owner_id = ${ownerId}`

@@ -1,31 +1,36 @@
-/** Who acts: the caller of an operation, or the job that carries one on. Spec: decisions 4, JournalEntry; 2, Who calls. */
+/**
+ * The actor: the caller of an operation, or the job that continues one. Spec: decisions 4, JournalEntry; 2, Who calls.
+ */
 import { hostname, userInfo } from 'node:os'
 import type { Role, Scope } from '../../contract/vocabulary.ts'
 import { installationScope } from '../../contract/vocabulary.ts'
 
-/** A workspace's own account, known by the credential it brought. */
+/** A workspace's own account, known by its credential. */
 export interface AccountActor {
   readonly kind: 'ACCOUNT' | 'SERVICE'
   readonly accountId: string
   readonly tenantId: string
-  /** The token that was brought. */
+  /** The token of the call. */
   readonly credentialId: string
-  /** The session it belongs to, or the token itself: what a step-up is bound to, and what outlives an access token. */
+  /** The session of the token, or the token itself. A step-up is bound to it, and it outlives an access token. */
   readonly bearerId: string
   readonly sessionId: string | null
-  /** When the token that was brought ends; null where it does not. */
+  /** When the token of the call ends; null where it does not. */
   readonly expiresAt?: string | null
   readonly scopes: readonly Scope[]
-  /** On the workspace; the least one for a guest, whom it serves nothing. */
+  /** The role on the workspace; for a guest the least one, which allows nothing. */
   readonly role: Role
-  /** Has no role on the workspace, but in containers (areas/access/access.ts). */
+  /** Has roles only in containers, none on the workspace (areas/access/access.ts). */
   readonly isGuest?: boolean
   readonly isOperator: boolean
-  /** Until when an operator is on probation: what takes a step-up is refused it (perform.ts). Absent or null: a full one, or none. */
+  /**
+   * The end of an operator's probation: until then, whatever takes a step-up is refused (perform.ts). Absent or null:
+   * no probation, or no operator.
+   */
   readonly probationUntil?: string | null
-  /** A step-up was spent for this call: the account's own person was at the keyboard. */
+  /** A step-up was spent for this call: the account's person was at the keyboard. */
   readonly isProven?: boolean
-  /** The installation's epoch when the credential was read; a change in another one is refused (recovery/gate.ts). */
+  /** The installation's epoch when the credential was read; a change in another epoch is refused (recovery/gate.ts). */
   readonly epoch?: string
 }
 
@@ -41,10 +46,10 @@ export interface SystemActor {
   readonly job: string
 }
 
-/** Nobody has signed in (yet). */
+/** A caller that has not signed in (yet). */
 export interface AnonymousActor {
   readonly kind: 'ANYONE'
-  /** Where the call came from (daemon/source.ts); empty for what this process asks of itself. */
+  /** Where the call came from (daemon/source.ts); empty for calls of this process itself. */
   readonly source: string
 }
 
@@ -61,7 +66,7 @@ export const isAccount = (actor: Actor): actor is AccountActor => actor.kind ===
 /** Whether the caller acts for the installation where an operation serves both: with `admin:tenants`, or at the database. */
 export const actsForInstallation = (actor: Actor) => !isAccount(actor) || actor.scopes.includes('admin:tenants')
 
-/** The workspace whose keys, cursors and answers these are; the nil UUID for the installation. */
+/** The workspace to which idempotency keys, cursors and answers belong; the nil UUID for the installation. */
 export const scopeOf = (actor: Actor) => (isAccount(actor) ? actor.tenantId : installationScope)
 
 export const accountIdOf = (actor: Actor) => (isAccount(actor) ? actor.accountId : null)

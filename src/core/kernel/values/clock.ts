@@ -1,4 +1,4 @@
-/** The process's clocks. Tests bring others; everything that is due is decided by the database's clock as well. */
+/** The process's clocks. Tests use others. The database's clock also decides what is due. */
 export interface Clock {
   /** The time of day, in milliseconds since 1970. May jump. */
   now(): number

@@ -10,7 +10,7 @@ export const etagOf = (version: number) => `"${version}"`
 /** What may stand between the quotes of a tag. */
 const tag = '(W/)?"[!#-~\\u0080-\\u00ff]*"'
 
-/** What If-Match takes, as the document of the API says it: `*`, or tags. */
+/** The pattern of If-Match in the OpenAPI document: `*`, or tags. */
 export const ifMatchPattern = `^(\\*|${tag}([ \\t]*,[ \\t]*${tag})*)$`
 
 const ifMatchShape = new RegExp(ifMatchPattern)

@@ -6,7 +6,9 @@
  * config.ts refuses the variable without SVC_TEST=1. Spec: design of the fault campaigns.
  */
 
-/** Every failpoint there is, in the order that the work meets them, so that a campaign can count that each was crashed at. */
+/**
+ * All failpoints, in the order in which the work reaches them. A campaign counts that the process was killed at each.
+ */
 export const failpoints = [
   'purge.observed',
   'purge.due',
@@ -39,7 +41,7 @@ const armed = new Map(
     .flatMap((found) => (found ? [[found[1], Number(found[2] ?? 1)] as const] : [])),
 )
 
-/** Dies here, without a word, when a test armed this failpoint and this is the hit it named. */
+/** Kills the process if a test armed this failpoint and this is the hit that it named. */
 export function failpoint(name: (typeof failpoints)[number]): void {
   const left = armed.get(name)
   if (left === undefined) return

@@ -22,7 +22,7 @@ export function makeFolder(folder: string, mode: number): string | undefined {
   }
 }
 
-/** Somebody else may make the same one at the same time. */
+/** Another process may make the same folder at the same time. */
 function makeOne(folder: string, mode: number): void {
   try {
     mkdirSync(folder, { mode })

@@ -1,4 +1,4 @@
-/** What is read of a file or folder, or undefined where there is none; any other failure is thrown. */
+/** What was read from a file or folder, or undefined if it does not exist; any other failure is thrown. */
 export async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading

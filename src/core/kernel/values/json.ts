@@ -13,7 +13,9 @@
 import { Problem } from '../../contract/problem.ts'
 
 const maxDepth = 32
-/** Fewer digits than these are read exactly or stay a fraction, and a smaller exponent does not end at 0. */
+/**
+ * Numbers that may be rounded. Fewer digits are read exactly or stay a fraction; a smaller exponent does not end at 0.
+ */
 const maybeRounded = /[0-9.]{16}|[0-9][eE]-[0-9]{3,}(?![0-9a-fA-F-])/
 
 /** Parses a body or an answer; a text of more than `maxValues` members and elements is not read. Refuses request.malformed. */
@@ -42,7 +44,7 @@ export function writeJson(value: unknown, indent?: number): string {
   }
 }
 
-/** JSON that is written already: a rule answers it where a text has to reach the caller byte for byte. */
+/** JSON text: a rule answers it if a text must reach the caller byte for byte. */
 export class JsonText {
   readonly text: string
 
@@ -61,7 +63,7 @@ function exactNumber(_: string, value: unknown, context?: { source?: string }): 
   return Number.isInteger(value) && isFraction(source) ? Number.NaN : value
 }
 
-/** Whether digits other than 0 are left behind the point, once the exponent has moved it. */
+/** Whether digits other than 0 are left after the point, once the exponent has moved it. */
 function isFraction(source: string): boolean {
   const [, whole = '', fraction = '', exponent = '0'] =
     /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(source) ?? []

@@ -12,7 +12,9 @@ export function knownLocale(tag: string, pointer: string): string {
   return refuseMember(pointer, 'locale.unknown')
 }
 
-/** Zones that passed, as they were spelled: asking Intl costs 150 µs. Nobody can fill it with spellings. */
+/**
+ * Accepted zones, as they were spelled: asking Intl costs 150 µs. Bounded, so that spellings cannot fill the memory.
+ */
 const known = new Set<string>()
 const mostKnown = 1000
 

@@ -41,7 +41,7 @@ export function rankBetween(left: string | null, right: string | null): string {
   return rank
 }
 
-/** The path between two; an empty left end is before everything, no right end behind everything. */
+/** The path between two. An empty left path is before everything; a missing right path is after everything. */
 function pathBetween(left: readonly number[], right: readonly number[] | undefined): readonly number[] {
   if (right === undefined) return [behind(left[0])]
   const level = right.findIndex((number, at) => number !== left[at])
@@ -73,7 +73,7 @@ function readPath(rank: string): number[] {
 const digitsBehind = (head: string) =>
   head >= 'a' ? head.charCodeAt(0) - 'a'.charCodeAt(0) + 1 : 'Z'.charCodeAt(0) - head.charCodeAt(0) + 1
 
-/** By the count of digits, the least number, counted from zero, that is written with so many. */
+/** The least number, counted from zero, that is written with so many digits; by the count of digits. */
 const first: readonly number[] = Array.from(
   { length: mostDigits + 2 },
   (_, count) => (base ** Math.max(count, 1) - base) / (base - 1),

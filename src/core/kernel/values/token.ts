@@ -27,14 +27,14 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const bodyLength = 43
 const shape = /^(svc[parsuiwf])_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
 
-/** What a token of this kind looks like, as the document of the API says it. */
+/** The pattern of such a token in the OpenAPI document. */
 export const tokenPattern = (kind: TokenKind) => `^${prefixes[kind]}_[0-9A-Za-z]{49}$`
 
 export interface MintedToken {
   /** Shown once, never stored. */
   readonly token: string
   readonly hash: Buffer
-  /** What lists show of it. */
+  /** The part that lists show. */
   readonly last4: string
 }
 

@@ -1,16 +1,16 @@
-/** What every mail is framed in: labels, what to do about a surprise, and why the reader gets it. */
+/** The frame of every mail: labels, what to do if the mail is unexpected, and why the reader gets it. */
 import type { InEveryLanguage } from './language.ts'
 
 export interface Frame {
   readonly requester: string
   readonly reason: string
-  /** What an administrator does about something that nobody of his asked for. */
+  /** What an administrator does if nobody in the workspace asked for the change. */
   readonly unexpected: string
-  /** What the account's own person does about something he did not do. */
+  /** What the person of the account does if the action was not their own. */
   readonly notYou: string
-  /** What an operator does about a change of the installation that no operator meant. */
+  /** What an operator does if no operator made the change to the installation. */
   readonly stolen: string
-  /** Why the reader gets it: for administrators, for the account's own person, and for operators. */
+  /** Why the reader gets the mail: for administrators, for the account's person, and for operators. */
   readonly administrators: string
   readonly account: string
   readonly operators: string

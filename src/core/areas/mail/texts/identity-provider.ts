@@ -1,4 +1,4 @@
-/** Mails about a provider that the installation offers: its end announced, ended, taken back. */
+/** Mails about a provider that the installation offers: end announced, offer ended, withdrawal cancelled. */
 import type { InEveryLanguage } from './language.ts'
 
 export const withdrawn: InEveryLanguage = {

@@ -1,4 +1,4 @@
-/** Mails about a forgotten password: the link that sets a new one, and that one was set. */
+/** Mails about a forgotten password: the link for a new password, and the notice that it was set. */
 import type { InEveryLanguage } from './language.ts'
 
 export const asked: InEveryLanguage = {

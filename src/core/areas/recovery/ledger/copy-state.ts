@@ -1,4 +1,4 @@
-/** What the targets have of the ledgers: asked of the targets themselves. */
+/** Which lines of the ledgers the targets have, read from the targets themselves. */
 
 import type { TargetKind } from '../../../contract/backup/operations.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
@@ -13,15 +13,15 @@ export interface CopyState {
   readonly target_id: string
   readonly name: string
   readonly kind: TargetKind
-  /** How many lines of this host's ledger it lacks; null where it could not be asked, or the ledger is not whole. */
+  /** How many lines of this host's ledger it lacks; null if it cannot be read, or if the ledger is not intact. */
   readonly lines_missing: number | null
   readonly failed: FailureReason | null
 }
 
-/** Of every target of the installation. Looks only. */
+/** The state of the copies at every target of the installation. Changes nothing. */
 export async function lookAtCopies(installation: Installation): Promise<readonly CopyState[]> {
   const targets = await installation.transaction(system, { readOnly: true }, readTargets)
-  // Of a ledger that is not whole nobody can say what is missing; that is its own finding.
+  // If the ledger is not intact, the missing lines cannot be counted; that is a finding of its own.
   const pages = await readPages(installation.ledger.file, { from: 0 }).then(
     (read) => read.pages,
     () => undefined,
@@ -45,7 +45,7 @@ async function stateOf(
   }
 }
 
-/** A ledger that is at a target, farther than it has been read here. */
+/** A ledger of which a target has more lines than were read here. */
 export interface UnreadLedger {
   readonly name: string
   readonly lineage: string
@@ -57,7 +57,7 @@ export interface Unread {
   readonly failed: readonly { readonly name: string; readonly reason: FailureReason }[]
 }
 
-/** Which ledgers of this installation lie at its targets and were not read, as of a host that is gone. Looks only. */
+/** The ledgers at the installation's targets that were not read, e.g. those of a lost host. Changes nothing. */
 export async function findUnread(
   installation: Installation,
   read: readonly { readonly lineage: string; readonly last: number }[],

@@ -1,23 +1,24 @@
 /**
- * The daemon's part in the copies: what acts have not waited for. Once a second it looks
- * whether the ledger has grown, and once in ten whether a target was added, and brings every
- * target what it lacks, whichever process wrote it. A copy that fails is made at the next look.
+ * The daemon's part in the copies: it completes the copies that no action waited for. Once a
+ * second it checks whether the ledger has grown, and at every tenth check whether a target was
+ * added. It brings every target the lines that it lacks, from whichever process. A copy that
+ * fails is repeated at the next check.
  */
 import { stat } from 'node:fs/promises'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { withTimeout } from '../../../kernel/values/deadline.ts'
 
 export interface Following {
-  /** Brings what is new, and ends. */
+  /** Copies the new lines, and stops. */
   close(): Promise<void>
 }
 
 const lookMs = 1_000
 const looksAnyway = 10
-/** Less than a daemon's drain. */
+/** Less than the time for a daemon's drain. */
 const closeMs = 3_000
 
-/** Follows from now on; each new kind of failure is told once. */
+/** Starts to follow. Reports the failures each time that they change. */
 export function followWithCopies(
   installation: Installation,
   onFailure: (failures: Readonly<Record<string, string>>) => void,

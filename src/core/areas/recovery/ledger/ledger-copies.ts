@@ -1,5 +1,5 @@
 /**
- * Copies of the ledger at the installation's backup targets, for the day the host is gone.
+ * Copies of the ledger at the installation's backup targets, in case the host is lost.
  *
  *    obligations on the disk ──▶ at one target at least ──▶ commit ──▶ settled, tidied, the other targets
  *                                     │
@@ -7,12 +7,12 @@
  *                                                          SVC_LEDGER_COPY=report:  it goes on, and is a finding
  *
  * An installation without a target of its own has the local ledger only. Every target gets
- * every line; an act waits for the first that has it, so that one of two may be away. Acts
- * that meet share a copy. A target is asked for in the act's own transaction: one that was
- * just removed keeps nobody waiting.
+ * every line. An act waits until the first target has it, so one of two targets may be
+ * unreachable. Concurrent acts share a copy. The act's own transaction reads the targets, so
+ * no act waits for a target that was just removed.
  *
- * Elsewhere: what is put (ledger-pages.ts), reading it back (ledger-pull.ts), whether the
- * targets have it all (copy-state.ts). Ours: The obligation ledger; docs/decisions/0043.
+ * Elsewhere: what is written (ledger-pages.ts), reading it back (ledger-pull.ts), whether the
+ * targets have all lines (copy-state.ts). Ours: The obligation ledger; docs/decisions/0043.
  */
 import { rm, writeFile } from 'node:fs/promises'
 import { LedgerUnavailable } from '../../../kernel/ledger/ledger.ts'
@@ -25,13 +25,13 @@ import { type LedgerTarget, readTargets } from './ledger-targets.ts'
 
 const system = { kind: 'SYSTEM', job: 'ledger_copies' } as const
 
-/** How long an act waits; below what the database grants a transaction that is idle (10 s). */
+/** How long an act waits: less than the database's limit for an idle transaction (10 s). */
 const aheadMs = 5_000
 
-/** With SVC_LEDGER_COPY=report, how long a target that has failed is not waited for, in milliseconds. */
+/** With SVC_LEDGER_COPY=report, how long acts do not wait for a target that has failed, in milliseconds. */
 const restMs = 30_000
 
-/** How long what a target has is remembered, in milliseconds: somebody may have removed it there. */
+/** How long the list of a target's copies stays valid, in milliseconds: a copy may be removed at the target. */
 const rememberedMs = 600_000
 
 export function openLedgerCopies(installation: Installation): LedgerCopies {
@@ -52,7 +52,7 @@ export function openLedgerCopies(installation: Installation): LedgerCopies {
         await holderOf(target).bring(target)
         await holderOf(target).tidy(target)
       } catch (error) {
-        // By its id: a target's name is somebody's words and belongs into no log.
+        // By id: people write a target's name, so it must not be in a log.
         failures[target.id] = storeFailure(error).reason
       }
     }
@@ -84,18 +84,18 @@ export function openLedgerCopies(installation: Installation): LedgerCopies {
   }
 }
 
-/** What one target has, as far as this process knows, and the one copy under way. */
+/** What this process knows of one target's copies, and the copy under way. */
 interface Holder {
-  /** Resolves once the target has what is on the disk now. Throws StoreFailure. */
+  /** Resolves when the target has all lines that are on the disk now. Throws StoreFailure. */
   bring(target: LedgerTarget): Promise<void>
-  /** Removes copies that later ones hold. */
+  /** Removes copies whose lines are in later copies. */
   tidy(target: LedgerTarget): Promise<void>
   isResting(): boolean
 }
 
 interface There {
   readonly lineage: string
-  /** Where the first page begins that may still grow, in bytes. */
+  /** Where the first page that may still grow begins, in bytes. */
   from: number
   /** The copies of pages from there on, by their folder. */
   readonly copies: Set<string>
@@ -128,7 +128,7 @@ function openHolder(installation: Installation): Holder {
   }
 
   return {
-    // One copy at a time, and one more that everybody who came meanwhile shares: it reads the disk after they wrote.
+    // One copy at a time. All callers that come meanwhile share the next one: it reads the disk after they wrote.
     bring(target) {
       next ??= running
         .catch(() => {})
@@ -156,7 +156,7 @@ function openHolder(installation: Installation): Holder {
   }
 }
 
-/** What a target has of a ledger already. */
+/** The copies of a ledger that a target already has. */
 async function survey({ identity }: Installation, store: Store, lineage: string): Promise<There> {
   const root = ledgersFolder(identity.id)
   const copies = new Set<string>()

@@ -1,16 +1,16 @@
 /**
- * Pages: how the ledger is cut for its copies, so that one more line costs one small file,
- * however long the ledger is.
+ * Pages: the ledger is cut into pages for its copies, so that one more line costs one small
+ * file, independent of the ledger's length.
  *
  *    obligations/<installation id>/<lineage>/<first>-<last>-<mac>/lines.jsonl
  *
- * A page holds up to 256 lines and always begins with line 1, 257, 513 … Every copy of a
- * page has a name of its own, so that none is ever written over: a request that a target
- * carries out late cannot put an older page in the place of a newer one, and a target that
- * forbids changes serves as well. `lineage` is the beginning of the first line's mac, `mac`
- * that of the page's last.
+ * A page has up to 256 lines and always begins with line 1, 257, 513 … Every copy of a page
+ * has a different name, so no copy is overwritten. If a target carries out a request late, an
+ * older page cannot replace a newer one. A target that forbids changes can be used too.
+ * `lineage` is the beginning of the mac of the ledger's first line, `mac` that of the page's
+ * last line.
  *
- * Elsewhere: who puts them (ledger-copies.ts), who reads them (ledger-pull.ts).
+ * Elsewhere: writing pages (ledger-copies.ts), reading pages (ledger-pull.ts).
  */
 import { type FileHandle, open } from 'node:fs/promises'
 import { ifThere } from '../../../kernel/values/if-there.ts'
@@ -29,7 +29,7 @@ export interface Page extends PageName {
   readonly text: string
   /** The macs of its lines, in their order. */
   readonly macs: readonly string[]
-  /** Where in the ledger's file it begins and ends, in bytes. */
+  /** Where the page begins and ends in the ledger's file, in bytes. */
   readonly from: number
   readonly to: number
 }
@@ -48,7 +48,7 @@ export const folderOf = ({ lineage, first, last, mac }: PageName) =>
 
 export const fileName = 'lines.jsonl'
 
-/** What a path below the installation's folder names; undefined for what is none of ours. */
+/** The page that a path below the installation's folder names; undefined for a foreign path. */
 export function readPagePath(path: string): PageName | undefined {
   const [, lineage, first, last, mac] =
     /^([0-9a-f]{16})\/(\d{12})-(\d{12})-([0-9a-f]{16})\/lines\.jsonl$/.exec(path) ?? []
@@ -56,7 +56,7 @@ export function readPagePath(path: string): PageName | undefined {
   return { lineage, first: Number(first), last: Number(last), mac }
 }
 
-/** Whether one copy of a page holds all that another does. */
+/** Whether one copy of a page has all lines of another. */
 export const holds = (page: Pick<Page, 'first' | 'last' | 'macs'>, other: PageName) =>
   page.first === other.first &&
   other.last <= page.last &&
@@ -69,10 +69,10 @@ interface Read {
 }
 
 /**
- * The pages of a ledger from a byte on where one begins; from the start, if the ledger is
- * another than `lineage` names, or has been replaced by an older copy of itself. Throws
- * where a line is none of ours: nothing behind it would be believed. What is answered is on the disk for good: a copy must not
- * hold a line that a power cut could still take back.
+ * The pages of a ledger from the byte `from`, where a page begins. From the start if the ledger
+ * is not the one that `lineage` names, or was replaced by an older copy of itself. Throws if a
+ * line is not valid, because the lines after it would be ignored. The file is synced to the disk
+ * first: a copy must not have a line that a power cut could still remove.
  */
 export async function readPages(
   file: string,
@@ -110,7 +110,7 @@ async function lineageOf(handle: FileHandle, size: number): Promise<string | und
   return lineShape.exec(line ?? '')?.[2]?.slice(0, macDigits)
 }
 
-/** Undefined where it does not begin with a page's first line, or a line is none of ours. */
+/** Undefined if the bytes do not begin with a page's first line, or if a line is not valid. */
 function cut(lineage: string, bytes: Buffer, from: number): Page[] | undefined {
   const pages: Page[] = []
   let lines: { readonly seq: number; readonly mac: string }[] = []
@@ -147,5 +147,5 @@ function pageOf(
   }
 }
 
-/** Whether no line will be added to it. */
+/** Whether no more lines will be added to the page. */
 export const isFull = ({ last }: PageName) => last % pageLines === 0

@@ -1,13 +1,13 @@
 /**
- * Ledgers taken back from a backup target, for the day their host is gone.
+ * Ledgers pulled from a backup target, in case their host is lost.
  *
  *    target: pages of one lineage, each in several copies ──▶ <data folder>/ledgers/<lineage>.jsonl
  *
- * Of the copies of a page the longest is read; a shorter one only if it is not the beginning
- * of that (somebody went on from an older copy of the ledger: both ends are told apart by the
- * chain, and each becomes a file). The chain is verified while it is put together, and what
- * does not fit ends what is believed. Files in the folder are read by every command of a
- * recovery from then on (reconcile.ts).
+ * Of the copies of a page, the longest is read. A shorter copy is read only if it is not the
+ * beginning of the longest: then a host continued from an older copy of the ledger. The chain
+ * tells the two branches apart, and each becomes a file. The chain is verified while the pages
+ * are put together; the first line that does not fit and all lines after it are not valid.
+ * Every command of a recovery then reads the files in the folder (reconcile.ts).
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,29 +23,29 @@ import { fileName, folderOf, ledgersFolder, type PageName, readPagePath } from '
 
 export interface PulledLedger {
   readonly lineage: string
-  /** Where it was put. */
+  /** The path of the file that was written. */
   readonly file: string
   readonly lines: number
   readonly obligations: number
   readonly newest_at: string | null
-  /** The line from which on nothing is believed, and why. */
+  /** The first line that is not valid, and why; the lines after it are ignored. */
   readonly fault: string | null
 }
 
-/** A page is at most some 100 kB; what is longer is none of ours. */
+/** A page has at most some 100 kB; a longer file is not a page. */
 const longestPageBytes = 4 * 1024 * 1024
 
-/** Where ledgers lie that were taken from targets. */
+/** The folder of the ledgers that were pulled from targets. */
 export const pulledFolder = ({ dataDir }: Config) => join(dataDir, 'ledgers')
 
-/** The files there. */
+/** The files in that folder. */
 export async function pulledFiles(config: Config): Promise<string[]> {
   const folder = pulledFolder(config)
   const names = (await ifThere(readdir(folder))) ?? []
   return names.filter((name) => name.endsWith('.jsonl')).map((name) => join(folder, name))
 }
 
-/** Takes every ledger of this installation from a target. Throws StoreFailure. */
+/** Pulls every ledger of this installation from a target. Throws StoreFailure. */
 export async function pullLedgers(installation: Installation, target: OpenedTarget): Promise<readonly PulledLedger[]> {
   const { identity, keyring, config } = installation
   const root = ledgersFolder(identity.id)
@@ -73,7 +73,7 @@ interface PageCopy extends PageName {
   readonly lines: readonly string[]
 }
 
-/** The copies that no longer one holds, in the order of their lines. */
+/** The copies whose lines are not all in a longer copy, in the order of their lines. */
 async function readCopies(store: Store, root: string, names: readonly PageName[]): Promise<PageCopy[]> {
   const read: PageCopy[] = []
   for (const name of names.toSorted((one, other) => one.first - other.first || other.last - one.last)) {
@@ -103,7 +103,7 @@ interface Branch {
   readonly end: ChainEnd
 }
 
-/** Puts the pages together along the chain; what fits nowhere goes behind the longest, where its fault is seen. */
+/** Puts the pages together along the chain. The longest branch gets a page that does not fit, as its fault. */
 function branches(keyring: Keyring, pages: readonly PageCopy[]): (readonly string[])[] {
   let found: readonly Branch[] = [{ lines: [], end: noLine }]
   for (const first of new Set(pages.map((page) => page.first))) {
@@ -125,7 +125,7 @@ function withMisfit(found: readonly Branch[], lines: readonly string[]): readonl
   return longest ? [{ ...longest, lines: [...longest.lines, ...lines] }, ...others] : found
 }
 
-/** The branch with the page behind it, if the page's first line is chained to its end. */
+/** The branch with the page appended, if the page's first line is chained to the branch's end. */
 function extended(keyring: Keyring, branch: Branch, page: PageCopy): Branch[] {
   let { end } = branch
   for (const [index, line] of page.lines.entries()) {

@@ -1,4 +1,4 @@
-/** How the ledger of this host stands: whole, how many lines, and who else has them. */
+/** The status of this host's ledger: whether it is intact, how many lines it has, and its copies. */
 
 import { readLedger } from '../../../kernel/ledger/ledger.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
@@ -8,12 +8,12 @@ export interface LedgerStatus {
   readonly file: string
   readonly lines: number
   readonly fault: string | null
-  /** What becomes of an act whose line no target takes: SVC_LEDGER_COPY. */
+  /** What happens to an act if no target stores a copy of its line: SVC_LEDGER_COPY. */
   readonly copy: 'require' | 'report'
   readonly copies: readonly CopyState[]
 }
 
-/** Looks only; asks every target. */
+/** Reads the ledger and asks every target. Changes nothing. */
 export async function lookAtLedger(installation: Installation): Promise<LedgerStatus> {
   const { ledger, keyring, config } = installation
   const [{ last, fault }, copies] = await Promise.all([readLedger(ledger.file, keyring), lookAtCopies(installation)])

@@ -9,7 +9,7 @@ export interface LedgerTarget {
   readonly id: string
   readonly name: string
   readonly kind: TargetKind
-  /** With its credentials. Throws StoreFailure (credentials) where the keyring does not open them. */
+  /** Opens it with its credentials. Throws StoreFailure (credentials) if the keyring cannot decrypt them. */
   open(): OpenedTarget
 }
 
@@ -20,7 +20,7 @@ interface Row {
   readonly config: TargetConfig
 }
 
-/** In the transaction in force, whatever role it has. Oldest first. */
+/** Reads the targets in the caller's transaction, independent of its role. Oldest first. */
 export const readTargets = (ctx: Ctx): Promise<readonly LedgerTarget[]> =>
   ctx.asInstallation(async () => {
     const rows = await ctx.tx<Row[]>`

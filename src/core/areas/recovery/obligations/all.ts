@@ -1,6 +1,6 @@
 /**
- * The obligations, in the order in which a recovery repeats them: what protects goes first, what destroys last.
- * The compiler asks for the object of every name in contract/obligation.ts.
+ * The obligations, in the order in which a recovery repeats them: first those that protect, last those that destroy.
+ * A name in contract/obligation.ts without its object here does not compile.
  */
 
 import { isObligationOf, type Obligation, type ObligationName } from '../../../contract/obligation.ts'
@@ -14,14 +14,14 @@ import { tokens } from './tokens.ts'
 
 const all = { holds, operators, departures, tokens, purges }
 
-/** What the ledgers of an installation want to be so, whatever the database says. */
+/** The state that the ledgers of an installation require, independent of the database. */
 export type DesiredState = { readonly [Name in ObligationName]: ReturnType<(typeof all)[Name]['desired']> }
 
 export const obligations: { readonly [Name in ObligationName]: ObligationRules<Name, DesiredState[Name]> } = all
 
 export const inOrder = Object.keys(obligations) as ObligationName[]
 
-/** Reads the lines of all ledgers together, in the order of their moments. */
+/** The desired state, from the lines of all ledgers in the order of their moments. */
 export function desiredStateOf(lines: readonly Line<Obligation>[]): DesiredState {
   const sorted = lines.toSorted(byMoment)
   return Object.fromEntries(inOrder.map((name) => [name, desiredOf(name, sorted)])) as unknown as DesiredState
@@ -35,7 +35,7 @@ const desiredOf = <Name extends ObligationName>(name: Name, lines: readonly Line
 const byMoment = (one: Line<Obligation>, other: Line<Obligation>) =>
   one.at === other.at ? one.seq - other.seq : one.at < other.at ? -1 : 1
 
-/** Whether the database has what a line says. Never after a rewind: there it does not know. */
+/** Whether the database has what a line says. Never after a rewind: then the database does not have the answer. */
 export async function isSo(tx: Tx, { act, at }: Line<Obligation>): Promise<boolean> {
   const ask = <Name extends ObligationName>(name: Name) =>
     isObligationOf(name, act) ? [obligations[name].isSo(tx, act, at)] : []

@@ -1,8 +1,8 @@
 /**
- * Departures: an account that lost its last role in a workspace loses again what it had then.
+ * Departures: an account that lost its last role in a workspace loses the roles of that time again.
  *
- * Roles given since the line was written stay. Its credentials ended with its last role, in one transaction: where
- * the role is back, so are they, and the rule ends both.
+ * Roles granted after the line was written stay. The account's credentials ended with its last role, in one
+ * transaction: if a rewind restored the role, it also restored the credentials, and the rule ends both.
  */
 
 import { leaveAgain } from '../../memberships/membership.ts'
@@ -10,7 +10,7 @@ import { batches, type ObligationRules, oneByOne, read, type Step, unlessRefused
 
 interface DesiredDeparture {
   readonly tenantId: string
-  /** When the line was written. */
+  /** The moment of the line. */
   readonly at: string
   readonly isCertain: boolean
 }
@@ -23,7 +23,7 @@ export const departures: ObligationRules<'departures', ReadonlyMap<string, Desir
       lines.map(({ act, at, isSettled }) => [act.account_id, { tenantId: act.tenant_id, at, isCertain: isSettled }]),
     ),
 
-  // Of a role given since then it is as true as before: whoever has one newer than the line has left.
+  // A role granted after the line does not contradict it: the account has left, and has come back.
   isSo: (tx, { tenant_id, account_id }, at) =>
     tx`
       select not exists (select from membership where tenant_id = ${tenant_id} and account_id = ${account_id}

@@ -1,9 +1,9 @@
 /**
- * Legal holds: what was in force is placed again, by the rule that replaces holds after a recovery.
+ * Legal holds: holds that were in force are placed again, by the rule that replaces holds after a recovery.
  *
- * A hold stays desired although it was released, because in a rewound period nobody can tell
- * any more on what ground (specification, Admin: workspaces, rule 3). One of which nobody
- * knows whether it was placed is placed: it protects.
+ * A released hold stays desired, because after a rewind the ground of the release is not known
+ * any more (specification, Admin: workspaces, rule 3). A hold is also placed if its line has no
+ * outcome, because a hold protects.
  */
 
 import { replaceLegalHolds } from '../../tenants/deletion/legal-holds.ts'
@@ -20,7 +20,7 @@ interface DesiredHold {
   readonly isCertain: boolean
 }
 
-/** How many holds one replacement takes. Spec: LegalHoldReplaceRequest. */
+/** The most holds in one replacement. Spec: LegalHoldReplaceRequest. */
 const holdsAtOnce = 1000
 
 export const holds: ObligationRules<'holds', ReadonlyMap<string, DesiredHold>, 'hold.place'> = {

@@ -1,12 +1,12 @@
 /**
- * An obligation as a recovery sees it: everything about one is in one object.
+ * The rules of a recovery for one obligation, in one object.
  *
- *    lines of the ledgers ──desired──▶ what has to be so ──plan──▶ steps ──repeat──▶ done, or what is in the way
+ *    lines of the ledgers ──desired──▶ desired state ──plan──▶ steps ──repeat──▶ done, or its hindrance
  *    one line without an outcome ──isSo──▶ done or void
  *
- * Of the lines of one name, the object reads the desired state, compares it with the database, does again what is
- * missing, and says all this to people. all.ts lists the objects; what reads ledgers, plans, repeats, checks and
- * draws tables goes through that list. Ours: The obligation ledger; docs/decisions/0169.
+ * The object reads the desired state from the lines of one name, compares it with the database, repeats what is missing
+ * and has the texts for people. all.ts lists the objects; all code that reads ledgers, plans, repeats, checks or prints
+ * tables uses that list. Ours: The obligation ledger; docs/decisions/0169.
  */
 
 import type { ObligationName, ObligationOf } from '../../../contract/obligation.ts'
@@ -19,41 +19,41 @@ import type { RecoveryActor } from '../../../kernel/values/actor.ts'
 import type { Check } from '../finding.ts'
 
 export type Hindrance =
-  /** The workspace was made in the rewound period and is gone with it. */
+  /** The workspace was created in the rewound period, and the rewind removed it. */
   | 'workspace_lost'
   | 'account_lost'
   | 'account_not_active'
-  /** A hold in force is stronger than a purge. */
+  /** A hold in force stops the purge. */
   | 'held'
-  /** Nobody would be left in the register. */
+  /** The register would be left without an operator that can act. */
   | 'last_operator'
   /** The workspace would be left without an OWNER who can sign in. */
   | 'last_owner'
-  /** Nobody knows whether the purge had ended. */
+  /** The ledgers do not have the outcome of the purge. */
   | 'uncertain'
 
-/** One act that has to be done again. */
+/** One act that must be repeated. */
 export interface Step<What extends string = string> {
   readonly what: What
   readonly tenant_id: string
-  /** The hold's, account's, token's or workspace's. */
+  /** The id of the hold, account, token or workspace. */
   readonly id: string
   readonly hindered_by: Hindrance | null
-  /** The ledger does not know whether it had happened; it is done because it protects. */
+  /** The ledgers do not have the outcome of the act. */
   readonly is_uncertain: boolean
 }
 
-/** A line of any ledger, with whether its outcome is known. */
+/** A line of any ledger; `isSettled` if its outcome is known. */
 export type Line<Act> = Entry<Act> & { readonly isSettled: boolean }
 
 export interface Planning {
   readonly installation: Installation
   readonly workspaces: {
-    /** Those of holds and purges that are there. */
+    /** Workspaces of holds and purges that the database has. */
     readonly present: ReadonlySet<string>
-    /** Those whose purge the ledgers know to have ended. */
+    /** Workspaces whose purge has ended, according to the ledgers. */
     readonly purged: ReadonlySet<string>
-    /** Those of holds and purges that have a certificate: purged, whichever host's ledger says so. */
+    /** Workspaces of holds and purges with a certificate: they are purged, even if no ledger here says so. */
     readonly certified: ReadonlySet<string>
   }
   /** The steps of the obligations before this one in all.ts. */
@@ -72,31 +72,31 @@ export interface Checking {
 }
 
 export interface ObligationRules<Name extends ObligationName, Desired, What extends string = string> {
-  /** What has to be so, from the lines of all ledgers in the order of their moments. */
+  /** The desired state, from the lines of all ledgers in the order of their moments. */
   desired(lines: readonly Line<ObligationOf<Name>>[]): Desired
-  /** Asks whether what a line says is so, as `is_so`; never after a rewind. `at` is the line's moment. */
+  /** Asks whether the database has what a line says, as `is_so`; never after a rewind. `at` is the line's moment. */
   isSo(tx: Tx, act: ObligationOf<Name>, at: string): Promise<readonly { readonly is_so: boolean }[]>
-  /** What has to be so and is not. Changes nothing. */
+  /** The steps from the database's state to the desired state. Changes nothing. */
   plan(planning: Planning, desired: Desired): Promise<readonly Step<What>[]>
-  /** Does the steps again, in their order, each by the rule that did it the first time; answers of each what was in the way. */
+  /** Repeats the steps in order, each by the rule that did it the first time. Answers the hindrance of each step. */
   repeat(repeating: Repeating, desired: Desired, steps: readonly Step<What>[]): Promise<readonly (Hindrance | null)[]>
-  /** Whether hindered steps are repeated too: the rule knows best what is in its way. */
+  /** Whether hindered steps are repeated too: the rule decides itself what hinders it. */
   readonly repeatsHindered?: true
-  /** What people should know although nothing is to be done again; absent: only that. */
+  /** The check if no step is open; absent: `ok`. */
   check?(checking: Checking, desired: Desired): Promise<Check>
-  /** Each kind of step, as tables name it. */
+  /** The text of each kind of step, for tables. */
   readonly words: Readonly<Record<What, string>>
 }
 
 const reader = { kind: 'SYSTEM', job: 'reconcile' } as const
 
-/** Reads as the installation, in a transaction of its own. */
+/** Reads as the installation, in a separate transaction. */
 export const read = <T>({ installation }: { readonly installation: Installation }, work: (ctx: Ctx) => Promise<T>) =>
   installation.transaction(reader, { readOnly: true }, work)
 
 const batch = 500
 
-/** What one statement asks for at once. */
+/** Batches of 500, each for one statement. */
 export async function* batches<T>(all: Iterable<T>): AsyncGenerator<T[]> {
   const rest = [...all]
   while (rest.length > 0) yield rest.splice(0, batch)
@@ -119,7 +119,7 @@ const hindranceOf: Partial<Record<string, Hindrance>> = {
   'membership.last_owner': 'last_owner',
 }
 
-/** What a refusal of the rule says is in the way; null where it did its work. */
+/** The hindrance that a refusal of the rule means; null if the rule succeeded. */
 export async function unlessRefused(act: () => Promise<unknown>): Promise<Hindrance | null> {
   try {
     await act()

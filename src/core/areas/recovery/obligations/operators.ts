@@ -1,8 +1,8 @@
 /**
- * The operator register: of each account the last line decides.
+ * The operator register: the last line of each account decides.
  *
- * A removal of which nobody knows whether it happened is done, because it protects; an addition is not. Additions
- * go before removals, so that the register is never without somebody in between. The last one is spared.
+ * A removal without an outcome is repeated, because it protects; an addition without an outcome is not. Additions come
+ * before removals, so that the register is not empty in between. The last operator is not removed.
  */
 
 import { addOperatorAgain, removeOperator } from '../../operators/register.ts'
@@ -20,9 +20,9 @@ import {
 interface DesiredOperator {
   readonly tenantId: string
   readonly isRegistered: boolean
-  /** Until when it is on probation; null: a full operator. */
+  /** The end of the probation; null: a full operator. */
   readonly probationUntil: string | null
-  /** When the line was written that decides. */
+  /** The moment of the line that decides. */
   readonly at: string
   readonly isCertain: boolean
 }
@@ -111,7 +111,7 @@ export const operators: ObligationRules<'operators', ReadonlyMap<string, Desired
   },
 }
 
-/** `elsewhere`: the journal knows of a later removal, from a host whose ledger is not here. */
+/** `elsewhere`: the journal has a later removal, by a host whose ledger is not here. */
 async function hindranceToAdding(
   planning: Planning,
   { tenantId, id, at }: { readonly tenantId: string; readonly id: string; readonly at: string },

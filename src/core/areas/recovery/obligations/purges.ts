@@ -1,11 +1,11 @@
-/** Purges: a workspace that was removed and is back goes again, unless a hold keeps it. */
+/** Purges: a purged workspace that a rewind restored is purged again, unless a hold is in force. */
 
 import { type PurgeOutcome, repeatPurge } from '../../tenants/purge/purge.ts'
 import { type Hindrance, type ObligationRules, oneByOne, read, type Step } from './obligation.ts'
 
 interface DesiredPurges {
   readonly certain: ReadonlySet<string>
-  /** Purges of which nobody knows whether they ended: nothing is destroyed for them. */
+  /** Purges without an outcome: nothing is destroyed for them. */
   readonly uncertain: ReadonlySet<string>
 }
 
@@ -44,7 +44,7 @@ export const purges: ObligationRules<'purges', DesiredPurges, 'purge.repeat'> = 
     return steps
   },
 
-  // Also one that is held: the workspace is leaving again, and nobody works in it meanwhile.
+  // Also a held one: the workspace is marked for deletion again, so nobody can work in it.
   repeatsHindered: true,
 
   repeat: ({ installation }, _desired, steps) =>

@@ -1,4 +1,4 @@
-/** Revocations of tokens: a token that lives again is revoked again, also where nobody knows whether it had been. */
+/** Revocations of tokens: a token that a rewind restored is revoked again, also if its line has no outcome. */
 
 import { endToken } from '../../auth/token/ending.ts'
 import { listed, note, ok } from '../finding.ts'

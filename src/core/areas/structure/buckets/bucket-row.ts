@@ -1,8 +1,8 @@
 /**
- * A bucket as it is locked, answered and recorded.
+ * Locking, reading and recording a bucket.
  *
- * `position`, `item_count` and `over_limit` are read off the board each time and stand in no
- * row: so reordering writes one row, and a version tells of the bucket's own members alone.
+ * `position`, `item_count` and `over_limit` are computed at each read and not stored. So
+ * reordering writes one row, and the version changes only with the bucket's own members.
  *
  * Locks are taken in this order: the container (areas/access/access.ts), the order of its buckets
  * (order.ts), a bucket, its entries. Spec: Structure: buckets; decisions 3.
@@ -14,7 +14,7 @@ import type { Part } from '../../../kernel/database/statement.ts'
 import type { EventName } from '../../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 
-/** What of a bucket is stored. */
+/** The stored members of a bucket. */
 export interface BucketRow {
   readonly id: string
   readonly name: string
@@ -26,8 +26,8 @@ export interface BucketRow {
 }
 
 /**
- * The bucket, for a change of it; or for its deletion, and then nothing comes into it until the
- * commit. Refuses not_found, precondition.failed.
+ * Locks the bucket for a change; or for its deletion, and then no entry can come into it until
+ * the commit. Refuses not_found, precondition.failed.
  */
 export async function lockBucket(
   ctx: Ctx,
@@ -45,7 +45,7 @@ export async function lockBucket(
   return row
 }
 
-/** The buckets of a container, at most as many as it may have, as a statement's `from (…)`. */
+/** The buckets of a container, for a statement's `from (…)`. */
 export function bucketsOf(ctx: Ctx, containerId: string): Part {
   const { tenantId } = ctx.account
   return ctx.tx.part`
@@ -60,7 +60,7 @@ export function bucketsOf(ctx: Ctx, containerId: string): Part {
     where b.tenant_id = ${tenantId} and b.container_id = ${containerId}`
 }
 
-/** One of them. Refuses not_found. */
+/** One bucket of a container. Refuses not_found. */
 export async function readBucket(ctx: Ctx, containerId: string, bucketId: string): Promise<Bucket> {
   const [bucket] = await ctx.tx<Bucket[]>`select * from (${bucketsOf(ctx, containerId)}) b where id = ${bucketId}`
   return bucket ?? refuse('not_found')
@@ -68,7 +68,7 @@ export async function readBucket(ctx: Ctx, containerId: string, bucketId: string
 
 type BucketEvent = Extract<EventName, `work.bucket.${string}`>
 
-/** Writes the trail's entry and the event of a change that was just made, and answers the bucket after it. */
+/** Writes the trail's entry and the event of a change, and answers the changed bucket. */
 export async function recorded(
   ctx: Ctx,
   containerId: string,

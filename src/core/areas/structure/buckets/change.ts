@@ -1,4 +1,4 @@
-/** Buckets come to be, and get other names, limits and colours. Spec: Structure: buckets, rule 1; decisions 3. */
+/** Creates buckets, and changes their names, limits and colours. Spec: Structure: buckets, rule 1; decisions 3. */
 
 import type { Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'

@@ -1,13 +1,13 @@
 /**
- * A bucket is deleted; its entries are not. They move to the leftmost bucket that is left, or
- * out of any bucket when it was the last one.
+ * Deletes a bucket, but not its entries. They move to the leftmost other bucket, or to no bucket
+ * if there is no other.
  *
  *    more than a portion ──a portion moves, and is committed──▶ fewer ──▶ … ──▶ a portion at most
- *    a portion at most   ──it moves, and the bucket goes with it──▶ gone
+ *    a portion at most   ──it moves, and the bucket is deleted──▶ gone
  *
- * So most buckets go in one transaction, and a bucket of a million entries keeps nobody waiting.
- * A deletion that is cut off in between leaves a bucket with fewer entries, and goes on when it is
- * asked for again; each portion has its entry in the trail. The whole answers how many moved.
+ * So most buckets are deleted in one transaction, and a bucket of a million entries holds no lock
+ * for long. An interrupted deletion leaves a bucket with fewer entries, and a second call
+ * continues it. Each portion has an entry in the trail. The answer counts all moved entries.
  *
  * Spec: Structure: buckets, rule 3; Resources, BucketDeletion; decision 0111.
  */
@@ -24,7 +24,10 @@ import { holdOrder, readOrder } from './order.ts'
 
 type Deletion = Received<typeof ops.deleteBucket>
 
-/** Portions that move before the deletion's own transaction; answers how many entries they were. Refuses what deleteBucket refuses. */
+/**
+ * Moves portions before the deletion's own transaction, and answers the number of moved entries.
+ * Refuses what deleteBucket refuses.
+ */
 export async function moveOut(deletion: Deletion, run: RunAsRule): Promise<number> {
   let moved = 0
   for (;;) {
@@ -34,7 +37,7 @@ export async function moveOut(deletion: Deletion, run: RunAsRule): Promise<numbe
   }
 }
 
-/** Undefined where no more are left than the last transaction moves. */
+/** Undefined if the bucket has at most one portion, which the last transaction moves. */
 async function movePortion(ctx: Ctx, { containerId, bucketId }: Deletion): Promise<number | undefined> {
   const to = await heirOf(ctx, containerId, bucketId)
   if (!(await isMoreThanPortion(ctx, bucketId))) return undefined
@@ -43,7 +46,7 @@ async function movePortion(ctx: Ctx, { containerId, bucketId }: Deletion): Promi
   const moved = await moveEntries(ctx, containerId, entries, to)
 
   const became = { moved_item_count: moved, moved_to_bucket_id: to }
-  // Not the whole bucket: counting what is left of a million, a thousand times, costs more than moving it.
+  // Not the whole bucket: its `item_count` would be counted for each portion, which costs more than the moves.
   const bucket = { id: bucketId, container_id: containerId }
   await ctx.record('work.bucket.emptied', { ...bucket, ...became }, { container_id: containerId, ...became })
   return moved
@@ -56,7 +59,7 @@ export async function deleteBucket(
   movedBefore: number,
 ): Promise<Answer<typeof ops.deleteBucket>> {
   const to = await heirOf(ctx, containerId, bucketId)
-  // Items before their bucket, as whoever moves one does; what came in meanwhile is seen under the bucket's lock.
+  // Items are locked before their bucket, as in a move. Items that came meanwhile are seen under the bucket's lock.
   await lockPortion(ctx, containerId, bucketId)
   await lockBucket(ctx, containerId, bucketId, 'changes and entries')
   const bucket = await readBucket(ctx, containerId, bucketId)
@@ -74,7 +77,10 @@ export async function deleteBucket(
   return { deleted_bucket_id: bucketId, ...became }
 }
 
-/** The leftmost of the others, which stays so while the order is held. Refuses not_found, auth.role_required, container.archived. */
+/**
+ * The leftmost other bucket; it stays the leftmost while the order is locked.
+ * Refuses not_found, auth.role_required, container.archived.
+ */
 async function heirOf(ctx: Ctx, containerId: string, bucketId: string): Promise<string | null> {
   await writableContainer(ctx, containerId, 'MEMBER')
   await holdOrder(ctx, containerId)

@@ -1,10 +1,10 @@
 /**
- * The entries of a bucket, as far as the bucket's fate is theirs: how many there are, and their
- * way out when it is deleted.
+ * The entries of a bucket that is deleted: counting them, and moving them to another bucket.
  *
- * They move in portions, so that a bucket of any size keeps few rows locked for a short time; each
- * portion lands behind what the other bucket holds by then, in the order it had, with ranks of its
- * own, since a place is a rank in one bucket. A moved entry counts its version: its bucket changed.
+ * They move in portions, so that a bucket of any size locks few rows for a short time. Each portion
+ * is placed behind the entries that the other bucket has by then, in its old order. It gets new
+ * ranks, because a rank is a place in one bucket. A moved entry gets a new version: its bucket
+ * changed.
  *
  * Locks in the order that items take them: container, items, bucket, places (areas/items/position.ts).
  * Spec: Structure: buckets, rule 3; decision 0111.
@@ -13,10 +13,10 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { rankBetween } from '../../../kernel/values/rank.ts'
 import { holdPlaces } from './places.ts'
 
-/** Entries that move in one transaction: some 50 ms of work, in which they are locked. */
+/** Entries that move in one transaction: they are locked for some 50 ms. */
 const portionSize = 1_000
 
-/** How many entries a bucket has, counted no further than one more than a portion; deleted ones as well. */
+/** Whether a bucket has more entries than a portion, deleted ones included. Counts at most one more than a portion. */
 export async function isMoreThanPortion(ctx: Ctx, bucketId: string): Promise<boolean> {
   const [row] = await ctx.tx<{ count: number }[]>`
     select count(*)::int as count from (
@@ -24,7 +24,7 @@ export async function isMoreThanPortion(ctx: Ctx, bucketId: string): Promise<boo
   return (row?.count ?? 0) > portionSize
 }
 
-/** The next portion of a bucket's entries from the top, locked; what was deleted before comes last. */
+/** Locks the next portion of a bucket's entries, from the top; deleted entries come last. */
 export async function lockPortion(ctx: Ctx, containerId: string, bucketId: string): Promise<LockedEntry[]> {
   const { tenantId } = ctx.account
   const entries = await ctx.tx<LockedEntry[]>`
@@ -44,7 +44,7 @@ interface LockedEntry {
   readonly is_deleted: boolean
 }
 
-/** Moves locked entries behind those of another bucket, or of none (null); answers how many are not deleted. */
+/** Moves locked entries behind those of another bucket, or of no bucket (null). Answers how many are not deleted. */
 export async function moveEntries(
   ctx: Ctx,
   containerId: string,
@@ -55,7 +55,7 @@ export async function moveEntries(
   const { tx } = ctx
   const [deleted, alive] = [entries.filter(({ is_deleted }) => is_deleted), entries.filter((one) => !one.is_deleted)]
   if (deleted.length > 0)
-    // Whoever brings one back finds it a place: its old rank may be taken by then.
+    // A restore gives it a new place: its old rank may be taken by then.
     await tx`
       update item set bucket_id = null
       where tenant_id = ${tenantId} and id in (select id from jsonb_to_recordset(${tx.json(deleted)}) as gone (id uuid))`

@@ -7,7 +7,10 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { visibleContainerIds } from '../../access/access.ts'
 import { bucketsOf } from './bucket-row.ts'
 
-/** One statement, because this list is what a board begins with: a container without buckets is a row without one. Refuses not_found. */
+/**
+ * One statement, because a board loads this list first. A container without buckets gives one row of nulls.
+ * Refuses not_found.
+ */
 export async function listBuckets(
   ctx: Ctx,
   { containerId }: Received<typeof ops.listBuckets>,

@@ -1,9 +1,9 @@
 /**
- * The order of a container's buckets: each is placed to the left of a neighbour, or at the
- * right-hand end. Only the row of the one that moves is written.
+ * The order of a container's buckets: a bucket is placed to the left of a neighbour, or at the
+ * right-hand end. Only the row of the moved bucket is written.
  *
- * Whoever gives out a rank, or asks which bucket is the leftmost, holds the lock of the
- * container's order, so that two at once do not take the same place. Spec: Structure: buckets,
+ * A rule that gives out a rank, or needs the leftmost bucket, takes the lock of the container's
+ * order, so that two concurrent calls do not take the same place. Spec: Structure: buckets,
  * rule 2; decision 0100.
  */
 
@@ -16,7 +16,7 @@ import { rankBetween } from '../../../kernel/values/rank.ts'
 import { writableContainer } from '../../access/access.ts'
 import { lockBucket, readBucket, recorded } from './bucket-row.ts'
 
-/** Waits for whoever else changes the order; until the transaction ends. */
+/** Locks the order of a container's buckets until the transaction ends. */
 export const holdOrder = (ctx: Ctx, containerId: string) =>
   ctx.tx`select pg_advisory_xact_lock(${lockClasses.buckets}, hashtext(${ctx.account.tenantId + containerId}))`
 
@@ -25,13 +25,16 @@ interface Placed {
   readonly rank: string
 }
 
-/** The buckets from the left, as they stand under the order's lock. */
+/** The buckets from the left. Needs the lock of the order. */
 export const readOrder = (ctx: Ctx, containerId: string): Promise<Placed[]> =>
   ctx.tx<Placed[]>`
     select id, rank from bucket where tenant_id = ${ctx.account.tenantId} and container_id = ${containerId}
     order by rank, id`
 
-/** The rank between `before` and its left neighbour, or behind all. Refuses request.invalid at /before_bucket_id, order.exhausted. */
+/**
+ * The rank between `before` and its left neighbour, or behind all.
+ * Refuses request.invalid at /before_bucket_id, order.exhausted.
+ */
 export function rankAt(others: readonly Placed[], before: string | null | undefined): string {
   const at = before ? others.findIndex(({ id }) => id === before) : others.length
   if (at < 0) refuseMember('/before_bucket_id', 'reference.unknown')

@@ -1,12 +1,12 @@
 /**
- * Definitions of custom fields: each in its scope, which is one collection or the workspace.
+ * Definitions of custom fields. The scope of each is one collection or the workspace.
  *
  *    in force ──DELETE──▶ deleted (the row stays, for the values that name it)
  *
- * Always true, and kept by the table: a key is free in its scope or taken by one definition in
- * force. Values name a definition by its id, so that one made anew under an old key shows none
- * of the old values. Nothing here writes an entry: options that are narrowed, a type that is no
- * longer named and a field that becomes required leave what was set before as it is.
+ * The table guarantees that at most one definition in force has a key in its scope. Values name
+ * a definition by its id, so a new definition under an old key shows none of the old values.
+ * Nothing here writes an entry: if options are narrowed, a type is removed or a field becomes
+ * required, values that were set before stay as they are.
  *
  * Elsewhere: what a value may be (value.ts). Spec: Structure: custom fields; decisions 3.
  */
@@ -128,7 +128,10 @@ async function demandAdmin(ctx: Ctx, collectionId: string | null): Promise<void>
   if (isGuest || rankOf[role] < rankOf.ADMIN) refuse('auth.role_required', { role: 'ADMIN' })
 }
 
-/** The scope's right is asked for before the row is locked, as everywhere: the container comes first. Refuses not_found, auth.role_required, container.archived, precondition.failed. */
+/**
+ * Checks the right in the scope before it locks the row, because the container is always locked first.
+ * Refuses not_found, auth.role_required, container.archived, precondition.failed.
+ */
 async function lockDefinition(ctx: Ctx, fieldId: string): Promise<CustomFieldDefinition> {
   const { tenantId } = ctx.account
   const [found] = await ctx.tx<{ collection_id: string | null }[]>`
@@ -143,7 +146,7 @@ async function lockDefinition(ctx: Ctx, fieldId: string): Promise<CustomFieldDef
   return row
 }
 
-/** Exact however many come at once: they come one after another. Refuses structure.full. */
+/** The count is exact: a lock serialises concurrent calls. Refuses structure.full. */
 async function refuseFull(ctx: Ctx, collectionId: string | null): Promise<void> {
   const { tenantId } = ctx.account
   await ctx.tx`select pg_advisory_xact_lock(${lockClasses.customFields}, hashtext(${tenantId + (collectionId ?? '')}))`

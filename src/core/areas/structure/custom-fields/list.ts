@@ -7,7 +7,10 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { visibleContainer } from '../../access/access.ts'
 import { columnsOf } from './definition.ts'
 
-/** By key; the workspace's before the collection's of the same key. Refuses not_found for what is no collection that the caller sees. */
+/**
+ * Ordered by key; of the same key, the workspace's definition comes before the collection's.
+ * Refuses not_found for what is no collection that the caller sees.
+ */
 export async function listCustomFields(
   ctx: Ctx,
   { collection_id: collectionId }: Received<typeof ops.listCustomFields>,

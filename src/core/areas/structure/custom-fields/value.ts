@@ -1,12 +1,12 @@
 /**
- * Values of custom fields: which definitions hold in a container, and what each kind takes.
+ * Values of custom fields: which definitions apply in a container, and which values each kind takes.
  *
- * A value is checked against the definition as it is now, when it is set. What was set
- * before stays as it was: options may have been narrowed since (spec: custom fields, rule 3).
+ * A value is checked when it is set, against the definition of that moment. Values that were set
+ * before stay, even if the options were narrowed since (spec: custom fields, rule 3).
  *
- * A collection may define a key that is defined for the whole workspace as well, since the
- * two scopes are independent. In its items the collection's own definition holds then, for
- * an item shows one value under one key (decision 0112).
+ * A collection may define a key that the workspace defines too, because the two scopes are
+ * independent. The collection's definition then applies to its items, because an item shows one
+ * value under one key (decision 0112).
  *
  * Spec: Resources, Custom field definition; Structure: custom fields; decisions 3.
  */
@@ -17,7 +17,7 @@ import type { FieldKind } from '../../../contract/structure/custom-fields.ts'
 import { text, uuid } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 
-/** What a value is checked against. */
+/** The definition that a value is checked against. */
 export interface FieldDefinition {
   readonly id: string
   readonly collection_id: string | null
@@ -31,7 +31,7 @@ export interface FieldDefinition {
 /** The definitions in force for the items of a container, by key, one for each key. */
 export async function definitionsFor(ctx: Ctx, containerId: string): Promise<FieldDefinition[]> {
   const { tenantId } = ctx.account
-  // A container's own comes before the workspace's of the same key, and `distinct on` takes the first.
+  // `distinct on` takes the first: the container's definition comes before the workspace's of the same key.
   return ctx.tx<FieldDefinition[]>`
     select distinct on (key) id, collection_id, key, kind, options, is_required, applies_to
     from custom_field
@@ -51,8 +51,8 @@ const longestText = 10_000
 const longestUrl = 2_000
 
 /**
- * The value, when the definition's kind takes it. Null is no value; who clears a field does not ask.
- * Whether a USER is there is asked of the database: `refuseUnknownUser`. Refuses request.invalid at the pointer.
+ * Answers the value, if the definition's kind takes it. Null is not a value: callers clear a field without this check.
+ * Whether a USER exists is a question to the database: `refuseUnknownUser`. Refuses request.invalid at the pointer.
  */
 export function checkFieldValue(
   definition: Pick<FieldDefinition, 'kind' | 'options'>,
@@ -88,7 +88,7 @@ export async function refuseUnknownUser(ctx: Ctx, accountId: string, pointer: st
 const refuseType = (expected: string, pointer: string): never => refuseMember(pointer, 'value.type', { expected })
 const refuseFormat = (format: string, pointer: string): never => refuseMember(pointer, 'value.format', { format })
 
-/** Bounded in code points; what PostgreSQL or UTF-8 cannot carry is refused by the same rule as any other member. */
+/** Bounded in code points. Text that PostgreSQL or UTF-8 cannot represent is refused as in any other member. */
 function textOf(value: unknown, longest: number, pointer: string): string {
   if (typeof value !== 'string') return refuseType('string', pointer)
   const [issue] = text(1, longest).safeParse(value).error?.issues ?? []
@@ -97,7 +97,7 @@ function textOf(value: unknown, longest: number, pointer: string): string {
   return refuseMember(pointer, rule, params)
 }
 
-/** Integers beyond 2^53 arrive as bigint, and what no double is arrives as NaN: neither would be answered as it was sent. */
+/** Integers beyond 2^53 arrive as bigint, numbers that no double holds as NaN: neither could be answered as sent. */
 function numberOf(value: unknown, pointer: string): number {
   if (typeof value === 'bigint') {
     return value > 0n
@@ -115,7 +115,7 @@ function dateOf(value: unknown, pointer: string): string {
   return isDay ? value : refuseFormat('date', pointer)
 }
 
-/** The parser drops tabs, line feeds and outer blanks; what is stored is what was sent, so none may be there. */
+/** The URL parser drops tabs, line feeds and outer blanks. The value is stored as sent, so these are refused. */
 function urlOf(value: unknown, pointer: string): string {
   const url = textOf(value, longestUrl, pointer)
   const isPlain = /^https?:\/\/[^\s\p{Cc}]+$/iu.test(url)

@@ -3,9 +3,9 @@
  *
  *    in it ──DELETE──▶ out of it ──:restore──▶ in it
  *
- * Deleting writes the label's row alone. Entries keep what they carry and show what is in the
- * vocabulary, so a label that is put back is where it was. Names are unique among the labels in
- * it; one that took the name meanwhile is in the way of :restore.
+ * A deletion writes only the label's row. Entries keep their labels and show those that are in
+ * the vocabulary, so a restored label appears where it was. Names are unique among the labels in
+ * the vocabulary; :restore is refused if another label has taken the name.
  *
  * Spec: Structure: labels; Resources, Label; decision 0112.
  */
@@ -94,7 +94,10 @@ export async function restoreLabel(
   return recorded(ctx, label, 'work.label.restored')
 }
 
-/** The label, deleted or not, in a container that may be written. Refuses not_found, auth.role_required, container.archived. */
+/**
+ * Locks the label, deleted or not, in a writable container.
+ * Refuses not_found, auth.role_required, container.archived.
+ */
 async function lockLabel(ctx: Ctx, containerId: string, labelId: string): Promise<LabelRow> {
   await writableContainer(ctx, containerId, 'MEMBER')
   const [row] = await ctx.tx<LabelRow[]>`
@@ -103,7 +106,7 @@ async function lockLabel(ctx: Ctx, containerId: string, labelId: string): Promis
   return row ?? refuse('not_found')
 }
 
-/** Exact however many come at once: they come one after another. Refuses structure.full. */
+/** The count is exact: a lock serialises concurrent calls. Refuses structure.full. */
 async function refuseFull(ctx: Ctx, containerId: string): Promise<void> {
   const { tenantId } = ctx.account
   await ctx.tx`select pg_advisory_xact_lock(${lockClasses.labels}, hashtext(${tenantId + containerId}))`

@@ -5,7 +5,7 @@ import type { Label, labelOperations as ops } from '../../../contract/structure/
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { visibleContainer } from '../../access/access.ts'
 
-/** Ordered by name as the workspace's language orders it, whatever the database was built with. Refuses not_found. */
+/** Ordered by name in the workspace's locale, independent of the database's collation. Refuses not_found. */
 export async function listLabels(
   ctx: Ctx,
   { containerId }: Received<typeof ops.listLabels>,

@@ -1,9 +1,10 @@
 /**
- * The plan of a deletion: what would go, and a hash of all that a person decides by.
+ * The plan of a deletion: what would be removed, and a hash of the facts for the decision.
  *
- * The hash covers who the workspace is, its state, what its people made, who of them is an
- * operator, which holds are in force and which archives stay behind. It leaves out what moves by itself (the deadline,
- * the trail, events, sessions, counters), or no plan could ever be applied.
+ * The hash covers the workspace's id, names and state, the number of rows that its people made,
+ * the number of its operators, the holds in force and the archives that stay behind. It omits
+ * what changes without a decision (the deadline, the trail, events, sessions, counters):
+ * otherwise no plan could ever be applied.
  *
  * Spec: Plans before destruction.
  */
@@ -28,7 +29,7 @@ interface PlannedRow {
   readonly operators: number
 }
 
-/** Plans; changes nothing. Refuses not_found. */
+/** Plans the deletion; changes nothing. Refuses not_found. */
 export async function getDeletionPlan(
   ctx: Ctx,
   { tenantId }: Received<typeof ops.getDeletionPlan>,
@@ -66,13 +67,13 @@ export async function getDeletionPlan(
   }
 }
 
-/** More than anybody reads; the newest come first. */
+/** More than a person reads; the newest come first. */
 const mostBackups = 1000
 
 /**
- * The archives that exports of this workspace wrote, as their jobs tell: nobody is called for a
- * plan. A target of the workspace's own, and one that was removed, is named by its id alone:
- * its archives are still there.
+ * The archives that exports of this workspace wrote, from their jobs: a plan calls no target. A
+ * target of the workspace's own and a removed target are named only by id: their archives are
+ * still there.
  */
 const findBackups = (ctx: Ctx, tenantId: string): Promise<DeletionPlan['backups']> =>
   ctx.tx<DeletionPlan['backups']>`
@@ -84,7 +85,7 @@ const findBackups = (ctx: Ctx, tenantId: string): Promise<DeletionPlan['backups'
 
 const exportOf = (table: string) => workspaceTables[table]?.export
 
-/** An entity by its name in an archive; what no archive has, by its table. */
+/** The entity's name in an archive; for a table that no archive contains, the table's name. */
 function entityOf(table: string): string {
   const entity = exportOf(table)
   return typeof entity === 'string' ? entity : table

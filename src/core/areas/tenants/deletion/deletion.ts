@@ -1,13 +1,14 @@
 /**
- * Deletion: asked for, and called back within 30 days.
+ * Deletion: requested, and cancelled within 30 days or followed by the purge.
  *
  *    ACTIVE, SUSPENDED ──:delete──▶ PENDING_DELETION ──deadline, settled──▶ purge (purge.ts)
  *            ▲                             │
  *            └──────:cancel-deletion───────┘   until the purge has begun
  *
- * The row is the truth: `purge_after` is set exactly while the deletion is pending, and
- * `purge_started_at` once there is no way back. Automations that the request switched off
- * are marked, so that cancelling switches on those and no others.
+ * The row decides: `purge_after` is set exactly while the deletion is pending, and
+ * `purge_started_at` after the purge has begun and the deletion cannot be cancelled any more.
+ * Automations that the request switched off are marked, so that a cancellation switches on only
+ * these.
  *
  * Spec: Workspace states, rows 3 and 4; rules 1 to 3; decisions 4.
  */
@@ -26,14 +27,14 @@ import { readTenant } from '../list.ts'
 import { getDeletionPlan } from './deletion-plan.ts'
 
 /**
- * Asks for the deletion; on a workspace that is leaving already nothing changes, the
- * deadline least of all. Refuses not_found, admin.confirmation_mismatch, plan.stale, admin.operator_last.
+ * Requests the deletion; if it is pending already, nothing changes, not even the deadline.
+ * Refuses not_found, admin.confirmation_mismatch, plan.stale, admin.operator_last.
  */
 export async function deleteTenant(
   ctx: Ctx,
   { tenantId, body }: Received<typeof ops.deleteTenant>,
 ): Promise<Answer<typeof ops.deleteTenant>> {
-  // Waits for the changes its people have under way, as :suspend does.
+  // Waits for the changes of its people that are under way, as :suspend does.
   await closeWorkspace(ctx.tx, tenantId)
   const tenant = await lockTenant(ctx, tenantId)
   if (body.confirmation !== tenant.display_name) refuse('admin.confirmation_mismatch')
@@ -57,9 +58,9 @@ export async function deleteTenant(
 }
 
 /**
- * Marks the row and answers the deadline. It counts from the newest entry of the journal
- * where that lies ahead of the clock (by the grace at most): a clock that has fallen back
- * must not shorten the grace, and one that was ahead once must not stretch it for ever.
+ * Marks the row and answers the deadline. The grace begins at the newest entry of the journal if
+ * that is ahead of the clock (by the grace at most). So a clock that has fallen back does not
+ * shorten the grace, and a clock that was ahead once does not extend it without limit.
  */
 async function markLeaving(ctx: Ctx, tenantId: string): Promise<string> {
   const [marked] = await ctx.tx<{ purge_after: string }[]>`
@@ -74,7 +75,7 @@ async function markLeaving(ctx: Ctx, tenantId: string): Promise<string> {
 }
 
 /**
- * Cancels the deletion: the workspace is again what it was. On one that is not leaving
+ * Cancels the deletion: the workspace gets its previous state. If no deletion is pending,
  * nothing changes. Refuses not_found, admin.tenant_deletion_underway.
  */
 export async function cancelTenantDeletion(

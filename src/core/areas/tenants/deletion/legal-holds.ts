@@ -1,11 +1,11 @@
 /**
- * Legal holds after a recovery: what was in force before the rewind is in force again.
+ * Legal holds after a recovery: holds that were in force before the rewind are in force again.
  *
- * A record is placed with its own id, scope, reason, placer and moment, and in force: also
- * one that was released in the rewound period, because nobody can tell any more on what
- * ground. A hold that the workspace already has, in force or released, is left as it is, so
- * a second run changes nothing. A target that the recovery removed is reported, and the
- * hold placed all the same. All or nothing: a contradiction places none.
+ * A record is placed with its own id, scope, reason, placer and moment, and in force. This also
+ * applies to a hold that was released in the rewound period, because the ground of the release is
+ * not known any more. A hold that the workspace already has, in force or released, stays as it is,
+ * so a second run changes nothing. A target that the recovery removed is reported, and its hold is
+ * still placed. All or nothing: if two records contradict each other, none is placed.
  *
  * Spec: Admin: workspaces, rule 3; decisions 4.
  */
@@ -26,8 +26,8 @@ interface Placement extends LegalHoldRecord {
 }
 
 /**
- * The holds of the archive that was named, read and verified with no transaction open. One
- * that was released before the recovery point is none that the rewind took away.
+ * The holds of the named archive, read and verified outside a transaction. Holds that were
+ * released before the recovery point are omitted, because the rewind did not remove them.
  * Refuses archive.invalid, archive.path_refused, backup.target_failed, request.invalid.
  */
 export async function readArchivedHolds(
@@ -36,14 +36,17 @@ export async function readArchivedHolds(
   { tenantId, body }: Received<typeof ops.replaceLegalHolds>,
 ): Promise<readonly LegalHoldRecord[]> {
   if (!body.archive) return []
-  // Archives and their targets are loaded when one is read, which is seldom.
+  // The module is loaded only when an archive is read, which is rare.
   const { readLegalHoldsAt } = await import('../../backup/archive-holds.ts')
   const archived = await readLegalHoldsAt(installation, actor, tenantId, body.archive)
   const point = Date.parse(body.recovery_point)
   return archived.filter(({ released_at }) => released_at === null || Date.parse(released_at) > point)
 }
 
-/** Puts the holds in force that the workspace lacks. Refuses not_found, request.invalid, retention.hold_differs, retention.hold_elsewhere. */
+/**
+ * Places the holds that the workspace lacks.
+ * Refuses not_found, request.invalid, retention.hold_differs, retention.hold_elsewhere.
+ */
 export async function replaceLegalHolds(
   ctx: Ctx,
   { tenantId, body }: Received<typeof ops.replaceLegalHolds>,
@@ -68,7 +71,7 @@ export async function replaceLegalHolds(
         placed: placed.length,
         targets_missing: placed.filter(({ isTargetPresent }) => !isTargetPresent).length,
         already_present: present.size,
-        // In force again all the same; the workspace's trail does not tell.
+        // These are in force again too; the workspace's trail does not say that they had been released.
         had_been_released: placed.flatMap(({ id, released_at }) => (released_at ? [{ id, released_at }] : [])),
       },
     })
@@ -87,7 +90,7 @@ export async function replaceLegalHolds(
   }
 }
 
-/** Each id once, in the order given. Refuses request.invalid, retention.hold_differs. */
+/** Each id once, in the given order. Refuses request.invalid, retention.hold_differs. */
 function mergedRecords(tenantId: string, given: readonly LegalHoldRecord[]): LegalHoldRecord[] {
   const byId = new Map<string, LegalHoldRecord>()
   for (const [index, hold] of given.entries()) {
@@ -100,7 +103,7 @@ function mergedRecords(tenantId: string, given: readonly LegalHoldRecord[]): Leg
   return [...byId.values()]
 }
 
-/** The content of a record without its spellings: moments as numbers, an absent id as null. */
+/** The content of a record in one normal form: moments as numbers, an absent id as null. */
 const comparable = (tenantId: string, { scope, placed_at, released_at, ...rest }: LegalHoldRecord) => ({
   ...rest,
   kind: scope.kind,
@@ -109,7 +112,7 @@ const comparable = (tenantId: string, { scope, placed_at, released_at, ...rest }
   releasedAt: released_at ? Date.parse(released_at) : null,
 })
 
-/** The ids the workspace already has. Refuses retention.hold_elsewhere. */
+/** The ids of the holds that the workspace already has. Refuses retention.hold_elsewhere. */
 async function presentHolds(ctx: Ctx, tenantId: string, records: readonly LegalHoldRecord[]): Promise<Set<string>> {
   const found = await ctx.tx<{ id: string; tenant_id: string }[]>`
     select id, tenant_id from legal_hold where id in ${ctx.tx.list(records.map(({ id }) => id))}`

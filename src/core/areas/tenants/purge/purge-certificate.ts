@@ -1,14 +1,14 @@
 /**
- * The purge certificate: what a purge removed, signed.
+ * The purge certificate: the signed list of what a purge removed.
  *
  *    {"format":"svc/purge-certificate/1","installation_id","workspace":{id,slug},
  *     "deletion_requested_at","purge_after","purge_started_at","purged_at","slug_blocked_until",
  *     "holds":{"checks","in_force"},"removed":[{"place","count","sha256"}]}
  *
- * `removed` lists every table, also those that were empty, and the queue; the hash is that
- * of removed-keys.ts. The text is stored and answered byte for byte as it was signed:
- * Ed25519, with a key derived from the keyring's current one (`svc/purge-certificate/v1`), so
- * it is backed up with the keyring and needs no place of its own. docs/decisions/0021.
+ * `removed` lists every table, including empty ones, and the queue; for the hash see
+ * removed-keys.ts. The text is stored and answered byte for byte as it was signed. The signature
+ * is Ed25519, with a key derived from the keyring's current key (`svc/purge-certificate/v1`). So
+ * the signing key is backed up with the keyring and is not stored itself. docs/decisions/0021.
  *
  * Spec: decisions 4; Purge certificate.
  */
@@ -34,7 +34,7 @@ export interface PurgedFacts {
   readonly hold_checks: number
 }
 
-/** Writes the signed certificate of a purge that found nothing left, and answers the counts by place. */
+/** Writes the signed certificate of a purge that has removed everything, and answers the counts by place. */
 export async function certify(ctx: Ctx, facts: PurgedFacts): Promise<Readonly<Record<string, number>>> {
   const [installation] = await ctx.tx<{ id: string; now: string }[]>`select id, now() as now from installation`
   const places = [...Object.keys(workspaceTables), jobsPlace].sort()
@@ -114,7 +114,7 @@ const certificateOf = (row: CertificateRow): PurgeCertificate => ({
   },
 })
 
-/** What is wrong with the signature; undefined when the document is as this installation signed it. */
+/** The fault of the signature; undefined if the document is as this installation signed it. */
 export function signatureFault(
   keyring: Keyring,
   { document, key_id, public_key, signature }: CertificateRow,
@@ -125,10 +125,10 @@ export function signatureFault(
   return publicKeyOf(keyring, key_id).equals(public_key) ? undefined : 'signature.key_differs'
 }
 
-/** A certificate is never signed anew: what verifies it outlives the key it was signed with. */
+/** A certificate is never signed again, so the key derived for this purpose stays after its keyring key is retired. */
 export const certificatePurpose = 'svc/purge-certificate/v1'
 
-/** RFC 8410: what stands before the 32 bytes of an Ed25519 key, private and public. */
+/** RFC 8410: the bytes before the 32 bytes of an Ed25519 key, private and public. */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 const spki = Buffer.from('302a300506032b6570032100', 'hex')
 

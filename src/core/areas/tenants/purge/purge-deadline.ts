@@ -1,13 +1,14 @@
 /**
  * Whether a deadline has really passed.
  *
- * A clock may jump. So a purge needs the deadline passed by the database's clock and by
- * this process's, seen twice, at least `settleSeconds` of monotonic time apart, and at
- * every look in between. What was seen lives in memory: a process that ends forgets it,
- * which costs time and never purges early (docs/decisions/0020). Spec: decisions 4; T-45.
+ * A clock may jump. So a purge begins only if two checks, at least `settleSeconds` of monotonic
+ * time apart, and every check between them find that the deadline has passed, by the database's
+ * clock and by this process's clock. The checks are kept in memory. A process that ends loses
+ * them: that delays a purge, but never makes it early (docs/decisions/0020).
+ * Spec: decisions 4; T-45.
  *
- * Another daemon may do the looks in between. So a sighting names the workspace's last release
- * of a hold as well: a hold that came and went since makes the next look a first one.
+ * Another daemon may do the checks in between. So a sighting also has the workspace's last release
+ * of a hold: if a hold was placed and released since, the wait begins again.
  */
 export interface Sighting {
   readonly deadline: string
@@ -15,7 +16,7 @@ export interface Sighting {
   readonly atSeconds: number
 }
 
-/** Notes one look, and answers whether the deadline has been seen past for long enough. */
+/** Records one check, and answers whether the deadline has been past for long enough. */
 export function hasSettled(
   seen: Map<string, Sighting>,
   look: Sighting & { readonly id: string; readonly isPast: boolean },

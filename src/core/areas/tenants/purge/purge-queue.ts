@@ -1,14 +1,17 @@
-/** A workspace's jobs in the queue: those whose payload names it as `tenantId`. Spec: decisions 4 (a purge leaves nothing in the queue). */
+/**
+ * A workspace's jobs in the queue: those whose payload names it as `tenantId`.
+ * Spec: decisions 4 (a purge leaves nothing in the queue).
+ */
 
 import { queueSchema } from '../../../kernel/database/queue-schema.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 
-/** What plans and certificates call the queue. */
+/** The name of the queue in plans and certificates. */
 export const jobsPlace = 'queued_jobs'
 
 const asQueue = 'set local role svc_queue'
 
-/** Removes at most `size` jobs, also those at work, and answers their ids. The transaction is the queue's afterwards. */
+/** Removes at most `size` jobs, also running ones; answers their ids. Leaves the transaction in the queue's role. */
 export async function removeJobs({ tx }: Ctx, tenantId: string, size: number): Promise<[string][]> {
   await tx.switch(asQueue)
   const gone = await tx.text<{ id: string }[]>(
@@ -23,7 +26,7 @@ export async function removeJobs({ tx }: Ctx, tenantId: string, size: number): P
   return gone.map(({ id }) => [id])
 }
 
-/** How many jobs name the workspace. The transaction is the queue's afterwards. */
+/** How many jobs name the workspace. Leaves the transaction in the queue's role. */
 export async function countJobs({ tx }: Ctx, tenantId: string): Promise<number> {
   await tx.switch(asQueue)
   const [row] = await tx.text<{ count: number }[]>(

@@ -1,8 +1,8 @@
 /**
- * The tables a purge walks, and one batch of one of them.
+ * The tables of a purge, and the removal of one batch from a table.
  *
- * The database's catalog says which tables there are, in which order they go (removal-order.ts) and what their keys
- * are. A table with a `tenant_id` that tables.ts does not list stops every purge before it begins: better none than half.
+ * The tables, their order of removal (removal-order.ts) and their keys come from the database's catalog. A table with a
+ * `tenant_id` that tables.ts does not list stops every purge before it begins: no purge is better than half a purge.
  *
  * Spec: decisions 4 (a purge leaves nothing in any table); design of the fault campaigns, 3.8.
  */
@@ -13,9 +13,9 @@ import type { Tx } from '../../../kernel/database/transaction.ts'
 
 export interface PurgeTable {
   readonly name: string
-  /** Columns of the primary key, without `tenant_id` where that is not all of it. */
+  /** Columns of the primary key, without `tenant_id` unless it is the only one. */
   readonly key: readonly string[]
-  /** The column by which a row refers to another one of the same table: children go first. */
+  /** The column that refers to another row of the same table: children are removed first. */
   readonly parent: string | undefined
 }
 
@@ -25,7 +25,10 @@ interface KeysRow {
   readonly parents: readonly string[] | null
 }
 
-/** Every table of workspaces, in the order of removal. Throws where tables.ts and the database differ, and where foreign keys form a circle. */
+/**
+ * Every table of workspaces, in the order of removal. Throws if tables.ts and the database differ, or if foreign keys
+ * form a circle.
+ */
 export async function readPurgeTables(tx: Tx): Promise<readonly PurgeTable[]> {
   const [names, keys] = await Promise.all([readTableNames(tx), readKeys(tx)])
   return names.map((name) => {
@@ -34,7 +37,7 @@ export async function readPurgeTables(tx: Tx): Promise<readonly PurgeTable[]> {
   })
 }
 
-/** Their names, in the order of removal. Throws as readPurgeTables does. */
+/** The names of these tables, in the order of removal. Throws as readPurgeTables does. */
 export async function readTableNames(tx: Tx): Promise<readonly string[]> {
   const names = await readRemovalOrder(tx)
   checkComplete(names)
@@ -67,19 +70,19 @@ function checkComplete(names: readonly string[]): void {
     throw new Error(`tables.ts and the database differ: ${[...unknown, ...missing].join(', ')}; nothing is purged`)
 }
 
-/** The key of a row as its columns' texts. */
+/** The key of a row: its columns as texts. */
 export type Key = readonly string[]
 
-/** Rows behind `after`, up to and with `upto`; undefined is no bound. */
+/** Rows after `after`, up to and including `upto`; undefined: no bound. */
 export interface KeyRange {
   readonly after: Key | undefined
   readonly upto: Key | undefined
 }
 
 /**
- * Removes at most `size` rows of the workspace in force, in a range of their primary keys,
- * and answers their keys in order. The names are the catalog's own, so they are written
- * into the text.
+ * Removes at most `size` rows of the workspace in force, in a range of their primary keys, and
+ * answers their keys in order. The names come from the catalog, so they can be part of the SQL
+ * text.
  */
 export async function removeBatch(
   tx: Tx,
@@ -109,13 +112,16 @@ export async function removeBatch(
 }
 
 /**
- * A batch reads as many rows as it removes only if the planner walks the index, and on a
- * table it has not analysed it would rather sort all of the workspace for every batch.
+ * A batch reads only the rows that it removes if the planner walks the index. On a table that is
+ * not analysed, the planner would sort all rows of the workspace for every batch.
  */
 export const walksTheIndex =
   "set local enable_sort = 'off'; set local enable_bitmapscan = 'off'; set local enable_seqscan = 'off'; set local enable_hashjoin = 'off'; set local enable_mergejoin = 'off'"
 
-/** Whether the workspace in force has a row anywhere. Quick also behind a million rows just removed, whose index entries the last round marked. */
+/**
+ * Whether the workspace in force has a row in any table. Also quick after a million rows were removed, because the last
+ * round has marked their index entries.
+ */
 export async function hasRows(tx: Tx, tenantId: string): Promise<boolean> {
   await tx.switch(walksTheIndex)
   const names = Object.keys(workspaceTables)

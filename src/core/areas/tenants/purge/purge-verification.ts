@@ -1,8 +1,8 @@
 /**
- * Looks again, long after a purge: is the certificate genuine, and is really nothing left?
+ * Verifies a purge at any later time: whether the certificate is genuine, and whether nothing is left.
  *
- * The scan is the purge's own (every table of the catalog, the queue, the folders) and
- * the installation's tables beside it. Spec: decisions 4; Purge certificate.
+ * The scan covers the places of the purge (every table of the catalog, the queue, the folders)
+ * and the installation's tables. Spec: decisions 4; Purge certificate.
  */
 import { existsSync } from 'node:fs'
 import type { Answer, Received } from '../../../contract/operation.ts'
@@ -19,7 +19,7 @@ interface Scanned {
   readonly left: number
 }
 
-/** Verifies; findings are answered, not refused. Refuses not_found where there is no certificate. */
+/** Verifies a certificate. Findings are answered, not refused. Refuses not_found where there is no certificate. */
 export async function verifyPurgeCertificate(
   ctx: Ctx,
   { tenantId }: Received<typeof ops.verifyPurgeCertificate>,
@@ -44,7 +44,7 @@ const namesWorkspace = (document: string, tenantId: string) =>
   (JSON.parse(document) as { workspace?: { id?: unknown } }).workspace?.id === tenantId
 
 async function scan(ctx: Ctx, tenantId: string): Promise<Scanned[]> {
-  await readTableNames(ctx.tx) // throws when the catalog has a table that the list does not know
+  await readTableNames(ctx.tx) // throws if the catalog has a table that tables.ts does not list
   const own = await ctx.tx<{ place: string; left: number }[]>`
     select 'tenant' as place, count(*)::int as left from tenant where id = ${tenantId}
     union all select 'operator', count(*)::int from operator where workspace_id = ${tenantId}

@@ -1,22 +1,22 @@
 /**
- * The way of a purge through one table: in rounds, by key, until a round finds nothing.
+ * How a purge walks through one table: in rounds, by key, until a round finds nothing.
  *
  *    round 1   ─200─┤──400──┤──800──┤─ … ─▶    removes; each batch begins where the last ended
  *    round 2   ─────┤───────┤───────┤─ … ─▶    finds what was left (a row others referred to)
  *
- * PostgreSQL leaves the index entries of removed rows behind, and whoever walks over them
- * visits every one. So no step ever begins at the first key again, but in the segments of
- * the round before: each walks over one batch's entries, and marks them dead for good. The
- * last look at the whole table is quick after that.
+ * PostgreSQL keeps the index entries of removed rows, and a scan visits each of them. So a later
+ * round does not begin each step at the first key, but at the segments of the round before. Each
+ * step scans the entries of one batch and marks them dead. After that, the last check of the
+ * whole table is quick.
  */
 import type { Key, KeyRange } from './purge-tables.ts'
 
 export interface Walk {
-  /** Rows of the next step: behind `after`, up to and with `upto`; undefined is no bound. */
+  /** Rows of the next step: after `after`, up to and including `upto`; undefined: no bound. */
   readonly range: KeyRange
   /** Whether a whole round found nothing. */
   readonly isOver: boolean
-  /** Notes what a step of at most `size` rows removed. */
+  /** Records the keys that a step of at most `size` rows removed. */
   note(removed: readonly Key[], size: number): void
 }
 

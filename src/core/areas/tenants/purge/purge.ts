@@ -4,19 +4,20 @@
  *    pending ──seen past the deadline for long enough──▶ started ──batches──▶ finished
  *       │                                                  │  ▲
  *       └─ a hold in force, or nobody else in the          └──┘ killed, held, out of time:
- *          operator register: it does not begin                 goes on where it stopped
+ *          operator register: it does not begin                 continues where it stopped
  *
  * Always true:
- *  - it begins in one transaction, under the workspace's exclusive lock, that sees the
- *    deadline past by both clocks and no hold in force; `purge_started_at` is the marker;
- *  - every batch locks the workspace's row, looks for holds once more, removes some rows and
- *    notes their count and hash: all in one short transaction, with no table lock above
+ *  - it begins in one transaction, under the workspace's exclusive lock. The transaction checks
+ *    that the deadline is past by both clocks and that no hold is in force; `purge_started_at`
+ *    is the marker;
+ *  - every batch locks the workspace's row, checks for holds again, removes some rows and
+ *    records their count and hash: all in one short transaction, with no table lock above
  *    ROW EXCLUSIVE. Two processes never purge one workspace at the same time;
  *  - it ends in one transaction that finds every table, the queue and the folders
  *    empty, signs the certificate, blocks the slug and removes the row.
  *
  * Elsewhere: clocks that jump (purge-deadline.ts), tables (purge-tables.ts), the
- * certificate (purge-certificate.ts), when it is tried (jobs.ts).
+ * certificate (purge-certificate.ts), the schedule of tries (jobs.ts).
  *
  * Spec: Workspace states, row 5; decisions 4; T-22, T-23, T-45.
  */
@@ -44,8 +45,8 @@ import { openWalk, type Walk } from './purge-walk.ts'
 import { extended } from './removed-keys.ts'
 
 /**
- * What came of one try: nothing to do yet, something in the way, more to do, or done.
- * `busy`: another process is at it.
+ * The outcome of one try: nothing to do yet, hindered, more to do, or done.
+ * `busy`: another process is purging the workspace.
  */
 export type PurgeOutcome = 'not_due' | 'settling' | 'held' | 'last_operators' | 'busy' | 'more' | 'purged'
 
@@ -56,7 +57,7 @@ const tryMs = 5_000
 
 const seen = new WeakMap<Installation, Map<string, Sighting>>()
 
-/** Carries the purge of a workspace as far as it may go now. Safe to call at any time, from any process, as often as one likes. */
+/** Continues the purge of a workspace as far as possible now. Any process may call it at any time, repeatedly. */
 export async function pursuePurge(installation: Installation, tenantId: string): Promise<PurgeOutcome> {
   const look = await lookAt(installation, tenantId)
   if (!look) return 'not_due'
@@ -72,9 +73,10 @@ export async function pursuePurge(installation: Installation, tenantId: string):
 }
 
 /**
- * Purges a workspace once more that was purged before the database was rewound: at once,
- * because its deadline was waited for then. Answers what is in the way, a hold above all;
- * the workspace is leaving all the same, and its purge goes on by itself once that is gone.
+ * Purges a workspace again that was purged before the database was rewound. It begins at once,
+ * because the first purge has waited for the deadline. Answers the hindrance, e.g. a hold. The
+ * workspace is then still marked for deletion, and `purgeDue` continues the purge when the
+ * hindrance has ended.
  */
 export async function repeatPurge(installation: Installation, tenantId: string): Promise<PurgeOutcome> {
   const isThere = await installation.transaction(worker, {}, async (ctx) => {
@@ -94,7 +96,7 @@ export async function repeatPurge(installation: Installation, tenantId: string):
     if (outcome !== undefined && outcome !== 'more') return outcome
 }
 
-/** The workspaces whose purge is due, or under way. */
+/** The workspaces whose purge is due or under way. */
 export const findDuePurges = (installation: Installation): Promise<readonly { readonly id: string }[]> =>
   installation.transaction(
     worker,
@@ -104,7 +106,7 @@ export const findDuePurges = (installation: Installation): Promise<readonly { re
       order by purge_after`,
   )
 
-/** What lies in files, by the place that a certificate names: media, and mails that were written and not sent. */
+/** The workspace's folders, by their names in a certificate: media, and mails that were written to files, not sent. */
 export const foldersOf = ({ dataDir, mail }: Config, tenantId: string) => [
   { place: 'media_folder', path: join(dataDir, 'media', tenantId) },
   { place: 'mail_folder', path: mailFolderOf(mail, tenantId) },
@@ -132,7 +134,7 @@ async function lookAt(installation: Installation, tenantId: string): Promise<Loo
   return look
 }
 
-/** Undefined once the purge may begin. A hold in force starts the wait anew: it must not be its release that purges. */
+/** Undefined if the purge may begin. A hold in force restarts the wait: its release must not purge at once. */
 function settled(installation: Installation, look: Look): PurgeOutcome | undefined {
   const { clock, config } = installation
   const sightings = seen.get(installation) ?? new Map<string, Sighting>()
@@ -154,7 +156,7 @@ function settled(installation: Installation, look: Look): PurgeOutcome | undefin
   return look.is_held ? 'held' : isPast ? 'settling' : 'not_due'
 }
 
-/** Sets the marker after which there is no way back, or answers what is in the way. */
+/** Sets the marker, after which the deletion cannot be cancelled, or answers the hindrance. */
 function start(installation: Installation, tenantId: string): Promise<PurgeOutcome | undefined> {
   return installation.transaction(worker, {}, async (ctx) => {
     await closeWorkspace(ctx.tx, tenantId)
@@ -164,7 +166,7 @@ function start(installation: Installation, tenantId: string): Promise<PurgeOutco
     if (await isHeld(ctx, tenantId)) return 'held'
     if (!(await isRegisterKeptWithout(ctx, tenantId))) return 'last_operators'
 
-    // The deadline may have been set anew between the look and the lock.
+    // The deadline may have changed between the check and the lock.
     const started = await ctx.tx`
       update tenant set purge_started_at = now(), version = version + 1
       where id = ${tenantId} and state = 'PENDING_DELETION' and purge_after <= now()
@@ -187,12 +189,12 @@ async function carryOn(installation: Installation, tenantId: string): Promise<Pu
     const outcome = await finish(installation, tenantId)
     if (outcome === 'purged') failpoint('purge.finished')
     if (outcome !== 'more') return outcome
-    // Something was written behind the purge's back; it is removed like the rest.
+    // Something was written during the purge; it is removed like the rest.
     if (performance.now() > until) return 'more'
   }
 }
 
-/** Removes the rows of every table, the folders and the queued jobs; answers what stopped it, if anything did. */
+/** Removes the rows of every table, the folders and the queued jobs. Answers what stopped it; undefined: nothing. */
 async function emptyPlaces(
   installation: Installation,
   tenantId: string,
@@ -217,9 +219,9 @@ async function emptyPlaces(
 }
 
 /**
- * Rows of one transaction: few at first, then as many as take some hundredths of a second; on a
- * busy machine fewer. Between two of them it rests for as long as the last one took, so that
- * whoever reads meanwhile finds the server at work for others half of the time at most.
+ * Rows of one transaction: few at first, then as many as take some hundredths of a second; fewer
+ * on a busy machine. Between two transactions, the purge rests for as long as the last one took,
+ * so that it uses the server for at most half of the time.
  */
 const firstBatch = 200
 const largestBatch = 2_000
@@ -229,10 +231,10 @@ const longestRestMs = 100
 
 type Remove = (ctx: Ctx, size: number, range: KeyRange) => Promise<readonly Key[]>
 
-/** How far this process is in each place of each workspace: a later try goes on there. */
+/** The progress of this process in each place of each workspace: a later try continues there. */
 const walks = new WeakMap<Installation, Map<string, Walk>>()
 
-/** Removes batch by batch, each one a transaction of its own, until nothing is left of the place. */
+/** Removes batch by batch, each in its own transaction, until the place is empty. */
 async function empty(
   installation: Installation,
   tenantId: string,
@@ -263,7 +265,7 @@ async function empty(
 const nextSize = (size: number, tookMs: number) =>
   tookMs > longMs ? Math.max(20, Math.trunc(size / 2)) : tookMs < shortMs ? Math.min(largestBatch, size * 2) : size
 
-/** One batch: answers what went, or what stopped it. */
+/** One batch: answers the removed keys, or what stopped it. */
 function removeSome(
   installation: Installation,
   tenantId: string,
@@ -290,7 +292,7 @@ function removeSome(
 
 type LockedPurge = Omit<PurgedFacts, 'slugBlockedUntil'>
 
-/** Locks the workspace for this process, and looks for holds behind the lock, so that none that came before it is missed. */
+/** Locks the workspace for this process, and checks for holds under the lock, so that no earlier hold is missed. */
 async function lockPurge(ctx: Ctx, tenantId: string): Promise<LockedPurge | 'busy' | 'held'> {
   const locking = ctx.tx<LockedPurge[]>`
     select t.id, t.slug, t.deletion_requested_at, t.purge_after, t.purge_started_at, p.removed, p.hold_checks
@@ -301,14 +303,14 @@ async function lockPurge(ctx: Ctx, tenantId: string): Promise<LockedPurge | 'bus
   return locked ? (held ? 'held' : locked) : 'busy'
 }
 
-/** Runs work as the one role that may remove what is append-only; row-level security still knows one workspace. */
+/** Runs work in the only role that may remove append-only rows. Row-level security still admits only one workspace. */
 async function asPurge<T>(ctx: Ctx, tenantId: string, work: () => Promise<T>): Promise<T> {
   const entered = ctx.tx.switch(asPurgeOf(tenantId))
   const [result] = await Promise.all([work(), entered])
   return result
 }
 
-/** The end, in one transaction; `more` where something is left after all. */
+/** Ends the purge in one transaction; answers `more` if something is left. */
 function finish(installation: Installation, tenantId: string): Promise<PurgeOutcome> {
   return installation.transaction(worker, {}, async (ctx) => {
     await closeWorkspace(ctx.tx, tenantId)
@@ -324,7 +326,7 @@ function finish(installation: Installation, tenantId: string): Promise<PurgeOutc
     failpoint('purge.certified')
     await ctx.journal('tenant.purged', locked, { params: { counts } })
     ctx.recordObligation({ act: 'workspace.purged', tenant_id: tenantId })
-    // A proof that an operator spent on this workspace names it as its target.
+    // The proof of an operator for an operation on this workspace names it as its target.
     await ctx.tx`delete from step_up where target_id = ${tenantId}`
     await ctx.tx`delete from purge_progress where workspace_id = ${tenantId}`
     await asPurge(ctx, tenantId, () => ctx.tx`delete from tenant where id = ${tenantId}`)
@@ -340,7 +342,7 @@ async function isAnythingLeft(ctx: Ctx, tenantId: string): Promise<boolean> {
   return rows || jobs > 0 || foldersOf(ctx.config, tenantId).some(({ path }) => existsSync(path))
 }
 
-/** Keeps the slug out of use for a while, and answers until when. */
+/** Blocks the slug for `slugBlockDays`, and answers the end of the block. */
 async function blockSlug(ctx: Ctx, slug: string): Promise<string> {
   await ctx.tx`delete from blocked_slug where slug = ${slug}`
   const [blocked] = await ctx.tx<{ until: string }[]>`

@@ -1,15 +1,15 @@
 /**
- * What a purge removed from one place: how many rows, and a hash over their keys.
+ * What a purge removed from one place: the number of rows, and a hash over their keys.
  *
  *    h(0) = SHA-256(place)      h(n) = SHA-256( h(n-1) | key n )
  *
- * A key is the columns of the primary key after `tenant_id`, joined by a space, in UTF-8; keys
- * come in the order of removal, which is that of the primary key (rows that others of the
- * same table refer to come in a later round).
+ * A key is the columns of the primary key after `tenant_id`, joined by a space, in UTF-8. Keys
+ * are in the order of removal, which is the order of the primary key (rows that other rows of
+ * the same table refer to come in a later round).
  *
- * A chain, so that it goes on from batch to batch and does not depend on where a batch
- * ended. Who still has the keys (an archive) can compute it again; from the hash nobody
- * learns them. docs/decisions/0021.
+ * The hash is a chain, so it continues from batch to batch and does not depend on where a batch
+ * ended. With the keys (from an archive) it can be computed again; the keys cannot be derived
+ * from the hash. docs/decisions/0021.
  */
 import { createHash } from 'node:crypto'
 
@@ -21,7 +21,7 @@ export interface Removed {
 
 const nothingFrom = (place: string): Removed => ({ count: 0, sha256: createHash('sha256').update(place).digest('hex') })
 
-/** The same with these keys behind it; `before` undefined begins the chain of the place. */
+/** Appends these keys to the chain; `before` undefined begins the chain of the place. */
 export function extended(place: string, before: Removed | undefined, keys: readonly (readonly string[])[]): Removed {
   const { count, sha256 } = before ?? nothingFrom(place)
   let link = Buffer.from(sha256, 'hex')

@@ -13,7 +13,7 @@ export async function getRecordedDelivery(
   { tx }: Ctx,
   { deliveryId }: Received<typeof ops.getRecordedDelivery>,
 ): Promise<RecordedDelivery> {
-  // By key in one workspace after another: an index for this alone would cost each delivery two entries.
+  // Looks the key up in one workspace after another. An index only for this would add two entries for each delivery.
   const [delivery] = await tx<DeliveryRow[]>`
     with recursive leaps as (
       (select tenant_id from delivery order by tenant_id limit 1)

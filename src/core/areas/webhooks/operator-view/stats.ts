@@ -1,7 +1,7 @@
 /**
- * How deliveries fare, by workspace and host: counts, states and durations, never content.
+ * Statistics of deliveries, by workspace and host: counts, states and durations, never content.
  *
- * What is open is counted whole, what has ended within the hours asked for: attempts by
+ * All open deliveries are counted. Ended ones are counted within the requested hours: attempts by
  * the index on their time, deliveries by their attempts.
  *
  * Spec: decisions 5. The operation is ours.
@@ -38,7 +38,7 @@ interface EndedRow {
 
 const atMost = 1000
 
-/** Those with the most waiting first. */
+/** Rows with the most waiting deliveries first. */
 export async function getDeliveryStats(
   ctx: Ctx,
   received: Received<typeof ops.getDeliveryStats>,

@@ -46,7 +46,7 @@ export async function accountOfOwner(
   return { name: name ?? String(owner.uid), uid: owner.uid, gid: owner.gid }
 }
 
-/** The same for a cluster that is there. */
+/** The same for an existing cluster. */
 export const accountOfCluster = async (cluster: string) => accountOfOwner(cluster, await stat(cluster))
 
 async function listAccounts(): Promise<Account[]> {
@@ -58,8 +58,8 @@ async function listAccounts(): Promise<Account[]> {
 }
 
 /**
- * How every PostgreSQL program is started: as its user, in a session of its own (a
- * terminal's Ctrl-C must not reach it), from a folder everybody may be in, and without our
+ * How every PostgreSQL program is started: as its user, in its own session (so that Ctrl-C on a
+ * terminal does not reach it), from a folder that every user can enter, and without our
  * environment, whose PG… variables and languages would change what the programs do.
  */
 export function startingAs(account: Account | undefined) {
@@ -90,7 +90,7 @@ export function runAs(
   })
 }
 
-/** Whether the server's user can get into the folder; asked of the kernel, which knows about lists and mounts too. */
+/** Whether the server's user can enter the folder. Asks the kernel, which also knows access lists and mounts. */
 export async function canReach(account: Account | undefined, folder: string): Promise<boolean> {
   if (!account) return true
   return (await runAs(account, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder])).code === 0

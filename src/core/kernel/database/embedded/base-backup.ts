@@ -16,7 +16,7 @@ import { type Account, accountOfCluster } from './account.ts'
 import { type ClusterRecord, clusterOf, draftRecord, findRecord, makePrivate, saveRecord } from './places.ts'
 import { findFreePort } from './port.ts'
 
-/** Folders whose content is the running server's; they are kept empty. */
+/** Folders whose content belongs to the running server; they are empty in the copy. */
 const emptied = new Set([
   'pg_wal',
   'pg_replslot',
@@ -39,7 +39,7 @@ export async function takeBaseBackup(dataDir: string, to: string): Promise<void>
   await withClient({ ...superuser, database: 'postgres' }, async (client) => {
     await client.query("select pg_backup_start('svc', fast => true)")
     await copyTree(from, to, account)
-    // Without waiting for the archive: the log that was written meanwhile is copied, so the backup starts without one.
+    // Does not wait for the archive: the log written meanwhile is copied, so the backup starts without an archive.
     const { rows } = await client.query<{ labelfile: string; spcmapfile: string }>(
       'select labelfile, spcmapfile from pg_backup_stop(wait_for_archive => false)',
     )
@@ -50,7 +50,7 @@ export async function takeBaseBackup(dataDir: string, to: string): Promise<void>
   })
 }
 
-/** Makes a data folder whose database is a copy of the running one of another; it is not started. */
+/** Makes a data folder with a copy of another folder's running database. Does not start it. */
 export async function cloneDatabase(fromDataDir: string, toDataDir: string): Promise<ClusterRecord> {
   const source = await findRecord(fromDataDir)
   if (!source) throw new Error(`there is no database in ${fromDataDir}`)
@@ -69,7 +69,7 @@ export interface Target {
   readonly time: string
 }
 
-/** Puts a base backup in the place of a stopped cluster, to be recovered to a moment when it starts. */
+/** Replaces a stopped cluster with a base backup. When it starts, it recovers to the given moment. */
 export async function rewindTo(record: ClusterRecord, backup: string, { archive, time }: Target): Promise<void> {
   const cluster = clusterOf(record)
   const account = await accountOfCluster(cluster)
@@ -77,12 +77,12 @@ export async function rewindTo(record: ClusterRecord, backup: string, { archive,
   await copyTree(backup, cluster, account, new Set())
   const settings = {
     restore_command: `cp "${archive}/%f" "%p"`,
-    // Not with Z: when the server reads this it knows no abbreviations of zones yet.
+    // Without Z: the server reads this before it knows abbreviations of time zones.
     recovery_target_time: time.replace(/Z$/, '+00'),
     recovery_target_inclusive: 'off',
     recovery_target_action: 'promote',
   }
-  // For this start only: the next one finds no signal and reads none of them.
+  // Valid for one start: the next start finds no signal file and ignores these settings.
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'\n`)
   await writeOwned(join(cluster, 'postgresql.auto.conf'), lines.join(''), account)
   await writeOwned(join(cluster, 'recovery.signal'), '', account)
@@ -98,7 +98,7 @@ export async function prepareArchive(
     archive,
     settings: {
       archive_mode: 'on',
-      // Under another name first: a segment that is there is whole.
+      // Copied under another name first, so that every segment in the archive is complete.
       archive_command: `cp "%p" "${archive}/%f.partial" && mv "${archive}/%f.partial" "${archive}/%f"`,
     },
   }

@@ -93,7 +93,7 @@ async function copyTo(copy: string, packaged: string): Promise<void> {
   await cp(packaged, draft, { recursive: true, verbatimSymlinks: true, filter: (file) => !file.endsWith('.a') })
   await linkLibraries(draft)
   await openToAll(draft)
-  await rm(copy, { recursive: true, force: true }) // it did not run, so nobody is running it
+  await rm(copy, { recursive: true, force: true }) // it did not run, so no process uses it
   await rename(draft, copy)
 }
 

@@ -24,7 +24,7 @@ const settings = {
   max_connections: '60',
   shared_buffers: '64MB',
   max_wal_size: '512MB',
-  io_method: 'sync', // spares three processes that only pay on large scans
+  io_method: 'sync', // saves three processes that only help large scans
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_line_prefix: '%m [%p] %a ',
@@ -35,7 +35,7 @@ const settings = {
 
 const unfinished = 'cluster.unfinished-'
 
-/** Makes `<home>/cluster`; `durable` is false only where a power cut may cost everything. */
+/** Makes `<home>/cluster`; `durable` is false only where a power cut may lose everything. */
 export async function createCluster(
   bin: string,
   record: ClusterRecord,
@@ -58,7 +58,7 @@ export async function createCluster(
     )
     if (durable) await run('initdb', ['--sync-only', '-D', draft])
     await rename(draft, clusterOf(record))
-    // Before the record, written later, says that it is done.
+    // Synced before the record says that the cluster is complete.
     await syncFolder(record.home)
   } catch (error) {
     await sweep(record.home)
@@ -88,7 +88,7 @@ function rolesAndDatabase({ passwords }: ClusterRecord): string {
   return [
     `create role svc_owner login nosuperuser nocreatedb createrole noreplication nobypassrls password '${passwords.owner}'`,
     `create role svc_daemon login nosuperuser nocreatedb nocreaterole noinherit noreplication nobypassrls password '${passwords.daemon}'`,
-    // Who makes a role may administer it; svc_daemon is made here, so its owner-to-be is told.
+    // The creator of a role may administer it. The superuser creates svc_daemon, so svc_owner needs this grant.
     'grant svc_daemon to svc_owner with admin true, inherit false, set false',
     // A migration that gives an object to a role it made must be able to act as that role.
     "alter role svc_owner set createrole_self_grant = 'set'",
@@ -103,7 +103,7 @@ function rolesAndDatabase({ passwords }: ClusterRecord): string {
 
 async function sweep(home: string): Promise<void> {
   const rests = (await readdir(home)).filter((name) => name.startsWith(unfinished))
-  // An initdb that outlived its svc may still be writing; what it adds goes the next time.
+  // An initdb that outlived its svc may still be writing; the next attempt removes what it adds.
   for (const name of rests)
     await rm(join(home, name), { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined)
 }

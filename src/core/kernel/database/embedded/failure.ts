@@ -51,7 +51,7 @@ export const failures = {
     new EmbeddedFailure(`PostgreSQL does not start: ${line(said)} (more in ${log})`),
 }
 
-/** The failure an operating system's refusal stands for; `folder` is what was touched. */
+/** The failure for an error of the operating system; `folder` is the folder that was accessed. */
 export function failureOf(error: unknown, folder: string): unknown {
   const code = (error as NodeJS.ErrnoException | undefined)?.code
   if (code === 'ENOSPC' || code === 'EDQUOT') return failures.space(folder)
@@ -59,7 +59,7 @@ export function failureOf(error: unknown, folder: string): unknown {
   return error
 }
 
-/** The failure in what a PostgreSQL program printed: a full disk, or what `otherwise` makes of its gravest line. */
+/** The failure that a PostgreSQL program printed: a full disk, or what `otherwise` makes of its gravest line. */
 export function failureIn(
   output: string,
   folder: string,

@@ -24,7 +24,7 @@ export interface Lock {
 const pollMilliseconds = 15
 const busy = 5 // SQLITE_BUSY
 
-/** Waits until this caller alone has its turn; `whenWaiting` is called once after a second of waiting. */
+/** Waits until the caller has the turn; `whenWaiting` is called once after a second of waiting. */
 export async function takeTurn(file: string, whenWaiting: () => void): Promise<Lock> {
   const wordAt = Date.now() + 1_000
   for (let said = false; ; await pause(pollMilliseconds)) {
@@ -36,7 +36,7 @@ export async function takeTurn(file: string, whenWaiting: () => void): Promise<L
   }
 }
 
-/** Takes part in the hold. Only by whoever has the turn, so nobody is trying to have it alone. */
+/** Shares the hold. Only the holder of the turn may call this, so that no process is trying to take it exclusively. */
 export function share(file: string): Lock {
   const database = new DatabaseSync(file)
   database.exec('begin')
@@ -44,14 +44,14 @@ export function share(file: string): Lock {
   return { release: () => database.close() }
 }
 
-/** Whether nobody shares the hold any more. */
+/** Whether no process shares the hold any more. */
 export function isFree(file: string): boolean {
   const lock = lockAlone(file)
   lock?.release()
   return lock !== undefined
 }
 
-/** Makes the file of a lock, for us only: whoever can read it could take it and keep us waiting. */
+/** Makes the file of a lock, readable only by this user: a process that can read the file can take the lock. */
 export async function makeLockFile(file: string): Promise<void> {
   // Exclusively, so that an existing file is never opened and closed; see the trap above.
   const made = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
@@ -63,7 +63,7 @@ export async function makeLockFile(file: string): Promise<void> {
 function lockAlone(file: string): Lock | undefined {
   const database = new DatabaseSync(file)
   try {
-    // No journal file: a full disk must not keep us from saying so, nor a kill leave one behind.
+    // No journal file: the lock then works on a full disk, and a kill leaves no file behind.
     database.exec('pragma journal_mode = memory; begin exclusive')
     return { release: () => database.close() }
   } catch (error) {

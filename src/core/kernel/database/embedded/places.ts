@@ -89,15 +89,15 @@ async function chooseHome(dataDir: string, account: Account | undefined): Promis
 }
 
 /**
- * The home itself stays ours, under root as well: a server's user who owned it could put a
- * link in the place of the log, and root would write through it.
+ * The home itself stays ours, under root as well. If the server's user owned it, that user could
+ * replace the log with a link, and root would write through the link.
  */
 async function makeHome(folder: string, account: Account | undefined): Promise<void> {
   makeFolder(folder, 0o700)
   if (account) await chmod(folder, 0o711)
 }
 
-/** Makes a folder for the server's user and nobody else. */
+/** Makes a folder that only the server's user can access. */
 export async function makePrivate(folder: string, account: Account | undefined): Promise<void> {
   makeFolder(folder, 0o700)
   if (account) await chown(folder, account.uid, account.gid)
@@ -105,7 +105,7 @@ export async function makePrivate(folder: string, account: Account | undefined):
 
 const publicFolders = ['/var/lib/svc', '/var/tmp/svc']
 
-/** A durable folder of root's that the server's user gets into and nobody else can have prepared. */
+/** A durable folder that root owns, that the server's user can enter, and that no other user can have prepared. */
 export async function publicFolder(account: Account | undefined): Promise<string> {
   for (const folder of publicFolders) {
     // The umask may have taken the bits that mkdir was asked for.
@@ -142,8 +142,8 @@ async function chooseSocketFolder(home: string, account: Account | undefined): P
 }
 
 /**
- * The folder for the socket: the recorded one, or another if that has gone (/run is empty
- * after a restart of the machine) or is not the server's user's alone.
+ * The folder for the socket: the recorded one, or another if that one is gone (/run is empty after
+ * a restart of the machine) or does not belong to the server's user alone.
  */
 export async function socketFolderFor(record: ClusterRecord, account: Account | undefined): Promise<string> {
   const found = await lstat(record.socket).catch(() => undefined)

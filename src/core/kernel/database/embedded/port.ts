@@ -2,12 +2,12 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-// Below the ports that systems hand out for outgoing connections (Linux from 32768), so
-// that a port kept for years is not by chance somebody's outgoing one at the next start.
+// Below the ports that systems use for outgoing connections (Linux from 32768). So a port that is kept for years is not
+// taken by an outgoing connection at the next start.
 const lowest = 20_000
 const highest = 32_000
 
-/** A port nobody listens on at this moment; somebody may a moment later. */
+/** A port that no program listens on at this moment; one may a moment later. */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const port = randomInt(lowest, highest)

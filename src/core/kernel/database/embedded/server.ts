@@ -46,15 +46,15 @@ export async function findServer(cluster: string): Promise<Postmaster | undefine
 const readPidFile = async (cluster: string): Promise<string> =>
   (await ifThere(readFile(join(cluster, 'postmaster.pid'), 'utf8'))) ?? ''
 
-/** Whose number it is: the killed server's may be another program's by now. */
+/** What the process id belongs to: after the server was killed, another program may have it. */
 async function identify(pid: number, cluster: string): Promise<'server' | 'other' | 'gone'> {
   if (!exists(pid)) return 'gone'
   try {
-    // PostgreSQL works inside its cluster's folder. Of a zombie this is ENOENT.
+    // PostgreSQL works inside its cluster's folder. For a zombie, readlink answers ENOENT.
     return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(cluster)) ? 'server' : 'other'
   } catch (error) {
     if (process.platform === 'linux' && (error as NodeJS.ErrnoException).code !== 'EACCES') return 'gone'
-    // Root in a container may not look (CAP_SYS_PTRACE), and not every system has /proc.
+    // Root in a container may not read the link (CAP_SYS_PTRACE), and not every system has /proc.
     const command = await commandOf(pid)
     if (command === '') return 'gone'
     return command.includes(cluster) ? 'server' : 'other'
@@ -94,7 +94,7 @@ export interface Start {
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** Starts the server; answers `port_taken` when it could not have its port. */
+/** Starts the server; answers `port_taken` when its port is in use. */
 export async function startServer(start: Start): Promise<'ready' | 'port_taken'> {
   await forgetStranger(start.files.cluster)
   for (const until = Date.now() + zombieMilliseconds; ; await pause(100)) {
@@ -107,21 +107,21 @@ export async function startServer(start: Start): Promise<'ready' | 'port_taken'>
 }
 
 async function failed(said: string, { cluster, log }: ServerFiles): Promise<EmbeddedFailure> {
-  // On a full disk not even the complaint about it may have found room in the log.
+  // On a full disk, the log may lack even the message about it.
   if (said === '' && (await statfs(cluster)).bavail === 0) return failures.space(cluster)
   return failureIn(said, cluster, (gravest) => failures.start(gravest, log))
 }
 
 /**
- * Removes a postmaster.pid whose number now belongs to another program, which PostgreSQL
- * would take for itself. That happens after a restart of the machine or container.
+ * Removes a postmaster.pid whose number now belongs to another program: PostgreSQL would take that
+ * program for a running server. That happens after a restart of the machine or container.
  */
 async function forgetStranger(cluster: string): Promise<void> {
   const pid = Number((await readPidFile(cluster)).split('\n')[0])
   if (pid > 1 && (await identify(pid, cluster)) === 'other') await rm(join(cluster, 'postmaster.pid'), { force: true })
 }
 
-/** One attempt; what the server logged when it ended, or undefined when it is ready. */
+/** One attempt. Returns undefined when the server is ready, or what it logged if it ended. */
 async function attempt(start: Start): Promise<string | undefined> {
   const { cluster, log } = start.files
   await turnLog(log)
@@ -145,7 +145,7 @@ function argumentsOf({ files, port, socket, settings }: Start): string[] {
   return ['-D', files.cluster, ...Object.entries(here).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
 }
 
-/** A folder as the only member of PostgreSQL's list of folders, commas and all. */
+/** A folder as the only member of PostgreSQL's list of folders, even with a comma in its name. */
 const listed = (folder: string): string => `"${folder.replaceAll('"', '""')}"`
 
 async function readyOrEnded(child: ChildProcess, cluster: string): Promise<boolean> {

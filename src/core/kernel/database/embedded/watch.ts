@@ -11,7 +11,7 @@ export interface Watch {
 
 const beatMilliseconds = 1_000
 
-/** `bringUp` is called when `isUp` says no, again at every beat until it succeeds; `note` is told each new failure once. */
+/** Calls `bringUp` when `isUp` is false, at every beat until it succeeds. `note` gets each new failure once. */
 export function watch(isUp: () => Promise<boolean>, bringUp: () => Promise<void>, note: (line: string) => void): Watch {
   let stopped = false
   let lastSaid: string | undefined
@@ -33,7 +33,7 @@ export function watch(isUp: () => Promise<boolean>, bringUp: () => Promise<void>
   function schedule(): void {
     timer = setTimeout(() => {
       heartbeats = heartbeat()
-    }, beatMilliseconds).unref() // watching is no reason for a process to go on living
+    }, beatMilliseconds).unref() // watching alone does not keep the process alive
   }
 
   schedule()
