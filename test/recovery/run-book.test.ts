@@ -203,6 +203,10 @@ describe('the checks', () => {
     await begin()
     await ways.sql`insert into pgboss.job (name, data) values ('purge_tenant', '{}')`
     expect((await checks())['jobs']).toBe('finding')
+    // A queue with a schedule has a job that is due at any moment.
+    await ways.sql`insert into pgboss.schedule (name, cron) values ('purge_tenant', '* * * * *')`
+    expect((await checks())['jobs']).toBe('ok')
+    await ways.sql`delete from pgboss.schedule where name = 'purge_tenant'`
     await ways.sql`delete from pgboss.job where name = 'purge_tenant'`
     await ways.sql`
       update tenant set state = 'PENDING_DELETION', purge_after = now() - interval '1 day' where id = ${tenantId}`
