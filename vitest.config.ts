@@ -7,7 +7,7 @@ export default defineConfig({
     globalSetup: ['test/kit/cluster.ts'],
     pool: 'forks',
     // Of two processors: a file waits for daemons and queues as much as it works.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // Modules are loaded once a worker, not once a file: no test replaces any (docs/decisions/0163).
     isolate: false,
     testTimeout: 60_000,
