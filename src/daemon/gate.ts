@@ -7,7 +7,7 @@
  *    no token needed → source (source.ts) → rate of the source (source-rate.ts)
  *
  * A text that cannot be a token is refused without a query. Every other token needs one
- * look-up by its hash. Nothing is cached between requests: a suspension, a revocation or a
+ * look-up by its hash (credential.ts), alone (`admit`) or in the first packet of the work (`foresee`). Nothing is cached between requests: a suspension, a revocation or a
  * removal from the register takes effect with the next request on every replica.
  *
  * Elsewhere: syntax and size come before (body.ts, mount.ts), the schema, the step-up and
@@ -17,63 +17,65 @@
 import { demandedOf, isMeant } from '../core/areas/auth/second-factor/demand.ts'
 import { ceilingOf } from '../core/areas/settings/quotas.ts'
 import { changesWaysIn, isServedWithoutFactor, type Needs, type Operation } from '../core/contract/operation.ts'
-import { refuse } from '../core/contract/problem.ts'
+import { Problem, type ProblemCode, refuse } from '../core/contract/problem.ts'
 import { type Role, rankOf, type Scope } from '../core/contract/vocabulary.ts'
 import type { Config } from '../core/kernel/config/config.ts'
 import { asInstallation } from '../core/kernel/database/roles.ts'
-import type { Tx } from '../core/kernel/database/transaction.ts'
-import { admitted } from '../core/kernel/transaction/admission.ts'
-import { gateAccessOf, isServedWhileGated, refuseRecovering } from '../core/kernel/transaction/gate.ts'
-import type { Installation } from '../core/kernel/transaction/installation.ts'
+import { isServedWhileGated, refuseRecovering } from '../core/kernel/transaction/gate.ts'
+import type { Entry, Installation } from '../core/kernel/transaction/installation.ts'
 import { type AccountActor, type Actor, actsForInstallation, anyoneFrom } from '../core/kernel/values/actor.ts'
 import { hashToken, isTokenShaped } from '../core/kernel/values/token.ts'
+import { actorOf, type CredentialRow, decideAlike, lookUpCredential, noteUse } from './credential.ts'
 import { workspaceOfHost } from './host.ts'
-import { type LookUpLanes, openLookUpLanes } from './look-up-lanes.ts'
+import { type KnownTokens, openKnownTokens } from './known-tokens.ts'
 import type { Rate } from './rate.ts'
 import { type Heard, networkOf, sourceOf } from './source.ts'
 import type { SourceRate } from './source-rate.ts'
 
 export interface Gate {
-  /** The actor of the call. Refuses auth.unauthenticated, installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required, auth.second_factor_demanded, quota.exceeded; of strangers request.limited, service.unavailable. */
-  admit(operation: Operation, request: Heard): Promise<Actor>
+  /**
+   * The actor of the call. `isPaid`: its request was already spent. Refuses auth.unauthenticated,
+   * installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required,
+   * auth.second_factor_demanded, quota.exceeded; of strangers request.limited, service.unavailable.
+   */
+  admit(operation: Operation, request: Heard, given?: { readonly isPaid: boolean }): Promise<Actor>
+  /**
+   * The actor as the last look-up of its token found it, if that would be admitted: so that the work can leave in the
+   * same packet as the look-up. Nothing is decided before `entry` has passed.
+   */
+  foresee(operation: Operation, request: Heard): Foreseen | undefined
 }
 
-interface CredentialRow {
-  readonly tenant_id: string
-  readonly id: string
-  readonly account_id: string
-  readonly session_id: string | null
-  readonly kind: 'PERSONAL' | 'SERVICE' | 'SESSION'
-  readonly scopes: string
-  readonly expires_at: string | null
-  readonly is_unseen: boolean
-  readonly state: 'ACTIVE' | 'SUSPENDED' | 'PENDING_DELETION'
-  readonly slug: string
-  readonly account_kind: 'PERSON' | 'SERVICE'
-  /** On the workspace; null for a guest. */
-  readonly role: Role | null
-  /** The rank of the highest role in any container; null where there is none. */
-  readonly container_rank: number | null
-  readonly is_operator: boolean
-  /** Null also after the probation has ended. */
-  readonly probation_until: string | null
-  readonly ceiling: number | bigint | null
-  readonly decided_ceiling: number | bigint | null
-  readonly epoch: string
-  readonly is_gated: boolean
-  readonly has_password: boolean
-  readonly lacks_factor: boolean
-  /** The installation's decision; null if it decided nothing. */
-  readonly factor_demanded_of: string | null
+/** An actor that is probably the caller. */
+export interface Foreseen {
+  readonly actor: AccountActor
+  /** Spends the request, if the ceiling that the last look-up found allows it. */
+  pay(): Promise<boolean>
+  /** Looks the token up. Throws Misjudged if a call with it is decided otherwise by now. */
+  readonly entry: Entry
+  /** Whether the look-up has confirmed the actor. */
+  readonly isConfirmed: boolean
+}
+
+/** The guess about a caller was wrong, so the work that began with it is undone. */
+export class Misjudged extends Error {
+  override name = 'Misjudged'
 }
 
 export function openGate(installation: Installation, rate: Rate, sourceRate: SourceRate): Gate {
   const { config } = installation
   const noted = new Set<string>()
-  const lanes = openLookUpLanes()
+  const tokens = openKnownTokens()
+
+  const pay = async ({ needs }: Operation, row: CredentialRow, actor: AccountActor) => {
+    // Calls on /admin belong to the installation and not to the workspace.
+    if (needs.caller === 'operator' || (needs.caller === 'workspace or operator' && actsForInstallation(actor))) return
+    const { ceiling, decided_ceiling: decided } = row
+    await rate.spend(row.tenant_id, ceilingOf(config.mode, 'api_requests_per_minute', ceiling, decided))
+  }
 
   return {
-    async admit(operation, request) {
+    async admit(operation, request, { isPaid } = { isPaid: false }) {
       const { headers } = request
       const { needs } = operation
       if (needs.caller === 'anyone') {
@@ -83,60 +85,97 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       }
       const token = bearerOf(headers.authorization)
       if (token === undefined) refuse('auth.unauthenticated')
-      const row = await findCredential(installation, lanes, token, request)
+      const row = await findCredential(installation, tokens, token, request)
       if (!row || !isServedOn(config, headers.host, row.slug)) refuse('auth.unauthenticated')
       installation.identity.epoch = row.epoch
       const actor = actorOf(row)
-      if (row.is_gated && !isServedWhileGated(needs, actor)) refuseRecovering()
-      if (row.state !== 'ACTIVE') refuse('tenant_suspended')
-
-      await authorize(installation, needs, actor, row.container_rank ?? 0)
-      if (
-        row.lacks_factor &&
-        isMeant(demandedOf(row.factor_demanded_of), { ...actor, hasPassword: row.has_password }) &&
-        !isServedWithoutFactor(needs)
-      )
-        refuse('auth.second_factor_demanded')
-      // Calls on /admin belong to the installation and not to the workspace.
-      if (needs.caller !== 'operator' && !(needs.caller === 'workspace or operator' && actsForInstallation(actor)))
-        await rate.spend(
-          row.tenant_id,
-          ceilingOf(config.mode, 'api_requests_per_minute', row.ceiling, row.decided_ceiling),
-        )
+      const isFirst = mayBeFirst(needs, actor) && (await isRegisterEmpty(installation, actor))
+      judge(needs, row, actor, isFirst)
+      if (!isPaid) await pay(operation, row, actor)
       if (row.is_unseen) noteUse(installation, actor, noted)
       return actor
+    },
+
+    foresee(operation, { headers }) {
+      const token = bearerOf(headers.authorization)
+      if (operation.needs.caller === 'anyone' || token === undefined) return undefined
+      const hash = hashToken(token)
+      const known = tokens.find(hash)
+      // A cursor is bound to the epoch, so work must not begin with an old one.
+      if (!known || known.epoch !== installation.identity.epoch) return undefined
+      const actor = actorOf(known)
+      if (!isServedOn(config, headers.host, known.slug) || !isAdmitted(operation.needs, known, actor)) return undefined
+      let isConfirmed = false
+      return {
+        actor,
+        pay: () => pay(operation, known, actor).then(() => true, refusedAs('quota.exceeded')),
+        async entry(tx) {
+          const row = await lookUpCredential(tx, hash)
+          if (!row || !decideAlike(row, known)) {
+            tokens.forget(hash)
+            throw new Misjudged()
+          }
+          isConfirmed = true
+          if (row.is_unseen) noteUse(installation, actor, noted)
+        },
+        get isConfirmed() {
+          return isConfirmed
+        },
+      }
     },
   }
 }
 
-async function authorize(
-  installation: Installation,
-  needs: Needs,
-  actor: AccountActor,
-  containerRank: number,
-): Promise<void> {
-  switch (needs.caller) {
-    case 'anyone':
-      return
-    case 'account':
-      if (changesWaysIn(needs) && actor.sessionId === null) demandScope(actor, 'workspace:admin')
-      return
-    case 'workspace':
-      return demandPlace(actor, needs, needs.within === 'container' ? containerRank : 0)
-    case 'workspace or operator':
-      if (actsForInstallation(actor)) {
-        if (!actor.isOperator) refuse('admin.operator_required')
-        return
-      }
-      return demandPlace(actor, needs)
-    case 'operator': {
-      demandScope(actor, 'admin:tenants')
-      const isFirst =
-        needs.whileRegisterEmpty === 'scope alone' && !actor.isOperator && (await isRegisterEmpty(installation, actor))
-      if (!actor.isOperator && !isFirst) refuse('admin.operator_required')
-    }
+/** For a refusal with this code false; throws any other error. */
+const refusedAs = (code: ProblemCode) => (error: unknown) => {
+  if (error instanceof Problem && error.code === code) return false
+  throw error
+}
+
+/** Refuses what the row of the credential does not allow, in the order of decisions 1. */
+function judge(needs: Needs, row: CredentialRow, actor: AccountActor, isFirst: boolean): void {
+  if (row.is_gated && !isServedWhileGated(needs, actor)) refuseRecovering()
+  if (row.state !== 'ACTIVE') refuse('tenant_suspended')
+  authorize(needs, actor, row.container_rank ?? 0, isFirst)
+  const isDemanded = isMeant(demandedOf(row.factor_demanded_of), { ...actor, hasPassword: row.has_password })
+  if (row.lacks_factor && isDemanded && !isServedWithoutFactor(needs)) refuse('auth.second_factor_demanded')
+}
+
+function isAdmitted(needs: Needs, row: CredentialRow, actor: AccountActor): boolean {
+  try {
+    judge(needs, row, actor, false)
+    return true
+  } catch {
+    return false
   }
 }
+
+function authorize(needs: Needs, actor: AccountActor, containerRank: number, isFirst: boolean): void {
+  switch (needs.caller) {
+    case 'anyone':
+      break
+    case 'account':
+      if (changesWaysIn(needs) && actor.sessionId === null) demandScope(actor, 'workspace:admin')
+      break
+    case 'workspace':
+      demandPlace(actor, needs, needs.within === 'container' ? containerRank : 0)
+      break
+    case 'workspace or operator':
+      if (!actsForInstallation(actor)) demandPlace(actor, needs)
+      else if (!actor.isOperator) refuse('admin.operator_required')
+      break
+    case 'operator':
+      demandScope(actor, 'admin:tenants')
+      if (!actor.isOperator && !isFirst) refuse('admin.operator_required')
+  }
+}
+
+/** Whether the caller would be the first operator if the register is empty. */
+const mayBeFirst = (needs: Needs, { isOperator, scopes }: AccountActor): boolean =>
+  needs.caller === 'operator' &&
+  needs.whileRegisterEmpty === 'scope alone' &&
+  !isOperator &&
+  scopes.includes('admin:tenants')
 
 /** `elsewhere`: the rank of a role in a container, if the operation needs a role there. */
 function demandPlace(
@@ -159,45 +198,23 @@ function bearerOf(header: string | undefined): string | undefined {
   return token !== undefined && isTokenShaped(token, 'personal', 'service', 'session') ? token : undefined
 }
 
-/** The only query of every authenticated call. Its plan is one look-up by hash, followed by look-ups by key. */
+/** Looks the token up in a transaction of its own. */
 async function findCredential(
   { pool, config }: Installation,
-  lanes: LookUpLanes,
+  tokens: KnownTokens,
   token: string,
   request: Heard,
 ): Promise<CredentialRow | undefined> {
   const hash = hashToken(token)
-  const lane = lanes.of(hash, () => networkOf(sourceOf(request, config.trustedProxies)))
-  const [row] = await pool.transaction(
-    asInstallation,
-    (tx) => tx.last<CredentialRow[]>`
-      select c.tenant_id, c.id, c.account_id, c.session_id, c.kind, c.scopes, c.expires_at,
-             c.last_used_at is null or c.last_used_at < now() - interval '1 minute' as is_unseen,
-             t.state, t.slug, a.kind as account_kind, m.role,
-             (select max(case e.role when 'OWNER' then 50 when 'ADMIN' then 40 when 'MEMBER' then 30 when 'COMMENTER' then 20 else 10 end)
-              from membership e where e.tenant_id = c.tenant_id and e.account_id = c.account_id and e.container_id is not null) as container_rank,
-             o.account_id is not null as is_operator, case when o.probation_until > now() then o.probation_until end as probation_until, q.ceiling,
-             (select value::text::bigint from setting where name = 'quotas.api_requests_per_minute') as decided_ceiling,
-             i.epoch, i.gated_at is not null as is_gated,
-             a.password_hash is not null as has_password, f.id is null as lacks_factor, d.value #>> '{}' as factor_demanded_of
-      from credential c
-      cross join installation i
-      join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
-      left join membership m on m.tenant_id = c.tenant_id and m.account_id = c.account_id and m.container_id is null
-      join tenant t on t.id = c.tenant_id
-      left join session s on s.tenant_id = c.tenant_id and s.id = c.session_id
-      left join operator o on o.account_id = c.account_id
-      left join second_factor f on f.tenant_id = c.tenant_id and f.account_id = c.account_id and f.confirmed_at is not null
-      left join setting d on d.name = 'sign_in.mfa_required_for'
-      left join tenant_quota q on q.tenant_id = c.tenant_id and q.quota = 'api_requests_per_minute'
-      where c.hash = ${hash} and c.kind in ('PERSONAL', 'SERVICE', 'SESSION')
-        and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`,
-    { readOnly: true, lane, answersCaller: true },
-  )
-  if (row) lanes.remember(hash, row.tenant_id)
-  else lanes.forget(hash)
-  // An account without any role has left the workspace, also as an operator (docs/decisions/0151).
-  return row && row.role === null && row.container_rank === null ? undefined : row
+  const lane = tokens.laneOf(hash, () => networkOf(sourceOf(request, config.trustedProxies)))
+  const row = await pool.transaction(asInstallation, (tx) => lookUpCredential(tx, hash, true), {
+    readOnly: true,
+    lane,
+    answersCaller: true,
+  })
+  if (row) tokens.remember(hash, row)
+  else tokens.forget(hash)
+  return row
 }
 
 /** A workspace's subdomain serves only tokens of this workspace; every other host serves all tokens. */
@@ -205,22 +222,6 @@ function isServedOn(config: Config, host: string | undefined, slug: string): boo
   const named = workspaceOfHost(config, host)
   return named === undefined || named === slug
 }
-
-const actorOf = (row: CredentialRow): AccountActor => ({
-  kind: row.account_kind === 'SERVICE' ? 'SERVICE' : 'ACCOUNT',
-  accountId: row.account_id,
-  tenantId: row.tenant_id,
-  credentialId: row.id,
-  bearerId: row.session_id ?? row.id,
-  sessionId: row.session_id,
-  expiresAt: row.expires_at,
-  scopes: row.scopes.split(' ') as Scope[],
-  role: row.role ?? 'VIEWER',
-  isGuest: row.role === null,
-  isOperator: row.is_operator,
-  probationUntil: row.probation_until,
-  epoch: row.epoch,
-})
 
 /** Needed only for callers outside the register; the rule checks again under its lock. */
 async function isRegisterEmpty({ pool }: Installation, { tenantId: lane }: AccountActor): Promise<boolean> {
@@ -230,31 +231,4 @@ async function isRegisterEmpty({ pool }: Installation, { tenantId: lane }: Accou
     { readOnly: true, lane, answersCaller: true },
   )
   return row?.is_empty === true
-}
-
-/** Records the use of a credential, at most once a minute and after the call. If it fails, a later call records it. */
-function noteUse({ pool }: Installation, actor: AccountActor, noted: Set<string>): void {
-  const { tenantId, credentialId: id, sessionId } = actor
-  if (noted.has(id)) return
-  noted.add(id)
-  const write = (tx: Tx) => async () => {
-    // The session is locked before its credential, in the same order as by everything that ends them.
-    const session =
-      sessionId === null
-        ? undefined
-        : tx`update session set last_used_at = now() where tenant_id = ${tenantId} and id = ${sessionId}`
-    await Promise.all([
-      session,
-      tx`update credential set last_used_at = now() where tenant_id = ${tenantId} and id = ${id}`,
-    ])
-  }
-  // This is a change by the workspace's people, so it must not commit after a suspension or after the gate has closed.
-  const note = pool.transaction(
-    asInstallation,
-    (tx) => admitted(tx, { workspace: tenantId, gateAccess: gateAccessOf(actor) }, write(tx)),
-    {
-      lane: tenantId,
-    },
-  )
-  note.catch(() => {}).finally(() => noted.delete(id))
 }

@@ -8,16 +8,16 @@
  * Spec: decisions 1, ETag, Merge-patch, Lists.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isWholeList, pagesOf, perform, type Request } from '../core/app/perform.ts'
+import { isOneTransaction, isWholeList, pagesOf, perform, type Request } from '../core/app/perform.ts'
 import { boundsOf, type Operation } from '../core/contract/operation.ts'
-import { refuse } from '../core/contract/problem.ts'
+import { Problem, refuse } from '../core/contract/problem.ts'
 import type { Config } from '../core/kernel/config/config.ts'
 import type { StoredAnswer } from '../core/kernel/request/idempotency.ts'
 import { receive, receiveParams } from '../core/kernel/request/validation.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
 import { anyone } from '../core/kernel/values/actor.ts'
 import { isUnchanged } from '../core/kernel/values/etag.ts'
-import type { Gate } from './gate.ts'
+import { type Foreseen, type Gate, Misjudged } from './gate.ts'
 import { workspaceOfHost } from './host.ts'
 import { type Prepared, prepared } from './prepared.ts'
 import type { Readers } from './readers.ts'
@@ -61,16 +61,22 @@ interface Served {
 }
 
 async function answer(
-  { installation, gate, seats, readers }: Served,
+  served: Served,
   operation: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const { installation, gate, seats, readers } = served
   receiveParams(operation, request.params)
+  const sent = sentBy(installation, operation, request)
+  const isWhole = isWholeList(operation, sent)
+  const foreseen = isOneTransaction(operation) && !isWhole ? gate.foresee(operation, request.raw) : undefined
+  const answered = foreseen && (await performForeseen(served, operation, { request, sent, foreseen }))
+  if (answered) return send(request, reply, answered)
+
   const actor = await gate.admit(operation, request.raw)
   request.actor = actor
   readers.checkRoom(request)
-  const sent = sentBy(installation, operation, request)
   if (actor.kind === 'ANYONE')
     return send(
       request,
@@ -81,8 +87,35 @@ async function answer(
         return perform(installation, operation, actor, sent)
       }),
     )
-  if (isWholeList(operation, sent)) return sendWholeList(reply, pagesOf(installation, operation, actor, sent), readers)
+  if (isWhole) return sendWholeList(reply, pagesOf(installation, operation, actor, sent), readers)
   return send(request, reply, await perform(installation, operation, actor, sent))
+}
+
+interface ForeseenCall {
+  readonly request: FastifyRequest
+  readonly sent: Request
+  readonly foreseen: Foreseen
+}
+
+/** Performs the call in the packet that looks its token up. Undefined: the guess about the caller was wrong, and nothing was done. */
+async function performForeseen(
+  { installation, gate, readers }: Served,
+  operation: Operation,
+  { request, sent, foreseen }: ForeseenCall,
+): Promise<StoredAnswer | undefined> {
+  if (!(await foreseen.pay())) return undefined
+  try {
+    request.actor = foreseen.actor
+    readers.checkRoom(request)
+    return await perform(installation, operation, foreseen.actor, sent, foreseen.entry)
+  } catch (error) {
+    if (foreseen.isConfirmed) throw error
+    request.actor = undefined
+    if (error instanceof Misjudged) return undefined
+    // The call was refused before its token was looked up, and a refusal of the token comes first.
+    if (error instanceof Problem) request.actor = await gate.admit(operation, request.raw, { isPaid: true })
+    throw error
+  }
 }
 
 function sentBy(installation: Installation, operation: Operation, request: FastifyRequest): Request {

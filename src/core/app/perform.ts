@@ -27,7 +27,7 @@ import { type Request, requestOf } from '../kernel/request/request.ts'
 import { receive } from '../kernel/request/validation.ts'
 import type { Ctx } from '../kernel/transaction/context.ts'
 import { isServedWhileGated } from '../kernel/transaction/gate.ts'
-import { type Installation, type RunAsRule, workspaceOf } from '../kernel/transaction/installation.ts'
+import { type Entry, type Installation, type RunAsRule, workspaceOf } from '../kernel/transaction/installation.ts'
 import { type Actor, actsForInstallation, isAccount } from '../kernel/values/actor.ts'
 import { etagOf, isIfMatch } from '../kernel/values/etag.ts'
 import { JsonText, readJson, writeJson } from '../kernel/values/json.ts'
@@ -50,12 +50,20 @@ const handlerOf = (operation: Operation): Handler => {
   return typeof handler === 'function' ? { rule: handler } : handler
 }
 
-/** Carries the request out as the actor. Refuses what the operation's rule and its `needs` refuse. */
+/** Whether all of the operation's work is one transaction, which can begin with the check of its caller. */
+export const isOneTransaction = (operation: Operation): boolean =>
+  !('stepUp' in operation.needs) && handlerOf(operation).prepare === undefined
+
+/**
+ * Carries the request out as the actor. Refuses what the operation's rule and its `needs` refuse. `entry`: the check of
+ * the caller, for an operation of one transaction (`isOneTransaction`).
+ */
 export async function perform(
   installation: Installation,
   operation: Operation,
   caller: Actor,
   request: Request,
+  entry?: Entry,
 ): Promise<StoredAnswer> {
   const received = receive(operation, request)
   const ifMatch = readIfMatch(operation, request.ifMatch)
@@ -68,7 +76,7 @@ export async function perform(
     refuse('admin.multi_mode_required')
 
   const { prepare, ask, rule } = handlerOf(operation)
-  const options = transactionFor(operation, actor, ifMatch)
+  const options = { ...transactionFor(operation, actor, ifMatch), ...(entry ? { entry } : {}) }
   const prepared = await prepare?.(installation, actor, received, (work) =>
     installation.transaction(actor, options, (ctx) => work(ctx).catch(asProblem)),
   )

@@ -20,33 +20,42 @@ export const closeWorkspace = (tx: Tx, tenantId: string) =>
 export const holdOpen = (tx: Tx, tenantId: string) =>
   tx`select pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${tenantId}))`
 
-/** The workspace whose people make the change, and how it passes the gate. Each undefined: not checked. */
+/** Each member undefined: not checked. */
 export interface Admission {
+  /** The workspace whose people make the change. */
   readonly workspace?: string | undefined
+  /** How the change passes the gate. */
   readonly gateAccess?: GateAccess | undefined
+  /** Looks the caller up, and with it the workspace's state and the gate. */
+  readonly enter?: ((tx: Tx) => Promise<void>) | undefined
 }
 
 /**
- * Runs a change if it is admitted. A separate statement reads the state after the shared locks, so that its snapshot
+ * Runs work if it is admitted. The state is read by a separate statement after the shared locks, so that its snapshot
  * cannot be older than they are. The locks and this statement are sent with the work's first statement. The answer is
  * checked before the commit, and before any other refusal is passed on.
- * Refuses installation.recovering, tenant_suspended.
+ * Refuses installation.recovering, tenant_suspended, and what `enter` refuses.
  */
-export async function admitted<T>(tx: Tx, { workspace, gateAccess }: Admission, work: () => Promise<T>): Promise<T> {
-  if (workspace === undefined && gateAccess === undefined) return work()
+export async function admitted<T>(tx: Tx, admission: Admission, work: () => Promise<T>): Promise<T> {
+  const { workspace, gateAccess, enter } = admission
+  if (workspace === undefined && gateAccess === undefined && enter === undefined) return work()
   const gate = gateAccess && lockGateShared(tx)
   const open = workspace === undefined ? undefined : holdOpen(tx, workspace)
-  const look =
-    workspace === undefined
-      ? tx<AdmissionRow[]>`select null as state, gated_at is not null as is_gated, epoch from installation`
-      : tx<AdmissionRow[]>`
-          select t.state, i.gated_at is not null as is_gated, i.epoch
-          from installation i left join tenant t on t.id = ${workspace}`
-  const [[outcome], [row]] = await Promise.all([Promise.allSettled([work()]), look, open, gate])
-  if (gateAccess) refuseBehindGate(gateAccess, row)
-  if (workspace !== undefined && row?.state !== 'ACTIVE') refuse('tenant_suspended')
+  const looked = enter ? enter(tx) : look(tx, admission)
+  const [[outcome]] = await Promise.all([Promise.allSettled([work()]), looked, open, gate])
   if (outcome.status === 'rejected') throw outcome.reason
   return outcome.value
+}
+
+async function look(tx: Tx, { workspace, gateAccess }: Admission): Promise<void> {
+  const [row] =
+    workspace === undefined
+      ? await tx<AdmissionRow[]>`select null as state, gated_at is not null as is_gated, epoch from installation`
+      : await tx<AdmissionRow[]>`
+          select t.state, i.gated_at is not null as is_gated, i.epoch
+          from installation i left join tenant t on t.id = ${workspace}`
+  if (gateAccess) refuseBehindGate(gateAccess, row)
+  if (workspace !== undefined && row?.state !== 'ACTIVE') refuse('tenant_suspended')
 }
 
 interface AdmissionRow extends GateRow {

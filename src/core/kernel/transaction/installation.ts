@@ -43,7 +43,14 @@ export interface TransactionOptions {
   readonly admits?: boolean
   /** How a change passes the installation's gate; absent: as its actor does. Refuses installation.recovering. */
   readonly gateAccess?: GateAccess
+  readonly entry?: Entry
 }
+
+/**
+ * A check that the transaction's first packet begins with, as the installation. It sends one statement at once. What the
+ * work reads is not answered, and what it writes is not committed, unless the check passes.
+ */
+export type Entry = (tx: Tx) => Promise<void>
 
 /** Runs work in a transaction like that of the request's rule, with its If-Match; may be called several times. */
 export type RunAsRule = <T>(work: (ctx: Ctx) => Promise<T>) => Promise<T>
@@ -189,13 +196,19 @@ async function transact<T>(
   work: (ctx: Ctx) => Promise<T>,
 ): Promise<T> {
   const { config, keyring, queue, identity, pool, ledger } = installation
-  const { tenantId, readOnly = false, ifMatch, admits = false, gateAccess = gateAccessOf(actor) } = options
-  const opening = tenantId === undefined ? asInstallation : asTenant(tenantId)
+  const { tenantId, readOnly = false, ifMatch, admits = false, gateAccess = gateAccessOf(actor), entry } = options
+  const role = tenantId === undefined ? asInstallation : asTenant(tenantId)
+  const opening = entry ? asInstallation : role
+  const enter = entry && ((tx: Tx) => entering(tx, entry, role))
   const borrowing = borrowingFor(actor, tenantId)
   const contextIn = (tx: Tx, obligations: Obligation[]) =>
     contextOf({ tx, actor, config, keyring, queue, identity, tenantId, ifMatch, obligations })
   // A read has no obligations, and the gate is not checked a second time.
-  if (readOnly) return pool.transaction(opening, (tx) => work(contextIn(tx, [])), { readOnly, ...borrowing })
+  if (readOnly)
+    return pool.transaction(opening, (tx) => admitted(tx, { enter }, () => work(contextIn(tx, []))), {
+      readOnly,
+      ...borrowing,
+    })
   // An operator belongs to a workspace, although it does not act in it.
   const workspace = admits ? (tenantId ?? workspaceOf(actor)) : undefined
   const writeAhead = new WriteAhead(ledger)
@@ -205,7 +218,7 @@ async function transact<T>(
     if (writeAhead.isPending) await writeAhead.settle('void')
     const obligations: Obligation[] = []
     const ctx = contextIn(tx, obligations)
-    const result = await admitted(tx, { workspace, gateAccess }, () => work(ctx))
+    const result = await admitted(tx, { workspace, gateAccess, enter }, () => work(ctx))
     if (obligations.length > 0) {
       await writeAhead.append(obligations)
       await installation.copies.ahead(ctx)
@@ -222,6 +235,13 @@ async function transact<T>(
     if (!(error instanceof DatabaseUnavailable)) await writeAhead.settle('void')
     throw error
   }
+}
+
+/** Sends the check, and then takes the role of the work. */
+function entering(tx: Tx, entry: Entry, role: string): Promise<void> {
+  const passed = entry(tx)
+  if (role !== asInstallation) void tx.switch(role)
+  return passed
 }
 
 /**

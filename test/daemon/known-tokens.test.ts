@@ -4,9 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { operations } from '../../src/core/contract/operations.ts'
 import { openPool, type Pool } from '../../src/core/kernel/database/pool.ts'
 import { hashToken, mintToken } from '../../src/core/kernel/values/token.ts'
+import type { CredentialRow } from '../../src/daemon/credential.ts'
 import { type Gate, openGate } from '../../src/daemon/gate.ts'
 import { openHeldRefusals } from '../../src/daemon/held-refusals.ts'
-import { openLookUpLanes } from '../../src/daemon/look-up-lanes.ts'
+import { openKnownTokens } from '../../src/daemon/known-tokens.ts'
 import { openRate } from '../../src/daemon/rate.ts'
 import { openSourceRate } from '../../src/daemon/source-rate.ts'
 import { joinedWorkspace, type Person } from '../kit/accounts.ts'
@@ -93,24 +94,34 @@ describe('at the gate, with one connection and room for three of a lane', () => 
 describe('what is remembered', () => {
   const hashOf = (name: string) => createHash('sha256').update(name).digest()
   const nowhere = () => 'elsewhere'
+  const rowOf = (tenantId: string) => ({ tenant_id: tenantId }) as CredentialRow
 
   test('a token is known by its workspace, and its source is not asked for', () => {
-    const lanes = openLookUpLanes()
-    lanes.remember(hashOf('one'), 'home')
+    const tokens = openKnownTokens()
+    tokens.remember(hashOf('one'), rowOf('home'))
     const asked = () => {
       throw new Error('the source was asked for')
     }
-    expect(lanes.of(hashOf('one'), asked)).toBe('home')
-    expect(lanes.of(hashOf('another'), nowhere)).toBe('unknown elsewhere')
+    expect(tokens.laneOf(hashOf('one'), asked)).toBe('home')
+    expect(tokens.laneOf(hashOf('another'), nowhere)).toBe('unknown elsewhere')
+  })
+
+  test('the row is that of the last look-up, until the token is forgotten', () => {
+    const tokens = openKnownTokens()
+    const [before, after] = [rowOf('home'), rowOf('home')]
+    tokens.remember(hashOf('one'), before)
+    tokens.remember(hashOf('one'), after)
+    expect(tokens.find(hashOf('one'))).toBe(after)
+    tokens.forget(hashOf('one'))
+    expect(tokens.find(hashOf('one'))).toBeUndefined()
   })
 
   test('the one unheard of for longest is forgotten first', () => {
-    const lanes = openLookUpLanes(2)
-    lanes.remember(hashOf('one'), 'home')
-    lanes.remember(hashOf('two'), 'home')
-    expect(lanes.of(hashOf('one'), nowhere)).toBe('home')
-    lanes.remember(hashOf('three'), 'home')
-    expect(['one', 'two', 'three'].map((name) => lanes.of(hashOf(name), nowhere))).toEqual([
+    const tokens = openKnownTokens(2)
+    for (const name of ['one', 'two']) tokens.remember(hashOf(name), rowOf('home'))
+    expect(tokens.laneOf(hashOf('one'), nowhere)).toBe('home')
+    tokens.remember(hashOf('three'), rowOf('home'))
+    expect(['one', 'two', 'three'].map((name) => tokens.laneOf(hashOf(name), nowhere))).toEqual([
       'home',
       'unknown elsewhere',
       'home',

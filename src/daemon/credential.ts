@@ -1,0 +1,118 @@
+/**
+ * A credential as the gate looks it up, with all that decides a call. Spec: Authentication; decisions 2.
+ */
+import type { Role, Scope } from '../core/contract/vocabulary.ts'
+import { asInstallation } from '../core/kernel/database/roles.ts'
+import type { Tx } from '../core/kernel/database/transaction.ts'
+import { admitted } from '../core/kernel/transaction/admission.ts'
+import { gateAccessOf } from '../core/kernel/transaction/gate.ts'
+import type { Installation } from '../core/kernel/transaction/installation.ts'
+import type { AccountActor } from '../core/kernel/values/actor.ts'
+
+export interface CredentialRow {
+  readonly tenant_id: string
+  readonly id: string
+  readonly account_id: string
+  readonly session_id: string | null
+  readonly kind: 'PERSONAL' | 'SERVICE' | 'SESSION'
+  readonly scopes: string
+  readonly expires_at: string | null
+  readonly is_unseen: boolean
+  readonly state: 'ACTIVE' | 'SUSPENDED' | 'PENDING_DELETION'
+  readonly slug: string
+  readonly account_kind: 'PERSON' | 'SERVICE'
+  /** On the workspace; null for a guest. */
+  readonly role: Role | null
+  /** The rank of the highest role in any container; null where there is none. */
+  readonly container_rank: number | null
+  readonly is_operator: boolean
+  /** Null also after the probation has ended. */
+  readonly probation_until: string | null
+  readonly ceiling: number | bigint | null
+  readonly decided_ceiling: number | bigint | null
+  readonly epoch: string
+  readonly is_gated: boolean
+  readonly has_password: boolean
+  readonly lacks_factor: boolean
+  /** The installation's decision; null if it decided nothing. */
+  readonly factor_demanded_of: string | null
+}
+
+/**
+ * The only query of every authenticated call, as the installation. Its plan is one look-up by hash, followed by look-ups
+ * by key. Undefined: the token is not valid.
+ */
+export async function lookUpCredential(tx: Tx, hash: Buffer, isLast = false): Promise<CredentialRow | undefined> {
+  const look = isLast ? tx.last : tx
+  const [row] = await look<CredentialRow[]>`
+    select c.tenant_id, c.id, c.account_id, c.session_id, c.kind, c.scopes, c.expires_at,
+           c.last_used_at is null or c.last_used_at < now() - interval '1 minute' as is_unseen,
+           t.state, t.slug, a.kind as account_kind, m.role,
+           (select max(case e.role when 'OWNER' then 50 when 'ADMIN' then 40 when 'MEMBER' then 30 when 'COMMENTER' then 20 else 10 end)
+            from membership e where e.tenant_id = c.tenant_id and e.account_id = c.account_id and e.container_id is not null) as container_rank,
+           o.account_id is not null as is_operator, case when o.probation_until > now() then o.probation_until end as probation_until, q.ceiling,
+           (select value::text::bigint from setting where name = 'quotas.api_requests_per_minute') as decided_ceiling,
+           i.epoch, i.gated_at is not null as is_gated,
+           a.password_hash is not null as has_password, f.id is null as lacks_factor, d.value #>> '{}' as factor_demanded_of
+    from credential c
+    cross join installation i
+    join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
+    left join membership m on m.tenant_id = c.tenant_id and m.account_id = c.account_id and m.container_id is null
+    join tenant t on t.id = c.tenant_id
+    left join session s on s.tenant_id = c.tenant_id and s.id = c.session_id
+    left join operator o on o.account_id = c.account_id
+    left join second_factor f on f.tenant_id = c.tenant_id and f.account_id = c.account_id and f.confirmed_at is not null
+    left join setting d on d.name = 'sign_in.mfa_required_for'
+    left join tenant_quota q on q.tenant_id = c.tenant_id and q.quota = 'api_requests_per_minute'
+    where c.hash = ${hash} and c.kind in ('PERSONAL', 'SERVICE', 'SESSION')
+      and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`
+  // An account without any role has left the workspace, also as an operator (docs/decisions/0151).
+  return row && row.role === null && row.container_rank === null ? undefined : row
+}
+
+/** Whether two look-ups of a token decide every call alike. */
+export const decideAlike = (one: CredentialRow, other: CredentialRow): boolean =>
+  (Object.keys(one) as (keyof CredentialRow)[]).every((name) => name === 'is_unseen' || one[name] === other[name])
+
+export const actorOf = (row: CredentialRow): AccountActor => ({
+  kind: row.account_kind === 'SERVICE' ? 'SERVICE' : 'ACCOUNT',
+  accountId: row.account_id,
+  tenantId: row.tenant_id,
+  credentialId: row.id,
+  bearerId: row.session_id ?? row.id,
+  sessionId: row.session_id,
+  expiresAt: row.expires_at,
+  scopes: row.scopes.split(' ') as Scope[],
+  role: row.role ?? 'VIEWER',
+  isGuest: row.role === null,
+  isOperator: row.is_operator,
+  probationUntil: row.probation_until,
+  epoch: row.epoch,
+})
+
+/** Records the use of a credential, at most once a minute and after the call. If it fails, a later call records it. */
+export function noteUse({ pool }: Installation, actor: AccountActor, noted: Set<string>): void {
+  const { tenantId, credentialId: id, sessionId } = actor
+  if (noted.has(id)) return
+  noted.add(id)
+  const write = (tx: Tx) => async () => {
+    // The session is locked before its credential, in the same order as by everything that ends them.
+    const session =
+      sessionId === null
+        ? undefined
+        : tx`update session set last_used_at = now() where tenant_id = ${tenantId} and id = ${sessionId}`
+    await Promise.all([
+      session,
+      tx`update credential set last_used_at = now() where tenant_id = ${tenantId} and id = ${id}`,
+    ])
+  }
+  // This is a change by the workspace's people, so it must not commit after a suspension or after the gate has closed.
+  const note = pool.transaction(
+    asInstallation,
+    (tx) => admitted(tx, { workspace: tenantId, gateAccess: gateAccessOf(actor) }, write(tx)),
+    {
+      lane: tenantId,
+    },
+  )
+  note.catch(() => {}).finally(() => noted.delete(id))
+}
