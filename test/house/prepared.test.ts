@@ -73,7 +73,7 @@ const allowed: readonly Exception[] = [
   { of: /^replay$/, says: /^(status|headers) may be null$/, why: 'the transaction that takes a slot fills it' },
   { of: /^settleInterrupted$/, says: /^started_at may be null$/, why: 'leased_until has passed: delivery_under_way' },
   { of: /^readEnded$/, says: /^ended_as may be '(PENDING|FAILED)'$/, why: 'finished_at is not null: delivery_open' },
-  { of: /^findCredential$/, says: /^kind may be 'REFRESH'$/, why: 'the statement names the other kinds' },
+  { of: /^lookUpCredential$/, says: /^kind may be 'REFRESH'$/, why: 'the statement names the other kinds' },
 ]
 
 let own: TestDatabase

@@ -19,4 +19,5 @@ export const lockClasses = {
   customFields: 7313,
   webhook: 7314,
   quota: 7315,
+  sweep: 7316,
 } as const

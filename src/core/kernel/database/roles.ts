@@ -20,3 +20,6 @@ export function quotedId(tenantId: string): string {
 }
 
 export const asInstallation = "set local role svc_installation; set local app.tenant_id = ''"
+
+/** The same where the transaction has not acted in a workspace yet: then none is in force. */
+export const openAsInstallation = 'set local role svc_installation'

@@ -15,7 +15,7 @@ import type { Obligation } from '../../contract/obligation.ts'
 import type { Config } from '../config/config.ts'
 import type { DatabaseAddress } from '../database/address.ts'
 import { openPool, type Pool } from '../database/pool.ts'
-import { asInstallation, asTenant } from '../database/roles.ts'
+import { asInstallation, asTenant, openAsInstallation } from '../database/roles.ts'
 import type { Tx } from '../database/transaction.ts'
 import { DatabaseUnavailable } from '../database/unavailable.ts'
 import type { Egress } from '../egress/client.ts'
@@ -198,7 +198,7 @@ async function transact<T>(
   const { config, keyring, queue, identity, pool, ledger } = installation
   const { tenantId, readOnly = false, ifMatch, admits = false, gateAccess = gateAccessOf(actor), entry } = options
   const role = tenantId === undefined ? asInstallation : asTenant(tenantId)
-  const opening = entry ? asInstallation : role
+  const opening = entry ? openAsInstallation : role
   const enter = entry && ((tx: Tx) => entering(tx, entry, role))
   const borrowing = borrowingFor(actor, tenantId)
   const contextIn = (tx: Tx, obligations: Obligation[]) =>

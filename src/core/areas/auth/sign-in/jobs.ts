@@ -1,5 +1,6 @@
 /** Jobs of the auth area: expiry and clean-up. Spec: decisions 2. */
 import { z } from 'zod'
+import { lockClasses } from '../../../kernel/database/lock-classes.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 
 /** Removes an invitation that nobody redeemed in time, and records that in the trail. */
@@ -23,7 +24,7 @@ const batch = 1000
 
 /**
  * Removes what has expired: spent and expired credentials and proofs, old failures, idempotency records, blocked slugs,
- * password openings.
+ * password openings. Where another daemon is at it, nothing is left to do.
  */
 export const sweepExpired = defineJob({
   name: 'sweep_expired',
@@ -34,6 +35,11 @@ export const sweepExpired = defineJob({
     const sweeper = { kind: 'SYSTEM', job: 'sweep_expired' } as const
     for (let removed = batch; removed >= batch; ) {
       removed = await installation.transaction(sweeper, {}, async ({ tx }) => {
+        // Two batches at once delete the same rows in different orders, and each waits for the other.
+        const [turn] = await tx<
+          { is_mine: boolean }[]
+        >`select pg_try_advisory_xact_lock(${lockClasses.sweep}, 0) as is_mine`
+        if (!turn?.is_mine) return 0
         // A used refresh token is kept until it expires: its second use reveals a stolen one.
         const counts = await Promise.all([
           tx`delete from credential where (tenant_id, id) in (select tenant_id, id from credential where expires_at < now() - interval '1 day' limit ${batch})`,
