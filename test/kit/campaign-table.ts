@@ -1,5 +1,5 @@
 /**
- * The table that `npm run test:faults` prints at its end: a line for each test of each campaign,
+ * The table that `npm run test:campaigns` prints at its end: a line for each test of each campaign,
  * with the counts in its name, its result and its duration.
  */
 import Table from 'cli-table3'

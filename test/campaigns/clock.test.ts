@@ -3,7 +3,7 @@
  * workspace is purged, no proof that has expired is taken, no slot of the schedule runs
  * twice, and what has ended stays ended.
  *
- *     SVC_FAULTS=full vitest run test/faults/clock.test.ts    60 s ahead, 30 s each of the others, instead of moments
+ *     SVC_FAULTS=full vitest run test/campaigns/clock.test.ts    60 s ahead, 30 s each of the others, instead of moments
  */
 
 import { randomUUIDv7 } from 'node:crypto'

@@ -4,11 +4,11 @@ import { defineConfig, mergeConfig } from 'vitest/config'
 import { CampaignTable } from './test/kit/campaign-table.ts'
 import base from './vitest.config.ts'
 
-/** The campaigns: those of test/faults, and every test file that has a longer form, run with their full counts. */
+/** The campaigns, the faults, and every other test file that has a longer form, run with their full counts. */
 const campaigns = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => join('test', name))
-  .filter((path) => path.startsWith(join('test', 'faults')) || readFileSync(path, 'utf8').includes('SVC_FAULTS'))
+  .filter((path) => /^test.(campaigns|faults)\b/.test(path) || readFileSync(path, 'utf8').includes('SVC_FAULTS'))
 
 const merged = mergeConfig(base, { test: { maxWorkers: 1, testTimeout: 1_800_000, hookTimeout: 120_000 } })
 export default defineConfig({

@@ -2,7 +2,7 @@
  * F-27: a migration that is killed has happened or has not, and the next run brings the
  * database to where an undisturbed one comes.
  *
- *     SVC_FAULTS=full vitest run test/faults/killed-migration.test.ts    20 kills instead of 4
+ *     SVC_FAULTS=full vitest run test/campaigns/killed-migration.test.ts    20 kills instead of 4
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
