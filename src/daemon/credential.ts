@@ -90,7 +90,7 @@ export const actorOf = (row: CredentialRow): AccountActor => ({
   epoch: row.epoch,
 })
 
-/** Records the use of a credential, at most once a minute and after the call. If it fails, a later call records it. */
+/** Records the use of a credential, at most once a minute and beside the call. If it fails, a later call records it. */
 export function noteUse({ pool }: Installation, actor: AccountActor, noted: Set<string>): void {
   const { tenantId, credentialId: id, sessionId } = actor
   if (noted.has(id)) return

@@ -53,7 +53,7 @@ export interface Foreseen {
   pay(): Promise<boolean>
   /** Looks the token up. Throws Misjudged if a call with it is decided otherwise by now. */
   readonly entry: Entry
-  /** Whether the look-up has confirmed the actor. */
+  /** Whether the look-up of the last attempt has confirmed the actor. */
   readonly isConfirmed: boolean
 }
 
@@ -110,6 +110,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
         actor,
         pay: () => pay(operation, known, actor).then(() => true, refusedAs('quota.exceeded')),
         async entry(tx) {
+          isConfirmed = false // an attempt that collided is followed by another
           const row = await lookUpCredential(tx, hash)
           if (!row || !decideAlike(row, known)) {
             tokens.forget(hash)

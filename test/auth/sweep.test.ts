@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sweepExpired } from '../../src/core/areas/auth/sign-in/jobs.ts'
 import { operations } from '../../src/core/contract/operations.ts'
+import { lockClasses } from '../../src/core/kernel/database/lock-classes.ts'
 import { newId } from '../../src/core/kernel/values/id.ts'
 import { type Callers, callers, type Person, plantToken } from '../kit/accounts.ts'
 import { provisionBody, type TestInstallation, testInstallation } from '../kit/installation.ts'
@@ -97,6 +98,18 @@ test('a blocked slug goes when its time is over', async () => {
   await own.oracle`insert into blocked_slug values ('over', now() - interval '1 second'), ('not-yet', now() + interval '1 hour')`
   await sweep()
   expect([...(await own.oracle`select slug from blocked_slug`)]).toEqual([{ slug: 'not-yet' }])
+})
+
+test('where another daemon sweeps, nothing is left to do', async () => {
+  await own.oracle`insert into blocked_slug values ('swept', now() - interval '1 second')`
+  const there = () => own.oracle`select slug from blocked_slug where slug = 'swept'`
+  await own.oracle.begin(async (sql) => {
+    await sql`select pg_advisory_xact_lock(${lockClasses.sweep}, 0)`
+    await sweep()
+    expect(await there()).toHaveLength(1)
+  })
+  await sweep()
+  expect(await there()).toHaveLength(0)
 })
 
 test('more than fits in one batch is removed all the same, and twice at once does no harm', async () => {

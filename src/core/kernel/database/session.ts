@@ -24,6 +24,8 @@ export class Session {
   failure: unknown
   /** A statement was refused before it was sent. PostgreSQL does not know, so we must not commit. */
   refused = false
+  /** No answer of a statement is handed out before it resolves, and none at all if it rejects. */
+  verdict: Promise<void> | undefined
   /** The answer to a commit that left together with the last statement. */
   committing: Promise<Result> | undefined
   private named = 0

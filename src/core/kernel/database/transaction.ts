@@ -22,7 +22,7 @@
  * `begin`, the set-up of the role and the first statement are sent in one packet if the work
  * sends that statement before it awaits anything else.
  */
-import type { Connection, Result, TakeRow } from './connection.ts'
+import { type Connection, ignoreRejection, type Result, type TakeRow } from './connection.ts'
 import { refuse, Session, TransactionOver } from './session.ts'
 import { heartbeatsOf } from './silence.ts'
 import {
@@ -74,6 +74,11 @@ export interface Tx {
    * thrown on. Not for concurrent branches.
    */
   savepoint<T>(work: () => Promise<T>): Promise<T>
+  /**
+   * From now on statements are still sent at once, but their answers are handed out only after `verdict` has resolved. If
+   * it rejects, each of them rejects with its error.
+   */
+  withhold(verdict: Promise<void>): void
   /** Changes role and workspace until the end of the transaction; the same text as a transaction's opening. */
   switch(opening: string): Promise<unknown>
   /**
@@ -155,7 +160,7 @@ async function rolledBack(session: Session): Promise<void> {
 }
 
 function handle(session: Session): Tx {
-  const send = (build: () => Statement) => session.send(build) as Promise<Rows<never>>
+  const send = (build: () => Statement) => withheld(session, session.send(build)) as Promise<Rows<never>>
   const tx = (strings: TemplateStringsArray, ...values: readonly Value[]) => send(() => statementOf(strings, values))
 
   return Object.assign(tx, {
@@ -174,10 +179,16 @@ function handle(session: Session): Tx {
     text: (text: string, values: readonly unknown[] = []) => send(() => textStatement(text, values)),
     copyOut: (text: string, take: TakeRow) => copied(session, text, take),
     savepoint: <T>(work: () => Promise<T>) => savepoint(session, work),
+    withhold: (verdict: Promise<void>) => {
+      session.verdict = verdict
+    },
     switch: (opening: string) => send(() => ({ text: checkedOpening(opening), values: [], mode: 'simple' })),
     patience: (seconds: number) => patience(session, seconds),
   })
 }
+
+const withheld = ({ verdict }: Session, answer: Promise<Result>): Promise<Result> =>
+  verdict === undefined ? answer : ignoreRejection(verdict.then(() => answer))
 
 function patience(session: Session, seconds: number): Promise<Result> {
   return session.send(() => {
@@ -191,6 +202,7 @@ function patience(session: Session, seconds: number): Promise<Result> {
 async function copied(session: Session, text: string, take: TakeRow): Promise<void> {
   if (!/^copy \(select [^;]+\) to stdout$/.test(text)) refuse('copyOut() takes one copy (select …) to stdout')
   if (session.over) throw new TransactionOver('the transaction is over')
+  await session.verdict
   try {
     await session.connection.copyOut(text, take)
   } catch (error) {

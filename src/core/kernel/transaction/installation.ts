@@ -47,8 +47,8 @@ export interface TransactionOptions {
 }
 
 /**
- * A check that the transaction's first packet begins with, as the installation. It sends one statement at once. What the
- * work reads is not answered, and what it writes is not committed, unless the check passes.
+ * A check that the transaction's first packet begins with, as the installation. It sends one statement at once. Unless
+ * the check passes, the work gets no answer of its statements, and what it writes is not committed.
  */
 export type Entry = (tx: Tx) => Promise<void>
 
@@ -237,9 +237,10 @@ async function transact<T>(
   }
 }
 
-/** Sends the check, and then takes the role of the work. */
+/** Sends the check, and then takes the role of the work, which learns nothing before the check has passed. */
 function entering(tx: Tx, entry: Entry, role: string): Promise<void> {
   const passed = entry(tx)
+  tx.withhold(passed)
   if (role !== asInstallation) void tx.switch(role)
   return passed
 }
