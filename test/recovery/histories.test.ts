@@ -246,7 +246,7 @@ test(`${histories} histories lose nothing and gain nothing`, async () => {
     ),
     { numRuns: histories, endOnFailure: true },
   )
-  expect(done, 'nothing had to be done again: the histories are too tame').toBeGreaterThan(histories)
+  expect(done, 'nothing had to be done again: the histories are too tame').toBeGreaterThan(histories / 2)
 }, 1_800_000)
 
 test('who had left has left again: roles, sessions and tokens go, and what was given later stays', async () => {
