@@ -55,6 +55,9 @@ export async function fillBoards(ground: Ground, { boards, buckets, itemsEach }:
       await tx`
         insert into item_field_value (tenant_id, item_id, field_id, value)
         select ${tenantId}, id, ${field!['id']}, to_jsonb(n) from made_item where (n / ${buckets}) % 5 = 0`
+      await tx`
+        insert into bucket_tally (tenant_id, bucket_id, items)
+        select ${tenantId}, bucket_id, count(*) from made_item group by bucket_id`
       await tx`insert into item_tally (tenant_id, items) values (${tenantId}, ${boards * itemsEach})`
     })
     await sql`vacuum analyze`

@@ -24,6 +24,18 @@ CREATE OR REPLACE FUNCTION public.current_tenant()
 RETURN (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid;
 GRANT EXECUTE ON FUNCTION current_tenant() TO PUBLIC, svc_installation, svc_tenant;
 
+CREATE OR REPLACE FUNCTION public.keep_within(quota text, tally bigint, amount bigint, ceiling bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if ceiling > 0 and tally > ceiling then
+    raise exception 'quota exceeded: %', quota using errcode = 'SV001', detail = concat_ws(' ', quota, ceiling, tally - amount);
+  end if;
+end $function$;
+GRANT EXECUTE ON FUNCTION keep_within(text,bigint,bigint,bigint) TO PUBLIC;
+
 CREATE OR REPLACE FUNCTION public.new_id()
  RETURNS uuid
  LANGUAGE sql
@@ -279,6 +291,20 @@ ALTER TABLE bucket ENABLE ROW LEVEL SECURITY;
 ALTER TABLE bucket FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON bucket TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON bucket TO svc_tenant;
+
+CREATE TABLE bucket_tally (
+  tenant_id uuid NOT NULL,
+  bucket_id uuid NOT NULL,
+  items integer NOT NULL,
+  CONSTRAINT bucket_tally_pkey PRIMARY KEY (tenant_id, bucket_id),
+  CONSTRAINT bucket_tally_items_check CHECK (items >= 0),
+  CONSTRAINT bucket_tally_tenant_id_bucket_id_fkey FOREIGN KEY (tenant_id, bucket_id) REFERENCES bucket(tenant_id, id) ON DELETE CASCADE,
+  CONSTRAINT bucket_tally_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+ALTER TABLE bucket_tally ENABLE ROW LEVEL SECURITY;
+ALTER TABLE bucket_tally FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON bucket_tally TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON bucket_tally TO svc_tenant;
 
 CREATE TABLE connected_identity (
   tenant_id uuid NOT NULL,
@@ -1080,7 +1106,11 @@ CREATE TABLE setting (
   CONSTRAINT setting_pkey PRIMARY KEY (name),
   CONSTRAINT setting_lock CHECK (name ~~ 'sign\_in.%'::text OR NOT is_locked AND reason IS NULL)
 );
+ALTER TABLE setting ENABLE ROW LEVEL SECURITY;
+CREATE POLICY ceilings ON setting FOR SELECT TO svc_tenant USING ((name ~~ 'quotas.%'::text));
+CREATE POLICY installation ON setting TO svc_installation USING (true) WITH CHECK (true);
 GRANT DELETE, INSERT, SELECT, UPDATE ON setting TO svc_installation;
+GRANT SELECT (name, value) ON setting TO svc_tenant;
 
 CREATE TABLE sign_in_flow (
   tenant_id uuid NOT NULL,

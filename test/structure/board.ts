@@ -72,6 +72,10 @@ export async function openBoard(): Promise<Board> {
         insert into item (tenant_id, id, container_id, bucket_id, type, title, rank, created_by)
         select ${tenantId}, gen_random_uuid(), ${containerId}, ${bucketId}, 'TASK', 'Item ' || n, 'd' || lpad(n::text, 4, '0'), ${made.owner.account_id}
         from generate_series(1, ${count}) n returning id, rank`
+      if (bucketId !== null)
+        await oracle`
+          insert into bucket_tally as t (tenant_id, bucket_id, items) values (${tenantId}, ${bucketId}, ${count})
+          on conflict (tenant_id, bucket_id) do update set items = t.items + excluded.items`
       return rows.map(({ id }) => id)
     },
     meeting: (containerId, calls) =>

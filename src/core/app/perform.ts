@@ -80,13 +80,14 @@ export async function perform(
   const prepared = await prepare?.(installation, actor, received, (work) =>
     installation.transaction(actor, options, (ctx) => work(ctx).catch(asProblem)),
   )
-  const answer = await installation.transaction(actor, options, (ctx) => {
+  const transaction = installation.transaction(actor, options, (ctx) => {
     const asked = ask?.(ctx)
     asked?.catch(() => {}) // the rule gets the rejection, if it runs
-    const work = async () =>
-      written(operation, await rule(ctx, received, asked ? await asked : prepared).catch(asProblem))
+    const work = async () => written(operation, await rule(ctx, received, asked ? await asked : prepared))
     return key === undefined ? work() : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), work)
   })
+  // Also what the commit tells of statements that the rule did not await.
+  const answer = await transaction.catch(asProblem)
   const refusal = storedRefusal(answer)
   const replayed = 'replayed' in answer && answer.replayed === true
   if (refusal) throw replayed ? refusal.withHeaders(replayedHeader) : refusal

@@ -236,13 +236,26 @@ export function problemBody(problem: Problem, requestId: string): Record<string,
   }
 }
 
+/** What `keep_within` of the database says: the quota, its ceiling, and how much was used. */
+function overCeiling(detail: string): Problem {
+  const [quota = '', limit, used] = detail.split(' ')
+  return new Problem('quota.exceeded', { quota, limit: integerOf(limit), used: integerOf(used) })
+}
+
+const integerOf = (text = '0') => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text))
+
 /** The refusal a database error stands for, or undefined when the failure is ours. */
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error
   if (!(error instanceof Error)) return undefined
   if (error.name === 'DatabaseUnavailable' || error.name === 'LedgerUnavailable')
     return new Problem('service.unavailable', {}, { headers: { 'retry-after': '1' } })
-  const { constraint_name: violated, code } = error as { constraint_name?: string; code?: string }
+  const {
+    constraint_name: violated,
+    code,
+    detail,
+  } = error as { constraint_name?: string; code?: string; detail?: string }
+  if (code === 'SV001') return overCeiling(detail ?? '')
   const rows = Object.entries(problems) as [ProblemCode, ProblemRow][]
   const row = violated && rows.find(([, candidate]) => candidate.constraint === violated)
   if (row) return new Problem(row[0])

@@ -45,6 +45,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   outbox_watermark: { export: { omitted: 'how far old events were removed' } },
   outbox_event: { export: { omitted: 'messages to other systems; the trail has the history' } },
   audit_entry: { export: 'audit_entries', since: 'at' },
+  bucket_tally: { export: { omitted: 'a count; whoever imports counts again' } },
   item_tally: { export: { omitted: 'a count; whoever imports counts again' } },
   item_label: { export: 'item_labels' },
   item_member: { export: 'item_members' },

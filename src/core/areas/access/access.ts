@@ -62,10 +62,10 @@ export async function visibleContainer(ctx: Ctx, containerId: string, role: Role
 }
 
 /**
- * The container, for writing in it. It does not change until the commit. Refuses not_found,
- * auth.role_required where the caller's role in it is lower, container.archived.
+ * The container, for writing in it. It does not change until the commit. `containerId`: the id, or a query that finds it.
+ * Refuses not_found, auth.role_required where the caller's role in it is lower, container.archived.
  */
-export async function writableContainer(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
+export async function writableContainer(ctx: Ctx, containerId: string | Part, role: Role): Promise<ContainerRow> {
   const container = alive(await findContainer(ctx, containerId, 'share'))
   demandRole(container, role)
   if (container.is_archived) refuse('container.archived')
@@ -144,7 +144,7 @@ export function isSeen(ctx: Ctx): Part {
   return isGuest ? named : tx.part`(not (c.is_private or coalesce(h.is_private, false)) or ${named})`
 }
 
-async function findContainer(ctx: Ctx, containerId: string, lock?: Lock): Promise<ContainerRow | undefined> {
+async function findContainer(ctx: Ctx, containerId: string | Part, lock?: Lock): Promise<ContainerRow | undefined> {
   const actor = ctx.account
   const { tenantId, accountId } = actor
   const { tx } = ctx

@@ -49,14 +49,14 @@ export const aiQuotas = {
       return row?.tokens ?? 0
     },
 
-    async take(ctx, tenantId, tokens, limit) {
+    async take(ctx, tenantId, tokens, ceiling) {
       const day = await readToday(ctx, tenantId)
       await ctx.tx`insert into ai_usage (tenant_id, day) values (${tenantId}, ${day}) on conflict do nothing`
       await ctx.tx`delete from ai_usage where tenant_id = ${tenantId} and day < ${day}::date - ${keptDays}::int`
-      const taken = await ctx.tx`
-        update ai_usage set tokens = tokens + ${tokens} where tenant_id = ${tenantId} and day = ${day}
-          and (${limit}::bigint = 0 or tokens + ${tokens} <= ${limit}::bigint)`
-      return taken.count === 1
+      await ctx.tx`
+        with raised as (
+          update ai_usage set tokens = tokens + ${tokens} where tenant_id = ${tenantId} and day = ${day} returning tokens)
+        select keep_within('ai_tokens_per_day', tokens, ${tokens}, ${ceiling}) from raised`
     },
   },
 } satisfies Partial<QuotaCounts>

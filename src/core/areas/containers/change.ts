@@ -12,14 +12,16 @@ import type { Container, containerOperations as ops } from '../../contract/conta
 import type { Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import { together } from '../../kernel/transaction/together.ts'
 import { lockUnchanged, lockWritable, restorableContainer, visibleContainer } from '../access/access.ts'
 import { writableHub } from './creation.ts'
-import { isInPlace, rankAt } from './order.ts'
+import { isInPlace, positionOf, rankAt } from './order.ts'
 import { recorded, represented } from './representation.ts'
 
 /** Refuses not_found. */
 export async function getContainer(ctx: Ctx, { containerId }: Received<typeof ops.getContainer>): Promise<Container> {
-  return represented(ctx, await visibleContainer(ctx, containerId))
+  const row = await visibleContainer(ctx, containerId)
+  return { ...row, position: await positionOf(ctx, row, ctx.tx.last) }
 }
 
 /** Refuses not_found, auth.role_required, precondition.failed, container.archived. */
@@ -33,11 +35,11 @@ export async function updateContainer(
   const changed = [...(name === row.name ? [] : ['name']), ...(description === row.description ? [] : ['description'])]
   if (changed.length === 0) return represented(ctx, row)
 
-  await ctx.tx`
+  void ctx.tx`
     update container set name = ${name}, description = ${description}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
-  return recorded(ctx, containerId, 'work.container.changed', { members: changed })
+  return recorded(ctx, row, 'work.container.changed', { members: changed })
 }
 
 /** Refuses not_found, auth.role_required, precondition.failed, container.archived, request.invalid, order.exhausted. */
@@ -47,14 +49,17 @@ export async function reorderContainer(
 ): Promise<Container> {
   const row = await lockWritable(ctx, containerId, 'MEMBER')
   const { parent_id: parentId } = row
-  const rank = await rankAt(ctx, { parentId, before: body.before_container_id, moving: containerId })
-  if (await isInPlace(ctx, row, body.before_container_id)) return represented(ctx, row)
+  const [rank, isThere] = await together(
+    rankAt(ctx, { parentId, before: body.before_container_id, moving: containerId }),
+    isInPlace(ctx, row, body.before_container_id),
+  )
+  if (isThere) return represented(ctx, row)
 
-  await ctx.tx`
+  void ctx.tx`
     update container set rank = ${rank}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
-  return recorded(ctx, containerId, 'work.container.reordered', { before: body.before_container_id ?? null })
+  return recorded(ctx, { ...row, rank }, 'work.container.reordered', { before: body.before_container_id ?? null })
 }
 
 /**
@@ -68,16 +73,21 @@ export async function moveContainer(
   const row = await lockWritable(ctx, containerId, 'ADMIN')
   // A hub has no parent, so a move cannot make a cycle.
   if (row.kind === 'HUB') refuseMember('/parent_id', 'value.not_taken')
-  await writableHub(ctx, body.parent_id)
-  const rank = await rankAt(ctx, { parentId: body.parent_id, before: body.before_container_id, moving: containerId })
-  const stays = row.parent_id === body.parent_id && (await isInPlace(ctx, row, body.before_container_id))
-  if (stays) return represented(ctx, row)
+  const [, rank, isThere] = await together(
+    writableHub(ctx, body.parent_id),
+    rankAt(ctx, { parentId: body.parent_id, before: body.before_container_id, moving: containerId }),
+    row.parent_id === body.parent_id && isInPlace(ctx, row, body.before_container_id),
+  )
+  if (isThere) return represented(ctx, row)
 
-  await ctx.tx`
+  void ctx.tx`
     update container set parent_id = ${body.parent_id}, rank = ${rank}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
-  return recorded(ctx, containerId, 'work.container.moved', { from: row.parent_id, to: body.parent_id })
+  return recorded(ctx, { ...row, parent_id: body.parent_id, rank }, 'work.container.moved', {
+    from: row.parent_id,
+    to: body.parent_id,
+  })
 }
 
 /** Refuses not_found, auth.role_required, precondition.failed. */
@@ -88,11 +98,11 @@ export async function archiveContainer(
   const row = await lockUnchanged(ctx, containerId, 'ADMIN')
   if (row.archived_at !== null) return represented(ctx, row)
 
-  await ctx.tx`
+  void ctx.tx`
     update container set archived_at = now(), updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
-  return recorded(ctx, containerId, 'work.container.archived')
+  return recorded(ctx, row, 'work.container.archived')
 }
 
 /** Refuses not_found, auth.role_required, precondition.failed. */
@@ -103,11 +113,11 @@ export async function unarchiveContainer(
   const row = await lockUnchanged(ctx, containerId, 'ADMIN')
   if (row.archived_at === null) return represented(ctx, row)
 
-  await ctx.tx`
+  void ctx.tx`
     update container set archived_at = null, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
-  return recorded(ctx, containerId, 'work.container.unarchived')
+  return recorded(ctx, row, 'work.container.unarchived')
 }
 
 /** Refuses not_found, auth.role_required, precondition.failed. */
@@ -132,9 +142,9 @@ export async function restoreContainer(
   if (row.is_parent_deleted) refuse('container.parent_deleted')
   if (row.deleted_at === null) return represented(ctx, row)
 
-  await ctx.tx`
+  void ctx.tx`
     update container set deleted_at = null, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
-  return recorded(ctx, containerId, 'work.container.restored')
+  return recorded(ctx, row, 'work.container.restored')
 }

@@ -8,6 +8,8 @@
 
 import { refuseMember } from '../../contract/problem.ts'
 import { lockClasses } from '../../kernel/database/lock-classes.ts'
+import type { Part } from '../../kernel/database/statement.ts'
+import type { Tx } from '../../kernel/database/transaction.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { rankBetween } from '../../kernel/values/rank.ts'
 import { isSeen } from '../access/access.ts'
@@ -21,19 +23,34 @@ interface Place {
 }
 
 /** The rank of a place. Refuses request.invalid at /before_container_id, order.exhausted. */
-export async function rankAt(ctx: Ctx, { parentId, before, moving }: Place): Promise<string> {
+export async function rankAt(ctx: Ctx, place: Place): Promise<string> {
+  const { parentId, before, moving } = place
   const { tenantId } = ctx.account
   const { tx } = ctx
-  await tx`select pg_advisory_xact_lock(${lockClasses.siblings}, hashtext(${tenantId + (parentId ?? '')}))`
-  const neighbour = before ? await findNeighbour(ctx, parentId, before, moving) : undefined
-
+  if (before && before === moving) refuseMember('/before_container_id', 'reference.itself')
+  void tx`select pg_advisory_xact_lock(${lockClasses.siblings}, hashtext(${tenantId + (parentId ?? '')}))`
   const others = tx.part`
     from container c where c.tenant_id = ${tenantId} and ${siblingsOf(ctx, parentId)} and c.id <> ${moving ?? tenantId}`
-  const [left] = neighbour
-    ? await tx<{ rank: string }[]>`select c.rank ${others} and c.rank < ${neighbour.rank} order by c.rank desc limit 1`
-    : await tx<{ rank: string }[]>`select c.rank ${others} order by c.rank desc limit 1`
-  return rankBetween(left?.rank ?? null, neighbour?.rank ?? null)
+  const [gap] = before
+    ? await tx<Gap[]>`
+        select n.rank as right, (select c.rank ${others} and c.rank < n.rank order by c.rank desc limit 1) as left
+        from (${neighbour(ctx, parentId, before)}) n`
+    : await tx<Gap[]>`select null as right, (select c.rank ${others} order by c.rank desc limit 1) as left`
+  if (!gap) refuseMember('/before_container_id', 'reference.unknown')
+  return rankBetween(gap.left, gap.right)
 }
+
+/** A place, by its neighbours; null is the open end. */
+interface Gap {
+  readonly left: string | null
+  readonly right: string | null
+}
+
+/** The container that the caller sees among the siblings. */
+const neighbour = (ctx: Ctx, parentId: string | null, before: string): Part => ctx.tx.part`
+  select c.rank from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+  where c.tenant_id = ${ctx.account.tenantId} and c.id = ${before} and ${siblingsOf(ctx, parentId)}
+    and c.deleted_at is null and ${isSeen(ctx)}`
 
 /** Whether a container is already at the requested place. */
 export async function isInPlace(
@@ -50,31 +67,18 @@ export async function isInPlace(
   return (next?.id ?? null) === (before ?? null)
 }
 
-/** 0..n-1 among the siblings that the caller sees; for a deleted container, the place to which it would be restored. */
+/** 0..n-1 among the siblings that the caller sees, by a statement that `ask` sends; for a deleted container, the place to which it would be restored. */
 export async function positionOf(
   ctx: Ctx,
   { parent_id, rank }: { readonly parent_id: string | null; readonly rank: string },
+  ask: Tx['last'] = ctx.tx,
 ): Promise<number> {
   const { tenantId } = ctx.account
-  const [row] = await ctx.tx<{ position: number }[]>`
+  const [row] = await ask<{ position: number }[]>`
     select count(*)::int as position from container c
     left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
     where c.tenant_id = ${tenantId} and ${siblingsOf(ctx, parent_id)} and c.rank < ${rank} and c.deleted_at is null and ${isSeen(ctx)}`
   return row?.position ?? 0
-}
-
-async function findNeighbour(
-  ctx: Ctx,
-  parentId: string | null,
-  before: string,
-  moving: string | undefined,
-): Promise<{ readonly rank: string }> {
-  if (before === moving) refuseMember('/before_container_id', 'reference.itself')
-  const { tenantId } = ctx.account
-  const [row] = await ctx.tx<{ rank: string }[]>`
-    select c.rank from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-    where c.tenant_id = ${tenantId} and c.id = ${before} and ${siblingsOf(ctx, parentId)} and c.deleted_at is null and ${isSeen(ctx)}`
-  return row ?? refuseMember('/before_container_id', 'reference.unknown')
 }
 
 const siblingsOf = ({ tx }: Ctx, parentId: string | null) =>

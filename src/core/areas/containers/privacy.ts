@@ -20,14 +20,14 @@ export async function setContainerPrivacy(
   if (body.is_private === row.is_private) return represented(ctx, row)
   if (body.is_private && row.kind === 'HUB') await demandPrivateHubs(ctx)
 
-  await ctx.tx`
+  void ctx.tx`
     update container set is_private = ${body.is_private}, updated_at = now(), version = version + 1
     where tenant_id = ${tenantId} and id = ${containerId}`
   // The caller's role may come from a membership that no longer counts, and the caller must not lose the container.
   if (body.is_private && !(await isMember(ctx, containerId)))
     await addMembership(ctx, { account_id: accountId, container_id: containerId, role: 'OWNER' })
 
-  return recorded(ctx, containerId, 'work.container.privacy_changed', { is_private: body.is_private })
+  return recorded(ctx, row, 'work.container.privacy_changed', { is_private: body.is_private })
 }
 
 /** Refuses auth.role_required where the installation lets nobody below ADMIN hide a hub. */

@@ -3,6 +3,7 @@
 import type { Container } from '../../contract/containers/operations.ts'
 import type { EventName } from '../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import { together } from '../../kernel/transaction/together.ts'
 import { type ContainerRow, visibleContainer } from '../access/access.ts'
 import { positionOf } from './order.ts'
 
@@ -13,14 +14,18 @@ export async function represented(ctx: Ctx, row: ContainerRow): Promise<Containe
 
 type ContainerEvent = Extract<EventName, `work.container.${string}`>
 
-/** Writes the trail's entry and the event of a change that was just made, and answers the container after it. */
+/**
+ * Writes the trail's entry and the event of a change, which may still be on its way, and answers the container after it.
+ * `after`: its place after the change.
+ */
 export async function recorded(
   ctx: Ctx,
-  containerId: string,
+  after: Pick<ContainerRow, 'id' | 'parent_id' | 'rank'>,
   event: ContainerEvent,
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<Container> {
-  const container = await represented(ctx, await visibleContainer(ctx, containerId))
+  const [row, position] = await together(visibleContainer(ctx, after.id), positionOf(ctx, after))
+  const container = { ...row, position }
   await ctx.record(event, container, params)
   return container
 }

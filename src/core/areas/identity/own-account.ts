@@ -4,7 +4,8 @@ import type { identityOperations as ops } from '../../contract/identity/operatio
 import type { Answer } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { isFactorDemanded } from '../auth/second-factor/demand.ts'
+import { together } from '../../kernel/transaction/together.ts'
+import { isMeant } from '../auth/second-factor/demand.ts'
 import { readFactor } from '../auth/second-factor/enrolment.ts'
 import { readSettings, type Settings } from '../settings/settings.ts'
 
@@ -20,21 +21,25 @@ interface OwnRow
 export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
   const actor = ctx.account
   const { tenantId, accountId, isOperator } = actor
-  const { legal, localisation, switches } = await readSettings(ctx)
-  const [row] = await ctx.tx<OwnRow[]>`
-    select a.id, a.kind, a.state, a.email, a.display_name, m.role, a.created_at, a.version, a.terms_version, a.terms_agreed_at,
-           json_build_object('id', t.id, 'slug', t.slug, 'display_name', t.display_name,
-                             'default_locale', t.default_locale, 'default_time_zone', t.default_time_zone) as workspace
-    from account a
-    left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
-    join tenant t on t.id = a.tenant_id
-    where a.tenant_id = ${tenantId} and a.id = ${accountId}`
+  const [{ legal, localisation, switches, signIn }, factor, [row]] = await together(
+    readSettings(ctx),
+    readFactor(ctx, actor),
+    ctx.tx.last<(OwnRow & { readonly has_password: boolean })[]>`
+      select a.id, a.kind, a.state, a.email, a.display_name, m.role, a.created_at, a.version, a.terms_version, a.terms_agreed_at,
+             a.password_hash is not null as has_password,
+             json_build_object('id', t.id, 'slug', t.slug, 'display_name', t.display_name,
+                               'default_locale', t.default_locale, 'default_time_zone', t.default_time_zone) as workspace
+      from account a
+      left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
+      join tenant t on t.id = a.tenant_id
+      where a.tenant_id = ${tenantId} and a.id = ${accountId}`,
+  )
   if (!row) refuse('not_found')
   return {
     ...row,
     is_operator: isOperator,
-    second_factor: (await readFactor(ctx, actor)) ?? null,
-    second_factor_demanded: await isFactorDemanded(ctx, actor),
+    second_factor: factor ?? null,
+    second_factor_demanded: isMeant(signIn.mfa_required_for, { ...actor, hasPassword: row.has_password }),
     workspace: { ...row.workspace, week_start: localisation.week_start, locked_switches: locksOf(switches) },
     terms: termsOf(legal, row),
   }

@@ -4,6 +4,7 @@ import type { Item, itemOperations as ops } from '../../contract/items/operation
 import type { Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import { recount } from '../structure/buckets/tally.ts'
 import { fromSeen, lockItem, readItem, recorded, representation } from './item.ts'
 import { discountItem } from './item-count.ts'
 
@@ -27,7 +28,7 @@ export async function updateItem(ctx: Ctx, { itemId, body }: Received<typeof ops
   ]
   if (changed.length === 0) return readItem(ctx, itemId)
 
-  await ctx.tx`
+  void ctx.tx`
     update item set title = ${title}, description = ${description}, due_at = ${dueAt}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
 
@@ -36,14 +37,15 @@ export async function updateItem(ctx: Ctx, { itemId, body }: Received<typeof ops
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
 export async function deleteItem(ctx: Ctx, { itemId }: Received<typeof ops.deleteItem>): Promise<void> {
-  const { container_id } = await lockItem(ctx, itemId)
+  const { container_id, bucket_id: bucketId } = await lockItem(ctx, itemId)
 
-  await ctx.tx`
+  void ctx.tx`
     update item set deleted_at = now(), updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
 
   await recorded(ctx, itemId, 'work.item.deleted', { container_id })
-  await discountItem(ctx)
+  recount(ctx, { bucketId, by: -1 })
+  void discountItem(ctx)
 }
 
 /** Compares to the millisecond, as in answers; the caller may send a moment with any offset. */

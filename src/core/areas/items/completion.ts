@@ -11,8 +11,9 @@
 import type { Item, itemOperations as ops } from '../../contract/items/operations.ts'
 import type { Received } from '../../contract/operation.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import { recountMove } from '../structure/buckets/tally.ts'
 import { type ItemRow, lockItem, readItem, recorded } from './item.ts'
-import { isDoneBucket, leftmostBucket, rankAt } from './position.ts'
+import { placeInKind } from './position.ts'
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed, order.exhausted. */
 export async function completeItem(ctx: Ctx, { itemId }: Received<typeof ops.completeItem>): Promise<Item> {
@@ -20,10 +21,11 @@ export async function completeItem(ctx: Ctx, { itemId }: Received<typeof ops.com
   if (row.state === 'DONE') return readItem(ctx, itemId)
   const { bucketId, rank } = await placeWhere(ctx, row, true)
 
-  await ctx.tx`
+  void ctx.tx`
     update item set state = 'DONE', completed_at = now(), bucket_id = ${bucketId}, rank = ${rank}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
 
+  recountMove(ctx, row.bucket_id, bucketId)
   return recorded(ctx, itemId, 'work.item.completed', { from: row.bucket_id, to: bucketId })
 }
 
@@ -33,10 +35,11 @@ export async function reopenItem(ctx: Ctx, { itemId }: Received<typeof ops.reope
   if (row.state === 'OPEN') return readItem(ctx, itemId)
   const { bucketId, rank } = await placeWhere(ctx, row, false)
 
-  await ctx.tx`
+  void ctx.tx`
     update item set state = 'OPEN', completed_at = null, bucket_id = ${bucketId}, rank = ${rank}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
 
+  recountMove(ctx, row.bucket_id, bucketId)
   return recorded(ctx, itemId, 'work.item.reopened', { from: row.bucket_id, to: bucketId })
 }
 
@@ -46,10 +49,7 @@ async function placeWhere(
   row: ItemRow,
   isDone: boolean,
 ): Promise<{ readonly bucketId: string | null; readonly rank: string }> {
-  const { container_id: containerId } = row
   const stay = { bucketId: row.bucket_id, rank: row.rank }
-  if ((await isDoneBucket(ctx, row.bucket_id)) === isDone) return stay
-  const bucketId = await leftmostBucket(ctx, containerId, isDone)
-  if (bucketId === null) return stay
-  return { bucketId, rank: await rankAt(ctx, { containerId, bucketId, moving: row.id }) }
+  if (row.is_in_done_bucket === isDone) return stay
+  return (await placeInKind(ctx, { containerId: row.container_id, isDone, moving: row.id })) ?? stay
 }

@@ -4,28 +4,33 @@ import type { Item, itemOperations as ops } from '../../contract/items/operation
 import type { Received } from '../../contract/operation.ts'
 import { refuseMember } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import { together } from '../../kernel/transaction/together.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { referencedContainer } from '../access/access.ts'
+import { recount } from '../structure/buckets/tally.ts'
 import { type CheckedValue, checkNewValues } from './field-values.ts'
 import { recorded } from './item.ts'
 import { countItem } from './item-count.ts'
-import { bucketFor, rankAt } from './position.ts'
+import { placeAt } from './position.ts'
 
 type New = Received<typeof ops.createItem>['body']
 
 /** Refuses request.invalid, auth.role_required, container.archived, order.exhausted, quota.exceeded. */
 export async function createItem(ctx: Ctx, { body }: Received<typeof ops.createItem>): Promise<Item> {
-  const containerId = await collectionFor(ctx, body.container_id)
-  await refuseUnknownLabels(ctx, containerId, body.label_ids)
-  const values = await checkNewValues(ctx, containerId, body.type, body.custom_fields)
-  const bucketId = await bucketFor(ctx, containerId, body.bucket_id)
-  const rank = await rankAt(ctx, { containerId, bucketId, before: body.before_item_id })
+  const containerId = body.container_id
+  const [, , values, place] = await together(
+    collectionFor(ctx, containerId),
+    refuseUnknownLabels(ctx, containerId, body.label_ids),
+    checkNewValues(ctx, containerId, body.type, body.custom_fields),
+    placeAt(ctx, { containerId, bucketId: body.bucket_id, before: body.before_item_id }),
+  )
   const id = newId()
 
-  await writeItem(ctx, { ...body, id, containerId, bucketId, rank, values })
+  writeItem(ctx, { ...body, ...place, id, containerId, values })
 
   const item = await recorded(ctx, id, 'work.item.created', { container_id: containerId, type: body.type })
-  await countItem(ctx)
+  recount(ctx, { bucketId: place.bucketId, by: 1 })
+  countItem(ctx)
   return item
 }
 
@@ -33,10 +38,9 @@ export async function createItem(ctx: Ctx, { body }: Received<typeof ops.createI
  * The collection that an item goes to. Refuses request.invalid at /container_id, auth.role_required,
  * container.archived.
  */
-export async function collectionFor(ctx: Ctx, containerId: string): Promise<string> {
+export async function collectionFor(ctx: Ctx, containerId: string): Promise<void> {
   const { kind } = await referencedContainer(ctx, containerId, 'MEMBER', '/container_id')
   if (kind === 'HUB') refuseMember('/container_id', 'container.is_hub')
-  return containerId
 }
 
 interface NewItem extends New {
@@ -47,7 +51,7 @@ interface NewItem extends New {
   readonly values: readonly CheckedValue[]
 }
 
-async function writeItem(ctx: Ctx, item: NewItem): Promise<void> {
+function writeItem(ctx: Ctx, item: NewItem): void {
   const { tenantId, accountId } = ctx.account
   const { tx } = ctx
   const { id, containerId, bucketId, rank, values, description = null, due_at = null } = item
@@ -58,14 +62,12 @@ async function writeItem(ctx: Ctx, item: NewItem): Promise<void> {
     field_id: fieldId,
     value: tx.json(value),
   }))
-  await Promise.all([
-    tx`
-      insert into item (tenant_id, id, container_id, bucket_id, type, title, description, rank, due_at, created_by)
-      values (${tenantId}, ${id}, ${containerId}, ${bucketId}, ${item.type}, ${item.title}, ${description}, ${rank}, ${due_at}, ${accountId})`,
-    labels.length > 0 && tx`insert into item_label ${tx.rows(labels, 'tenant_id', 'item_id', 'label_id')}`,
-    fields.length > 0 &&
-      tx`insert into item_field_value ${tx.rows(fields, 'tenant_id', 'item_id', 'field_id', 'value')}`,
-  ])
+  void tx`
+    insert into item (tenant_id, id, container_id, bucket_id, type, title, description, rank, due_at, created_by)
+    values (${tenantId}, ${id}, ${containerId}, ${bucketId}, ${item.type}, ${item.title}, ${description}, ${rank}, ${due_at}, ${accountId})`
+  if (labels.length > 0) void tx`insert into item_label ${tx.rows(labels, 'tenant_id', 'item_id', 'label_id')}`
+  if (fields.length > 0)
+    void tx`insert into item_field_value ${tx.rows(fields, 'tenant_id', 'item_id', 'field_id', 'value')}`
 }
 
 /** Refuses request.invalid at the label that is given twice, or that the container's vocabulary does not have. */

@@ -10,6 +10,7 @@ import type { Item, itemOperations as ops } from '../../contract/items/operation
 import type { Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import { together } from '../../kernel/transaction/together.ts'
 import {
   carries,
   checkFieldValue,
@@ -18,7 +19,7 @@ import {
   type FieldValue,
   refuseUnknownUser,
 } from '../structure/custom-fields/value.ts'
-import { lockItem, readItem, recorded, touch } from './item.ts'
+import { containerOf, lockItem, readItem, recorded, touch } from './item.ts'
 
 export interface CheckedValue {
   readonly fieldId: string
@@ -54,15 +55,15 @@ export async function checkNewValues(
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed, request.invalid. */
 export async function setItemField(ctx: Ctx, { itemId, key, body }: Received<typeof ops.setItemField>): Promise<Item> {
   const { tenantId } = ctx.account
-  const row = await lockItem(ctx, itemId)
-  const field = (await definitionsFor(ctx, row.container_id)).find((one) => one.key === key && carries(one, row.type))
+  const [row, fields] = await together(lockItem(ctx, itemId), definitionsFor(ctx, containerOf(ctx, itemId)))
+  const field = fields.find((one) => one.key === key && carries(one, row.type))
   if (!field) refuse('not_found')
   if (body.value === null && field.is_required) refuseMember('/value', 'member.required')
   const value = body.value === null ? null : await checkedValue(ctx, field, body.value, '/value')
   const isChanged = value === null ? await cleared(ctx, itemId, field.id) : await written(ctx, itemId, field.id, value)
   if (!isChanged) return readItem(ctx, itemId)
 
-  await touch(ctx, tenantId, itemId)
+  void touch(ctx, tenantId, itemId)
 
   return recorded(ctx, itemId, 'work.item.field_set', { field_id: field.id, key, is_cleared: value === null })
 }

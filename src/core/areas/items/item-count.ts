@@ -12,44 +12,31 @@ import { type Integer, type QuotaCounts, spend } from '../settings/quotas.ts'
 
 export const itemQuotas = {
   items: {
-    used: async (ctx, tenantId) => (await countedItems(ctx, tenantId)) ?? 0,
-
-    async take(ctx, tenantId, amount, limit) {
-      if (await raised(ctx, tenantId, amount, limit)) return true
-      if ((await countedItems(ctx, tenantId)) !== undefined) return false
-      return begun(ctx, tenantId, amount, limit)
+    async used({ tx }, tenantId) {
+      const [row] = await tx<{ items: Integer }[]>`select items from item_tally where tenant_id = ${tenantId}`
+      return row?.items ?? 0
     },
+
+    /**
+     * The first count of a workspace, or of an imported one, counts all its items, the new ones included. Of two first
+     * counts at once the second waits, and then raises the count of the first.
+     */
+    take: ({ tx }, tenantId, amount, ceiling) => tx`
+      with raised as (update item_tally set items = items + ${amount} where tenant_id = ${tenantId} returning items),
+      begun as (
+        insert into item_tally as t (tenant_id, items)
+        select ${tenantId}, (select count(*) from item where tenant_id = ${tenantId} and deleted_at is null)
+        where not exists (select from raised)
+        on conflict (tenant_id) do update set items = t.items + ${amount} returning items)
+      select keep_within('items', items, ${amount}, ${ceiling}) from (select items from raised union all select items from begun) t`,
   },
 } satisfies Partial<QuotaCounts>
 
-/** Counts the item that this transaction has written. Refuses quota.exceeded. */
-export const countItem = (ctx: Ctx) => spend(ctx, itemQuotas, 'items', ctx.account)
-
-/**
- * The first count of a workspace, or of an imported one: all its items, the new ones included. Answers whether the
- * count is within the limit. Of two first counts at once the second waits here, and then raises the count of the first.
- */
-async function begun(ctx: Ctx, tenantId: string, amount: number, limit: Integer): Promise<boolean> {
-  const [first] = await ctx.tx<{ items: Integer }[]>`
-    insert into item_tally (tenant_id, items)
-    values (${tenantId}, (select count(*) from item where tenant_id = ${tenantId} and deleted_at is null))
-    on conflict (tenant_id) do nothing returning items`
-  return first ? Number(limit) === 0 || first.items <= limit : raised(ctx, tenantId, amount, limit)
+/** Counts an item that this transaction writes. Sent and not awaited: the commit refuses quota.exceeded. */
+export function countItem(ctx: Ctx): void {
+  spend(ctx, itemQuotas, 'items', ctx.account).catch(() => {})
 }
 
 /** Lowers the count by one. */
 export const discountItem = (ctx: Ctx) =>
   ctx.tx`update item_tally set items = greatest(0, items - 1) where tenant_id = ${ctx.account.tenantId}`
-
-/** The count of the workspace; undefined if nothing was ever counted. */
-async function countedItems({ tx }: Ctx, tenantId: string): Promise<Integer | undefined> {
-  const [row] = await tx<{ items: Integer }[]>`select items from item_tally where tenant_id = ${tenantId}`
-  return row?.items
-}
-
-async function raised({ tx }: Ctx, tenantId: string, amount: number, limit: Integer): Promise<boolean> {
-  const { count } = await tx`
-    update item_tally set items = items + ${amount}
-    where tenant_id = ${tenantId} and (${limit}::bigint = 0 or items + ${amount} <= ${limit}::bigint)`
-  return count === 1
-}

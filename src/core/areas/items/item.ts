@@ -16,6 +16,7 @@ import { refuse } from '../../contract/problem.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import type { EventName } from '../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import { together } from '../../kernel/transaction/together.ts'
 import { isSeen, writableContainer } from '../access/access.ts'
 
 /** What a rule needs of an item that it has locked. */
@@ -30,6 +31,7 @@ export interface ItemRow {
   readonly rank: string
   readonly due_at: string | null
   readonly version: number
+  readonly is_in_done_bucket: boolean
 }
 
 /** The columns of an answer, of the item `i`. Every list has few rows, so each is a subquery of its own. */
@@ -82,14 +84,24 @@ export async function readItem(ctx: Ctx, itemId: string): Promise<Item> {
  * container.archived, precondition.failed.
  */
 export async function lockItem(ctx: Ctx, itemId: string): Promise<ItemRow> {
-  const { tenantId } = ctx.account
-  const [row] = await ctx.tx<ItemRow[]>`
-    select i.id, i.container_id, i.bucket_id, i.type, i.title, i.description, i.state, i.rank, i.due_at, i.version
-    from item i where i.tenant_id = ${tenantId} and i.id = ${itemId} and i.deleted_at is null for update`
-  if (!row) refuse('not_found')
-  await writableContainer(ctx, row.container_id, 'MEMBER')
+  const [row] = await together(lockRow(ctx, itemId), writableContainer(ctx, containerOf(ctx, itemId), 'MEMBER'))
   ctx.unchanged(row.version)
   return row
+}
+
+/**
+ * The id of the item's container, for a statement that is sent together with `lockItem`, and behind it: the item may be
+ * moved while the lock is waited for.
+ */
+export const containerOf = ({ tx, account: { tenantId } }: Ctx, itemId: string): Part =>
+  tx.part`(select x.container_id from item x where x.tenant_id = ${tenantId} and x.id = ${itemId})`
+
+async function lockRow(ctx: Ctx, itemId: string): Promise<ItemRow> {
+  const [row] = await ctx.tx<ItemRow[]>`
+    select i.id, i.container_id, i.bucket_id, i.type, i.title, i.description, i.state, i.rank, i.due_at, i.version,
+           coalesce((select b.is_done_bucket from bucket b where b.tenant_id = i.tenant_id and b.id = i.bucket_id), false) as is_in_done_bucket
+    from item i where i.tenant_id = ${ctx.account.tenantId} and i.id = ${itemId} and i.deleted_at is null for update`
+  return row ?? refuse('not_found')
 }
 
 /** Raises the version for a change that is in no column of the row. */
@@ -98,7 +110,10 @@ export const touch = ({ tx }: Ctx, tenantId: string, itemId: string) =>
 
 type ItemEvent = Extract<EventName, `work.item.${string}`>
 
-/** Writes the trail's entry and the event of a change that was just made, and answers the item after it. */
+/**
+ * Writes the trail's entry and the event of a change, and answers the item after it. The change may still be on its way:
+ * the item is read behind it.
+ */
 export async function recorded(
   ctx: Ctx,
   itemId: string,

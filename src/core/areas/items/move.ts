@@ -3,9 +3,11 @@
 import type { Item, itemOperations as ops } from '../../contract/items/operations.ts'
 import type { Received } from '../../contract/operation.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import { together } from '../../kernel/transaction/together.ts'
+import { recountMove } from '../structure/buckets/tally.ts'
 import { collectionFor } from './creation.ts'
 import { type ItemRow, lockItem, readItem, recorded } from './item.ts'
-import { bucketFor, rankAt, rankFor } from './position.ts'
+import { placeAt, rankFor } from './position.ts'
 
 /** The place of an item. */
 interface Standing {
@@ -21,24 +23,28 @@ export async function moveItem(ctx: Ctx, { itemId, body }: Received<typeof ops.m
   if (to.container_id === row.container_id && to.bucket_id === row.bucket_id && to.rank === row.rank)
     return readItem(ctx, itemId)
 
-  await ctx.tx`
+  void ctx.tx`
     update item set container_id = ${to.container_id}, bucket_id = ${to.bucket_id}, rank = ${to.rank},
                     updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
 
+  recountMove(ctx, row.bucket_id, to.bucket_id)
   return recorded(ctx, itemId, 'work.item.moved', { from: placeOf(row), to: placeOf(to) })
 }
 
 async function standingFor(ctx: Ctx, row: ItemRow, body: Received<typeof ops.moveItem>['body']): Promise<Standing> {
   const asked = body.container_id ?? row.container_id
   const isElsewhere = asked !== row.container_id
-  const containerId = isElsewhere ? await collectionFor(ctx, asked) : asked
-  const stays = body.bucket_id === undefined && !isElsewhere
-  const bucketId = stays ? row.bucket_id : await bucketFor(ctx, containerId, body.bucket_id)
-  const place = { containerId, bucketId, before: body.before_item_id, moving: row.id }
-  const isWithin = !isElsewhere && bucketId === row.bucket_id
-  const rank = isWithin ? await rankFor(ctx, place, row.rank) : await rankAt(ctx, place)
-  return { container_id: containerId, bucket_id: bucketId, rank }
+  const place = { containerId: asked, before: body.before_item_id, moving: row.id }
+  if (!isElsewhere && (body.bucket_id === undefined || body.bucket_id === row.bucket_id)) {
+    const rank = await rankFor(ctx, { ...place, bucketId: row.bucket_id }, row.rank)
+    return { container_id: asked, bucket_id: row.bucket_id, rank }
+  }
+  const [, { bucketId, rank }] = await together(
+    isElsewhere && collectionFor(ctx, asked),
+    placeAt(ctx, { ...place, bucketId: body.bucket_id }),
+  )
+  return { container_id: asked, bucket_id: bucketId, rank }
 }
 
 const placeOf = ({ container_id, bucket_id }: Standing) => ({ container_id, bucket_id })

@@ -9,76 +9,120 @@
  * Spec: `before_item_id`; decisions 3; docs/decisions/0105.
  */
 
-import { refuseMember } from '../../contract/problem.ts'
+import { refuse, refuseMember } from '../../contract/problem.ts'
+import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import { together } from '../../kernel/transaction/together.ts'
 import { rankBetween } from '../../kernel/values/rank.ts'
 import { holdPlaces } from '../structure/buckets/places.ts'
 
 interface Place {
   readonly containerId: string
-  readonly bucketId: string | null
+  /** Null: among the items without a bucket. Undefined: the leftmost bucket. */
+  readonly bucketId: string | null | undefined
+  /** Only among the done buckets (true) or the others, where the leftmost bucket is meant. */
+  readonly isDone?: boolean
   /** Absent or null: the end. */
   readonly before?: string | null | undefined
   /** The item that moves, which does not count as a neighbour; absent for a new one. */
   readonly moving?: string
 }
 
-/** The neighbours of a place; null is the open end. */
-interface Neighbours {
+/** A place, by its neighbours; null is the open end. */
+interface Gap {
+  readonly bucket_id: string | null
   readonly left: string | null
   readonly right: string | null
 }
 
-/** The rank of a place. Refuses request.invalid at /before_item_id, order.exhausted. */
-export async function rankAt(ctx: Ctx, place: Place): Promise<string> {
-  const { left, right } = await neighboursAt(ctx, place)
-  return rankBetween(left, right)
+interface Standing {
+  readonly bucketId: string | null
+  readonly rank: string
 }
 
-/** The same, but keeps the old rank if the item is already at that place. */
-export async function rankFor(ctx: Ctx, place: Place, current: string): Promise<string> {
-  const { left, right } = await neighboursAt(ctx, place)
+/**
+ * The bucket and the rank of a place; neither changes until the commit. Refuses request.invalid at /bucket_id and
+ * /before_item_id, order.exhausted.
+ */
+export async function placeAt(ctx: Ctx, place: Place): Promise<Standing> {
+  const [bucketId, gap] = await together(bucketFor(ctx, place), gapAt(ctx, place))
+  // There is no bucket at all, or another one became the leftmost between the two statements. From now on it is known.
+  if (place.bucketId === undefined && (bucketId === null || gap.bucket_id !== bucketId))
+    return placeAt(ctx, { ...place, bucketId })
+  const { left, right } = known(place, gap)
+  return { bucketId, rank: rankBetween(left, right) }
+}
+
+/** The end of the leftmost done bucket, or of the leftmost other one; undefined if there is none. Refuses order.exhausted. */
+export async function placeInKind(
+  ctx: Ctx,
+  { containerId, isDone, moving }: { readonly containerId: string; readonly isDone: boolean; readonly moving: string },
+): Promise<Standing | undefined> {
+  const [bucketId, gap] = await together(
+    leftmostBucket(ctx, containerId, isDone),
+    gapAt(ctx, { containerId, bucketId: undefined, isDone, moving }),
+  )
+  if (bucketId === null) return undefined
+  if (gap.bucket_id !== bucketId) return placeAt(ctx, { containerId, bucketId, moving })
+  return { bucketId, rank: rankBetween(gap.left, gap.right) }
+}
+
+/** The rank of a place in the item's own bucket: its current rank if it is already there. Refuses as `placeAt`. */
+export async function rankFor(
+  ctx: Ctx,
+  place: Place & { readonly bucketId: string | null },
+  current: string,
+): Promise<string> {
+  const { left, right } = known(place, await gapAt(ctx, place))
   const isThere = (left === null || left < current) && (right === null || current < right)
   return isThere ? current : rankBetween(left, right)
 }
 
-async function neighboursAt(ctx: Ctx, place: Place): Promise<Neighbours> {
-  const { containerId, bucketId, before, moving } = place
+async function gapAt(ctx: Ctx, place: Place): Promise<Gap> {
+  const { containerId, before, moving } = place
   if (before && before === moving) refuseMember('/before_item_id', 'reference.itself')
-  // Sent together: the second statement sees what the previous holder of the places committed.
-  const [, [found]] = await Promise.all([
-    holdPlaces(ctx, containerId, bucketId),
+  // The second statement sees what the previous holder of the places committed.
+  const [, [gap]] = await together(
+    holdPlaces(ctx, containerId, bucketOf(ctx, place)),
     before ? besides(ctx, place, before) : atTheEnd(ctx, place),
-  ])
-  return found ?? (before ? refuseMember('/before_item_id', 'reference.unknown') : { left: null, right: null })
+  )
+  return gap ?? refuse('not_found')
 }
 
-const besides = (ctx: Ctx, place: Place, before: string) => ctx.tx<Neighbours[]>`
-  select (select i.rank ${among(ctx, place)} and i.rank < n.rank order by i.rank desc limit 1) as left, n.rank as right
-  from (select i.rank ${among(ctx, place)} and i.id = ${before}) n`
+/** The gap before an item that is there. */
+function known({ before }: Place, gap: Gap): Gap {
+  return before && gap.right === null ? refuseMember('/before_item_id', 'reference.unknown') : gap
+}
 
-const atTheEnd = (ctx: Ctx, place: Place) => ctx.tx<Neighbours[]>`
-  select i.rank as left, null as right ${among(ctx, place)} order by i.rank desc limit 1`
+/** The bucket of a place, as a value or as a query. */
+const bucketOf = (ctx: Ctx, { containerId, bucketId, isDone }: Place): Part =>
+  bucketId === undefined
+    ? ctx.tx.part`(select b.id ${leftmost(ctx, containerId, isDone)})`
+    : ctx.tx.part`${bucketId}::uuid`
 
-/** The items of the bucket, except the one that moves. */
+const besides = (ctx: Ctx, place: Place, before: string) => ctx.tx<Gap[]>`
+  select p.bucket_id, n.rank as right,
+         (select i.rank ${among(ctx, place)} and i.rank < n.rank order by i.rank desc limit 1) as left
+  from (select ${bucketOf(ctx, place)} as bucket_id) p
+  left join lateral (select i.rank ${among(ctx, place)} and i.id = ${before}) n on true`
+
+const atTheEnd = (ctx: Ctx, place: Place) => ctx.tx<Gap[]>`
+  select p.bucket_id, (select i.rank ${among(ctx, place)} order by i.rank desc limit 1) as left, null as right
+  from (select ${bucketOf(ctx, place)} as bucket_id) p`
+
+/** The items of the bucket `p`, except the one that moves. */
 const among = (ctx: Ctx, { containerId, bucketId, moving }: Place) => {
   const { tenantId } = ctx.account
   const { tx } = ctx
-  const bucket = bucketId === null ? tx.part`i.bucket_id is null` : tx.part`i.bucket_id = ${bucketId}`
+  // Written as a value where it is one: the index does not serve `is not distinct from`.
+  const bucket = bucketId === null ? tx.part`i.bucket_id is null` : tx.part`i.bucket_id = p.bucket_id`
   return tx.part`
     from item i where i.tenant_id = ${tenantId} and i.container_id = ${containerId} and ${bucket}
       and i.deleted_at is null and i.id <> ${moving ?? tenantId}`
 }
 
-/**
- * The bucket that a request body names: absent means the leftmost, null means none. It does not
- * change until the commit. Refuses request.invalid at /bucket_id.
- */
-export async function bucketFor(
-  ctx: Ctx,
-  containerId: string,
-  bucketId: string | null | undefined,
-): Promise<string | null> {
+/** The bucket that a request body names, locked until the commit. Refuses request.invalid at /bucket_id. */
+async function bucketFor(ctx: Ctx, { containerId, bucketId }: Place): Promise<string | null> {
   if (bucketId === null) return null
   if (bucketId === undefined) return leftmostBucket(ctx, containerId)
   const [bucket] = await ctx.tx`
@@ -91,14 +135,8 @@ export async function bucketFor(
  * The leftmost bucket; with `isDone`, the leftmost done bucket (true) or other bucket (false). Null if there is none.
  * It does not change until the commit.
  */
-export async function leftmostBucket(ctx: Ctx, containerId: string, isDone?: boolean): Promise<string | null> {
-  const { tenantId } = ctx.account
-  const { tx } = ctx
-  const ofKind = isDone === undefined ? tx.part`` : tx.part`and b.is_done_bucket = ${isDone}`
-  const look = () => tx<{ id: string }[]>`
-    select b.id from bucket b
-    where b.tenant_id = ${tenantId} and b.container_id = ${containerId} ${ofKind}
-    order by b.rank limit 1 for share`
+async function leftmostBucket(ctx: Ctx, containerId: string, isDone?: boolean): Promise<string | null> {
+  const look = () => ctx.tx<{ id: string }[]>`select b.id ${leftmost(ctx, containerId, isDone)} for share`
   const [bucket] = await look()
   if (bucket) return bucket.id
   // The bucket may have been deleted while this statement waited for its lock; a second look finds the next one.
@@ -106,10 +144,10 @@ export async function leftmostBucket(ctx: Ctx, containerId: string, isDone?: boo
   return next?.id ?? null
 }
 
-/** Whether a bucket is a done bucket. */
-export async function isDoneBucket(ctx: Ctx, bucketId: string | null): Promise<boolean> {
-  if (bucketId === null) return false
-  const [bucket] = await ctx.tx<{ is_done_bucket: boolean }[]>`
-    select is_done_bucket from bucket where tenant_id = ${ctx.account.tenantId} and id = ${bucketId}`
-  return bucket?.is_done_bucket ?? false
+const leftmost = (ctx: Ctx, containerId: string, isDone?: boolean): Part => {
+  const { tx } = ctx
+  const ofKind = isDone === undefined ? tx.part`` : tx.part`and b.is_done_bucket = ${isDone}`
+  return tx.part`
+    from bucket b where b.tenant_id = ${ctx.account.tenantId} and b.container_id = ${containerId} ${ofKind}
+    order by b.rank limit 1`
 }

@@ -4,7 +4,7 @@
  * A ceiling is resolved over the levels product, instance, plan, workspace: the last level that
  * sets it counts, and 0 means unlimited. Plans do not set ceilings yet.
  *
- *    spend ──▶ a tally: one statement adds to it, within the ceiling
+ *    spend ──▶ a tally: one statement adds to it, and fails above the ceiling
  *          └─▶ rows: counted under a lock, so that the second of two concurrent calls counts the first
  *
  * Elsewhere: the list of quotas (contract/quotas.ts); what each counts (its area); all quotas of
@@ -14,13 +14,13 @@
  * Spec: Quota semantics; decisions 4, TenantQuotas.
  */
 
-import { refuse } from '../../contract/problem.ts'
+import { problemOf, refuse } from '../../contract/problem.ts'
 import { type QuotaName, quotaNames, quotas } from '../../contract/quotas.ts'
 import type { ResolvedQuotas } from '../../contract/tenants/operations.ts'
 import type { Config } from '../../kernel/config/config.ts'
 import { lockClasses } from '../../kernel/database/lock-classes.ts'
+import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { readSettings } from './settings.ts'
 
 export type Integer = number | bigint
 
@@ -29,16 +29,19 @@ export interface QuotaCount {
   /** What the workspace has used. `limit` is the ceiling in force, 0 if unlimited. */
   used(ctx: Ctx, tenantId: string, limit: Integer): Promise<Integer>
   /**
-   * Adds to a tally that is kept in a row, unless it would exceed the limit. Answers whether it was added. Absent:
-   * `used` counts rows, and the rule writes the new row after it has spent.
+   * Adds to a tally that is kept in a row, by a statement that fails by `keep_within` if the tally exceeds the ceiling.
+   * Absent: `used` counts rows, and the rule writes the new row after it has spent.
    */
-  take?(ctx: Ctx, tenantId: string, amount: number, limit: Integer): Promise<boolean>
+  take?(ctx: Ctx, tenantId: string, amount: number, ceiling: Part): Promise<unknown>
 }
 
 /** The quotas of one area. */
 export type QuotaCounts<Name extends QuotaName = QuotaName> = Readonly<Record<Name, QuotaCount>>
 
-/** Uses `amount` more of a quota, in the role of the workspace or of the installation. Refuses quota.exceeded. */
+/**
+ * Uses `amount` more of a quota, in the role of the workspace or of the installation. A tally's statement is sent at the
+ * call: a rule need not await it, because the commit fails if it fails. Refuses quota.exceeded.
+ */
 export async function spend<Name extends QuotaName>(
   ctx: Ctx,
   quotasOfArea: QuotaCounts<Name>,
@@ -46,11 +49,17 @@ export async function spend<Name extends QuotaName>(
   { tenantId, amount = 1 }: { readonly tenantId: string; readonly amount?: number },
 ): Promise<void> {
   const count: QuotaCount = quotasOfArea[name]
+  if (count.take) {
+    await count.take(ctx, tenantId, amount, ceilingIn(ctx, tenantId, name)).catch(asProblem)
+    return
+  }
   const limit = await readCeiling(ctx, tenantId, name)
-  const isWithin = count.take
-    ? await count.take(ctx, tenantId, amount, limit)
-    : BigInt(limit) === 0n || (await hasRoom(ctx, name, count, { tenantId, amount, limit }))
-  if (!isWithin) refuse('quota.exceeded', { quota: name, limit, used: await count.used(ctx, tenantId, limit) })
+  if (BigInt(limit) === 0n || (await hasRoom(ctx, name, count, { tenantId, amount, limit }))) return
+  refuse('quota.exceeded', { quota: name, limit, used: await count.used(ctx, tenantId, limit) })
+}
+
+function asProblem(error: unknown): never {
+  throw problemOf(error) ?? error
 }
 
 async function hasRoom(
@@ -65,12 +74,15 @@ async function hasRoom(
 
 /** The ceiling in force of one workspace. */
 async function readCeiling(ctx: Ctx, tenantId: string, name: QuotaName): Promise<Integer> {
-  const [[own], { quotas: decided }] = await Promise.all([
-    ctx.tx<{ ceiling: Integer }[]>`select ceiling from tenant_quota where tenant_id = ${tenantId} and quota = ${name}`,
-    readSettings(ctx),
-  ])
-  return ceilingOf(ctx.config.mode, name, own?.ceiling ?? null, decided.get(name) ?? null)
+  const [row] = await ctx.tx<{ ceiling: Integer }[]>`select ${ceilingIn(ctx, tenantId, name)} as ceiling`
+  return row?.ceiling ?? 0
 }
+
+/** The same, as an expression of a statement of either role. */
+const ceilingIn = ({ tx, config }: Ctx, tenantId: string, name: QuotaName): Part => tx.part`coalesce(
+  (select q.ceiling from tenant_quota q where q.tenant_id = ${tenantId} and q.quota = ${name}),
+  (select s.value::text::bigint from setting s where s.name = ${`quotas.${name}`}),
+  ${ceilingOf(config.mode, name, null, null)}::bigint)`
 
 /** The ceiling in force, 0 if unlimited. `override` is the workspace's, `decided` the installation's; null: not set. */
 export const ceilingOf = (

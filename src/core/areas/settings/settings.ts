@@ -83,7 +83,7 @@ interface SettingRow {
 /** Every decision of the installation, independent of the transaction's role. */
 export async function readDecisions(ctx: Ctx): Promise<Decisions> {
   // As text: the driver's parser would round jsonb's integers of 64 bits.
-  const rows = await ctx.asInstallation(
+  const rows = await ctx.asInstallationOnce(
     () =>
       ctx.tx<
         SettingRow[]

@@ -32,6 +32,7 @@ import { columnTypes, jsonbTypeId } from './column-values.ts'
 import { Silence } from './silence.ts'
 import { Json, type Statement } from './statement.ts'
 import { DatabaseUnavailable, translated } from './unavailable.ts'
+import { sendWholePackets } from './whole-packets.ts'
 
 /** What PostgreSQL does by itself with this session; all in milliseconds. */
 export interface SessionLimits {
@@ -277,6 +278,7 @@ function once<T>(make: () => T): () => T {
 
 function dial(socket: Socket, { host, port }: DatabaseAddress): Socket {
   const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port, noDelay: true }
+  sendWholePackets(socket)
   socket.on('error', () => {}) // the driver removes its listeners before the last error may come
   // Connects in the next turn: an immediate failure would come before the driver listens.
   setImmediate(() => socket.destroyed || socket.connect(target))

@@ -28,6 +28,8 @@ export class Session {
   verdict: Promise<void> | undefined
   /** The answer to a commit that left together with the last statement. */
   committing: Promise<Result> | undefined
+  /** The answer to the statement that was sent last; all answers before it have come when it comes. */
+  private latest: Promise<unknown> = Promise.resolve()
   private named = 0
 
   constructor(connection: Connection, readOnly: boolean) {
@@ -38,7 +40,9 @@ export class Session {
   send(build: () => Statement): Promise<Result> {
     if (this.over) return ignoreRejection(Promise.reject(new TransactionOver('the transaction is over')))
     try {
-      return this.connection.send(build(), this.failed)
+      const answer = this.connection.send(build(), this.failed)
+      this.latest = answer
+      return answer
     } catch (error) {
       this.refused = true
       this.failure ??= error
@@ -54,6 +58,12 @@ export class Session {
 
   command(text: string): Promise<Result> {
     return this.send(() => ({ text, values: [], mode: 'simple' }))
+  }
+
+  /** Waits for the answers of all that was sent. Throws the first failure. */
+  async settle(): Promise<void> {
+    await this.latest.catch(() => {})
+    if (this.failure) throw this.failure
   }
 
   nextName(): string {

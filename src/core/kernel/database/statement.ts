@@ -214,6 +214,24 @@ export function checkedOpening(text: string): string {
   return opening
 }
 
+/**
+ * The statement that sets role and workspace within a transaction. Several settings are one statement, which a
+ * connection plans once for all workspaces. Throws TypeError as `checkedOpening` does.
+ */
+export function switchStatement(opening: string): Statement {
+  const text = checkedOpening(opening)
+  const settings = text.split('; ')
+  if (settings.length === 1) return { text, values: [], mode: 'simple' }
+  const values = settings.flatMap((setting) => {
+    const [, name = '', value = ''] = nameAndValue.exec(setting) ?? []
+    return [name, value]
+  })
+  const calls = settings.map((_, at) => `set_config($${2 * at + 1}, $${2 * at + 2}, true)`)
+  return { text: `select ${calls.join(', ')}`, values, mode: 'plan' }
+}
+
+const nameAndValue = /^set\s+local\s+([\w.]+)\s*(?:=|to|)\s*'?(.*?)'?$/
+
 /** True when PostgreSQL said only that an earlier statement had failed. */
 export function isAftermath(error: unknown): boolean {
   return codeOf(error) === '25P02'

@@ -26,13 +26,13 @@ import { type Connection, ignoreRejection, type Result, type TakeRow } from './c
 import { refuse, Session, TransactionOver } from './session.ts'
 import { heartbeatsOf } from './silence.ts'
 import {
-  checkedOpening,
   jsonPart,
   listPart,
   Part,
   rowsPart,
   type Statement,
   statementOf,
+  switchStatement,
   textStatement,
   type Value,
 } from './statement.ts'
@@ -79,6 +79,8 @@ export interface Tx {
    * it rejects, each of them rejects with its error.
    */
   withhold(verdict: Promise<void>): void
+  /** Waits for the answers of all statements so far. Throws the failure of one that was not awaited. */
+  settled(): Promise<void>
   /** Changes role and workspace until the end of the transaction; the same text as a transaction's opening. */
   switch(opening: string): Promise<unknown>
   /**
@@ -182,7 +184,8 @@ function handle(session: Session): Tx {
     withhold: (verdict: Promise<void>) => {
       session.verdict = verdict
     },
-    switch: (opening: string) => send(() => ({ text: checkedOpening(opening), values: [], mode: 'simple' })),
+    settled: () => session.settle(),
+    switch: (opening: string) => send(() => switchStatement(opening)),
     patience: (seconds: number) => patience(session, seconds),
   })
 }

@@ -14,7 +14,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Operation } from '../../contract/operation.ts'
-import { Problem, refuse } from '../../contract/problem.ts'
+import { Problem, problemOf, refuse } from '../../contract/problem.ts'
 import { installationScope } from '../../contract/vocabulary.ts'
 import type { Ctx } from '../transaction/context.ts'
 import { openSealed, storeSealed } from '../transaction/sealed-values.ts'
@@ -82,7 +82,10 @@ export async function once(
   const id = await claim(ctx, slot, fingerprint)
   if (id === undefined) return { ...(await replay(ctx, slot, fingerprint)), replayed: true }
 
-  const answer = await ctx.savepoint(work).catch((error: unknown) => {
+  // A refusal of a statement that the work did not await is stored, too.
+  const settled = () => work().then((done) => ctx.tx.settled().then(() => done))
+  const answer = await ctx.savepoint(settled).catch((thrown: unknown) => {
+    const error = problemOf(thrown) ?? thrown
     const storable = error instanceof Problem && error.status < 500 && error.status !== 429
     if (!storable) throw error
     return refusalAnswer(error)

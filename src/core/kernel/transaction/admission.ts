@@ -39,12 +39,20 @@ export interface Admission {
 export async function admitted<T>(tx: Tx, admission: Admission, work: () => Promise<T>): Promise<T> {
   const { workspace, gateAccess, enter } = admission
   if (workspace === undefined && gateAccess === undefined && enter === undefined) return work()
-  const gate = gateAccess && lockGateShared(tx)
-  const open = workspace === undefined ? undefined : holdOpen(tx, workspace)
+  const locked = hold(tx, admission)
   const looked = enter ? enter(tx) : look(tx, admission)
-  const [[outcome]] = await Promise.all([Promise.allSettled([work()]), looked, open, gate])
+  const [[outcome]] = await Promise.all([Promise.allSettled([work()]), looked, locked])
   if (outcome.status === 'rejected') throw outcome.reason
   return outcome.value
+}
+
+/** The gate first, and then the workspace; one statement, because every change sends it. */
+function hold(tx: Tx, { workspace, gateAccess }: Admission): Promise<unknown> | undefined {
+  if (workspace === undefined) return gateAccess && lockGateShared(tx)
+  if (!gateAccess) return holdOpen(tx, workspace)
+  return tx`
+    select pg_advisory_xact_lock_shared(${lockClasses.gate}, 0),
+           pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${workspace}))`
 }
 
 async function look(tx: Tx, { workspace, gateAccess }: Admission): Promise<void> {

@@ -5,7 +5,8 @@
  * change of a workspace, which writes both its trail and its event, `journal` for the
  * installation's record, `enqueue` for jobs. `audit` writes an entry without an event; `emit`
  * writes events without an entry. All of it is the same transaction: it commits together or not at
- * all.
+ * all. Evidence needs no answer, so it is sent and not awaited: it leaves with the commit, which
+ * fails if it fails (docs/decisions/0176).
  *
  * Two roles serve a transaction: svc_installation (the installation's own tables, and
  * who may sign in) and svc_tenant (one workspace's rows, by row-level security).
@@ -56,6 +57,8 @@ export interface Ctx {
    * statements may follow at once.
    */
   inWorkspaceAtOnce(tenantId: string, send: () => readonly Promise<unknown>[]): Promise<void>
+  /** Sends one statement as the installation, inside the same transaction. Others may be sent at once, before and behind it. */
+  asInstallationOnce<T>(send: () => Promise<T>): Promise<T>
   /** Runs work as the installation, inside the same transaction: for what a workspace may ask of it, never for content. */
   asInstallation<T>(work: () => Promise<T>): Promise<T>
   /** Writes the installation's record, and answers the entry's id. */
@@ -142,13 +145,11 @@ class TransactionContext implements Ctx {
   }
 
   async inWorkspaceAtOnce(id: string, send: () => readonly Promise<unknown>[]): Promise<void> {
-    const before = this.tenantId
-    this.tenantId = id
-    void this.take()
-    const sent = send()
-    this.tenantId = before
-    void this.take()
-    await Promise.all(sent)
+    await Promise.all(this.sendingAs(id, send))
+  }
+
+  asInstallationOnce<T>(send: () => Promise<T>): Promise<T> {
+    return this.sendingAs(undefined, send)
   }
 
   async journal(
@@ -159,7 +160,7 @@ class TransactionContext implements Ctx {
     const { tx, actor } = this
     const id = newId()
     const known = actor.kind === 'RECOVERY' ? { ...params, os_user: actor.osUser, host: actor.host } : params
-    await tx`
+    void tx`
       insert into journal (id, action, actor_kind, actor_account_id, via, workspace_id, workspace_slug, subject_kind, subject_id, params)
       values (${id}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${viaOf(actor)}, ${tenant?.id ?? null}, ${tenant?.slug ?? null},
               ${subject?.kind ?? null}, ${subject?.id ?? null}, ${tx.json(known)})`
@@ -169,7 +170,7 @@ class TransactionContext implements Ctx {
   async audit(action: string, { subject, params = {} }: Evidence = {}): Promise<string> {
     const { tx, actor } = this
     const id = newId()
-    await tx`
+    void tx`
       insert into audit_entry (tenant_id, id, action, actor_kind, actor_account_id, via, subject_kind, subject_id, params)
       values (${this.workspaceNow()}, ${id}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${viaOf(actor)},
               ${subject?.kind ?? null}, ${subject?.id ?? null}, ${tx.json(params)})`
@@ -183,10 +184,8 @@ class TransactionContext implements Ctx {
   ): Promise<string> {
     const declared: EventDeclaration = catalog[name]
     const subject = trailSubjectOf(declared, data as EventData)
-    const [entryId] = await Promise.all([
-      this.audit(trailActionOf(name, declared), { subject, params }),
-      this.emit({ name, data } as NewEvent), // DataOf<Name> fits each of the names
-    ])
+    const entryId = this.audit(trailActionOf(name, declared), { subject, params })
+    await this.emit({ name, data } as NewEvent) // DataOf<Name> fits each of the names
     return entryId
   }
 
@@ -195,7 +194,7 @@ class TransactionContext implements Ctx {
     const { tx, actor, config } = this
     const at = new Date()
     const rows = events.map((event) => eventRow(config.eventNamespace, this.workspaceNow(), actor, at, event))
-    await writeEvents(tx, rows, config.webhookRetrySeconds[0] ?? 0)
+    void writeEvents(tx, rows, config.webhookRetrySeconds[0] ?? 0)
   }
 
   recordObligation(...obligations: readonly Obligation[]): void {
@@ -233,6 +232,17 @@ class TransactionContext implements Ctx {
       write: (operation, filters, position) =>
         writeCursor(keyring, { operation, scope: scopeOf(actor), filters }, identity.epoch, position),
     }
+  }
+
+  /** Sets the role for what `send` sends before it returns. */
+  private sendingAs<T>(id: string | undefined, send: () => T): T {
+    const before = this.tenantId
+    this.tenantId = id
+    void this.take()
+    const sent = send()
+    this.tenantId = before
+    void this.take()
+    return sent
   }
 
   /**

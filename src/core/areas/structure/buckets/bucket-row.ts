@@ -1,8 +1,9 @@
 /**
  * Locking, reading and recording a bucket.
  *
- * `position`, `item_count` and `over_limit` are computed at each read and not stored. So
- * reordering writes one row, and the version changes only with the bucket's own members.
+ * `position` and `over_limit` are computed at each read and not stored, and `item_count` is kept
+ * beside the row (tally.ts). So reordering writes one row, and the version changes only with the
+ * bucket's own members.
  *
  * Locks are taken in this order: the container (areas/access/access.ts), the order of its buckets
  * (order.ts), a bucket, its entries. Spec: Structure: buckets; decisions 3.
@@ -52,11 +53,7 @@ export function bucketsOf(ctx: Ctx, containerId: string): Part {
     select b.id, b.container_id, b.name, (row_number() over (order by b.rank, b.id))::int - 1 as position, b.wip_limit,
            coalesce(held.items > b.wip_limit, false) as over_limit, b.is_done_bucket, b.color_token,
            coalesce(held.items, 0) as item_count, b.created_at, b.updated_at, b.version
-    from bucket b
-    left join (
-      select i.bucket_id, count(*)::int as items from item i
-      where i.tenant_id = ${tenantId} and i.container_id = ${containerId} and i.deleted_at is null group by i.bucket_id
-    ) held on held.bucket_id = b.id
+    from bucket b left join bucket_tally held on held.tenant_id = b.tenant_id and held.bucket_id = b.id
     where b.tenant_id = ${tenantId} and b.container_id = ${containerId}`
 }
 
@@ -68,7 +65,7 @@ export async function readBucket(ctx: Ctx, containerId: string, bucketId: string
 
 type BucketEvent = Extract<EventName, `work.bucket.${string}`>
 
-/** Writes the trail's entry and the event of a change, and answers the changed bucket. */
+/** Writes the trail's entry and the event of a change, which may still be on its way, and answers the changed bucket. */
 export async function recorded(
   ctx: Ctx,
   containerId: string,

@@ -4,6 +4,7 @@ import type { Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
 import { type Bucket, mostOfAKind, type bucketOperations as ops } from '../../../contract/structure/operations.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { together } from '../../../kernel/transaction/together.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { writableContainer } from '../../access/access.ts'
@@ -16,14 +17,16 @@ export async function createBucket(
   ctx: Ctx,
   { containerId, body }: Received<typeof ops.createBucket>,
 ): Promise<Bucket> {
-  await writableContainer(ctx, containerId, 'MEMBER')
-  await holdOrder(ctx, containerId)
-  const order = await readOrder(ctx, containerId)
+  const [, , order] = await together(
+    writableContainer(ctx, containerId, 'MEMBER'),
+    holdOrder(ctx, containerId),
+    readOrder(ctx, containerId),
+  )
   const rank = rankAt(order, body.before_bucket_id)
   if (order.length >= mostOfAKind) refuse('structure.full', { limit: mostOfAKind })
   const id = newId()
 
-  await ctx.tx`
+  void ctx.tx`
     insert into bucket (tenant_id, id, container_id, name, name_fold, rank, wip_limit, is_done_bucket, color_token)
     values (${ctx.account.tenantId}, ${id}, ${containerId}, ${body.name}, ${caseFold(body.name)}, ${rank},
             ${body.wip_limit || null}, ${body.is_done_bucket}, ${body.color_token ?? null})`
@@ -36,13 +39,12 @@ export async function updateBucket(
   ctx: Ctx,
   { containerId, bucketId, body }: Received<typeof ops.updateBucket>,
 ): Promise<Bucket> {
-  await writableContainer(ctx, containerId, 'MEMBER')
-  const row = await lockBucket(ctx, containerId, bucketId)
+  const [, row] = await together(writableContainer(ctx, containerId, 'MEMBER'), lockBucket(ctx, containerId, bucketId))
   const next = patched(row, body)
   const members = changedMembers(row, next)
   if (members.length === 0) return readBucket(ctx, containerId, bucketId)
 
-  await ctx.tx`
+  void ctx.tx`
     update bucket set name = ${next.name}, name_fold = ${caseFold(next.name)}, wip_limit = ${next.wip_limit},
            is_done_bucket = ${next.is_done_bucket}, color_token = ${next.color_token},
            updated_at = now(), version = version + 1

@@ -17,6 +17,7 @@ import { refuse } from '../../../contract/problem.ts'
 import type { bucketOperations as ops } from '../../../contract/structure/operations.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { RunAsRule } from '../../../kernel/transaction/installation.ts'
+import { together } from '../../../kernel/transaction/together.ts'
 import { writableContainer } from '../../access/access.ts'
 import { lockBucket, readBucket } from './bucket-row.ts'
 import { isMoreThanPortion, lockPortion, moveEntries } from './entries.ts'
@@ -43,10 +44,9 @@ async function movePortion(ctx: Ctx, { containerId, bucketId }: Deletion): Promi
   if (!(await isMoreThanPortion(ctx, bucketId))) return undefined
   const entries = await lockPortion(ctx, containerId, bucketId)
   await lockBucket(ctx, containerId, bucketId)
-  const moved = await moveEntries(ctx, containerId, entries, to)
+  const moved = await moveEntries(ctx, containerId, entries, { from: bucketId, to })
 
   const became = { moved_item_count: moved, moved_to_bucket_id: to }
-  // Not the whole bucket: its `item_count` would be counted for each portion, which costs more than the moves.
   const bucket = { id: bucketId, container_id: containerId }
   await ctx.record('work.bucket.emptied', { ...bucket, ...became }, { container_id: containerId, ...became })
   return moved
@@ -66,11 +66,11 @@ export async function deleteBucket(
   let moved = 0
   let entries = await lockPortion(ctx, containerId, bucketId)
   while (entries.length > 0) {
-    moved += await moveEntries(ctx, containerId, entries, to)
+    moved += await moveEntries(ctx, containerId, entries, { from: bucketId, to })
     entries = await lockPortion(ctx, containerId, bucketId)
   }
 
-  await ctx.tx`delete from bucket where tenant_id = ${ctx.account.tenantId} and id = ${bucketId}`
+  void ctx.tx`delete from bucket where tenant_id = ${ctx.account.tenantId} and id = ${bucketId}`
 
   const became = { moved_item_count: movedBefore + moved, moved_to_bucket_id: to }
   await ctx.record('work.bucket.deleted', { ...bucket, ...became }, { container_id: containerId, ...became })
@@ -82,9 +82,11 @@ export async function deleteBucket(
  * Refuses not_found, auth.role_required, container.archived.
  */
 async function heirOf(ctx: Ctx, containerId: string, bucketId: string): Promise<string | null> {
-  await writableContainer(ctx, containerId, 'MEMBER')
-  await holdOrder(ctx, containerId)
-  const order = await readOrder(ctx, containerId)
+  const [, , order] = await together(
+    writableContainer(ctx, containerId, 'MEMBER'),
+    holdOrder(ctx, containerId),
+    readOrder(ctx, containerId),
+  )
   if (!order.some(({ id }) => id === bucketId)) refuse('not_found')
   return order.find(({ id }) => id !== bucketId)?.id ?? null
 }

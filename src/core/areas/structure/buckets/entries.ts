@@ -12,6 +12,7 @@
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { rankBetween } from '../../../kernel/values/rank.ts'
 import { holdPlaces } from './places.ts'
+import { recount } from './tally.ts'
 
 /** Entries that move in one transaction: they are locked for some 50 ms. */
 const portionSize = 1_000
@@ -49,7 +50,7 @@ export async function moveEntries(
   ctx: Ctx,
   containerId: string,
   entries: readonly LockedEntry[],
-  toBucketId: string | null,
+  { from, to: toBucketId }: { readonly from: string; readonly to: string | null },
 ): Promise<number> {
   const { tenantId } = ctx.account
   const { tx } = ctx
@@ -61,12 +62,13 @@ export async function moveEntries(
       where tenant_id = ${tenantId} and id in (select id from jsonb_to_recordset(${tx.json(deleted)}) as gone (id uuid))`
   if (alive.length === 0) return 0
 
-  await holdPlaces(ctx, containerId, toBucketId)
+  await holdPlaces(ctx, containerId, ctx.tx.part`${toBucketId}::uuid`)
   const ranks = ranksBehind(await lastRank(ctx, containerId, toBucketId), alive)
   await tx`
     update item i set bucket_id = ${toBucketId}, rank = placed.rank, updated_at = now(), version = i.version + 1
     from jsonb_to_recordset(${tx.json(ranks)}) as placed (id uuid, rank text)
     where i.tenant_id = ${tenantId} and i.id = placed.id`
+  recount(ctx, { bucketId: from, by: -alive.length }, { bucketId: toBucketId, by: alive.length })
   return alive.length
 }
 

@@ -12,6 +12,7 @@ import { refuseMember } from '../../../contract/problem.ts'
 import type { Bucket, bucketOperations as ops } from '../../../contract/structure/operations.ts'
 import { lockClasses } from '../../../kernel/database/lock-classes.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { together } from '../../../kernel/transaction/together.ts'
 import { rankBetween } from '../../../kernel/values/rank.ts'
 import { writableContainer } from '../../access/access.ts'
 import { lockBucket, readBucket, recorded } from './bucket-row.ts'
@@ -46,12 +47,14 @@ export async function reorderBucket(
   ctx: Ctx,
   { containerId, bucketId, body }: Received<typeof ops.reorderBucket>,
 ): Promise<Bucket> {
-  await writableContainer(ctx, containerId, 'MEMBER')
-  await holdOrder(ctx, containerId)
-  await lockBucket(ctx, containerId, bucketId)
+  const [, , , order] = await together(
+    writableContainer(ctx, containerId, 'MEMBER'),
+    holdOrder(ctx, containerId),
+    lockBucket(ctx, containerId, bucketId),
+    readOrder(ctx, containerId),
+  )
   const before = body.before_bucket_id ?? null
   if (before === bucketId) refuseMember('/before_bucket_id', 'reference.itself')
-  const order = await readOrder(ctx, containerId)
   const rank = rankAt(
     order.filter(({ id }) => id !== bucketId),
     before,
@@ -59,7 +62,7 @@ export async function reorderBucket(
   const next = order[order.findIndex(({ id }) => id === bucketId) + 1]
   if ((next?.id ?? null) === before) return readBucket(ctx, containerId, bucketId)
 
-  await ctx.tx`
+  void ctx.tx`
     update bucket set rank = ${rank}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${bucketId}`
 

@@ -25,6 +25,7 @@ import { lockClasses } from '../../../kernel/database/lock-classes.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { EventName } from '../../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { together } from '../../../kernel/transaction/together.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { findVisibleContainer, writableContainer } from '../../access/access.ts'
 import { changedMembers } from '../changed-members.ts'
@@ -43,10 +44,7 @@ export async function createCustomField(
   const collectionId = body.collection_id ?? null
   const options = checkOptions(body.kind, body.options)
   checkTypes(body.applies_to)
-  if (collectionId !== null && (await findVisibleContainer(ctx, collectionId))?.kind !== 'COLLECTION')
-    refuseMember('/collection_id', 'reference.unknown')
-  await demandAdmin(ctx, collectionId)
-  await refuseFull(ctx, collectionId)
+  await together(refuseNoCollection(ctx, collectionId), demandAdmin(ctx, collectionId), refuseFull(ctx, collectionId))
 
   const [definition] = await tx<[CustomFieldDefinition]>`
     insert into custom_field (tenant_id, id, collection_id, key, kind, options, is_required, applies_to)
@@ -118,6 +116,12 @@ function checkTypes(types: readonly ItemType[]): void {
   }
 }
 
+/** Refuses request.invalid at /collection_id. */
+async function refuseNoCollection(ctx: Ctx, collectionId: string | null): Promise<void> {
+  if (collectionId !== null && (await findVisibleContainer(ctx, collectionId))?.kind !== 'COLLECTION')
+    refuseMember('/collection_id', 'reference.unknown')
+}
+
 /** The caller's right to define fields there. Refuses not_found, auth.role_required, container.archived. */
 async function demandAdmin(ctx: Ctx, collectionId: string | null): Promise<void> {
   if (collectionId !== null) {
@@ -137,10 +141,12 @@ async function lockDefinition(ctx: Ctx, fieldId: string): Promise<CustomFieldDef
   const [found] = await ctx.tx<{ collection_id: string | null }[]>`
     select collection_id from custom_field where tenant_id = ${tenantId} and id = ${fieldId}`
   if (!found) refuse('not_found')
-  await demandAdmin(ctx, found.collection_id)
-  const [row] = await ctx.tx<CustomFieldDefinition[]>`
-    select ${columnsOf(ctx)}
-    from custom_field where tenant_id = ${tenantId} and id = ${fieldId} and deleted_at is null for no key update`
+  const [, [row]] = await together(
+    demandAdmin(ctx, found.collection_id),
+    ctx.tx<CustomFieldDefinition[]>`
+      select ${columnsOf(ctx)}
+      from custom_field where tenant_id = ${tenantId} and id = ${fieldId} and deleted_at is null for no key update`,
+  )
   if (!row) refuse('not_found')
   ctx.unchanged(row.version)
   return row
@@ -149,7 +155,7 @@ async function lockDefinition(ctx: Ctx, fieldId: string): Promise<CustomFieldDef
 /** The count is exact: a lock serialises concurrent calls. Refuses structure.full. */
 async function refuseFull(ctx: Ctx, collectionId: string | null): Promise<void> {
   const { tenantId } = ctx.account
-  await ctx.tx`select pg_advisory_xact_lock(${lockClasses.customFields}, hashtext(${tenantId + (collectionId ?? '')}))`
+  void ctx.tx`select pg_advisory_xact_lock(${lockClasses.customFields}, hashtext(${tenantId + (collectionId ?? '')}))`
   const [row] = await ctx.tx<{ count: number }[]>`
     select count(*)::int as count from custom_field
     where tenant_id = ${tenantId} and collection_id is not distinct from ${collectionId} and deleted_at is null`

@@ -15,6 +15,7 @@ import { type ItemType, isCapable } from '../../../contract/item-types.ts'
 import { refuseMember } from '../../../contract/problem.ts'
 import type { FieldKind } from '../../../contract/structure/custom-fields.ts'
 import { text, uuid } from '../../../contract/vocabulary.ts'
+import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 
 /** The definition that a value is checked against. */
@@ -28,8 +29,8 @@ export interface FieldDefinition {
   readonly applies_to: readonly ItemType[]
 }
 
-/** The definitions in force for the items of a container, by key, one for each key. */
-export async function definitionsFor(ctx: Ctx, containerId: string): Promise<FieldDefinition[]> {
+/** The definitions in force for the items of a container, by key, one for each key. `containerId`: the id, or a query. */
+export async function definitionsFor(ctx: Ctx, containerId: string | Part): Promise<FieldDefinition[]> {
   const { tenantId } = ctx.account
   // `distinct on` takes the first: the container's definition comes before the workspace's of the same key.
   return ctx.tx<FieldDefinition[]>`

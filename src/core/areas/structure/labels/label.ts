@@ -16,6 +16,7 @@ import { type Label, mostOfAKind, type labelOperations as ops } from '../../../c
 import { lockClasses } from '../../../kernel/database/lock-classes.ts'
 import type { EventName } from '../../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { together } from '../../../kernel/transaction/together.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { writableContainer } from '../../access/access.ts'
@@ -26,8 +27,7 @@ type LabelRow = Label & { readonly deleted_at: string | null }
 /** Refuses not_found, auth.role_required, container.archived, label.name_taken, structure.full. */
 export async function createLabel(ctx: Ctx, { containerId, body }: Received<typeof ops.createLabel>): Promise<Label> {
   const { tenantId } = ctx.account
-  await writableContainer(ctx, containerId, 'MEMBER')
-  await refuseFull(ctx, containerId)
+  await together(writableContainer(ctx, containerId, 'MEMBER'), refuseFull(ctx, containerId))
 
   const [label] = await ctx.tx<[Label]>`
     insert into label (tenant_id, id, container_id, name, name_fold, color_token, description)
@@ -99,17 +99,19 @@ export async function restoreLabel(
  * Refuses not_found, auth.role_required, container.archived.
  */
 async function lockLabel(ctx: Ctx, containerId: string, labelId: string): Promise<LabelRow> {
-  await writableContainer(ctx, containerId, 'MEMBER')
-  const [row] = await ctx.tx<LabelRow[]>`
-    select id, container_id, name, color_token, description, created_at, updated_at, version, deleted_at from label
-    where tenant_id = ${ctx.account.tenantId} and container_id = ${containerId} and id = ${labelId} for no key update`
+  const [, [row]] = await together(
+    writableContainer(ctx, containerId, 'MEMBER'),
+    ctx.tx<LabelRow[]>`
+      select id, container_id, name, color_token, description, created_at, updated_at, version, deleted_at from label
+      where tenant_id = ${ctx.account.tenantId} and container_id = ${containerId} and id = ${labelId} for no key update`,
+  )
   return row ?? refuse('not_found')
 }
 
 /** The count is exact: a lock serialises concurrent calls. Refuses structure.full. */
 async function refuseFull(ctx: Ctx, containerId: string): Promise<void> {
   const { tenantId } = ctx.account
-  await ctx.tx`select pg_advisory_xact_lock(${lockClasses.labels}, hashtext(${tenantId + containerId}))`
+  void ctx.tx`select pg_advisory_xact_lock(${lockClasses.labels}, hashtext(${tenantId + containerId}))`
   const [row] = await ctx.tx<{ count: number }[]>`
     select count(*)::int as count from label
     where tenant_id = ${tenantId} and container_id = ${containerId} and deleted_at is null`

@@ -1,0 +1,75 @@
+/**
+ * What each operation costs the database in its plain case: statements and round trips, counted by
+ * what leaves the daemon's sockets. The page docs/generated/costs.md lists them; a change that
+ * costs more fails until the page is renewed by `npx vitest run test/costs -u`.
+ * Spec: house rules on round trips; docs/decisions/0176.
+ */
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Operation } from '../../src/core/contract/operation.ts'
+import { isRead } from '../../src/core/contract/operation.ts'
+import { operations } from '../../src/core/contract/operations.ts'
+import { root } from '../house/source.ts'
+import { type Desk, openDesk } from '../items/desk.ts'
+import type { TestDaemon } from '../kit/daemon.ts'
+import { plainCases } from './plain-cases.ts'
+import { type Cost, type Wire, wireTo } from './wire.ts'
+
+const budgets = { read: { statements: 7, roundTrips: 2 }, change: { statements: 16, roundTrips: 4 } }
+
+let desk: Desk
+let wire: Wire
+let measured: TestDaemon
+beforeAll(async () => {
+  desk = await openDesk()
+  const { db } = desk.daemon
+  wire = await wireTo(db.daemon)
+  measured = await desk.daemon.twin({ database: { owner: db.owner, daemon: wire.address } })
+})
+afterAll(async () => {
+  await measured.close()
+  await wire.close()
+  await desk.close()
+})
+
+/** The third call: before it the connection has planned the statements, and the daemon knows the token. */
+async function costOf(request: () => Promise<readonly [string, unknown?]>): Promise<Cost> {
+  let cost: Cost = { statements: 0, roundTrips: 0 }
+  for (let at = 0; at < 3; at += 1) {
+    const [line, body] = await request()
+    const [method = '', path = ''] = line.split(' ')
+    wire.taken()
+    const { status, text } = await measured.call(method, `/api/v1${path}`, {
+      token: desk.people.OWNER.token,
+      ...(body === undefined ? {} : { body }),
+    })
+    if (status >= 300) throw new Error(`${line}: ${status} ${text}`)
+    cost = wire.taken()
+  }
+  return cost
+}
+
+test('the page of costs is what the operations cost', { timeout: 60_000 }, async () => {
+  const lines: string[] = []
+  for (const [id, { request, why }] of Object.entries(plainCases(desk))) {
+    const operation: Operation = operations[id as keyof typeof operations]
+    const cost = await costOf(request)
+    const budget = isRead(operation) ? budgets.read : budgets.change
+    const isAbove = cost.statements > budget.statements || cost.roundTrips > budget.roundTrips
+    if (isAbove !== (why !== undefined))
+      expect.soft(`${id}: ${JSON.stringify(cost)}`).toBe(isAbove ? 'has a reason' : 'needs no reason')
+    lines.push(`| ${id} | ${cost.roundTrips} | ${cost.statements} | ${why ?? ''} |`)
+  }
+  await expect(page(lines)).toMatchFileSnapshot(join(root, 'docs/generated/costs.md'))
+})
+
+const page = (lines: readonly string[]) => `# What an operation costs the database
+
+Written by \`npx vitest run test/costs -u\`; do not edit. Round trips and statements of the plain case, at a connection that
+has planned them and a daemon that knows the token. Budgets: ${budgets.read.roundTrips} round trips and ${budgets.read.statements} statements for a read,
+${budgets.change.roundTrips} and ${budgets.change.statements} for a change. An operation above its budget says why.
+
+| Operation | Round trips | Statements | Why more |
+|---|---|---|---|
+${lines.join('\n')}
+`

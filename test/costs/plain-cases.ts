@@ -1,0 +1,112 @@
+/** The plain case of each operation on boards: a request that does what the operation is for. */
+import { randomUUID } from 'node:crypto'
+import type { Desk } from '../items/desk.ts'
+
+export interface PlainCase {
+  /** Prepares what the call needs through another daemon, and answers `METHOD /path` and the body. */
+  readonly request: () => Promise<readonly [line: string, body?: unknown]>
+  /** Why it costs more than its budget. */
+  readonly why?: string
+}
+
+export function plainCases(desk: Desk): Readonly<Record<string, PlainCase>> {
+  return { ...readings(desk), ...items(desk), ...structure(desk), ...containers(desk) }
+}
+
+const places = 'a place among the items of a bucket, and the tallies'
+
+const name = () => `n${randomUUID()}`
+
+function readings({ collectionId, item }: Desk) {
+  return {
+    listContainers: { request: async () => ['GET /containers'] },
+    getContainer: { request: async () => [`GET /containers/${collectionId}`] },
+    listBuckets: { request: async () => [`GET /containers/${collectionId}/buckets`] },
+    listLabels: { request: async () => [`GET /containers/${collectionId}/labels`] },
+    listCustomFields: { request: async () => ['GET /custom-fields'] },
+    listItems: { request: async () => [`GET /items?container_id=${collectionId}`] },
+    getItem: { request: async () => [`GET /items/${(await item()).id}`] },
+    listItemActivity: { request: async () => [`GET /items/${(await item()).id}/activity`] },
+    listMemberships: { request: async () => ['GET /memberships'] },
+    listAuditEntries: { request: async () => ['GET /audit'] },
+    listWebhooks: { request: async () => ['GET /integrations/webhooks'] },
+    listTokens: { request: async () => ['GET /auth/tokens'] },
+    listSessions: { request: async () => ['GET /auth/sessions'] },
+    getOwnAccount: {
+      request: async () => ['GET /accounts/me'],
+      why: 'reads settings of the installation, in its role',
+    },
+  } satisfies Record<string, PlainCase>
+}
+
+function items(desk: Desk) {
+  const { collectionId, buckets, labels, item, act } = desk
+  return {
+    createItem: { request: async () => ['POST /items', { container_id: collectionId, title: 'An item' }], why: places },
+    updateItem: { request: async () => [`PATCH /items/${(await item()).id}`, { title: name() }] },
+    moveItem: {
+      request: async () => [`POST /items/${(await item()).id}:move`, { bucket_id: buckets[1] }],
+      why: places,
+    },
+    completeItem: { request: async () => [`POST /items/${(await item()).id}:complete`], why: places },
+    reopenItem: {
+      request: async () => [`POST /items/${(await act(await item(), 'complete')).id}:reopen`],
+      why: places,
+    },
+    addItemLabel: { request: async () => [`PUT /items/${(await item()).id}/labels/${labels[0]}`] },
+    removeItemLabel: {
+      request: async () => [`DELETE /items/${(await item({ label_ids: [labels[0]] })).id}/labels/${labels[0]}`],
+    },
+    deleteItem: { request: async () => [`DELETE /items/${(await item()).id}`] },
+  } satisfies Record<string, PlainCase>
+}
+
+function structure({ collectionId, ask }: Desk) {
+  const path = `/containers/${collectionId}`
+  const made = async (line: `POST ${string}`, body: object) =>
+    (await ask(line as `POST /${string}`, body)).json.id as string
+  const bucket = () => made(`POST ${path}/buckets`, { name: name() })
+  const label = () => made(`POST ${path}/labels`, { name: name(), color_token: 'red' })
+  const field = () =>
+    made('POST /custom-fields', { key: `k${randomUUID().replaceAll('-', '')}`, kind: 'TEXT', applies_to: ['TASK'] })
+  return {
+    createBucket: { request: async () => [`POST ${path}/buckets`, { name: name() }] },
+    updateBucket: { request: async () => [`PATCH ${path}/buckets/${await bucket()}`, { name: name() }] },
+    reorderBucket: {
+      request: async () => [`POST ${path}/buckets/${await bucket()}:reorder`, { before_bucket_id: await bucket() }],
+    },
+    deleteBucket: {
+      request: async () => [`DELETE ${path}/buckets/${await bucket()}`],
+      why: 'moves the entries of the bucket, portion by portion',
+    },
+    createLabel: { request: async () => [`POST ${path}/labels`, { name: name(), color_token: 'red' }] },
+    updateLabel: { request: async () => [`PATCH ${path}/labels/${await label()}`, { name: name() }] },
+    deleteLabel: { request: async () => [`DELETE ${path}/labels/${await label()}`] },
+    createCustomField: {
+      request: async () => [
+        'POST /custom-fields',
+        { key: `k${randomUUID().replaceAll('-', '')}`, kind: 'TEXT', applies_to: ['TASK'] },
+      ],
+    },
+    updateCustomField: {
+      request: async () => [
+        `PATCH /custom-fields/${await field()}`,
+        { is_required: false, applies_to: ['TASK', 'NOTE'] },
+      ],
+    },
+    deleteCustomField: { request: async () => [`DELETE /custom-fields/${await field()}`] },
+  } satisfies Record<string, PlainCase>
+}
+
+function containers({ hub, collection }: Desk) {
+  const made = async () => (await collection(await hub())).id
+  return {
+    createContainer: {
+      request: async () => ['POST /containers', { kind: 'COLLECTION', parent_id: (await hub()).id, name: name() }],
+    },
+    updateContainer: { request: async () => [`PATCH /containers/${await made()}`, { name: name() }] },
+    moveContainer: { request: async () => [`POST /containers/${await made()}:move`, { parent_id: (await hub()).id }] },
+    archiveContainer: { request: async () => [`POST /containers/${await made()}:archive`] },
+    deleteContainer: { request: async () => [`DELETE /containers/${await made()}`] },
+  } satisfies Record<string, PlainCase>
+}
