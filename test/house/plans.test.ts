@@ -177,6 +177,9 @@ async function explained(work: (installation: Installation) => Promise<unknown>)
     if (statement.mode === 'simple') {
       const [, roles] = /^(?:begin read (?:only|write); )?(set local .*)$/.exec(statement.text) ?? []
       opening = checkedOpening(roles ?? opening)
+    } else if (statement.text.startsWith('select set_config(')) {
+      const [, role, , tenantId] = statement.values as string[]
+      opening = checkedOpening(`set local role ${role}; set local app.tenant_id = '${tenantId}'`)
     } else {
       const plans = await own.installation.pool.transaction(opening, (tx) => plansOf(tx, statement), { readOnly: true })
       expect(plans).toHaveLength(2)

@@ -335,7 +335,10 @@ class Reader {
     const { parent } = called
     const name = isFunctionDeclaration(called) ? called.name : isVariableDeclaration(parent) ? parent.name : undefined
     if (!name || !isIdentifier(name)) return []
-    return (this.calls.get(name.text) ?? []).filter(({ expression }) => this.functionOf(expression) === called)
+    // A call of itself passes on what another caller gave.
+    return (this.calls.get(name.text) ?? []).filter(
+      (call) => this.functionOf(call.expression) === called && functionAround(call) !== called,
+    )
   }
 
   /** A text that is written as it is, or put together of constants. */

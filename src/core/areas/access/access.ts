@@ -56,16 +56,20 @@ type Lock = 'share' | 'no key update'
  * visible to the caller; auth.role_required where the caller's role in it is lower.
  */
 export async function visibleContainer(ctx: Ctx, containerId: string, role: Role = 'VIEWER'): Promise<ContainerRow> {
-  const container = alive(await findContainer(ctx, containerId))
+  const container = alive(await findContainer(ctx, known(ctx, containerId)))
   demandRole(container, role)
   return container
 }
 
 /**
- * The container, for writing in it. It does not change until the commit. `containerId`: the id, or a query that finds it.
- * Refuses not_found, auth.role_required where the caller's role in it is lower, container.archived.
+ * The container, for writing in it. It does not change until the commit. Refuses not_found, auth.role_required where the
+ * caller's role in it is lower, container.archived.
  */
-export async function writableContainer(ctx: Ctx, containerId: string | Part, role: Role): Promise<ContainerRow> {
+export const writableContainer = (ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> =>
+  writableContainerOf(ctx, known(ctx, containerId), role)
+
+/** The same for a container that a query finds. */
+export async function writableContainerOf(ctx: Ctx, containerId: Part, role: Role): Promise<ContainerRow> {
   const container = alive(await findContainer(ctx, containerId, 'share'))
   demandRole(container, role)
   if (container.is_archived) refuse('container.archived')
@@ -82,7 +86,7 @@ export async function referencedContainer(
   role: Role,
   pointer: string,
 ): Promise<ContainerRow> {
-  const container = await findContainer(ctx, containerId, 'share')
+  const container = await findContainer(ctx, known(ctx, containerId), 'share')
   if (!container || isGone(container)) refuseMember(pointer, 'reference.unknown')
   demandRole(container, role)
   if (container.is_archived)
@@ -95,7 +99,7 @@ export async function referencedContainer(
  * precondition.failed.
  */
 export async function lockUnchanged(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
-  const container = alive(await findContainer(ctx, containerId, 'no key update'))
+  const container = alive(await findContainer(ctx, known(ctx, containerId), 'no key update'))
   demandRole(container, role)
   ctx.unchanged(container.version)
   return container
@@ -110,7 +114,7 @@ export async function lockWritable(ctx: Ctx, containerId: string, role: Role): P
 
 /** The container, locked, also when it is deleted. Refuses not_found, auth.role_required. */
 export async function restorableContainer(ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> {
-  const container = await findContainer(ctx, containerId, 'no key update')
+  const container = await findContainer(ctx, known(ctx, containerId), 'no key update')
   if (!container) refuse('not_found')
   demandRole(container, role)
   return container
@@ -118,7 +122,7 @@ export async function restorableContainer(ctx: Ctx, containerId: string, role: R
 
 /** The container if the caller sees it and it is not deleted: for an id in a body, which is refused by its pointer. */
 export async function findVisibleContainer(ctx: Ctx, containerId: string): Promise<ContainerRow | undefined> {
-  const container = await findContainer(ctx, containerId)
+  const container = await findContainer(ctx, known(ctx, containerId))
   return container && !isGone(container) ? container : undefined
 }
 
@@ -144,7 +148,10 @@ export function isSeen(ctx: Ctx): Part {
   return isGuest ? named : tx.part`(not (c.is_private or coalesce(h.is_private, false)) or ${named})`
 }
 
-async function findContainer(ctx: Ctx, containerId: string | Part, lock?: Lock): Promise<ContainerRow | undefined> {
+const known = ({ tx }: Ctx, containerId: string): Part => tx.part`${containerId}::uuid`
+
+/** `containerId`: a query for the id. */
+async function findContainer(ctx: Ctx, containerId: Part, lock?: Lock): Promise<ContainerRow | undefined> {
   const actor = ctx.account
   const { tenantId, accountId } = actor
   const { tx } = ctx

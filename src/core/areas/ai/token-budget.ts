@@ -15,7 +15,7 @@
  */
 
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { type Integer, type QuotaCounts, spend } from '../settings/quotas.ts'
+import { ceilingIn, type Integer, type QuotaCounts, spend } from '../settings/quotas.ts'
 import type { Question, ReportedTokens } from './adapter.ts'
 
 export interface Reservation {
@@ -49,14 +49,14 @@ export const aiQuotas = {
       return row?.tokens ?? 0
     },
 
-    async take(ctx, tenantId, tokens, ceiling) {
+    async take(ctx, tenantId, tokens) {
       const day = await readToday(ctx, tenantId)
       await ctx.tx`insert into ai_usage (tenant_id, day) values (${tenantId}, ${day}) on conflict do nothing`
       await ctx.tx`delete from ai_usage where tenant_id = ${tenantId} and day < ${day}::date - ${keptDays}::int`
       await ctx.tx`
         with raised as (
           update ai_usage set tokens = tokens + ${tokens} where tenant_id = ${tenantId} and day = ${day} returning tokens)
-        select keep_within('ai_tokens_per_day', tokens, ${tokens}, ${ceiling}) from raised`
+        select keep_within('ai_tokens_per_day', tokens, ${tokens}, ${ceilingIn(ctx, tenantId, 'ai_tokens_per_day')}) from raised`
     },
   },
 } satisfies Partial<QuotaCounts>

@@ -36,7 +36,7 @@ export async function checkNewValues(
   type: ItemType,
   sent: Readonly<Record<string, unknown>>,
 ): Promise<CheckedValue[]> {
-  const fields = (await definitionsFor(ctx, containerId)).filter((field) => carries(field, type))
+  const fields = (await definitionsFor(ctx, ctx.tx.part`${containerId}::uuid`)).filter((field) => carries(field, type))
   const given = Object.entries(sent).filter(([, value]) => value !== null)
   const unknown = Object.keys(sent).find((key) => !fields.some((field) => field.key === key))
   if (unknown !== undefined) refuseMember(`/custom_fields/${unknown}`, 'reference.unknown')

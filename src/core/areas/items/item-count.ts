@@ -8,7 +8,7 @@
  */
 
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { type Integer, type QuotaCounts, spend } from '../settings/quotas.ts'
+import { ceilingIn, type Integer, type QuotaCounts, spend } from '../settings/quotas.ts'
 
 export const itemQuotas = {
   items: {
@@ -21,14 +21,14 @@ export const itemQuotas = {
      * The first count of a workspace, or of an imported one, counts all its items, the new ones included. Of two first
      * counts at once the second waits, and then raises the count of the first.
      */
-    take: ({ tx }, tenantId, amount, ceiling) => tx`
+    take: (ctx, tenantId, amount) => ctx.tx`
       with raised as (update item_tally set items = items + ${amount} where tenant_id = ${tenantId} returning items),
       begun as (
         insert into item_tally as t (tenant_id, items)
         select ${tenantId}, (select count(*) from item where tenant_id = ${tenantId} and deleted_at is null)
         where not exists (select from raised)
         on conflict (tenant_id) do update set items = t.items + ${amount} returning items)
-      select keep_within('items', items, ${amount}, ${ceiling}) from (select items from raised union all select items from begun) t`,
+      select keep_within('items', items, ${amount}, ${ceilingIn(ctx, tenantId, 'items')}) from (select items from raised union all select items from begun) t`,
   },
 } satisfies Partial<QuotaCounts>
 

@@ -17,7 +17,7 @@ import type { Part } from '../../kernel/database/statement.ts'
 import type { EventName } from '../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
-import { isSeen, writableContainer } from '../access/access.ts'
+import { isSeen, writableContainerOf } from '../access/access.ts'
 
 /** What a rule needs of an item that it has locked. */
 export interface ItemRow {
@@ -84,7 +84,7 @@ export async function readItem(ctx: Ctx, itemId: string): Promise<Item> {
  * container.archived, precondition.failed.
  */
 export async function lockItem(ctx: Ctx, itemId: string): Promise<ItemRow> {
-  const [row] = await together(lockRow(ctx, itemId), writableContainer(ctx, containerOf(ctx, itemId), 'MEMBER'))
+  const [row] = await together(lockRow(ctx, itemId), writableContainerOf(ctx, containerOf(ctx, itemId), 'MEMBER'))
   ctx.unchanged(row.version)
   return row
 }

@@ -29,10 +29,10 @@ export interface QuotaCount {
   /** What the workspace has used. `limit` is the ceiling in force, 0 if unlimited. */
   used(ctx: Ctx, tenantId: string, limit: Integer): Promise<Integer>
   /**
-   * Adds to a tally that is kept in a row, by a statement that fails by `keep_within` if the tally exceeds the ceiling.
+   * Adds to a tally that is kept in a row, by a statement that fails by `keep_within` if it exceeds `ceilingIn`.
    * Absent: `used` counts rows, and the rule writes the new row after it has spent.
    */
-  take?(ctx: Ctx, tenantId: string, amount: number, ceiling: Part): Promise<unknown>
+  take?(ctx: Ctx, tenantId: string, amount: number): Promise<unknown>
 }
 
 /** The quotas of one area. */
@@ -50,7 +50,7 @@ export async function spend<Name extends QuotaName>(
 ): Promise<void> {
   const count: QuotaCount = quotasOfArea[name]
   if (count.take) {
-    await count.take(ctx, tenantId, amount, ceilingIn(ctx, tenantId, name)).catch(asProblem)
+    await count.take(ctx, tenantId, amount).catch(asProblem)
     return
   }
   const limit = await readCeiling(ctx, tenantId, name)
@@ -79,7 +79,7 @@ async function readCeiling(ctx: Ctx, tenantId: string, name: QuotaName): Promise
 }
 
 /** The same, as an expression of a statement of either role. */
-const ceilingIn = ({ tx, config }: Ctx, tenantId: string, name: QuotaName): Part => tx.part`coalesce(
+export const ceilingIn = ({ tx, config }: Ctx, tenantId: string, name: QuotaName): Part => tx.part`coalesce(
   (select q.ceiling from tenant_quota q where q.tenant_id = ${tenantId} and q.quota = ${name}),
   (select s.value::text::bigint from setting s where s.name = ${`quotas.${name}`}),
   ${ceilingOf(config.mode, name, null, null)}::bigint)`

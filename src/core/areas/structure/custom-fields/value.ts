@@ -29,8 +29,8 @@ export interface FieldDefinition {
   readonly applies_to: readonly ItemType[]
 }
 
-/** The definitions in force for the items of a container, by key, one for each key. `containerId`: the id, or a query. */
-export async function definitionsFor(ctx: Ctx, containerId: string | Part): Promise<FieldDefinition[]> {
+/** The definitions in force for the items of a container, by key, one for each key. `containerId`: a query for the id. */
+export async function definitionsFor(ctx: Ctx, containerId: Part): Promise<FieldDefinition[]> {
   const { tenantId } = ctx.account
   // `distinct on` takes the first: the container's definition comes before the workspace's of the same key.
   return ctx.tx<FieldDefinition[]>`

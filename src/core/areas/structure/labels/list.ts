@@ -6,7 +6,8 @@ import type { Label, labelOperations as ops } from '../../../contract/structure/
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { visibleContainerIds } from '../../access/access.ts'
 
-type LabelRow = Label & { readonly locale: string }
+/** One row of nulls for a container that the caller sees and that has no labels. */
+type LabelRow = (Label | Record<keyof Label, null>) & { readonly locale: string }
 
 /** Ordered by name in the workspace's locale, independent of the database's collation. Refuses not_found. */
 export async function listLabels(
@@ -14,7 +15,6 @@ export async function listLabels(
   { containerId }: Received<typeof ops.listLabels>,
 ): Promise<Answer<typeof ops.listLabels>> {
   const { tenantId } = ctx.account
-  // One row of nulls for a container that the caller sees and that has no labels.
   const rows = await ctx.tx.last<LabelRow[]>`
     select l.id, l.container_id, l.name, l.color_token, l.description, l.created_at, l.updated_at, l.version,
            (select default_locale from tenant where id = ${tenantId}) as locale
