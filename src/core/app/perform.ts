@@ -20,6 +20,8 @@ import {
   takesStepUp,
 } from '../contract/operation.ts'
 import { Problem, problemOf, refuse } from '../contract/problem.ts'
+import { DatabaseUnavailable } from '../kernel/database/unavailable.ts'
+import { LedgerUnavailable } from '../kernel/ledger/ledger.ts'
 import { shapeOf } from '../kernel/request/answer-shape.ts'
 import { fingerprintOf, once, refusalAnswer, type StoredAnswer, storedRefusal } from '../kernel/request/idempotency.ts'
 import { readIdempotencyKey } from '../kernel/request/idempotency-key.ts'
@@ -96,8 +98,10 @@ export async function perform(
 
 /**
  * An error of the database is our refusal if the problem table has it (a name that is taken, a value it cannot hold).
+ * What is unavailable stays what it is: whoever performs an operation without HTTP distinguishes it.
  */
 function asProblem(error: unknown): never {
+  if (error instanceof DatabaseUnavailable || error instanceof LedgerUnavailable) throw error
   throw problemOf(error) ?? error
 }
 

@@ -32,8 +32,8 @@ export interface Admission {
 
 /**
  * Runs work if it is admitted. The state is read by a separate statement after the shared locks, so that its snapshot
- * cannot be older than they are. The locks and this statement are sent with the work's first statement. The answer is
- * checked before the commit, and before any other refusal is passed on.
+ * cannot be older than they are. The locks and this statement are sent with the work's first statement. The work gets no
+ * answer before this one has passed, and any refusal of it is passed on first.
  * Refuses installation.recovering, tenant_suspended, and what `enter` refuses.
  */
 export async function admitted<T>(tx: Tx, admission: Admission, work: () => Promise<T>): Promise<T> {
@@ -41,6 +41,7 @@ export async function admitted<T>(tx: Tx, admission: Admission, work: () => Prom
   if (workspace === undefined && gateAccess === undefined && enter === undefined) return work()
   const locked = hold(tx, admission)
   const looked = enter ? enter(tx) : look(tx, admission)
+  if (!enter) tx.withhold(looked)
   const [[outcome]] = await Promise.all([Promise.allSettled([work()]), looked, locked])
   if (outcome.status === 'rejected') throw outcome.reason
   return outcome.value

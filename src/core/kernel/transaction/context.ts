@@ -167,7 +167,11 @@ class TransactionContext implements Ctx {
     return id
   }
 
-  async audit(action: string, { subject, params = {} }: Evidence = {}): Promise<string> {
+  async audit(action: string, evidence?: Evidence): Promise<string> {
+    return this.sendEntry(action, evidence)
+  }
+
+  private sendEntry(action: string, { subject, params = {} }: Evidence = {}): string {
     const { tx, actor } = this
     const id = newId()
     void tx`
@@ -184,12 +188,16 @@ class TransactionContext implements Ctx {
   ): Promise<string> {
     const declared: EventDeclaration = catalog[name]
     const subject = trailSubjectOf(declared, data as EventData)
-    const entryId = this.audit(trailActionOf(name, declared), { subject, params })
-    await this.emit({ name, data } as NewEvent) // DataOf<Name> fits each of the names
+    const entryId = this.sendEntry(trailActionOf(name, declared), { subject, params })
+    this.sendEvents([{ name, data } as NewEvent]) // DataOf<Name> fits each of the names
     return entryId
   }
 
   async emit(...events: readonly NewEvent[]): Promise<void> {
+    this.sendEvents(events)
+  }
+
+  private sendEvents(events: readonly NewEvent[]): void {
     if (events.length === 0) return
     const { tx, actor, config } = this
     const at = new Date()
