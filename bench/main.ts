@@ -15,6 +15,7 @@ import { commandStart } from './command-start.ts'
 import { deliveries } from './deliveries.ts'
 import { encryption } from './encryption.ts'
 import { exporting } from './exporting.ts'
+import { floor } from './floor.ts'
 import { layGround } from './ground.ts'
 import { mixedLoad } from './load.ts'
 import { provisioning } from './provisioning.ts'
@@ -26,6 +27,7 @@ import { drawn, type Line } from './table.ts'
 
 const parts = {
   read: onGround(readPath),
+  floor: onGround(floor),
   provisioning: onGround(provisioning),
   start: onGround(commandStart),
   cold: coldStart,

@@ -16,6 +16,7 @@ const named = new Map(
 const unlistedAreas = /not list by path: (.*)\./.exec(lines.join('\n'))?.[1]?.split(', ') ?? []
 /** What the contract leaves to us in an area that it lists by path, and why it is there. */
 const ours: Readonly<Record<string, string>> = {
+  'GET /containers/{containerId}/board': 'the first screen of every client, in one call',
   'GET /ai/models': 'what a workspace sees of the models offered',
   'POST /ai/models/{modelId}:choose': 'its switch',
   'POST /ai/models/{modelId}:unchoose': 'the way back',

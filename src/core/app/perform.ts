@@ -45,6 +45,7 @@ interface Handler {
    */
   readonly ask?: (ctx: Ctx) => Promise<unknown>
   readonly rule: (ctx: Ctx, received: unknown, prepared: unknown) => Promise<unknown>
+  readonly isSnapshot?: boolean
 }
 
 const handlerOf = (operation: Operation): Handler => {
@@ -77,8 +78,8 @@ export async function perform(
   if ('mode' in operation.needs && operation.needs.mode === 'multi' && installation.config.mode === 'single')
     refuse('admin.multi_mode_required')
 
-  const { prepare, ask, rule } = handlerOf(operation)
-  const options = { ...transactionFor(operation, actor, ifMatch), ...(entry ? { entry } : {}) }
+  const { prepare, ask, rule, isSnapshot = false } = handlerOf(operation)
+  const options = { ...transactionFor(operation, actor, ifMatch), isSnapshot, ...(entry ? { entry } : {}) }
   const prepared = await prepare?.(installation, actor, received, (work) =>
     installation.transaction(actor, options, (ctx) => work(ctx).catch(asProblem)),
   )

@@ -1,7 +1,8 @@
 /** The rules of this area, by operation. */
 import type { itemOperations } from '../../contract/items/operations.ts'
-import type { HandlersOf } from '../../kernel/request/handler.ts'
+import { type HandlersOf, ofOneMoment } from '../../kernel/request/handler.ts'
 import { listItemActivity } from './activity.ts'
+import { readBoard } from './board.ts'
 import { deleteItem, getItem, updateItem } from './change.ts'
 import { completeItem, reopenItem } from './completion.ts'
 import { createItem } from './creation.ts'
@@ -11,6 +12,7 @@ import { listItems } from './list.ts'
 import { moveItem } from './move.ts'
 
 export const itemsHandlers = {
+  getBoard: ofOneMoment(readBoard),
   listItems,
   createItem,
   getItem,

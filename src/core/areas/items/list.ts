@@ -21,7 +21,7 @@ import { representation } from './item.ts'
 type Query = Received<typeof ops.listItems>
 type Filters = Omit<Query, 'cursor' | 'size'>
 
-/** Refuses cursor.invalid, not_found for a filter that names what the caller does not see. */
+/** Refuses request.malformed, cursor.invalid, not_found for a filter that names what the caller does not see. */
 export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof ops.listItems>> {
   const { cursor, size, ...filters } = query
   const after = cursor === undefined ? undefined : ctx.cursor.read('listItems', filters, cursor)[0]
@@ -32,6 +32,10 @@ export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof o
     select ${representation(ctx)}
     ${containers.length === 0 ? everywhere(ctx, filters, after, size) : narrowed(ctx, filters, containers)}
     ${behind(ctx, filters, after)} limit ${size + 1}`
+  if (filters.bucket_id === 'none' && filters.container_id === undefined)
+    refuse('request.malformed', undefined, {
+      errors: [{ parameter: 'container_id', code: 'member.required', params: {} }],
+    })
   const isByRank = filters.bucket_id !== undefined
   const page = ctx.tx.last<(Item & Followed)[]>`
     ${withinPage(ctx, rows, {
@@ -50,7 +54,7 @@ function containersNamed(ctx: Ctx, { container_id, bucket_id, label_id }: Filter
   const { part } = ctx.tx
   return [
     ...(container_id === undefined ? [] : [part`${container_id}::uuid`]),
-    ...(bucket_id === undefined
+    ...(bucket_id === undefined || bucket_id === 'none'
       ? []
       : [part`(select container_id from bucket where tenant_id = ${tenantId} and id = ${bucket_id})`]),
     ...(label_id === undefined
@@ -105,7 +109,9 @@ function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, containers:
   const conditions = [
     // Filters that name different containers match no item.
     ...containers.map((id) => part`i.container_id = ${id}`),
-    ...(bucket_id === undefined ? [] : [part`i.bucket_id = ${bucket_id}`]),
+    ...(bucket_id === undefined
+      ? []
+      : [bucket_id === 'none' ? part`i.bucket_id is null` : part`i.bucket_id = ${bucket_id}`]),
     ...(state === undefined ? [] : [part`i.state = ${state}`]),
     ...(label_id === undefined || isByLabel
       ? []

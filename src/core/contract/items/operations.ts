@@ -1,9 +1,11 @@
 /** Items: the entries of a board. Spec: Index, Items; decisions 2 (item types) and 3. */
 import { z } from 'zod'
 import { AuditEntry } from '../audit/operations.ts'
+import { Container } from '../containers/operations.ts'
 import { itemType } from '../item-types.ts'
 import { defineOperations } from '../operation.ts'
-import { moment, pageOf, paging, text, uuid, version } from '../vocabulary.ts'
+import { Bucket } from '../structure/operations.ts'
+import { count, moment, pageOf, paging, text, uuid, version } from '../vocabulary.ts'
 
 const state = z.enum(['OPEN', 'DONE'])
 const title = text(1, 500)
@@ -84,7 +86,40 @@ const one = { status: 200, answer: Item } as const
 /** What every change of an item has in common. */
 const change = { spec, params, success: one, needs: writing, ifMatch: true, recovery } as const
 
+const ofBoard = z.object({
+  items: z.array(Item).describe('the first of the bucket, in its order'),
+  next_cursor: z
+    .string()
+    .nullable()
+    .describe('of `GET /items` with this `bucket_id` and the same state; in no bucket with `container_id` and `none`'),
+})
+
+const Board = z
+  .object({
+    container: Container,
+    buckets: z.array(Bucket.extend(ofBoard.shape)).describe('from the left'),
+    unbucketed: ofBoard.describe('items in no bucket'),
+  })
+  .meta({ id: 'Board' })
+export type Board = z.output<typeof Board>
+
 export const itemOperations = defineOperations('items', {
+  getBoard: {
+    method: 'GET',
+    path: '/containers/{containerId}/board',
+    summary: 'A board: the container, its buckets, and the first items of each',
+    spec: 'decisions 7, the board',
+    params: z.strictObject({ containerId: uuid }),
+    query: z.strictObject({ size: count(1, 50).default(20).describe('items of each bucket'), state: state.optional() }),
+    success: { status: 200, answer: Board },
+    needs: reading,
+    refuses: ['not_found'],
+    recovery,
+    assumed: [
+      'everything is of one moment',
+      'an answer ends at about 1 MiB of items: a bucket then has fewer than `size`, and its cursor leads to the next, or to an empty page',
+    ],
+  },
   listItems: {
     method: 'GET',
     path: '/items',
@@ -92,7 +127,7 @@ export const itemOperations = defineOperations('items', {
     spec,
     query: z.strictObject({
       container_id: uuid.optional(),
-      bucket_id: uuid.optional(),
+      bucket_id: uuid.or(z.literal('none')).optional().describe('`none`: those in no bucket of `container_id`'),
       state: state.optional(),
       label_id: uuid.optional(),
       ...paging(200, 50),

@@ -33,7 +33,12 @@ interface Asking<O> {
   readonly ask: (ctx: Ctx) => Promise<unknown>
   readonly rule: (ctx: Ctx, received: Received<O>, asked: never) => Answered<O>
 }
-export type Handler<O> = Rule<O> | Prepared<O> | Asking<O>
+/** A rule of a read whose statements all see the same moment. */
+interface OfOneMoment<O> {
+  readonly rule: Rule<O>
+  readonly isSnapshot: true
+}
+export type Handler<O> = Rule<O> | Prepared<O> | Asking<O> | OfOneMoment<O>
 
 type RuleWith<O, P> = (ctx: Ctx, received: Received<O>, handed: P) => Answered<O>
 export const withWork = <O, P>(
@@ -41,6 +46,7 @@ export const withWork = <O, P>(
   rule: RuleWith<O, P>,
 ): Prepared<O> => ({ prepare, rule })
 export const asking = <O, P>(ask: (ctx: Ctx) => Promise<P>, rule: RuleWith<O, P>): Asking<O> => ({ ask, rule })
+export const ofOneMoment = <O>(rule: Rule<O>): OfOneMoment<O> => ({ rule, isSnapshot: true })
 
 /** A handler for each operation of an area, by its name. */
 export type HandlersOf<Area extends object> = { readonly [Id in keyof Area]: Handler<Area[Id]> }

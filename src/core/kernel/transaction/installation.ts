@@ -35,6 +35,8 @@ export interface TransactionOptions {
   /** The workspace whose role is taken; absent for the installation's. */
   readonly tenantId?: string
   readonly readOnly?: boolean
+  /** All statements of a read see the same moment. */
+  readonly isSnapshot?: boolean
   readonly ifMatch?: string | undefined
   /**
    * Keeps the workspace that it acts in, or the actor's own, open for changes until the commit: refuses
@@ -207,6 +209,7 @@ async function transact<T>(
   if (readOnly)
     return pool.transaction(opening, (tx) => admitted(tx, { enter }, () => work(contextIn(tx, []))), {
       readOnly,
+      ...(options.isSnapshot ? { isolation: 'repeatable read' as const } : {}),
       ...borrowing,
     })
   // An operator belongs to a workspace, although it does not act in it.

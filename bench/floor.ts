@@ -1,0 +1,127 @@
+/**
+ * Requests over HTTP against the floor (floor-server.ts): the same reads and writes by statements that
+ * were written without ours, on the same tables. 200 boards of 8 buckets and 50 items; 32 connections
+ * from this process; the daemon, the floor and PostgreSQL are processes of their own.
+ */
+import { join } from 'node:path'
+import autocannon from 'autocannon'
+import { type Boards, fillBoards } from './board-filler.ts'
+import type { FloorSettings } from './floor-server.ts'
+import type { Ground } from './ground.ts'
+import { startServer } from './processes.ts'
+import { compare } from './rounds.ts'
+import { type Line, ratioLine } from './table.ts'
+
+const size = { boards: 200, buckets: 8, itemsEach: 50 }
+const connections = 32
+const secondsARound = 4
+const rounds = 3
+
+interface Request {
+  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly path: string
+  readonly body?: object
+}
+
+type Kind = 'read' | 'items' | 'create' | 'create-one' | 'patch' | 'move' | 'mixed'
+
+/** What each line compares, and its target. */
+const targets: Readonly<Record<Kind, readonly [what: string, target: number]>> = {
+  read: ['8 buckets of a board', 0.55],
+  items: ['a page of 50 items', 0.55],
+  create: ['creating an item, on 200 boards', 0.5],
+  'create-one': ['creating an item, all on one board', 0.4],
+  patch: ['a new title', 0.5],
+  move: ['a move to another bucket', 0.5],
+  mixed: ['70 % read, 30 % written', 0.5],
+}
+
+export async function floor(ground: Ground): Promise<Line[]> {
+  const boards = await fillBoards(ground, size)
+  const settings: FloorSettings = { address: ground.superuser, poolSize: ground.config.poolSize }
+  const daemon = await startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], ground.environment)
+  const bare = await startServer([
+    process.execPath,
+    join(import.meta.dirname, 'floor-server.ts'),
+    JSON.stringify(settings),
+  ])
+  try {
+    const requests = await openRequests(daemon.address, ground, boards)
+    const only = (process.env['BENCH_FLOOR'] ?? Object.keys(targets).join()).split(',')
+    const lines: Line[] = []
+    for (const kind of Object.keys(targets) as Kind[]) {
+      if (!only.includes(kind)) continue
+      const round = (address: string) => () => requestsASecond(address, ground, () => requests.next(kind))
+      const compared = await compare(round(daemon.address), round(bare.address), rounds)
+      const [what, target] = targets[kind]
+      process.stderr.write(`floor ${kind}: ${(compared.ours / compared.bare).toFixed(2)}\n`)
+      lines.push(ratioLine(`floor ${kind}: ${what}`, { ...compared, unit: 'req/s' }, 'at least', target))
+    }
+    return lines
+  } finally {
+    await Promise.all([daemon.stop(), bare.stop()])
+  }
+}
+
+async function requestsASecond(address: string, { token }: Ground, next: () => Request): Promise<number> {
+  const { requests, non2xx, errors, statusCodeStats } = await autocannon({
+    url: address,
+    connections,
+    duration: secondsARound,
+    requests: [
+      {
+        setupRequest: (request: object) => {
+          const { method, path, body } = next()
+          const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+          return {
+            ...request,
+            method,
+            path: `/api/v1${path}`,
+            headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': type } : {}) },
+            ...(body ? { body: JSON.stringify(body) } : {}),
+          }
+        },
+      },
+    ],
+  })
+  if (non2xx + errors > 0)
+    throw new Error(`${errors} requests failed, and of ${address}: ${JSON.stringify(statusCodeStats)}`)
+  return requests.average
+}
+
+/** Requests of each kind, of boards in turn. */
+async function openRequests(address: string, { token }: Ground, { collections }: Boards) {
+  const items: { id: string; buckets: readonly string[] }[] = []
+  for (const { id, buckets } of collections) {
+    const answer = await fetch(`${address}/api/v1/items?container_id=${id}&size=50`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    const { data } = (await answer.json()) as { data: { id: string }[] }
+    items.push(...data.map((item) => ({ id: item.id, buckets })))
+  }
+  let count = 0
+  const makers: Readonly<Record<Exclude<Kind, 'mixed'>, (n: number) => Request>> = {
+    read: (n) => ({ method: 'GET', path: `/containers/${collections[n % collections.length]!.id}/buckets` }),
+    items: (n) => ({ method: 'GET', path: `/items?container_id=${collections[n % collections.length]!.id}&size=50` }),
+    create: (n) => created(collections[n % collections.length]!.id, n),
+    'create-one': (n) => created(collections[0]!.id, n),
+    patch: (n) => ({ method: 'PATCH', path: `/items/${items[n % items.length]!.id}`, body: { title: `Title ${n}` } }),
+    move: (n) => {
+      const { id, buckets } = items[(n * 7) % items.length]!
+      return { method: 'POST', path: `/items/${id}:move`, body: { bucket_id: buckets[n % buckets.length] } }
+    },
+  }
+  const mix = ['read', 'read', 'read', 'read', 'items', 'items', 'items', 'create', 'patch', 'move'] as const
+  return {
+    next(kind: Kind): Request {
+      count += 1
+      return makers[kind === 'mixed' ? mix[count % mix.length]! : kind](count)
+    },
+  }
+}
+
+const created = (containerId: string, n: number): Request => ({
+  method: 'POST',
+  path: '/items',
+  body: { container_id: containerId, title: `Item ${n}` },
+})

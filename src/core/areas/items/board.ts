@@ -1,0 +1,74 @@
+/**
+ * A board in one answer: the container, its buckets, and the first items of each. It is the first
+ * screen of every client, which would otherwise call once for each bucket.
+ *
+ * All statements see one moment (`ofOneMoment`). The items are read by the index of their order, for
+ * each bucket no more than are asked for. Spec: decisions 7, the board; docs/decisions/0178.
+ */
+import type { Board, Item, itemOperations as ops } from '../../contract/items/operations.ts'
+import type { Received } from '../../contract/operation.ts'
+import type { Bucket } from '../../contract/structure/operations.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { type Followed, roomFor, withinPage } from '../../kernel/transaction/page.ts'
+import { together } from '../../kernel/transaction/together.ts'
+import { visibleContainer } from '../access/access.ts'
+import { positionOf } from '../containers/order.ts'
+import { bucketsOf } from '../structure/buckets/bucket-row.ts'
+import { representation } from './item.ts'
+
+type Query = Received<typeof ops.getBoard>
+type Placed = Item & Followed
+
+/** Refuses not_found. */
+export async function readBoard(ctx: Ctx, query: Query): Promise<Board> {
+  const { containerId } = query
+  const [row, buckets, items] = await together(
+    visibleContainer(ctx, containerId),
+    ctx.tx<Bucket[]>`select * from (${bucketsOf(ctx, containerId)}) b order by b.position`,
+    firstItems(ctx, query),
+  )
+  const position = await positionOf(ctx, row, ctx.tx.last)
+  const room = roomFor(items, items.length)
+  const isWhole = room === items.length && items.at(-1)?.is_followed !== true
+  const shown = new Map([...buckets.map(({ id }) => id), null].map((id) => [id, [] as Placed[]]))
+  for (const item of items.slice(0, room)) shown.get(item.bucket_id)?.push(item)
+
+  const part = (bucketId: string | null, most: number) => {
+    const read = shown.get(bucketId) ?? []
+    const data = read.slice(0, query.size)
+    const isFollowed = read.length > data.length || (!isWhole && data.length < Math.min(most, query.size))
+    const next_cursor = isFollowed ? cursorAfter(ctx, query, bucketId, data.at(-1)) : null
+    return { items: data, next_cursor }
+  }
+  return {
+    container: { ...row, position },
+    buckets: buckets.map((bucket) => ({ ...bucket, ...part(bucket.id, bucket.item_count) })),
+    unbucketed: part(null, Number.POSITIVE_INFINITY),
+  }
+}
+
+/** Of each bucket from the left, and then of no bucket, one item more than is asked for. Ends at about 1 MiB. */
+function firstItems(ctx: Ctx, { containerId, size, state }: Query): Promise<Placed[]> {
+  const { tenantId } = ctx.account
+  const { tx } = ctx
+  const inState = state === undefined ? tx.part`` : tx.part`and i.state = ${state}`
+  const ofContainer = tx.part`i.tenant_id = ${tenantId} and i.container_id = ${containerId} and i.deleted_at is null ${inState}`
+  const rows = tx.part`
+    select of_bucket.*, b.rank as bucket_rank from bucket b cross join lateral (
+      select ${representation(ctx)} from item i where ${ofContainer} and i.bucket_id = b.id order by i.rank limit ${size + 1}) of_bucket
+    where b.tenant_id = ${tenantId} and b.container_id = ${containerId}
+    union all
+    select of_none.*, null from (
+      select ${representation(ctx)} from item i where ${ofContainer} and i.bucket_id is null order by i.rank limit ${size + 1}) of_none`
+  return tx<Placed[]>`
+    ${withinPage(ctx, rows, {
+      order: tx.part`bucket_rank nulls last, position`,
+      bytes: tx.part`coalesce(octet_length(description), 0) + pg_column_size(custom_fields)`,
+    })}`
+}
+
+/** Where `GET /items` goes on in a bucket, behind the last item shown. */
+function cursorAfter(ctx: Ctx, { containerId, state }: Query, bucketId: string | null, last: Item | undefined): string {
+  const bucket = bucketId === null ? { container_id: containerId, bucket_id: 'none' } : { bucket_id: bucketId }
+  return ctx.cursor.write('listItems', { ...bucket, state }, [last?.position ?? ''])
+}

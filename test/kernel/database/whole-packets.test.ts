@@ -1,0 +1,64 @@
+/** What one turn gives to a connection leaves in one write. Decision 0176. */
+import type { Socket } from 'node:net'
+import { Writable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { sendWholePackets } from '../../../src/core/kernel/database/whole-packets.ts'
+
+/** A stream as a socket is one, and the pieces of each of its writes. */
+function stream() {
+  const writes: string[][] = []
+  const written = new Writable({
+    write(piece: Buffer, _, done) {
+      writes.push([piece.toString()])
+      done()
+    },
+    writev(pieces, done) {
+      writes.push(pieces.map(({ chunk }) => (chunk as Buffer).toString()))
+      done()
+    },
+  }) as unknown as Socket
+  sendWholePackets(written)
+  return { written, writes }
+}
+
+const long = (letter: string) => letter.repeat(1_024)
+
+test('pieces that the driver could not hold back leave with the rest, which it sends at the end of the turn', async () => {
+  const { written, writes } = stream()
+  written.write(Buffer.from(long('a')))
+  written.write(Buffer.from(long('b')))
+  setImmediate(() => written.write(Buffer.from('the rest')))
+  await turn()
+  await turn()
+  expect(writes).toEqual([[long('a'), long('b'), 'the rest']])
+})
+
+test('they leave a turn later if there is no rest', async () => {
+  const { written, writes } = stream()
+  written.write(Buffer.from(long('a')))
+  written.write(Buffer.from(long('b')))
+  await turn()
+  await turn()
+  await turn()
+  expect(writes).toEqual([[long('a'), long('b')]])
+})
+
+test('a short piece is not held back beyond the code that wrote it', async () => {
+  const { written, writes } = stream()
+  written.write(Buffer.from('one'))
+  await Promise.resolve()
+  written.write(Buffer.from('two'))
+  await new Promise<void>((resolve) => process.nextTick(resolve))
+  expect(writes).toEqual([['one', 'two']])
+})
+
+test('the next turn is another packet, and an end loses nothing', async () => {
+  const { written, writes } = stream()
+  written.write(Buffer.from('one'))
+  await turn()
+  written.write(Buffer.from(long('b')))
+  written.end()
+  await turn()
+  expect(writes).toEqual([['one'], [long('b')]])
+})

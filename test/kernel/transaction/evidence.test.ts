@@ -1,0 +1,69 @@
+/** Evidence is sent and not awaited: the commit fails if it fails, and what it would have proved is not there. Decision 0176. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Ctx } from '../../../src/core/kernel/transaction/context.ts'
+import { recoveryActor } from '../../../src/core/kernel/values/actor.ts'
+import { openDesk } from '../../items/desk.ts'
+import { joinedWorkspace } from '../../kit/accounts.ts'
+import { type TestInstallation, testInstallation } from '../../kit/installation.ts'
+
+let own: TestInstallation
+let tenantId: string
+beforeAll(async () => {
+  own = await testInstallation()
+  tenantId = (await joinedWorkspace(own)).tenantId
+})
+afterAll(() => own.close())
+
+const write = (work: (ctx: Ctx) => Promise<unknown>) =>
+  own.installation.transaction(recoveryActor(), { tenantId }, async (ctx) => {
+    await ctx.tx`update tenant_quota set ceiling = 5 where tenant_id = ${tenantId}`
+    await ctx.audit('a.first')
+    return work(ctx)
+  })
+const entries = async () => (await own.oracle`select 1 from audit_entry where action = 'a.first'`).length
+const broken = { subject: { kind: 'item', id: 'no uuid' } }
+
+test('an entry that cannot be written undoes the change, also if the rule has returned', async () => {
+  await expect(write((ctx) => ctx.audit('a.second', broken))).rejects.toMatchObject({ code: '22P02' })
+  expect(await entries()).toBe(0)
+})
+
+test('`settled` tells of it before the commit', async () => {
+  const order: string[] = []
+  const failed = write(async (ctx) => {
+    await ctx.audit('a.second', broken)
+    order.push('sent')
+    await ctx.tx.settled().catch((error: { code: string }) => order.push(error.code))
+  })
+  await expect(failed).rejects.toMatchObject({ code: '22P02' })
+  expect(order).toEqual(['sent', '22P02'])
+  expect(await entries()).toBe(0)
+})
+
+test('what can be written is, with the change', async () => {
+  await write(async (ctx) => ctx.tx.settled())
+  expect(await entries()).toBe(1)
+})
+
+test('a refusal by a tally is stored under its key, although the rule did not await it', async () => {
+  const desk = await openDesk()
+  const { sql } = desk.daemon.db
+  const post = (key: string) =>
+    desk.ask('POST /items', { container_id: desk.collectionId, title: 'x' }, { headers: { 'idempotency-key': key } })
+  const key = randomUUID()
+  try {
+    await desk.item()
+    await sql`insert into tenant_quota values (${desk.tenantId}, 'items', 1)`
+    expect(await post(key)).toMatchObject({
+      status: 409,
+      json: { code: 'quota.exceeded', params: { limit: 1, used: 1 } },
+    })
+    await sql`update tenant_quota set ceiling = 2 where tenant_id = ${desk.tenantId} and quota = 'items'`
+    const again = await post(key)
+    expect([again.status, again.headers['idempotency-replayed']]).toEqual([409, 'true'])
+    expect((await post(randomUUID())).status).toBe(201)
+  } finally {
+    await desk.close()
+  }
+})
