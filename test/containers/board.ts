@@ -13,7 +13,7 @@ export interface Board {
   ask(request: `${string} /${string}`, body?: unknown, more?: Sending & { readonly as?: Person }): Promise<Answered>
   hub(members?: object, as?: Person): Promise<Container>
   collection(hub: { readonly id: string }, members?: object, as?: Person): Promise<Container>
-  /** Somebody without a role on the workspace. */
+  /** Somebody without any membership: the gate answers 401 until `grant` gives one in a container. */
   guest(): Promise<Person>
   grant(container: { readonly id: string } | null, who: Person, role: Role): Promise<void>
   /** The names of a hub's collections, or of the hubs, in the order that the account sees. */

@@ -15,6 +15,7 @@ import type { TestDaemon } from '../kit/daemon.ts'
 import { plainCases } from './plain-cases.ts'
 import { type Cost, type Wire, wireTo } from './wire.ts'
 
+const boards = ['containers', 'structure', 'items']
 const budgets = { read: { statements: 7, roundTrips: 2 }, change: { statements: 16, roundTrips: 4 } }
 
 let desk: Desk
@@ -53,6 +54,13 @@ async function costOf(request: () => Promise<readonly [string, unknown?]>): Prom
   return { statements: least(({ statements }) => statements), roundTrips: least(({ roundTrips }) => roundTrips) }
 }
 
+test('every operation on boards has a plain case', () => {
+  const onBoards = (Object.values(operations) as readonly Operation[]).filter(({ area }) => boards.includes(area))
+  const cases = Object.keys(plainCases(desk))
+  const missing = onBoards.map(({ id }) => id).filter((id) => !cases.includes(id))
+  expect(missing, 'add a plain case of each to test/costs/plain-cases.ts').toEqual([])
+})
+
 test('the page of costs is what the operations cost', { timeout: 60_000 }, async () => {
   const lines: string[] = []
   for (const [id, { request, why }] of Object.entries(plainCases(desk))) {
@@ -64,6 +72,7 @@ test('the page of costs is what the operations cost', { timeout: 60_000 }, async
       expect.soft(`${id}: ${JSON.stringify(cost)}`).toBe(isAbove ? 'has a reason' : 'needs no reason')
     lines.push(`| ${id} | ${cost.roundTrips} | ${cost.statements} | ${why ?? ''} |`)
   }
+  // Are the costs meant? `npx vitest run test/costs -u` writes the page anew.
   await expect(page(lines)).toMatchFileSnapshot(join(root, 'docs/generated/costs.md'))
 })
 

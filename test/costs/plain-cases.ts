@@ -22,6 +22,10 @@ function readings({ collectionId, item }: Desk) {
     listContainers: { request: async () => ['GET /containers'] },
     getContainer: { request: async () => [`GET /containers/${collectionId}`] },
     listBuckets: { request: async () => [`GET /containers/${collectionId}/buckets`] },
+    getBoard: {
+      request: async () => [`GET /containers/${collectionId}/board`],
+      why: 'reads the container, buckets and items',
+    },
     listLabels: { request: async () => [`GET /containers/${collectionId}/labels`] },
     listCustomFields: { request: async () => ['GET /custom-fields'] },
     listItems: { request: async () => [`GET /items?container_id=${collectionId}`] },
@@ -40,7 +44,7 @@ function readings({ collectionId, item }: Desk) {
 }
 
 function items(desk: Desk) {
-  const { collectionId, buckets, labels, item, act } = desk
+  const { collectionId, buckets, labels, item, act, field } = desk
   return {
     createItem: { request: async () => ['POST /items', { container_id: collectionId, title: 'An item' }], why: places },
     updateItem: { request: async () => [`PATCH /items/${(await item()).id}`, { title: name() }] },
@@ -56,6 +60,13 @@ function items(desk: Desk) {
     addItemLabel: { request: async () => [`PUT /items/${(await item()).id}/labels/${labels[0]}`] },
     removeItemLabel: {
       request: async () => [`DELETE /items/${(await item({ label_ids: [labels[0]] })).id}/labels/${labels[0]}`],
+    },
+    setItemField: {
+      request: async () => {
+        const key = `k${randomUUID().replaceAll('-', '')}`
+        await field({ key, kind: 'TEXT' })
+        return [`PUT /items/${(await item()).id}/custom-fields/${key}`, { value: 'a value' }]
+      },
     },
     deleteItem: { request: async () => [`DELETE /items/${(await item()).id}`] },
   } satisfies Record<string, PlainCase>
@@ -81,6 +92,13 @@ function structure({ collectionId, ask }: Desk) {
     },
     createLabel: { request: async () => [`POST ${path}/labels`, { name: name(), color_token: 'red' }] },
     updateLabel: { request: async () => [`PATCH ${path}/labels/${await label()}`, { name: name() }] },
+    restoreLabel: {
+      request: async () => {
+        const id = await label()
+        await ask(`DELETE /containers/${collectionId}/labels/${id}`)
+        return [`POST ${path}/labels/${id}:restore`]
+      },
+    },
     deleteLabel: { request: async () => [`DELETE ${path}/labels/${await label()}`] },
     createCustomField: {
       request: async () => [
@@ -98,7 +116,7 @@ function structure({ collectionId, ask }: Desk) {
   } satisfies Record<string, PlainCase>
 }
 
-function containers({ hub, collection }: Desk) {
+function containers({ hub, collection, ask }: Desk) {
   const made = async () => (await collection(await hub())).id
   return {
     createContainer: {
@@ -106,6 +124,32 @@ function containers({ hub, collection }: Desk) {
     },
     updateContainer: { request: async () => [`PATCH /containers/${await made()}`, { name: name() }] },
     moveContainer: { request: async () => [`POST /containers/${await made()}:move`, { parent_id: (await hub()).id }] },
+    reorderContainer: {
+      request: async () => {
+        const home = await hub()
+        const { id } = await collection(home)
+        await collection(home)
+        return [`POST /containers/${id}:reorder`, {}]
+      },
+    },
+    setContainerPrivacy: {
+      request: async () => [`PUT /containers/${await made()}/privacy`, { is_private: true }],
+      why: 'gives the caller a membership of the container, so that it is not lost',
+    },
+    unarchiveContainer: {
+      request: async () => {
+        const id = await made()
+        await ask(`POST /containers/${id}:archive`)
+        return [`POST /containers/${id}:unarchive`]
+      },
+    },
+    restoreContainer: {
+      request: async () => {
+        const id = await made()
+        await ask(`DELETE /containers/${id}`)
+        return [`POST /containers/${id}:restore`]
+      },
+    },
     archiveContainer: { request: async () => [`POST /containers/${await made()}:archive`] },
     deleteContainer: { request: async () => [`DELETE /containers/${await made()}`] },
   } satisfies Record<string, PlainCase>
