@@ -17,7 +17,7 @@ import { bucketsOf } from '../structure/buckets/bucket-row.ts'
 import { representation } from './item.ts'
 
 type Query = Received<typeof ops.getBoard>
-type Placed = Item & Followed
+type Placed = Item & Followed & { readonly bucket_rank: string | null }
 
 /** Refuses not_found. */
 export async function readBoard(ctx: Ctx, query: Query): Promise<Board> {

@@ -31,6 +31,8 @@ interface Place {
 /** A place, by its neighbours; null is the open end. */
 interface Gap {
   readonly bucket_id: string | null
+  /** The bucket whose places are held. */
+  readonly held_id: string | null
   readonly left: string | null
   readonly right: string | null
 }
@@ -46,8 +48,7 @@ interface Standing {
  */
 export async function placeAt(ctx: Ctx, place: Place): Promise<Standing> {
   const [bucketId, gap] = await together(bucketFor(ctx, place), gapAt(ctx, place))
-  // There is no bucket at all, or another one became the leftmost between the two statements. From now on it is known.
-  if (place.bucketId === undefined && (bucketId === null || gap.bucket_id !== bucketId))
+  if (place.bucketId === undefined && (bucketId === null || !isOf(gap, bucketId)))
     return placeAt(ctx, { ...place, bucketId })
   const { left, right } = known(place, gap)
   return { bucketId, rank: rankBetween(left, right) }
@@ -63,7 +64,7 @@ export async function placeInKind(
     gapAt(ctx, { containerId, bucketId: undefined, isDone, moving }),
   )
   if (bucketId === null) return undefined
-  if (gap.bucket_id !== bucketId) return placeAt(ctx, { containerId, bucketId, moving })
+  if (!isOf(gap, bucketId)) return placeAt(ctx, { containerId, bucketId, moving })
   return { bucketId, rank: rankBetween(gap.left, gap.right) }
 }
 
@@ -78,15 +79,21 @@ export async function rankFor(
   return isThere ? current : rankBetween(left, right)
 }
 
+/**
+ * Whether the three statements found the same leftmost bucket: the lock of its row, that of its places, and the look at
+ * its items. If another one became the leftmost meanwhile, the bucket whose row is locked is asked for by its id.
+ */
+const isOf = (gap: Gap, bucketId: string) => gap.bucket_id === bucketId && gap.held_id === bucketId
+
 async function gapAt(ctx: Ctx, place: Place): Promise<Gap> {
   const { containerId, before, moving } = place
   if (before && before === moving) refuseMember('/before_item_id', 'reference.itself')
   // The second statement sees what the previous holder of the places committed.
-  const [, [gap]] = await together(
+  const [held_id, [gap]] = await together(
     holdPlaces(ctx, containerId, bucketOf(ctx, place)),
     before ? besides(ctx, place, before) : atTheEnd(ctx, place),
   )
-  return gap ?? refuse('not_found')
+  return gap ? { ...gap, held_id } : refuse('not_found')
 }
 
 /** The gap before an item that is there. */
@@ -100,13 +107,13 @@ const bucketOf = (ctx: Ctx, { containerId, bucketId, isDone }: Place): Part =>
     ? ctx.tx.part`(select b.id ${leftmost(ctx, containerId, isDone)})`
     : ctx.tx.part`${bucketId}::uuid`
 
-const besides = (ctx: Ctx, place: Place, before: string) => ctx.tx<Gap[]>`
+const besides = (ctx: Ctx, place: Place, before: string) => ctx.tx<Omit<Gap, 'held_id'>[]>`
   select p.bucket_id, n.rank as right,
          (select i.rank ${among(ctx, place)} and i.rank < n.rank order by i.rank desc limit 1) as left
   from (select ${bucketOf(ctx, place)} as bucket_id) p
   left join lateral (select i.rank ${among(ctx, place)} and i.id = ${before}) n on true`
 
-const atTheEnd = (ctx: Ctx, place: Place) => ctx.tx<Gap[]>`
+const atTheEnd = (ctx: Ctx, place: Place) => ctx.tx<Omit<Gap, 'held_id'>[]>`
   select p.bucket_id, (select i.rank ${among(ctx, place)} order by i.rank desc limit 1) as left, null as right
   from (select ${bucketOf(ctx, place)} as bucket_id) p`
 
