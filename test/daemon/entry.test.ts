@@ -53,6 +53,17 @@ describe.each([true, false])('where the work only reads: %s', (readOnly) => {
   })
 })
 
+test('a second verdict does not replace one that is not there yet', async () => {
+  const learnt: unknown[] = []
+  const work = own.installation.transaction(recoveryActor(), { tenantId: person.tenantId }, async ({ tx }) => {
+    tx.withhold(pause(20).then(() => Promise.reject(new Error('the first'))))
+    tx.withhold(Promise.resolve())
+    learnt.push(await tx`select 1`)
+  })
+  await expect(work).rejects.toThrow('the first')
+  expect(learnt).toEqual([])
+})
+
 test('a second attempt of the transaction is confirmed anew', async () => {
   const { installation } = own
   const gate = openGate(installation, openRate(installation.pool), openSourceRate(0, openHeldRefusals()))

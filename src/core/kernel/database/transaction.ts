@@ -75,8 +75,8 @@ export interface Tx {
    */
   savepoint<T>(work: () => Promise<T>): Promise<T>
   /**
-   * From now on statements are still sent at once, but their answers are handed out only after `verdict` has resolved. If
-   * it rejects, each of them rejects with its error.
+   * From now on statements are still sent at once, but their answers are handed out only after `verdict` has resolved, and
+   * the verdicts before it. If one of them rejects, each statement rejects with its error.
    */
   withhold(verdict: Promise<void>): void
   /** Waits for the answers of all statements so far. Throws the failure of one that was not awaited. */
@@ -182,7 +182,8 @@ function handle(session: Session): Tx {
     copyOut: (text: string, take: TakeRow) => copied(session, text, take),
     savepoint: <T>(work: () => Promise<T>) => savepoint(session, work),
     withhold: (verdict: Promise<void>) => {
-      session.verdict = verdict
+      const earlier = session.verdict
+      session.verdict = earlier === undefined ? verdict : ignoreRejection(earlier.then(() => verdict))
     },
     settled: () => session.settle(),
     switch: (opening: string) => send(() => switchStatement(opening)),
