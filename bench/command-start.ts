@@ -30,7 +30,7 @@ export async function commandStart(ground: Ground): Promise<Line[]> {
     )
     return [
       ratioLine('svc --version, against bare oclif', { ...version, unit: 'ms' }, 'at most', 1.2),
-      ratioLine('svc tenants list over the API, against a bare command', { ...list, unit: 'ms' }, 'at most', 2.5),
+      ratioLine('svc tenants list over the API, against a bare command', { ...list, unit: 'ms' }, 'at most', 1.6),
     ]
   } finally {
     await daemon.stop()

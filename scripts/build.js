@@ -1,14 +1,30 @@
 // Builds dist/ and the command manifest. Plain JavaScript: `npm ci` runs it before anything else exists.
+//
+// A command waits for every file that it loads, so what all commands load (our own code, oclif, zod) is joined into few
+// files (docs/decisions/0179). The other packages stay where npm put them. `npm run check` checks the types.
 import { spawnSync } from 'node:child_process'
-import { existsSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, globSync, rmSync, symlinkSync } from 'node:fs'
+import { rolldown } from 'rolldown'
 
-const run = (command, args) => {
-  const { status } = spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] })
-  if (status !== 0) process.exit(status ?? 1)
-}
+const joined = ['@oclif/core', 'zod']
+
+/** oclif finds a command at the path of its source. */
+const entries = ['src/cli/main.ts', ...globSync('src/cli/commands/**/*.ts')]
+const isOwn = (id) => id.startsWith('.') || id.startsWith('/')
+const isJoined = (id, importer) =>
+  joined.some((name) => id === name || id.startsWith(`${name}/`)) ||
+  importer?.slice(process.cwd().length).includes('/node_modules/')
+
 rmSync('dist', { recursive: true, force: true })
-run('tsc', ['-p', 'tsconfig.json'])
-run('oclif', ['manifest'])
+const bundle = await rolldown({
+  input: Object.fromEntries(entries.map((path) => [path.slice('src/'.length, -'.ts'.length), path])),
+  platform: 'node',
+  external: (id, importer) => !isOwn(id) && !isJoined(id, importer),
+})
+await bundle.write({ dir: 'dist', entryFileNames: '[name].js', chunkFileNames: 'shared/[name]-[hash].js' })
+await bundle.close()
+const { status } = spawnSync('oclif', ['manifest'], { stdio: ['ignore', 'inherit', 'inherit'] })
+if (status !== 0) process.exit(status ?? 1)
 
 // Makes `npx svc` run this checkout. With a `bin` in package.json, npx would first install the project into its cache
 // at every call (docs/decisions/0010).

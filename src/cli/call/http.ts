@@ -34,7 +34,8 @@ const maximumBytes = 512 * 1024 * 1024
 
 /** Sends the request and reads the whole answer. Throws NotReached. */
 export async function exchange({ method, url, headers, body }: Exchange): Promise<HttpAnswer> {
-  const { request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
+  // `import` would read every export of node:http; one of them loads all of undici (25 ms).
+  const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const options: RequestOptions = { method, headers: { ...headers, ...length } }
   return new Promise((done, failed) => {

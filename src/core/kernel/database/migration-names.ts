@@ -1,8 +1,9 @@
 /** The names of this release's migrations. They are separate from the code that runs them, for modules that only compare. */
 import { readdirSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { packageRoot } from '../values/package-root.ts'
 
-export const migrationFolder = fileURLToPath(new URL('../../../../migrations', import.meta.url))
+export const migrationFolder = join(packageRoot, 'migrations')
 
 /** In order. */
 export const migrationNames = () =>
