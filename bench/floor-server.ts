@@ -91,17 +91,20 @@ function rankNow(): string {
 
 const app = fastify()
 
+const bucketsOf = (send: Send, tenantId: string, containerId: string) =>
+  send(
+    `select b.id, b.container_id, b.name, row_number() over (order by b.rank)::int - 1 as position, b.wip_limit,
+            coalesce(t.items > b.wip_limit, false) as over_limit, b.is_done_bucket, b.color_token,
+            coalesce(t.items, 0) as item_count, b.created_at, b.updated_at, b.version
+     from bucket b left join bucket_tally t on t.tenant_id = b.tenant_id and t.bucket_id = b.id
+     where b.tenant_id = $1 and b.container_id = $2 order by b.rank`,
+    [tenantId, containerId],
+  )
+
 app.get('/api/v1/containers/:containerId/buckets', (request) =>
   answered(request, 'only', async (send, { tenantId }) => {
     const { containerId } = request.params as { containerId: string }
-    const data = await send(
-      `select b.id, b.container_id, b.name, row_number() over (order by b.rank)::int - 1 as position, b.wip_limit,
-              coalesce(t.items > b.wip_limit, false) as over_limit, b.is_done_bucket, b.color_token,
-              coalesce(t.items, 0) as item_count, b.created_at, b.updated_at, b.version
-       from bucket b left join bucket_tally t on t.tenant_id = b.tenant_id and t.bucket_id = b.id
-       where b.tenant_id = $1 and b.container_id = $2 order by b.rank`,
-      [tenantId, containerId],
-    )
+    const data = await bucketsOf(send, tenantId, containerId)
     return { data }
   }),
 )
@@ -114,6 +117,25 @@ app.get('/api/v1/items', (request) =>
       [tenantId, container_id, Number(size)],
     )
     return { data, next_cursor: data.at(-1)?.['id'] ?? null }
+  }),
+)
+
+app.get('/api/v1/containers/:containerId/board', (request) =>
+  answered(request, 'only', async (send, { tenantId }) => {
+    const { containerId } = request.params as { containerId: string }
+    const { size } = request.query as { size: string }
+    const container = send(`select c.* from container c where c.tenant_id = $1 and c.id = $2`, [tenantId, containerId])
+    const buckets = bucketsOf(send, tenantId, containerId)
+    const items = await send(
+      `select x.* from bucket b cross join lateral (
+         select ${columns} from item i where i.tenant_id = $1 and i.container_id = $2 and i.bucket_id = b.id and i.deleted_at is null
+         order by i.rank limit $3) x
+       where b.tenant_id = $1 and b.container_id = $2`,
+      [tenantId, containerId, Number(size)],
+    )
+    const of = (bucketId: unknown) => items.filter((item) => item['bucket_id'] === bucketId)
+    const shown = (await buckets).map((bucket) => ({ ...bucket, items: of(bucket['id']), next_cursor: null }))
+    return { container: (await container)[0], buckets: shown, unbucketed: { items: [], next_cursor: null } }
   }),
 )
 
@@ -159,6 +181,11 @@ app.post('/api/v1/items/:action', (request) =>
   answered(request, 'write', async (send, caller) => {
     const [itemId = ''] = (request.params as { action: string }).action.split(':')
     const { bucket_id } = request.body as { bucket_id: string }
+    void send(
+      `update bucket_tally set items = items + case bucket_id when $3 then 1 else -1 end
+       where tenant_id = $1 and bucket_id in ($3, (select bucket_id from item where tenant_id = $1 and id = $2 and bucket_id <> $3))`,
+      [caller.tenantId, itemId, bucket_id],
+    )
     const changed = send(
       `update item i set bucket_id = $3, rank = $4, updated_at = now(), version = version + 1
        where tenant_id = $1 and id = $2 and deleted_at is null returning ${columns}`,

@@ -23,12 +23,13 @@ interface Request {
   readonly body?: object
 }
 
-type Kind = 'read' | 'items' | 'create' | 'create-one' | 'patch' | 'move' | 'mixed'
+type Kind = 'read' | 'items' | 'board' | 'create' | 'create-one' | 'patch' | 'move' | 'mixed'
 
 /** What each line compares, and its target. */
 const targets: Readonly<Record<Kind, readonly [what: string, target: number]>> = {
   read: ['8 buckets of a board', 0.55],
   items: ['a page of 50 items', 0.55],
+  board: ['a board: 8 buckets and their 50 items', 0.6],
   create: ['creating an item, on 200 boards', 0.5],
   'create-one': ['creating an item, all on one board', 0.4],
   patch: ['a new title', 0.5],
@@ -51,6 +52,7 @@ export async function floor(ground: Ground): Promise<Line[]> {
     const lines: Line[] = []
     for (const kind of Object.keys(targets) as Kind[]) {
       if (!only.includes(kind)) continue
+      if (kind !== 'mixed') await compareSizes([daemon.address, bare.address], ground, requests.next(kind))
       const round = (address: string) => () => requestsASecond(address, ground, () => requests.next(kind))
       const compared = await compare(round(daemon.address), round(bare.address), rounds)
       const [what, target] = targets[kind]
@@ -63,6 +65,25 @@ export async function floor(ground: Ground): Promise<Line[]> {
   }
 }
 
+/** Throws unless both sides answer the same request with about as much. */
+async function compareSizes(addresses: readonly [string, string], { token }: Ground, request: Request): Promise<void> {
+  const { method, path, body } = request
+  const sizes = await Promise.all(
+    addresses.map(async (address) => {
+      const sent = body ? { body: JSON.stringify(body) } : {}
+      const answer = await fetch(`${address}/api/v1${path}`, { method, headers: headersOf(request, token), ...sent })
+      return (await answer.text()).length
+    }),
+  )
+  const [ours = 0, theirs = 0] = sizes
+  if (ours > theirs * 1.15 || theirs > ours * 1.15) throw new Error(`${method} ${path} is answered with ${sizes} bytes`)
+}
+
+function headersOf({ method, body }: Request, token: string): Record<string, string> {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+  return { authorization: `Bearer ${token}`, ...(body ? { 'content-type': type } : {}) }
+}
+
 async function requestsASecond(address: string, { token }: Ground, next: () => Request): Promise<number> {
   const { requests, non2xx, errors, statusCodeStats } = await autocannon({
     url: address,
@@ -71,13 +92,13 @@ async function requestsASecond(address: string, { token }: Ground, next: () => R
     requests: [
       {
         setupRequest: (request: object) => {
-          const { method, path, body } = next()
-          const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+          const asked = next()
+          const { method, path, body } = asked
           return {
             ...request,
             method,
             path: `/api/v1${path}`,
-            headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': type } : {}) },
+            headers: headersOf(asked, token),
             ...(body ? { body: JSON.stringify(body) } : {}),
           }
         },
@@ -103,6 +124,7 @@ async function openRequests(address: string, { token }: Ground, { collections }:
   const makers: Readonly<Record<Exclude<Kind, 'mixed'>, (n: number) => Request>> = {
     read: (n) => ({ method: 'GET', path: `/containers/${collections[n % collections.length]!.id}/buckets` }),
     items: (n) => ({ method: 'GET', path: `/items?container_id=${collections[n % collections.length]!.id}&size=50` }),
+    board: (n) => ({ method: 'GET', path: `/containers/${collections[n % collections.length]!.id}/board?size=50` }),
     create: (n) => created(collections[n % collections.length]!.id, n),
     'create-one': (n) => created(collections[0]!.id, n),
     patch: (n) => ({ method: 'PATCH', path: `/items/${items[n % items.length]!.id}`, body: { title: `Title ${n}` } }),

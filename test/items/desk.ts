@@ -23,6 +23,8 @@ export interface Desk extends Board {
   patch(item: { readonly id: string }, body: unknown, more?: Sending & { readonly as?: Person }): Promise<Answered>
   /** The titles of a bucket's items, in its order. */
   titles(bucketId: string): Promise<string[]>
+  /** Waits until so many statements wait for a lock. */
+  untilWaiting(count: number): Promise<void>
   /** How many entries, events and versions there are: what a call that changes nothing leaves alone. */
   marks(): Promise<string>
 }
@@ -73,8 +75,18 @@ export async function openDesk(): Promise<Desk> {
     return json as Item
   }
 
+  const untilWaiting: Desk['untilWaiting'] = async (count) => {
+    const look = async () => {
+      const rows = await sql`
+        select 1 from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`
+      return rows.length
+    }
+    await expect.poll(look, { timeout: 1_500, interval: 10 }).toBe(count)
+  }
+
   return {
     ...board,
+    untilWaiting,
     collectionId,
     buckets,
     labels,

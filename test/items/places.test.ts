@@ -1,4 +1,5 @@
 /** A place in the leftmost bucket, while the buckets are being reordered. Decisions 0105 and 0176. */
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReservedSql } from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -26,18 +27,10 @@ async function holding(collectionId: string, bucketId: string): Promise<() => Pr
   return () => sql`select pg_advisory_unlock(${lockClasses.places}, hashtext(${key}))`
 }
 
-const waiting = async (count: number) => {
-  const look = async () => {
-    const rows = await desk.daemon.db.sql`
-      select 1 from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`
-    return rows.length
-  }
-  await expect.poll(look, { timeout: 1_500, interval: 10 }).toBe(count)
-}
-
 test('the places that are held are those of the bucket whose items were looked at', async () => {
   const { collectionId, buckets } = await desk.shelf(2)
   const [first, second] = buckets as [string, string]
+  const y = await desk.item({ container_id: collectionId, title: 'y', bucket_id: first })
   const letGoFirst = await holding(collectionId, first)
   const letGoSecond = await holding(collectionId, second)
   const mover = await session()
@@ -47,14 +40,16 @@ test('the places that are held are those of the bucket whose items were looked a
     await mover`select 1 from bucket where id = ${first} for no key update`
     await mover`update bucket set rank = 'Zz' where id = ${second}`
     let answered: number | undefined
-    const made = desk.ask('POST /items', { container_id: collectionId, title: 'x' }).then(({ status }) => {
-      answered = status
-    })
-    await waiting(1)
+    const made = desk
+      .ask('POST /items', { container_id: collectionId, title: 'x', before_item_id: y.id })
+      .then(({ status }) => {
+        answered = status
+      })
+    await desk.untilWaiting(1)
     await mover`commit`
     // The call has the first bucket's row, and waits for the places of the second, which moves back.
     await pause(50)
-    await waiting(1)
+    await desk.untilWaiting(1)
     await mover`update bucket set rank = 'z1' where id = ${second}`
     await letGoSecond()
     await pause(300)
@@ -62,11 +57,63 @@ test('the places that are held are those of the bucket whose items were looked a
     await letGoFirst()
     await made
     expect(answered).toBe(201)
-    expect(await desk.titles(first)).toEqual(['x'])
+    expect(await desk.titles(first)).toEqual(['x', 'y'])
   } finally {
     for (const one of sessions.splice(0)) {
       await one`select pg_advisory_unlock_all()`
       one.release()
     }
+  }
+})
+
+test('items that are put at the end at once have places of their own, and nobody waits for the places', async () => {
+  const { collectionId, buckets } = await desk.shelf(1)
+  const [bucketId] = buckets as [string]
+  const letGo = await holding(collectionId, bucketId)
+  try {
+    const titles = Array.from({ length: 30 }, (_, at) => `t${at}`)
+    const made = await Promise.all(
+      titles.map((title) => desk.ask('POST /items', { container_id: collectionId, title })),
+    )
+    expect(made.map(({ status }) => status)).toEqual(titles.map(() => 201))
+    expect((await desk.titles(bucketId)).toSorted()).toEqual(titles.toSorted())
+    const behind = await desk.item({ container_id: collectionId, title: 'behind' })
+    expect((await desk.titles(bucketId)).at(-1)).toBe('behind')
+    expect((await desk.act(behind, 'move', { bucket_id: bucketId })).version, 'it is there already').toBe(1)
+  } finally {
+    await letGo()
+    for (const one of sessions.splice(0)) one.release()
+  }
+})
+
+test('of two that got the same place, one runs again, and does nothing twice', async () => {
+  const { sql } = desk.daemon.db
+  const unique =
+    await sql`select 1 from pg_indexes where indexname = 'item_in_order' and indexdef like 'CREATE UNIQUE INDEX%'`
+  expect(unique, 'the index whose name a transaction runs again for').toHaveLength(1)
+  const { collectionId, buckets } = await desk.shelf(1)
+  await sql.unsafe(`
+    create sequence collided;
+    grant usage on sequence collided to public;
+    create function collide() returns trigger language plpgsql as $$ begin
+      if nextval('collided') = 1 then raise exception 'taken' using errcode = '23505', constraint = 'item_in_order'; end if;
+      return new;
+    end $$;
+    create trigger collide before insert on item for each row execute function collide()`)
+  try {
+    const key = randomUUID()
+    const create = () =>
+      desk.ask('POST /items', { container_id: collectionId, title: 'once' }, { headers: { 'idempotency-key': key } })
+    const [made, again] = [await create(), await create()]
+    expect([made.status, again.json.id]).toEqual([201, made.json.id])
+    expect(await desk.titles(buckets[0] as string)).toEqual(['once'])
+    const [{ last_value }] = (await sql`select last_value::int from collided`) as unknown as [{ last_value: number }]
+    expect(last_value, 'attempts').toBe(2)
+    const events = await sql`select 1 from outbox_event where body::jsonb -> 'data' ->> 'id' = ${made.json.id}`
+    expect(events).toHaveLength(1)
+    const [tally] = await sql`select items from bucket_tally where bucket_id = ${buckets[0] as string}`
+    expect(Number(tally?.['items'])).toBe(1)
+  } finally {
+    await sql.unsafe('drop trigger collide on item; drop function collide(); drop sequence collided')
   }
 })

@@ -9,27 +9,44 @@ import { newId } from '../../kernel/values/id.ts'
 import { referencedContainer } from '../access/access.ts'
 import { recount } from '../structure/buckets/tally.ts'
 import { type CheckedValue, checkNewValues } from './field-values.ts'
-import { recorded } from './item.ts'
+import { momentOf } from './item.ts'
 import { countItem } from './item-count.ts'
 import { placeAt } from './position.ts'
-
-type New = Received<typeof ops.createItem>['body']
 
 /** Refuses request.invalid, auth.role_required, container.archived, order.exhausted, quota.exceeded. */
 export async function createItem(ctx: Ctx, { body }: Received<typeof ops.createItem>): Promise<Item> {
   const containerId = body.container_id
-  const [, , values, place] = await together(
+  const [, , values, { bucketId, rank }, now] = await together(
     collectionFor(ctx, containerId),
     refuseUnknownLabels(ctx, containerId, body.label_ids),
     checkNewValues(ctx, containerId, body.type, body.custom_fields),
-    placeAt(ctx, { containerId, bucketId: body.bucket_id, before: body.before_item_id }),
+    placeAt(ctx, ctx.tx.part`${containerId}::uuid`, { bucketId: body.bucket_id, before: body.before_item_id }),
+    ctx.now(),
   )
-  const id = newId()
+  const item: Item = {
+    id: newId(),
+    container_id: containerId,
+    bucket_id: bucketId,
+    type: body.type,
+    title: body.title,
+    description: body.description ?? null,
+    state: 'OPEN',
+    position: rank,
+    label_ids: [...body.label_ids].sort(),
+    member_ids: [],
+    custom_fields: Object.fromEntries(values.map(({ key, value }) => [key, value])),
+    due_at: body.due_at ? momentOf(body.due_at) : null,
+    completed_at: null,
+    created_at: now,
+    created_by: ctx.account.accountId,
+    updated_at: now,
+    version: 1,
+  }
 
-  writeItem(ctx, { ...body, ...place, id, containerId, values })
+  writeItem(ctx, item, values)
 
-  const item = await recorded(ctx, id, 'work.item.created', { container_id: containerId, type: body.type })
-  recount(ctx, { bucketId: place.bucketId, by: 1 })
+  await ctx.record('work.item.created', item, { container_id: containerId, type: body.type })
+  recount(ctx, { bucketId, by: 1 })
   countItem(ctx)
   return item
 }
@@ -43,18 +60,10 @@ export async function collectionFor(ctx: Ctx, containerId: string): Promise<void
   if (kind === 'HUB') refuseMember('/container_id', 'container.is_hub')
 }
 
-interface NewItem extends New {
-  readonly id: string
-  readonly containerId: string
-  readonly bucketId: string | null
-  readonly rank: string
-  readonly values: readonly CheckedValue[]
-}
-
-function writeItem(ctx: Ctx, item: NewItem): void {
-  const { tenantId, accountId } = ctx.account
+function writeItem(ctx: Ctx, item: Item, values: readonly CheckedValue[]): void {
+  const { tenantId } = ctx.account
   const { tx } = ctx
-  const { id, containerId, bucketId, rank, values, description = null, due_at = null } = item
+  const { id } = item
   const labels = item.label_ids.map((labelId) => ({ tenant_id: tenantId, item_id: id, label_id: labelId }))
   const fields = values.map(({ fieldId, value }) => ({
     tenant_id: tenantId,
@@ -64,7 +73,8 @@ function writeItem(ctx: Ctx, item: NewItem): void {
   }))
   void tx`
     insert into item (tenant_id, id, container_id, bucket_id, type, title, description, rank, due_at, created_by)
-    values (${tenantId}, ${id}, ${containerId}, ${bucketId}, ${item.type}, ${item.title}, ${description}, ${rank}, ${due_at}, ${accountId})`
+    values (${tenantId}, ${id}, ${item.container_id}, ${item.bucket_id}, ${item.type}, ${item.title}, ${item.description}, ${item.position},
+            ${item.due_at}, ${item.created_by})`
   if (labels.length > 0) void tx`insert into item_label ${tx.rows(labels, 'tenant_id', 'item_id', 'label_id')}`
   if (fields.length > 0)
     void tx`insert into item_field_value ${tx.rows(fields, 'tenant_id', 'item_id', 'field_id', 'value')}`

@@ -19,9 +19,10 @@ import {
   type FieldValue,
   refuseUnknownUser,
 } from '../structure/custom-fields/value.ts'
-import { containerOf, lockItem, readItem, recorded, touch } from './item.ts'
+import { containerOf, lockItem, readItem, touch } from './item.ts'
 
 export interface CheckedValue {
+  readonly key: string
   readonly fieldId: string
   readonly value: FieldValue
 }
@@ -47,7 +48,7 @@ export async function checkNewValues(
   for (const [key, value] of given) {
     const field = fields.find((one) => one.key === key)
     if (field)
-      checked.push({ fieldId: field.id, value: await checkedValue(ctx, field, value, `/custom_fields/${key}`) })
+      checked.push({ key, fieldId: field.id, value: await checkedValue(ctx, field, value, `/custom_fields/${key}`) })
   }
   return checked
 }
@@ -55,17 +56,20 @@ export async function checkNewValues(
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed, request.invalid. */
 export async function setItemField(ctx: Ctx, { itemId, key, body }: Received<typeof ops.setItemField>): Promise<Item> {
   const { tenantId } = ctx.account
-  const [row, fields] = await together(lockItem(ctx, itemId), definitionsFor(ctx, containerOf(ctx, itemId)))
-  const field = fields.find((one) => one.key === key && carries(one, row.type))
+  const [{ item }, fields] = await together(lockItem(ctx, itemId), definitionsFor(ctx, containerOf(ctx, itemId)))
+  const field = fields.find((one) => one.key === key && carries(one, item.type))
   if (!field) refuse('not_found')
   if (body.value === null && field.is_required) refuseMember('/value', 'member.required')
   const value = body.value === null ? null : await checkedValue(ctx, field, body.value, '/value')
   const isChanged = value === null ? await cleared(ctx, itemId, field.id) : await written(ctx, itemId, field.id, value)
-  if (!isChanged) return readItem(ctx, itemId)
+  if (!isChanged) return item
 
   void touch(ctx, tenantId, itemId)
 
-  return recorded(ctx, itemId, 'work.item.field_set', { field_id: field.id, key, is_cleared: value === null })
+  // Read as the database keeps the value: another definition of the key may show behind a cleared one.
+  const after = await readItem(ctx, itemId)
+  await ctx.record('work.item.field_set', after, { field_id: field.id, key, is_cleared: value === null })
+  return after
 }
 
 async function checkedValue(ctx: Ctx, field: FieldDefinition, sent: unknown, pointer: string): Promise<FieldValue> {

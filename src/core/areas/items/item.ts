@@ -10,7 +10,6 @@
  * Spec: Structure: labels, custom fields (rules 2 and 3); decisions 3; docs/decisions/0108.
  */
 
-import type { ItemType } from '../../contract/item-types.ts'
 import type { Item } from '../../contract/items/operations.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Part } from '../../kernel/database/statement.ts'
@@ -19,19 +18,12 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
 import { isSeen, writableContainerOf } from '../access/access.ts'
 
-/** What a rule needs of an item that it has locked. */
-export interface ItemRow {
-  readonly id: string
-  readonly container_id: string
-  readonly bucket_id: string | null
-  readonly type: ItemType
-  readonly title: string
-  readonly description: string | null
-  readonly state: 'OPEN' | 'DONE'
-  readonly rank: string
-  readonly due_at: string | null
-  readonly version: number
-  readonly is_in_done_bucket: boolean
+/** An item that a rule has locked: as it is before the change, and what the rule needs beside it. */
+export interface LockedItem {
+  readonly item: Item
+  readonly isInDoneBucket: boolean
+  /** When the transaction began: `now()` in all its statements. */
+  readonly now: string
 }
 
 /** The columns of an answer, of the item `i`. Every list has few rows, so each is a subquery of its own. */
@@ -83,10 +75,16 @@ export async function readItem(ctx: Ctx, itemId: string): Promise<Item> {
  * this order everywhere: item, container, bucket, places. Refuses not_found, auth.role_required,
  * container.archived, precondition.failed.
  */
-export async function lockItem(ctx: Ctx, itemId: string): Promise<ItemRow> {
-  const [row] = await together(lockRow(ctx, itemId), writableContainerOf(ctx, containerOf(ctx, itemId), 'MEMBER'))
-  ctx.unchanged(row.version)
-  return row
+export async function lockItem(ctx: Ctx, itemId: string): Promise<LockedItem> {
+  // It is read by a statement of its own: while the locks are waited for, labels and fields may change.
+  const [, , { is_in_done_bucket: isInDoneBucket, ...item }, now] = await together(
+    lockRow(ctx, itemId),
+    writableContainerOf(ctx, containerOf(ctx, itemId), 'MEMBER'),
+    readLocked(ctx, itemId),
+    ctx.now(),
+  )
+  ctx.unchanged(item.version)
+  return { item, isInDoneBucket, now }
 }
 
 /**
@@ -96,11 +94,17 @@ export async function lockItem(ctx: Ctx, itemId: string): Promise<ItemRow> {
 export const containerOf = ({ tx, account: { tenantId } }: Ctx, itemId: string): Part =>
   tx.part`(select x.container_id from item x where x.tenant_id = ${tenantId} and x.id = ${itemId})`
 
-async function lockRow(ctx: Ctx, itemId: string): Promise<ItemRow> {
-  const [row] = await ctx.tx<ItemRow[]>`
-    select i.id, i.container_id, i.bucket_id, i.type, i.title, i.description, i.state, i.rank, i.due_at, i.version,
+async function lockRow(ctx: Ctx, itemId: string): Promise<void> {
+  const [row] = await ctx.tx`
+    select 1 from item where tenant_id = ${ctx.account.tenantId} and id = ${itemId} and deleted_at is null for update`
+  if (!row) refuse('not_found')
+}
+
+async function readLocked(ctx: Ctx, itemId: string): Promise<Item & { readonly is_in_done_bucket: boolean }> {
+  const [row] = await ctx.tx<(Item & { readonly is_in_done_bucket: boolean })[]>`
+    select ${representation(ctx)},
            coalesce((select b.is_done_bucket from bucket b where b.tenant_id = i.tenant_id and b.id = i.bucket_id), false) as is_in_done_bucket
-    from item i where i.tenant_id = ${ctx.account.tenantId} and i.id = ${itemId} and i.deleted_at is null for update`
+    from item i where i.tenant_id = ${ctx.account.tenantId} and i.id = ${itemId} and i.deleted_at is null`
   return row ?? refuse('not_found')
 }
 
@@ -108,19 +112,23 @@ async function lockRow(ctx: Ctx, itemId: string): Promise<ItemRow> {
 export const touch = ({ tx }: Ctx, tenantId: string, itemId: string) =>
   tx`update item set updated_at = now(), version = version + 1 where tenant_id = ${tenantId} and id = ${itemId}`
 
+/** A moment of a request, as answers give it. */
+export const momentOf = (sent: string): string => new Date(sent).toISOString()
+
 type ItemEvent = Extract<EventName, `work.item.${string}`>
 
 /**
- * Writes the trail's entry and the event of a change, and answers the item after it. The change may still be on its way:
- * the item is read behind it.
+ * Writes the trail's entry and the event of a change, and answers the item after it: the locked one with the members that
+ * the rule writes. It is not read again, so the change and its evidence leave with the commit.
  */
 export async function recorded(
   ctx: Ctx,
-  itemId: string,
+  { item, now }: Pick<LockedItem, 'item' | 'now'>,
+  members: Partial<Item>,
   event: ItemEvent,
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<Item> {
-  const item = await readItem(ctx, itemId)
-  await ctx.record(event, item, params)
-  return item
+  const after = { ...item, ...members, updated_at: now, version: item.version + 1 }
+  await ctx.record(event, after, params)
+  return after
 }

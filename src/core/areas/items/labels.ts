@@ -5,20 +5,22 @@ import type { Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
-import { containerOf, lockItem, readItem, recorded, touch } from './item.ts'
+import { containerOf, lockItem, recorded, touch } from './item.ts'
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
 export async function addItemLabel(ctx: Ctx, { itemId, labelId }: Received<typeof ops.addItemLabel>): Promise<Item> {
   const { tenantId } = ctx.account
-  await together(lockItem(ctx, itemId), refuseForeignLabel(ctx, itemId, labelId))
+  const [locked] = await together(lockItem(ctx, itemId), refuseForeignLabel(ctx, itemId, labelId))
+  const { item } = locked
   const { count } = await ctx.tx`
     insert into item_label (tenant_id, item_id, label_id) values (${tenantId}, ${itemId}, ${labelId})
     on conflict (tenant_id, item_id, label_id) do nothing`
-  if (count === 0) return readItem(ctx, itemId)
+  if (count === 0) return item
 
   void touch(ctx, tenantId, itemId)
 
-  return recorded(ctx, itemId, 'work.item.label_added', { label_id: labelId })
+  const label_ids = [...item.label_ids, labelId].sort()
+  return recorded(ctx, locked, { label_ids }, 'work.item.label_added', { label_id: labelId })
 }
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
@@ -27,14 +29,15 @@ export async function removeItemLabel(
   { itemId, labelId }: Received<typeof ops.removeItemLabel>,
 ): Promise<void> {
   const { tenantId } = ctx.account
-  await together(lockItem(ctx, itemId), refuseForeignLabel(ctx, itemId, labelId))
+  const [locked] = await together(lockItem(ctx, itemId), refuseForeignLabel(ctx, itemId, labelId))
   const { count } = await ctx.tx`
     delete from item_label where tenant_id = ${tenantId} and item_id = ${itemId} and label_id = ${labelId}`
   if (count === 0) return
 
   void touch(ctx, tenantId, itemId)
 
-  await recorded(ctx, itemId, 'work.item.label_removed', { label_id: labelId })
+  const label_ids = locked.item.label_ids.filter((id) => id !== labelId)
+  await recorded(ctx, locked, { label_ids }, 'work.item.label_removed', { label_id: labelId })
 }
 
 /** A label is only for items of its container, and only until it is deleted. Refuses not_found. */

@@ -14,7 +14,7 @@
  * Spec: Quota semantics; decisions 4, TenantQuotas.
  */
 
-import { problemOf, refuse } from '../../contract/problem.ts'
+import { refuse } from '../../contract/problem.ts'
 import { type QuotaName, quotaNames, quotas } from '../../contract/quotas.ts'
 import type { ResolvedQuotas } from '../../contract/tenants/operations.ts'
 import type { Config } from '../../kernel/config/config.ts'
@@ -50,16 +50,12 @@ export async function spend<Name extends QuotaName>(
 ): Promise<void> {
   const count: QuotaCount = quotasOfArea[name]
   if (count.take) {
-    await count.take(ctx, tenantId, amount).catch(asProblem)
+    await count.take(ctx, tenantId, amount)
     return
   }
   const limit = await readCeiling(ctx, tenantId, name)
   if (BigInt(limit) === 0n || (await hasRoom(ctx, name, count, { tenantId, amount, limit }))) return
   refuse('quota.exceeded', { quota: name, limit, used: await count.used(ctx, tenantId, limit) })
-}
-
-function asProblem(error: unknown): never {
-  throw problemOf(error) ?? error
 }
 
 async function hasRoom(

@@ -14,6 +14,7 @@
 import type { Tx } from '../database/transaction.ts'
 import { isLetIn, isOpen, joinContainer } from './container-sight.ts'
 import type { EventRow } from './event-row.ts'
+import { insertEntry, type TrailEntry } from './trail-entry.ts'
 
 /** The channel that names webhooks at which something has become due: `<workspace> <webhook> <webhook> …`. */
 export const dueChannel = 'svc_deliveries'
@@ -23,13 +24,19 @@ export const dueChannel = 'svc_deliveries'
 export const perNotification = 200
 
 /**
- * Writes events of one workspace, with deliveries and notifications for its webhooks. `waitSeconds` is the ladder's
- * first rung.
+ * Writes events of one workspace, with deliveries and notifications for its webhooks, and their entry in the trail.
+ * `waitSeconds` is the ladder's first rung.
  */
-export function writeEvents(tx: Tx, rows: readonly EventRow[], waitSeconds: number): Promise<unknown> {
+export function writeEvents(
+  tx: Tx,
+  rows: readonly EventRow[],
+  waitSeconds: number,
+  entry: TrailEntry | undefined,
+): Promise<unknown> {
+  const entered = entry ? tx.part`entered as (${insertEntry(tx, entry)}),` : tx.part``
   const tenantId = tx.part`e.tenant_id`
   return tx`
-    with written as (
+    with ${entered} written as (
       insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'container_id', 'body')}
       returning tenant_id, id, type, container_id),
     fanned as (

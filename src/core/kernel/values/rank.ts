@@ -14,8 +14,11 @@
  * digits. Only repeated halving of the same gap makes long ranks. A rank longer than
  * `longestRank` is refused, and moving either neighbour makes room again.
  *
+ * `rankBehind` gives a place at the end that hardly anybody else gets: several may ask at once.
+ *
  * Spec: `before_…_id`, `:reorder`; docs/decisions/0100.
  */
+import { randomInt } from 'node:crypto'
 import { refuse } from '../../contract/problem.ts'
 
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -40,6 +43,15 @@ export function rankBetween(left: string | null, right: string | null): string {
   if (rank.length > longestRank) refuse('order.exhausted')
   return rank
 }
+
+/** A rank behind the last one, which another call for the same place gets once in 238,328 times. Null: nothing is there. */
+export function rankBehind(last: string | null): string {
+  const [number] = last === null ? [] : readPath(last)
+  return written(behind(number)) + written(randomInt(chances))
+}
+
+/** As many as three digits can tell apart. */
+const chances = base ** 3
 
 /** The path between two. An empty left path is before everything; a missing right path is after everything. */
 function pathBetween(left: readonly number[], right: readonly number[] | undefined): readonly number[] {

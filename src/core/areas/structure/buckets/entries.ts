@@ -62,7 +62,7 @@ export async function moveEntries(
       where tenant_id = ${tenantId} and id in (select id from jsonb_to_recordset(${tx.json(deleted)}) as gone (id uuid))`
   if (alive.length === 0) return 0
 
-  await holdPlaces(ctx, containerId, ctx.tx.part`${toBucketId}::uuid`)
+  await holdPlaces(ctx, tx.part`${containerId}::uuid`, tx.part`${toBucketId}::uuid`)
   const ranks = ranksBehind(await lastRank(ctx, containerId, toBucketId), alive)
   await tx`
     update item i set bucket_id = ${toBucketId}, rank = placed.rank, updated_at = now(), version = i.version + 1

@@ -45,7 +45,7 @@ export const carries = ({ applies_to }: Pick<FieldDefinition, 'applies_to'>, typ
   applies_to.includes(type) && isCapable(type, 'CUSTOM_FIELDS')
 
 /** A value as it is stored and answered: exactly as it was sent. */
-export type FieldValue = string | number | boolean | readonly string[]
+export type FieldValue = string | number | boolean | string[]
 
 /** Code points of a TEXT, and of a URL. */
 const longestText = 10_000
@@ -133,7 +133,7 @@ function offered(options: readonly string[], value: unknown, pointer: string): s
   return options.includes(value) ? value : refuseMember(pointer, 'value.one_of', { values: options })
 }
 
-function allOffered(options: readonly string[], value: unknown, pointer: string): readonly string[] {
+function allOffered(options: readonly string[], value: unknown, pointer: string): string[] {
   if (!Array.isArray(value)) return refuseType('array', pointer)
   if (value.length === 0) return refuseMember(pointer, 'list.minimum', { minimum: 1 })
   const chosen = value.map((one: unknown, index) => offered(options, one, `${pointer}/${index}`))
