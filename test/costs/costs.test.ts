@@ -34,12 +34,12 @@ afterAll(async () => {
 })
 
 /**
- * The least of five calls: the first ones plan the statements, and beside one of them the daemon may record that a token
- * was used.
+ * The least of more calls than the pool has connections: each connection plans a statement once, and beside one of the
+ * calls the daemon may record that a token was used.
  */
 async function costOf(request: () => Promise<readonly [string, unknown?]>): Promise<Cost> {
   const costs: Cost[] = []
-  for (let at = 0; at < 5; at += 1) {
+  for (let at = 0; at < 12; at += 1) {
     const [line, body] = await request()
     const [method = '', path = ''] = line.split(' ')
     wire.taken()
@@ -51,7 +51,11 @@ async function costOf(request: () => Promise<readonly [string, unknown?]>): Prom
     costs.push(wire.taken())
   }
   const least = (of: (cost: Cost) => number) => Math.min(...costs.map(of))
-  return { statements: least(({ statements }) => statements), roundTrips: least(({ roundTrips }) => roundTrips) }
+  return {
+    statements: least(({ statements }) => statements),
+    roundTrips: least(({ roundTrips }) => roundTrips),
+    packets: least(({ packets }) => packets),
+  }
 }
 
 test('every operation on boards has a plain case', () => {
@@ -70,6 +74,8 @@ test('the page of costs is what the operations cost', { timeout: 60_000 }, async
     const isAbove = cost.statements > budget.statements || cost.roundTrips > budget.roundTrips
     if (isAbove !== (why !== undefined))
       expect.soft(`${id}: ${JSON.stringify(cost)}`).toBe(isAbove ? 'has a reason' : 'needs no reason')
+    // Each round trip is one write: a second one would cost as much as a round trip.
+    expect.soft(cost.packets, `${id}: writes to the socket`).toBe(cost.roundTrips)
     lines.push(`| ${id} | ${cost.roundTrips} | ${cost.statements} | ${why ?? ''} |`)
   }
   // Are the costs meant? `npx vitest run test/costs -u` writes the page anew.

@@ -13,8 +13,6 @@ export function plainCases(desk: Desk): Readonly<Record<string, PlainCase>> {
   return { ...readings(desk), ...items(desk), ...structure(desk), ...containers(desk) }
 }
 
-const places = 'a place among the items of a bucket, and the tallies'
-
 const name = () => `n${randomUUID()}`
 
 function readings({ collectionId, item }: Desk) {
@@ -46,16 +44,14 @@ function readings({ collectionId, item }: Desk) {
 function items(desk: Desk) {
   const { collectionId, buckets, labels, item, act, field } = desk
   return {
-    createItem: { request: async () => ['POST /items', { container_id: collectionId, title: 'An item' }], why: places },
+    createItem: { request: async () => ['POST /items', { container_id: collectionId, title: 'An item' }] },
     updateItem: { request: async () => [`PATCH /items/${(await item()).id}`, { title: name() }] },
     moveItem: {
       request: async () => [`POST /items/${(await item()).id}:move`, { bucket_id: buckets[1] }],
-      why: places,
     },
-    completeItem: { request: async () => [`POST /items/${(await item()).id}:complete`], why: places },
+    completeItem: { request: async () => [`POST /items/${(await item()).id}:complete`] },
     reopenItem: {
       request: async () => [`POST /items/${(await act(await item(), 'complete')).id}:reopen`],
-      why: places,
     },
     addItemLabel: { request: async () => [`PUT /items/${(await item()).id}/labels/${labels[0]}`] },
     removeItemLabel: {

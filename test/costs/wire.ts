@@ -1,63 +1,58 @@
-/** Counts what a daemon sends to PostgreSQL, by what arrives at a proxy in front of it. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/**
+ * Counts what a daemon sends to PostgreSQL: statements and round trips by what arrives at a proxy in front of it, and
+ * packets by what leaves the daemon's sockets, because two writes may arrive as one.
+ */
+import { Socket } from 'node:net'
 import type { DatabaseAddress } from '../../src/core/kernel/database/address.ts'
+import { type PacketProxy, packetProxy } from '../kernel/database/packet-proxy.ts'
 
 export interface Cost {
   /** Statements, those of one text each for itself. */
   readonly statements: number
   /** How often something was sent after an answer had come. */
   readonly roundTrips: number
+  /** Writes to a socket. */
+  readonly packets: number
 }
 
-export interface Wire {
-  readonly address: DatabaseAddress
+export interface Wire extends Pick<PacketProxy, 'address' | 'close'> {
   /** What was sent since the last call. */
   taken(): Cost
-  close(): Promise<void>
 }
 
 export async function wireTo(target: DatabaseAddress): Promise<Wire> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-wire-'))
-  const sockets = new Set<Socket>()
   let cost = { statements: 0, roundTrips: 0 }
-  const server = createServer((near) => {
-    const far = connect(`${target.host}/.s.PGSQL.${target.port}`)
+  let packets = 0
+  const proxy = await packetProxy(target, () => {
     const read = messageReader()
     let isAnswered = true
-    near.on('data', (packet) => {
-      cost.statements += read(packet)
-      if (isAnswered) cost.roundTrips += 1
-      isAnswered = false
-      far.write(packet)
-    })
-    far.on('data', (answer) => {
-      isAnswered = true
-      near.write(answer)
-    })
-    for (const socket of [near, far]) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        near.destroy()
-        far.destroy()
-      })
+    return {
+      sent(packet) {
+        cost.statements += read(packet)
+        if (isAnswered) cost.roundTrips += 1
+        isAnswered = false
+      },
+      answered() {
+        isAnswered = true
+      },
     }
   })
-  await new Promise<void>((resolve) => server.listen(join(folder, '.s.PGSQL.5432'), resolve))
+  const isOurs = (socket: object) => 'host' in socket && socket.host === proxy.address.host
+  const uncounted = countWrites((socket) => {
+    if (isOurs(socket)) packets += 1
+  })
   return {
-    address: { ...target, host: folder, port: 5432 },
-    taken() {
-      const before = cost
-      cost = { statements: 0, roundTrips: 0 }
-      return before
-    },
+    address: proxy.address,
     async close() {
-      for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => server.close(resolve))
-      rmSync(folder, { recursive: true, force: true })
+      uncounted()
+      await proxy.close()
+    },
+    taken() {
+      const before = { ...cost, packets }
+      cost = { statements: 0, roundTrips: 0 }
+      packets = 0
+      proxy.sent() // forgets the packets
+      return before
     },
   }
 }
@@ -85,4 +80,18 @@ function messageReader(): (packet: Uint8Array) => number {
       waiting = waiting.subarray(length)
     }
   }
+}
+
+/** Tells of each write of each socket in this process, until the answered function is called. */
+function countWrites(wrote: (socket: object) => void): () => void {
+  const { _write, _writev } = Socket.prototype
+  Socket.prototype._write = function (...args) {
+    wrote(this)
+    return _write.apply(this, args)
+  }
+  Socket.prototype._writev = function (...args) {
+    wrote(this)
+    return _writev?.apply(this, args)
+  }
+  return () => Object.assign(Socket.prototype, { _write, _writev })
 }

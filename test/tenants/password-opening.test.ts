@@ -1,7 +1,6 @@
 /** Password opening, every row of its table, by both ways. Spec: Password opening; T-42. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sweepExpired } from '../../src/core/areas/auth/sign-in/jobs.ts'
-import { endPasswordOpening } from '../../src/core/areas/tenants/jobs.ts'
+import { endForgottenOpenings, endPasswordOpening } from '../../src/core/areas/tenants/jobs.ts'
 import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
 import { workspace } from '../kit/people.ts'
 import { ways as everyWay, type TwoWays, twoWays, type Way } from '../kit/two-ways.ts'
@@ -116,7 +115,7 @@ describe.each(everyWay)('password opening, by %s', (way: Way) => {
     ).toHaveLength(0)
   })
 
-  test('the job leaves an opening that is in force, also one that replaced the job’s own; the sweep takes what a lost job left', async () => {
+  test('the job leaves an opening that is in force, also one that replaced the job’s own; the hourly look ends what a lost job left', async () => {
     const id = await fresh()
     await open(id)
     await endPasswordOpening.run(ways.installation, { tenantId: id })
@@ -125,8 +124,38 @@ describe.each(everyWay)('password opening, by %s', (way: Way) => {
       await ways.sql`select 1 from pgboss.job where name = 'end_password_opening' and data ->> 'tenantId' = ${id} and start_after > now() + interval '23 hours'`,
     ).toHaveLength(1)
     await ways.sql`update password_opening set opened_at = now() - interval '2 days', until = now() - interval '25 hours' where tenant_id = ${id}`
-    await sweepExpired.run(ways.installation, undefined)
+    await endForgottenOpenings.run(ways.installation, undefined)
     expect(await ways.sql`select 1 from password_opening where tenant_id = ${id}`).toHaveLength(0)
+  })
+
+  test('an opening that cannot be ended does not keep the others from their end', async () => {
+    const ids = [await fresh(), await fresh()].toSorted()
+    for (const id of ids) await open(id)
+    await ways.sql`update password_opening set opened_at = now() - interval '2 days', until = now() - interval '25 hours' where tenant_id in ${ways.sql(ids)}`
+    await ways.sql.unsafe(`
+      create function keep() returns trigger language plpgsql as $$ begin
+        if old.tenant_id = '${ids[0]}' then raise exception 'it stays'; end if;
+        return old;
+      end $$;
+      create trigger keep before delete on password_opening for each row execute function keep()`)
+    try {
+      await expect(endForgottenOpenings.run(ways.installation, undefined)).rejects.toThrow('it stays')
+      expect(await ways.sql`select tenant_id from password_opening where tenant_id in ${ways.sql(ids)}`).toEqual([
+        { tenant_id: ids[0] },
+      ])
+      await open(ids[1]!)
+      await ways.sql`update password_opening set opened_at = now() - interval '2 days', until = now() - interval '25 hours' where tenant_id = ${ids[1]!}`
+      await ways.sql.unsafe(`
+        create or replace function keep() returns trigger language plpgsql as $$ begin raise exception 'all stay'; end $$`)
+      await expect(endForgottenOpenings.run(ways.installation, undefined)).rejects.toThrow(
+        expect.objectContaining({
+          message: '2 of 2 workspaces failed',
+          cause: expect.objectContaining({ message: 'all stay' }),
+        }),
+      )
+    } finally {
+      await ways.sql.unsafe('drop trigger keep on password_opening; drop function keep()')
+    }
   })
 
   test('a suspended workspace and a leaving one are refused, each with its code; closing is not', async () => {

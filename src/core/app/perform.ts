@@ -81,7 +81,7 @@ export async function perform(
   const { prepare, ask, rule, isSnapshot = false } = handlerOf(operation)
   const options = { ...transactionFor(operation, actor, ifMatch), isSnapshot, ...(entry ? { entry } : {}) }
   const prepared = await prepare?.(installation, actor, received, (work) =>
-    installation.transaction(actor, options, (ctx) => work(ctx).catch(asProblem)),
+    installation.transaction(actor, options, work).catch(asProblem),
   )
   const transaction = installation.transaction(actor, options, (ctx) => {
     const asked = ask?.(ctx)

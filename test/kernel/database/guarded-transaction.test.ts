@@ -210,6 +210,33 @@ describe('collisions', () => {
     expect(await cluster.superuser`select body from note`).toEqual([{ body: '40' }])
   })
 
+  test.each([true, false])(
+    'of two that got the same place in an order, one runs again; awaited: %s',
+    async (isAwaited) => {
+      await cluster.superuser`create unique index note_in_order on note (data)`
+      await cluster.superuser`insert into note (id, data) values (1, '"a"')`
+      let runs = 0
+      await pool.transaction('', async (tx) => {
+        runs += 1
+        const sent = tx`insert into note (id, data) values (2, ${tx.json(runs === 1 ? 'a' : 'b')})`
+        if (isAwaited) await sent
+      })
+      expect(runs).toBe(2)
+      expect(await cluster.superuser`select data from note order by id`).toEqual([{ data: 'a' }, { data: 'b' }])
+      await cluster.superuser`drop index note_in_order`
+    },
+  )
+
+  test('another value that is taken is no collision', async () => {
+    let runs = 0
+    const work = async (tx: Tx) => {
+      runs += 1
+      await tx`insert into note (id, body) values (1, 'x'), (2, 'x')`
+    }
+    await expect(pool.transaction('', work)).rejects.toMatchObject({ code: '23505' })
+    expect(runs).toBe(1)
+  })
+
   test('after three more attempts it is unavailable', async () => {
     let runs = 0
     const work = (tx: Tx) => {

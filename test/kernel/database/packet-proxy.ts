@@ -16,7 +16,16 @@ export interface PacketProxy {
   close(): Promise<void>
 }
 
-export async function packetProxy(target: DatabaseAddress): Promise<PacketProxy> {
+/** What is told of one connection, as it passes. */
+export interface Listener {
+  sent(packet: Buffer): void
+  answered(): void
+}
+
+const deaf: Listener = { sent() {}, answered() {} }
+
+/** `listen` is called for each new connection. */
+export async function packetProxy(target: DatabaseAddress, listen: () => Listener = () => deaf): Promise<PacketProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-proxy-'))
   const sockets = new Set<Socket>()
   let packets: string[] = []
@@ -27,13 +36,19 @@ export async function packetProxy(target: DatabaseAddress): Promise<PacketProxy>
     if (refuses) return void near.destroy()
     const far = connect(`${target.host}/.s.PGSQL.${target.port}`)
     let cutting = false
+    const listener = listen()
     near.on('data', (packet) => {
       packets.push(packet.toString('latin1'))
+      listener.sent(packet)
       cutting ||= cut !== undefined && packet.includes(cut)
       far.write(packet)
     })
     // The answer has come, so the server has done it; we never hear of it.
-    far.on('data', (answer) => (cutting ? near.destroy() : near.write(answer)))
+    far.on('data', (answer) => {
+      listener.answered()
+      if (cutting) near.destroy()
+      else near.write(answer)
+    })
     for (const socket of [near, far]) {
       sockets.add(socket)
       socket.on('error', () => {})

@@ -34,6 +34,15 @@ test('pieces that the driver could not hold back leave with the rest, which it s
   expect(writes).toEqual([[long('a'), long('b'), 'the rest']])
 })
 
+test('more than 4 KiB leave in parts, while the rest is being written', async () => {
+  const { written, writes } = stream()
+  for (const letter of 'abcdef') written.write(Buffer.from(long(letter)))
+  expect(writes).toEqual([[...'abcde'].map(long)])
+  written.write(Buffer.from('the rest'))
+  await turn()
+  expect(writes).toEqual([[...'abcde'].map(long), [long('f'), 'the rest']])
+})
+
 test('they leave a turn later if there is no rest', async () => {
   const { written, writes } = stream()
   written.write(Buffer.from(long('a')))

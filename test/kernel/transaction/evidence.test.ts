@@ -1,6 +1,10 @@
 /** Evidence is sent and not awaited: the commit fails if it fails, and what it would have proved is not there. Decision 0176. */
 import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { purgeTenant } from '../../../src/core/areas/tenants/jobs.ts'
+import { TransactionOver } from '../../../src/core/kernel/database/transaction.ts'
 import type { Ctx } from '../../../src/core/kernel/transaction/context.ts'
 import { recoveryActor } from '../../../src/core/kernel/values/actor.ts'
 import { openDesk } from '../../items/desk.ts'
@@ -22,11 +26,24 @@ const write = (work: (ctx: Ctx) => Promise<unknown>) =>
     return work(ctx)
   })
 const entries = async () => (await own.oracle`select 1 from audit_entry where action = 'a.first'`).length
+const readLedgerText = () => {
+  const { file } = own.installation.ledger
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+}
 const broken = { subject: { kind: 'item', id: 'no uuid' } }
 
 test('an entry that cannot be written undoes the change, also if the rule has returned', async () => {
   await expect(write((ctx) => ctx.audit('a.second', broken))).rejects.toMatchObject({ code: '22P02' })
   expect(await entries()).toBe(0)
+})
+
+test('a job that is asked for after the commit was sent is refused, and not lost in silence', async () => {
+  let late: Promise<void> | undefined
+  await own.installation.transaction(recoveryActor(), { tenantId }, async (ctx) => {
+    late = setTimeout(20).then(() => ctx.enqueue(purgeTenant, { tenantId }))
+    late.catch(() => {})
+  })
+  await expect(late).rejects.toThrow(TransactionOver)
 })
 
 test('`settled` tells of it before the commit', async () => {
@@ -39,6 +56,16 @@ test('`settled` tells of it before the commit', async () => {
   await expect(failed).rejects.toMatchObject({ code: '22P02' })
   expect(order).toEqual(['sent', '22P02'])
   expect(await entries()).toBe(0)
+})
+
+test('an act whose evidence cannot be written leaves no line in the ledger', async () => {
+  const before = readLedgerText()
+  const failed = write(async (ctx) => {
+    ctx.recordObligation({ act: 'operator.removed', tenant_id: tenantId, account_id: randomUUID() })
+    await ctx.audit('a.second', broken)
+  })
+  await expect(failed).rejects.toMatchObject({ code: '22P02' })
+  expect(readLedgerText()).toBe(before)
 })
 
 test('what can be written is, with the change', async () => {

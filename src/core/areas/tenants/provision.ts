@@ -70,6 +70,12 @@ export async function provisionTenant(
     expiresAt: new Date(Date.now() + ctx.config.invitationDays * 86_400_000),
   }
 
+  // First and awaited (see `enqueue`), so that its statement leaves in the packet of the others.
+  await ctx.enqueue(
+    endInvitation,
+    { tenantId: tenant.id, invitationId: invitation.id },
+    { startAfter: invitation.expiresAt },
+  )
   // All in one packet; a refusal rolls back the whole transaction.
   const [, , board, provisioned] = await Promise.all([
     refuseBlockedSlug(ctx, tenant.slug),
@@ -77,12 +83,6 @@ export async function provisionTenant(
     createWorkspace(ctx, tenant, owner, invitation),
     readTenant(ctx.tx, tenant.slug),
   ])
-  // After the others: the queue sends its statement later, and must not send it after one of the others was refused.
-  await ctx.enqueue(
-    endInvitation,
-    { tenantId: tenant.id, invitationId: invitation.id },
-    { startAfter: invitation.expiresAt },
-  )
 
   return {
     tenant: provisioned,

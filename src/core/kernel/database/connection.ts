@@ -278,10 +278,13 @@ function once<T>(make: () => T): () => T {
 
 function dial(socket: Socket, { host, port }: DatabaseAddress): Socket {
   const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port, noDelay: true }
-  sendWholePackets(socket)
   socket.on('error', () => {}) // the driver removes its listeners before the last error may come
   // Connects in the next turn: an immediate failure would come before the driver listens.
-  setImmediate(() => socket.destroyed || socket.connect(target))
+  setImmediate(() => {
+    if (socket.destroyed) return
+    socket.connect(target)
+    sendWholePackets(socket) // not earlier: `connect` sets `write` back
+  })
   // `host` is the name the driver checks a certificate against.
   return Object.assign(socket, { host })
 }

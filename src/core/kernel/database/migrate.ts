@@ -62,24 +62,28 @@ export async function migrate(
 export const migrationStatus = (address: DatabaseAddress): Promise<MigrationStatus> => withClient(address, statusOf)
 
 /** Throws SchemaError unless the database is exactly what this release needs. */
-export async function checkMigrated(address: DatabaseAddress, queues: readonly string[]): Promise<void> {
-  const { pending, unknown } = await migrationStatus(address)
-  if (unknown.length > 0) throw newerDatabase(unknown)
-  if (pending.length > 0)
-    throw new SchemaError(
-      `The database lacks ${pending.length} migration(s), the first is ${pending[0]}. Run: svc db migrate`,
-    )
-  const [queue] = await missingQueues(address, queues)
-  if (queue) throw new SchemaError(`The database lacks the queue of the job ${queue}. Run: svc db migrate`)
-}
+export const checkMigrated = (address: DatabaseAddress, queues: readonly string[]): Promise<void> =>
+  withClient(address, async (client) => {
+    const { pending, unknown } = await statusOf(client)
+    if (unknown.length > 0) throw newerDatabase(unknown)
+    if (pending.length > 0)
+      throw new SchemaError(
+        `The database lacks ${pending.length} migration(s), the first is ${pending[0]}. Run: svc db migrate`,
+      )
+    const [queue] = await queuesLacked(client, queues)
+    if (queue) throw new SchemaError(`The database lacks the queue of the job ${queue}. Run: svc db migrate`)
+  })
 
 /** The queues of this release that the database lacks: a release may bring one without a migration of its own. */
 export const missingQueues = (address: DatabaseAddress, queues: readonly string[]): Promise<readonly string[]> =>
-  withClient(address, async (client) => {
-    await client.query('set role svc_queue')
-    const { rows } = await client.query<{ name: string }>(`select name from ${queueSchema}.queue`)
-    return queues.filter((name) => !rows.some((row) => row.name === name))
-  })
+  withClient(address, (client) => queuesLacked(client, queues))
+
+/** Leaves the client in the queue's role. */
+async function queuesLacked(client: Client, queues: readonly string[]): Promise<readonly string[]> {
+  await client.query('set role svc_queue')
+  const { rows } = await client.query<{ name: string }>(`select name from ${queueSchema}.queue`)
+  return queues.filter((name) => !rows.some((row) => row.name === name))
+}
 
 const newerDatabase = (unknown: readonly string[]) =>
   new SchemaError(

@@ -37,6 +37,10 @@ export class Session {
     this.readOnly = readOnly
   }
 
+  assertOpen(): void {
+    if (this.over) throw new TransactionOver('the transaction is over')
+  }
+
   send(build: () => Statement): Promise<Result> {
     if (this.over) return ignoreRejection(Promise.reject(new TransactionOver('the transaction is over')))
     try {

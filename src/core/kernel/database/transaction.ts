@@ -23,7 +23,7 @@
  * sends that statement before it awaits anything else.
  */
 import { type Connection, ignoreRejection, type Result, type TakeRow } from './connection.ts'
-import { refuse, Session, TransactionOver } from './session.ts'
+import { refuse, Session } from './session.ts'
 import { heartbeatsOf } from './silence.ts'
 import {
   jsonPart,
@@ -81,6 +81,8 @@ export interface Tx {
   withhold(verdict: Promise<void>): void
   /** Waits for the answers of all statements so far. Throws the failure of one that was not awaited. */
   settled(): Promise<void>
+  /** Throws TransactionOver if nothing can be sent any more: for what sends several statements and awaits none. */
+  assertOpen(): void
   /** Changes role and workspace until the end of the transaction; the same text as a transaction's opening. */
   switch(opening: string): Promise<unknown>
   /**
@@ -186,6 +188,7 @@ function handle(session: Session): Tx {
       session.verdict = earlier === undefined ? verdict : ignoreRejection(earlier.then(() => verdict))
     },
     settled: () => session.settle(),
+    assertOpen: () => session.assertOpen(),
     switch: (opening: string) => send(() => switchStatement(opening)),
     patience: (seconds: number) => patience(session, seconds),
   })
@@ -205,7 +208,7 @@ function patience(session: Session, seconds: number): Promise<Result> {
 
 async function copied(session: Session, text: string, take: TakeRow): Promise<void> {
   if (!/^copy \(select [^;]+\) to stdout$/.test(text)) refuse('copyOut() takes one copy (select …) to stdout')
-  if (session.over) throw new TransactionOver('the transaction is over')
+  session.assertOpen()
   await session.verdict
   try {
     await session.connection.copyOut(text, take)

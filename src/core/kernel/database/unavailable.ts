@@ -45,9 +45,13 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** Two transactions collided, and one must run again: serialization failure or deadlock. */
+/**
+ * Two transactions collided, and one must run again: a serialization failure, a deadlock, or the same place in an order
+ * (an index `<table>_in_order`), which is chosen anew.
+ */
 export function isCollision(error: unknown): boolean {
   const code = codeOf(error)
+  if (code === '23505') return String((error as { constraint_name?: string }).constraint_name).endsWith('_in_order')
   return code === '40001' || code === '40P01'
 }
 

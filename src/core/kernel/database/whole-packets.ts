@@ -1,5 +1,5 @@
 /**
- * Sends in one write what one turn of the event loop gives to the driver.
+ * Sends in few writes what one turn of the event loop gives to the driver.
  *
  * The driver writes as soon as 1,024 bytes are waiting, and the rest at the end of the turn. A
  * change sends some kilobytes, and a write to a socket costs more than all of our code for it
@@ -7,11 +7,17 @@
  *
  *    a long piece     the rest follows at the end of this turn: opened then, or a turn later if none came
  *    a short piece    it is the rest: opened when the code that sent it has run
+ *
+ * When more than 4 KiB wait and another long piece comes, what waits leaves first: PostgreSQL begins with it while we
+ * write the rest.
  */
 import type { Socket } from 'node:net'
 
 /** From this length on, the driver did not wait for the end of the turn. */
 const longBytes = 1_024
+
+/** More than this does not wait for the next long piece. A change of one row is shorter. */
+const partBytes = 4_096
 
 /** Over TLS the driver writes to another stream, and this changes nothing. */
 export function sendWholePackets(socket: Socket): void {
@@ -24,6 +30,7 @@ export function sendWholePackets(socket: Socket): void {
   }
   socket.write = (...args: unknown[]) => {
     const [piece] = args as [Uint8Array]
+    if (piece.length >= longBytes && socket.writableLength > partBytes) open()
     if (!isCorked) {
       isCorked = true
       socket.cork()

@@ -1,7 +1,7 @@
 /**
  * The queue: pg-boss, fed through our own transactions.
  *
- * The transaction that needs a job queues it (`send` takes that transaction). A worker
+ * pg-boss says how a job is queued (`queuing`); the transaction that needs the job sends that statement. A worker
  * fetches the job through pg-boss's own connections, which have the role svc_queue and can
  * read only the queue. Not guaranteed: that a job runs only once.
  *
@@ -11,7 +11,6 @@ import type { PgBoss } from 'pg-boss'
 import { type DatabaseAddress, pgOptions } from '../database/address.ts'
 import { keepAlive } from '../database/client.ts'
 import { queueSchema } from '../database/queue-schema.ts'
-import type { Tx } from '../database/transaction.ts'
 import type { Job } from './job.ts'
 
 export interface EnqueueOptions {
@@ -22,8 +21,14 @@ export interface EnqueueOptions {
   readonly singletonSeconds?: number
 }
 
+export interface QueueStatement {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
 export interface Queue {
-  send<P>(tx: Tx, job: Job<P>, payload: P, options?: EnqueueOptions): Promise<void>
+  /** The statement that queues this job; it must be run as svc_queue. */
+  queuing<P>(job: Job<P>, payload: P, options?: EnqueueOptions): Promise<QueueStatement>
   /** The started pg-boss, with its maintenance when `works`. */
   boss(): Promise<PgBoss>
   close(): Promise<void>
@@ -60,14 +65,18 @@ export function openQueue(address: DatabaseAddress, works: boolean, onError: (er
 
   return {
     boss,
-    async send(tx, job, payload, options = {}) {
+    async queuing(job, payload, options = {}) {
+      const statements: QueueStatement[] = []
       await (await boss()).send(job.name, job.payload.parse(payload) as object, {
         ...options,
         retryLimit: job.retryLimit,
         ...backoffOf(job),
         ...(job.longestSeconds === undefined ? {} : { expireInSeconds: job.longestSeconds }),
-        db: transactionDatabase(tx),
+        db: notedIn(statements),
       })
+      const [statement] = statements
+      if (!statement || statements.length > 1) throw new Error('pg-boss queues a job with one statement')
+      return statement
     },
     async close() {
       const running = await started?.catch(() => undefined)
@@ -98,9 +107,10 @@ const limitsOf = (works: boolean) => ({
   query_timeout: works ? 60_000 : 5_000,
 })
 
-/** pg-boss's view of our transaction. */
-const transactionDatabase = (tx: Tx) => ({
-  async executeSql(text: string, values?: unknown[]) {
-    return { rows: [...(await tx.text(text, values))] }
+/** A database for pg-boss that notes the statement and says that it wrote a row. */
+const notedIn = (statements: QueueStatement[]) => ({
+  async executeSql(text: string, values: unknown[] = []) {
+    statements.push({ text, values })
+    return { rows: [{ id: null }] }
   },
 })

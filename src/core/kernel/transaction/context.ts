@@ -25,6 +25,7 @@ import { asInstallation, asTenant } from '../database/roles.ts'
 import type { Tx } from '../database/transaction.ts'
 import { type DataOf, type EventName, eventRow, type NewEvent } from '../outbox/event-row.ts'
 import { writeEvents } from '../outbox/fan-out.ts'
+import { insertEntry, kindOf, type TrailEntry } from '../outbox/trail-entry.ts'
 import type { Job } from '../queue/job.ts'
 import type { EnqueueOptions, Queue } from '../queue/queue.ts'
 import type { Keyring } from '../sealing/keyring.ts'
@@ -61,6 +62,8 @@ export interface Ctx {
   asInstallationOnce<T>(send: () => Promise<T>): Promise<T>
   /** Runs work as the installation, inside the same transaction: for what a workspace may ask of it, never for content. */
   asInstallation<T>(work: () => Promise<T>): Promise<T>
+  /** When the transaction began, which is `now()` in all its statements. */
+  now(): Promise<string>
   /** Writes the installation's record, and answers the entry's id. */
   journal(
     action: JournalAction,
@@ -83,7 +86,10 @@ export interface Ctx {
    * and the error is thrown on. Not for concurrent branches.
    */
   savepoint<T>(work: () => Promise<T>): Promise<T>
-  /** Queues a job; nothing is queued unless the transaction commits. */
+  /**
+   * Queues a job; nothing is queued unless the transaction commits. Await it, and not beside other branches: the
+   * statement is sent when this resolves, and its answer is not waited for. Throws TransactionOver.
+   */
   enqueue<P>(job: Job<P>, payload: P, options?: EnqueueOptions): Promise<void>
   /** Compares If-Match with the version of the row just locked. Refuses precondition.failed. */
   unchanged(version: number): void
@@ -152,6 +158,12 @@ class TransactionContext implements Ctx {
     return this.sendingAs(undefined, send)
   }
 
+  async now(): Promise<string> {
+    const [row] = await this.tx<{ now: string }[]>`select now()`
+    if (!row) throw new Error('a select without a table answers one row')
+    return row.now
+  }
+
   async journal(
     action: JournalAction,
     tenant: { readonly id: string; readonly slug: string } | null,
@@ -168,17 +180,13 @@ class TransactionContext implements Ctx {
   }
 
   async audit(action: string, evidence?: Evidence): Promise<string> {
-    return this.sendEntry(action, evidence)
+    const entry = this.entryOf(action, evidence)
+    void this.tx`${insertEntry(this.tx, entry)}`
+    return entry.id
   }
 
-  private sendEntry(action: string, { subject, params = {} }: Evidence = {}): string {
-    const { tx, actor } = this
-    const id = newId()
-    void tx`
-      insert into audit_entry (tenant_id, id, action, actor_kind, actor_account_id, via, subject_kind, subject_id, params)
-      values (${this.workspaceNow()}, ${id}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${viaOf(actor)},
-              ${subject?.kind ?? null}, ${subject?.id ?? null}, ${tx.json(params)})`
-    return id
+  private entryOf(action: string, { subject, params = {} }: Evidence = {}): TrailEntry {
+    return { tenantId: this.workspaceNow(), id: newId(), action, actor: this.actor, subject, params }
   }
 
   async record<Name extends EventName>(
@@ -188,21 +196,22 @@ class TransactionContext implements Ctx {
   ): Promise<string> {
     const declared: EventDeclaration = catalog[name]
     const subject = trailSubjectOf(declared, data as EventData)
-    const entryId = this.sendEntry(trailActionOf(name, declared), { subject, params })
-    this.sendEvents([{ name, data } as NewEvent]) // DataOf<Name> fits each of the names
-    return entryId
+    const entry = this.entryOf(trailActionOf(name, declared), { subject, params })
+    this.sendEvents([{ name, data } as NewEvent], entry) // DataOf<Name> fits each of the names
+    return entry.id
   }
 
   async emit(...events: readonly NewEvent[]): Promise<void> {
     this.sendEvents(events)
   }
 
-  private sendEvents(events: readonly NewEvent[]): void {
+  private sendEvents(events: readonly NewEvent[], entry?: TrailEntry): void {
     if (events.length === 0) return
     const { tx, actor, config } = this
     const at = new Date()
-    const rows = events.map((event) => eventRow(config.eventNamespace, this.workspaceNow(), actor, at, event))
-    void writeEvents(tx, rows, config.webhookRetrySeconds[0] ?? 0)
+    const tenantId = this.workspaceNow()
+    const rows = events.map((event) => eventRow(config.eventNamespace, tenantId, actor, at, event))
+    void writeEvents(tx, rows, config.webhookRetrySeconds[0] ?? 0, entry)
   }
 
   recordObligation(...obligations: readonly Obligation[]): void {
@@ -221,8 +230,10 @@ class TransactionContext implements Ctx {
   }
 
   async enqueue<P>(job: Job<P>, payload: P, options?: EnqueueOptions): Promise<void> {
-    const entered = this.tx.switch('set local role svc_queue')
-    await Promise.all([entered, this.parts.queue.send(this.tx, job, payload, options)])
+    const { text, values } = await this.parts.queue.queuing(job, payload, options)
+    this.tx.assertOpen()
+    void this.tx.switch('set local role svc_queue')
+    void this.tx.text(text, values)
     void this.take()
   }
 
@@ -277,6 +288,3 @@ class TransactionContext implements Ctx {
     return this.tenantId
   }
 }
-
-/** Evidence knows four kinds; a caller without a sign-in acts through the system. */
-const kindOf = (actor: Actor) => (actor.kind === 'ANYONE' ? 'SYSTEM' : actor.kind)

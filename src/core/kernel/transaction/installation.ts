@@ -223,6 +223,7 @@ async function transact<T>(
     const ctx = contextIn(tx, obligations)
     const result = await admitted(tx, { workspace, gateAccess, enter }, () => work(ctx))
     if (obligations.length > 0) {
+      await tx.settled() // a statement that the rule did not await may have failed, and then there is no act to record
       await writeAhead.append(obligations)
       await installation.copies.ahead(ctx)
     }

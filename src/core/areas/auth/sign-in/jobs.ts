@@ -23,8 +23,8 @@ export const endInvitation = defineJob({
 const batch = 1000
 
 /**
- * Removes what has expired: spent and expired credentials and proofs, old failures, idempotency records, blocked slugs,
- * password openings. Where another daemon is at it, nothing is left to do.
+ * Removes what has expired: spent and expired credentials and proofs, old failures, idempotency records, blocked slugs.
+ * Where another daemon is at it, nothing is left to do.
  */
 export const sweepExpired = defineJob({
   name: 'sweep_expired',
@@ -65,7 +65,6 @@ export const sweepExpired = defineJob({
             delete from sealed_value s where s.kind = 'mfa.totp'
             and not exists (select from second_factor f where f.tenant_id = s.tenant_id and f.id = s.owner_id)`,
           tx`delete from blocked_slug where until < now()`,
-          tx`delete from password_opening where until < now() - interval '1 day'`,
         ])
         return Math.max(...counts.slice(0, 9).map(({ count }) => count))
       })
