@@ -96,8 +96,8 @@ describe.each(['api', 'database'] as const)('by the %s', (way) => {
   test('what is refused says why, in one line', async () => {
     const before = await stored()
     for (const [args, said, exit] of [
-      [described('https://169.254.169.254/v1'), 'The daemon must not call that host.', 2],
-      [described('http://10.0.0.5:11434'), 'The daemon must not call that host.', 2],
+      [described('https://169.254.169.254/v1'), 'The daemon may not call this host.', 2],
+      [described('http://10.0.0.5:11434'), 'The daemon may not call this host.', 2],
       [described(`${model.url}/v1`, 'third-country'), 'has not confirmed transfers to third countries', 5],
     ] as const) {
       const { code, stdout, stderr } = await run(['ai-providers', 'add', name, ...args, '--no-api-key'])

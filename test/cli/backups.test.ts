@@ -78,7 +78,7 @@ describe.each(everyWay)('by %s', (way: Way) => {
           'a',
           '--secret-stdin',
         ],
-        'must not call that host',
+        'may not call this host',
       ],
     ] as const) {
       const refused = await run(['backup-targets', 'add', 'wrong', ...args, ...proof()], 'a-secret-that-nobody-sees\n')

@@ -60,7 +60,7 @@ describe.each(['api', 'database'] as const)('by the %s', (way) => {
     const words = await provision()
     expect(words).toMatchObject({ code: 5, stdout: '' })
     expect(words.stderr.trim().split('\n').at(-1)).toBe(
-      'That slug is taken, or was until recently. Choose another slug.',
+      'The slug is in use, or was until recently. Choose another slug.',
     )
     const json = await provision('--json')
     expect(json).toMatchObject({ code: 5, stdout: '' })

@@ -93,7 +93,7 @@ describe('login', () => {
       ['login', '--api-url', daemon.address, '--workspace', 'home', '--email', owner.email, '--password-stdin'],
       { input: 'wrong' },
     )
-    expect(answer).toEqual({ code: 4, stdout: '', stderr: 'Workspace, address or password is not right.\n' })
+    expect(answer).toEqual({ code: 4, stdout: '', stderr: 'The workspace, the address or the password is wrong.\n' })
     expect(existsSync(profileFile())).toBe(false)
   })
 
@@ -117,7 +117,7 @@ describe('login', () => {
     const wrong = await home.svc(['login', '--api-url', daemon.address, '--profile', 'other', '--token-stdin'], {
       input: 'svcp_nothing',
     })
-    expect(wrong).toMatchObject({ code: 4, stderr: expect.stringContaining('No valid token.') })
+    expect(wrong).toMatchObject({ code: 4, stderr: expect.stringContaining('The request has no valid token.') })
     expect(existsSync(profileFile('other'))).toBe(false)
   })
 

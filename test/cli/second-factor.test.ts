@@ -79,7 +79,7 @@ describe('from scripts', () => {
     const few = await login('--admin', '--code-file', once)
     expect([few.code, few.stderr]).toEqual([4, expect.stringContaining('has too few codes')])
     const used = await login('--no-admin', '--code-file', once)
-    expect([used.code, used.stderr]).toEqual([4, expect.stringContaining('each serves once')])
+    expect([used.code, used.stderr]).toEqual([4, expect.stringContaining('each code works once')])
     expect(`${few.stderr}${used.stderr}`).not.toContain(code)
     const open = home.secretFile('open', `${codes[1]}\n`)
     const { chmodSync } = await import('node:fs')

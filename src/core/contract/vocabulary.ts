@@ -79,8 +79,12 @@ export const uri = (max: number) =>
 /** A URI of the web. */
 export const webUri = (max: number) => withFormat('uri', /^[Hh][Tt][Tt][Pp][Ss]?:\/\//, uri(max))
 
-/** RFC 3339; answered in UTC with milliseconds and `Z`. */
-export const moment = z.iso.datetime({ offset: true })
+/** RFC 3339, from year 1 to 9999 in UTC; answered in UTC with milliseconds and `Z`. */
+export const moment = z.iso.datetime({ offset: true }).check((context) => {
+  const year = new Date(context.value).getUTCFullYear() // NaN: the format is already refused
+  if (year < 1 || year > 9999)
+    context.issues.push({ ...broken('value.format', { format: 'date-time' }), input: context.value })
+})
 
 /** An integer of 64 bits, never negative; a bigint above 2^53, written unquoted either way. */
 export const int64 = z

@@ -7,7 +7,7 @@ export const aiProblems = {
   },
   'ai.no_model': {
     status: 409,
-    says: 'The workspace has switched on no AI model that is offered and allowed now.',
+    says: 'The workspace has not switched on an AI model that is currently offered and allowed.',
     remedy: 'An administrator of the workspace can choose one of `GET /ai/models`.',
   },
   'ai.model_failed': {

@@ -1,6 +1,10 @@
 /** Refusals of signing in, of tokens and of second factors; part of the one table (problem.ts). */
 export const authProblems = {
-  'auth.unauthenticated': { status: 401, says: 'No valid token.', remedy: 'Run `svc login`, or set SVC_TOKEN.' },
+  'auth.unauthenticated': {
+    status: 401,
+    says: 'The request has no valid token.',
+    remedy: 'Run `svc login`, or set SVC_TOKEN.',
+  },
   'auth.scope_required': {
     status: 403,
     params: ['scope'],
@@ -9,31 +13,31 @@ export const authProblems = {
       '`svc login --admin` creates a token with admin:tenants; `svc tokens create --name NAME --scope {scope}` creates one with any scope.',
   },
   'auth.role_required': { status: 403, params: ['role'], says: 'This needs the role {role} or higher.' },
-  'auth.step_up_required': { status: 401, says: 'This needs a fresh step-up.', remedy: 'Confirm your password again.' },
+  'auth.step_up_required': { status: 401, says: 'This needs a new step-up.', remedy: 'Confirm your password again.' },
   'auth.step_up_locked': {
     status: 429,
-    says: 'Too many failed step-ups; they are locked for this account.',
+    says: 'Too many failed step-ups; step-ups of this account are locked.',
     remedy: 'Wait as long as Retry-After says.',
   },
-  'auth.sign_in_failed': { status: 401, says: 'Workspace, address or password is not right.' },
+  'auth.sign_in_failed': { status: 401, says: 'The workspace, the address or the password is wrong.' },
   'auth.second_factor_required': {
     status: 401,
-    says: 'This account has a second factor: a code of its authenticator app, or a recovery code, is needed too.',
+    says: 'This account has a second factor, so a code of its authenticator app or a recovery code is also needed.',
     remedy: 'Give the code with --code-file, or run the command on a terminal.',
   },
   'auth.second_factor_failed': {
     status: 401,
-    says: 'That code is not right, is too old, or has been used: each serves once.',
+    says: 'The code is wrong, too old, or already used: each code works once.',
     remedy: "Wait for the app's next code; check the clock of its device.",
   },
   'auth.second_factor_locked': {
     status: 429,
-    says: 'Too many wrong codes; they are locked for this account.',
+    says: 'Too many wrong codes; codes of this account are locked.',
     remedy: 'Wait as long as Retry-After says.',
   },
   'auth.second_factor_demanded': {
     status: 403,
-    says: 'The installation demands a second factor of this account.',
+    says: 'The installation requires a second factor for this account.',
     remedy: '`svc mfa enroll` sets one up.',
   },
   'auth.second_factor_enrolled': {
@@ -48,29 +52,32 @@ export const authProblems = {
   },
   'auth.second_factor_not_begun': {
     status: 409,
-    says: 'There is nothing to confirm, or it was begun more than 15 minutes ago.',
+    says: 'No enrolment has begun, or it began more than 15 minutes ago.',
     remedy: 'Start again: `svc mfa enroll`.',
   },
-  'auth.second_factor_person': { status: 409, says: 'A service account has no second factor; its token is all.' },
+  'auth.second_factor_person': {
+    status: 409,
+    says: 'A service account cannot have a second factor; it needs only its token.',
+  },
   'auth.sign_in_locked': {
     status: 429,
-    says: 'Too many failed sign-ins for this address; they are locked for it.',
+    says: 'Too many failed sign-ins; signing in with this address is locked.',
     remedy: 'Wait as long as Retry-After says, or request a mail with a link to set a new password.',
   },
   'auth.password_disabled': {
     status: 403,
-    says: 'This workspace does not let anybody sign in with a password.',
+    says: 'Nobody can sign in to this workspace with a password.',
     remedy:
       'Sign in through the identity provider. An operator can allow passwords for some hours: `svc tenants open-password SLUG`.',
   },
   'auth.password_expired': {
     status: 403,
-    says: 'The password is too old to sign in with.',
+    says: 'The password has expired.',
     remedy: 'Set a new password while you sign in (POST /auth/sessions:set-password), or by mail.',
   },
   'auth.password_reset_disabled': {
     status: 403,
-    says: 'Passwords are not reset by mail here.',
+    says: 'This installation does not reset passwords by mail.',
     remedy: 'Ask an administrator of the workspace.',
   },
   'auth.reset_invalid': {
@@ -81,13 +88,13 @@ export const authProblems = {
   'auth.blocklist_unusable': {
     status: 503,
     params: ['reason'],
-    says: "The operator's list of refused passwords cannot be read ({reason}), so no new password is taken.",
+    says: "The operator's list of refused passwords cannot be read ({reason}), so every new password is refused.",
     remedy: 'An operator must repair the file or configure another one: docs/settings.md.',
   },
   'legal.terms_changed': {
     status: 409,
     params: ['terms_version'],
-    says: 'The terms in force are of the version {terms_version}.',
+    says: 'The terms in force have the version {terms_version}.',
     remedy: 'Show these terms to the person, and send this version.',
   },
   'auth.invitation_invalid': {

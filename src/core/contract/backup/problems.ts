@@ -8,13 +8,13 @@ export const backupProblems = {
   },
   'archive.path_refused': {
     status: 422,
-    says: 'That is not the path of an archive at this target.',
+    says: 'The path is not that of an archive at this target.',
     remedy: 'Use a path from `svc backup-targets backups ID`.',
   },
   'archive.invalid': {
     status: 422,
     params: ['reason'],
-    says: "The archive is not whole, not this workspace's, or not of a format that this release reads ({reason}).",
+    says: 'The archive is damaged, belongs to another workspace, or has a format that this release cannot read ({reason}).',
     remedy: 'Nothing was changed. Use another archive.',
   },
 } as const

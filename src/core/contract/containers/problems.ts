@@ -2,17 +2,17 @@
 export const containerProblems = {
   'container.archived': {
     status: 409,
-    says: 'The container, or the hub that holds it, is archived: it is read only.',
+    says: 'The container or its hub is archived, so it is read-only.',
     remedy: 'First unarchive it.',
   },
   'container.parent_deleted': {
     status: 409,
-    says: 'The hub that held the collection is deleted.',
+    says: 'The hub of the collection is deleted.',
     remedy: 'First restore the hub.',
   },
   'membership.last_owner': {
     status: 409,
-    says: 'The last OWNER of the workspace who can sign in cannot be removed or given another role.',
+    says: 'The last OWNER of the workspace who can sign in cannot be removed or get another role.',
     remedy:
       'First make another person an OWNER. That person must be able to sign in; a service account does not count.',
   },

@@ -13,14 +13,14 @@ export const operatorProblems = {
   'admin.operator_not_registered': { status: 404, says: 'That account is not in the operator register.' },
   'admin.operator_last': {
     status: 409,
-    says: 'Nobody who can act would be left in the operator register.',
+    says: 'The operator register would have no operator left that can act.',
     remedy:
       'First add another operator: `svc operators add`. An operator counts only if it is not on probation and its account and workspace are active.',
   },
   'admin.operator_on_probation': {
     status: 403,
     params: ['until'],
-    says: 'The account entered the operator register without a step-up and is on probation until {until}.',
+    says: 'The account became an operator without a step-up and is on probation until {until}.',
     remedy:
       'Wait until then, or ask an operator that is not on probation to add the account again: `svc operators add`.',
   },

@@ -3,7 +3,7 @@ export const providerProblems = {
   'identity_provider.discovery_failed': {
     status: 422,
     params: ['reason'],
-    says: 'The issuer does not answer as an identity provider ({reason}); nothing was stored.',
+    says: 'The issuer does not answer like an identity provider ({reason}). Nothing was stored.',
     remedy:
       "Use the issuer from the provider's /.well-known/openid-configuration; docs/sign-in.md explains each reason.",
   },
@@ -15,7 +15,7 @@ export const providerProblems = {
   },
   'identity_provider.withdraw_instead': {
     status: 409,
-    says: 'A provider is not switched off by its configuration.',
+    says: 'The configuration cannot switch a provider off.',
     remedy: '`svc identity-providers withdraw ID` ends the offer. A workspace can switch the provider off for itself.',
   },
   'identity_provider.withdraw_first': {
@@ -33,7 +33,7 @@ export const providerProblems = {
   'identity_provider.withdraw_count_mismatch': {
     status: 409,
     params: ['expected'],
-    says: 'To end the offer within a day, the number of workspaces that have it on is asked for: {expected}.',
+    says: 'To end the offer within a day, the request must contain the number of workspaces that have it on: {expected}.',
     remedy: '`svc identity-providers withdraw ID --plan` shows them.',
   },
   'identity_provider.already_withdrawn': {
@@ -48,7 +48,7 @@ export const providerProblems = {
   },
   'auth.not_admitted': {
     status: 403,
-    says: 'The provider knows you, but this workspace does not admit you by it.',
+    says: 'The provider knows you, but this workspace does not admit you through it.',
     remedy: 'Ask an administrator of the workspace for an invitation.',
   },
 } as const

@@ -3,7 +3,7 @@ export const retentionProblems = {
   'retention.hold_differs': {
     status: 422,
     params: ['hold_id'],
-    says: 'The hold {hold_id} is given twice, with other content.',
+    says: 'The hold {hold_id} is given twice with different content.',
     remedy: 'Nothing was placed. Find out which one is correct.',
   },
   'retention.hold_elsewhere': {

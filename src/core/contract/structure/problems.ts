@@ -3,19 +3,19 @@ export const structureProblems = {
   'bucket.name_taken': {
     status: 409,
     constraint: 'bucket_name_taken',
-    says: 'Another bucket of the container has that name, but for case or accents.',
+    says: 'Another bucket of the container has this name; case and accents do not count.',
     remedy: 'Choose another name.',
   },
   'label.name_taken': {
     status: 409,
     constraint: 'label_name_taken',
-    says: 'Another label of the container has that name, but for case or accents.',
+    says: 'Another label of the container has this name; case and accents do not count.',
     remedy: 'Choose another name.',
   },
   'custom_field.key_taken': {
     status: 409,
     constraint: 'custom_field_key_taken',
-    says: 'That key is taken in the same scope.',
+    says: 'Another field in the same scope has this key.',
     remedy: 'Choose another key, or delete the field that has it.',
   },
   'custom_field.type_not_supported': {
@@ -27,7 +27,7 @@ export const structureProblems = {
   'structure.full': {
     status: 409,
     params: ['limit'],
-    says: 'There are {limit} of them already, which is the most.',
+    says: 'The maximum of {limit} is reached.',
     remedy: 'Delete some that are no longer used.',
   },
 } as const

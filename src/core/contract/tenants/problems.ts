@@ -11,7 +11,7 @@ export const tenantProblems = {
   'admin.slug_taken': {
     status: 409,
     constraint: 'tenant_slug_taken',
-    says: 'That slug is taken, or was until recently.',
+    says: 'The slug is in use, or was until recently.',
     remedy: 'Choose another slug.',
   },
   'admin.tenant_leaving': {
@@ -34,7 +34,7 @@ export const tenantProblems = {
 export const passwordOpeningProblems = {
   'admin.password_opening_suspended': {
     status: 409,
-    says: 'The workspace is suspended: nobody could sign in.',
+    says: 'The workspace is suspended, so nobody could sign in.',
     remedy: 'First resume it: `svc tenants resume SLUG`.',
   },
 } as const
