@@ -53,6 +53,21 @@ describe.each([true, false])('where the work only reads: %s', (readOnly) => {
   })
 })
 
+test('work in a workspace that is not ACTIVE gets no row, and no other refusal is passed on', async () => {
+  const { oracle, installation } = own
+  await oracle`update tenant set state = 'SUSPENDED', suspended_at = now() where id = ${person.tenantId}`
+  const learnt: unknown[] = []
+  const options = { tenantId: person.tenantId, admits: true }
+  const work = installation.transaction(recoveryActor(), options, async ({ tx }) => {
+    learnt.push(await tx`select 1`)
+    throw new Error('of the work')
+  })
+  await expect(work).rejects.toMatchObject({ code: 'tenant_suspended' })
+  await pause(20)
+  expect(learnt).toEqual([])
+  await oracle`update tenant set state = 'ACTIVE', suspended_at = null where id = ${person.tenantId}`
+})
+
 test('a second verdict does not replace one that is not there yet', async () => {
   const learnt: unknown[] = []
   const work = own.installation.transaction(recoveryActor(), { tenantId: person.tenantId }, async ({ tx }) => {

@@ -1,4 +1,4 @@
-/** What the log's lines cost when nobody takes them: lines, and nothing else. Disks that fill up: test/faults/full-folders.test.ts. */
+/** What the log's lines cost when nobody takes them: lines, and nothing else. Disks that fill up: test/campaigns/full-folders.test.ts. */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'

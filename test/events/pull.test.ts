@@ -43,6 +43,7 @@ function openTransaction(tenantId: string, ...names: string[]) {
   const over = own.installation
     .transaction(system, { tenantId }, async (ctx) => {
       for (const name of names) await emitLabel(ctx, name)
+      await ctx.tx.settled() // an event is not waited for, and it is the event that gives the transaction its place
       written.resolve()
       if ((await end.promise) === 'rollback') throw new Error('rolled back')
     })

@@ -98,7 +98,7 @@ export const remindPeople = defineJob({
 
 /** The jobs of this area. */`,
         ],
-        ['endPasswordOpening]', 'endPasswordOpening, remindPeople]'],
+        ['endForgottenOpenings]', 'endForgottenOpenings, remindPeople]'],
       ],
     },
   ],

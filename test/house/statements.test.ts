@@ -63,7 +63,6 @@ const before: readonly { readonly text: RegExp; readonly why: string }[] = [
     text: /^delete from provider_switch where provider_id = \$$/,
     why: 'and is on in none of them any more',
   },
-  { text: /^delete from password_opening where until < now\(\)/, why: 'the sweep ends openings of all workspaces' },
   {
     text: /^delete from step_up where target_id = \$$/,
     why: "a purge forgets the proofs that other workspaces' operators spent on it",

@@ -32,10 +32,23 @@ declare module 'vitest' {
 /** Copied by testDatabase(). */
 export const templateName = 'svc_template'
 
+/**
+ * Nothing that a test checks. The cluster lives as long as one run, which is limited by CPU: each of these saves some, a
+ * twelfth together. (Tests that kill servers or fill disks have clusters of their own.)
+ */
 const settings = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '8GB',
+  checkpoint_timeout: '1h',
+  autovacuum: 'off',
+  jit: 'off',
+  max_parallel_workers_per_gather: '0',
+  scram_iterations: '1',
+  shared_buffers: '512MB',
   max_connections: '400',
 }
 

@@ -1,5 +1,7 @@
 /** Who is told of a password opening, in which words, and how often. Spec: Password opening, "administrators told". */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sweepExpired } from '../../src/core/areas/auth/sign-in/jobs.ts'
+import { endForgottenOpenings } from '../../src/core/areas/tenants/jobs.ts'
 import { openPassword } from '../../src/core/areas/tenants/password-opening.ts'
 import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
 import { type Mailing, mailing } from '../kit/mailing.ts'
@@ -83,6 +85,24 @@ describe('an opening', () => {
     const [only] = await mailsOf(id, [address])
     expect(only?.mail.subject).toBe('Password sign-in has ended: Acme')
     expect(only?.mail.text).toMatch(/January 2, 2026.* 3:04\sAM UTC/)
+  })
+
+  test.each([
+    ['after the hourly sweep', sweepExpired, 'keeps its job'],
+    ['by the hourly look for such, if its job has failed', endForgottenOpenings, 'lost its job'],
+  ])('that ended long ago is told %s', async (_, hourly, job) => {
+    const id = await house.workspace()
+    await house.open(id)
+    await expect.poll(() => house.states(id, 'tell_administrators'), patience).toEqual(['completed'])
+    const address = await house.account(id)
+    const { oracle, installation } = house.test
+    if (job === 'lost its job')
+      await oracle`delete from pgboss.job where name = 'end_password_opening' and data ->> 'tenantId' = ${id}`
+    await oracle`
+      update password_opening set opened_at = '2026-01-01T00:00:00Z', until = '2026-01-02T03:04:00Z' where tenant_id = ${id}`
+    await hourly.run(installation, {})
+    await house.hurry(id)
+    expect((await mailsOf(id, [address])).map(({ mail }) => mail.subject)).toEqual(['Password sign-in has ended: Acme'])
   })
 
   test('is told in the workspace’s language and time zone', async () => {

@@ -5,11 +5,11 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type DatabaseAddress, postgresOptions } from '../../../src/core/kernel/database/address.ts'
-import { serverAccount } from '../../../src/core/kernel/database/embedded/account.ts'
-import { packagedFolder, runnableFolder } from '../../../src/core/kernel/database/embedded/binaries.ts'
-import { failureIn, failures } from '../../../src/core/kernel/database/embedded/failure.ts'
-import { findSuperuser, holdEmbedded } from '../../../src/core/kernel/database/embedded.ts'
+import { type DatabaseAddress, postgresOptions } from '../../src/core/kernel/database/address.ts'
+import { serverAccount } from '../../src/core/kernel/database/embedded/account.ts'
+import { packagedFolder, runnableFolder } from '../../src/core/kernel/database/embedded/binaries.ts'
+import { failureIn, failures } from '../../src/core/kernel/database/embedded/failure.ts'
+import { findSuperuser, holdEmbedded } from '../../src/core/kernel/database/embedded.ts'
 import {
   copyPackage,
   giveAway,
@@ -22,7 +22,7 @@ import {
   until,
   userOf,
   wipe,
-} from '../../kit/embedded-processes.ts'
+} from '../kit/embedded-processes.ts'
 
 const isRoot = process.getuid?.() === 0
 const fast = { settings: { fsync: 'off' } }

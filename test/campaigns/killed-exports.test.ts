@@ -9,9 +9,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exportTenantJob } from '../../src/core/areas/backup/export-job.ts'
 import { resumeJobs } from '../../src/core/areas/backup/resume-jobs.ts'
 import { operations } from '../../src/core/contract/operations.ts'
+import { readArchive } from '../backup/importer.ts'
 import { spawnDaemon } from '../kit/daemon.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
-import { readArchive } from './importer.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
 const kills = isFull ? 20 : 5

@@ -1,11 +1,11 @@
 /** A server that is frozen answers nothing, closes nothing and keeps none of its own limits: ours hold. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { attach } from '../../../src/core/kernel/database/client.ts'
-import { DatabaseUnavailable, openPool, type Pool, type PoolOptions } from '../../../src/core/kernel/database/pool.ts'
-import { holdSharedLocks } from '../../../src/core/kernel/database/shared-lock.ts'
-import { type OwnCluster, ownCluster } from './own-cluster.ts'
-import { makeWorkspaces, watchProcess } from './two-workspaces.ts'
+import { attach } from '../../src/core/kernel/database/client.ts'
+import { DatabaseUnavailable, openPool, type Pool, type PoolOptions } from '../../src/core/kernel/database/pool.ts'
+import { holdSharedLocks } from '../../src/core/kernel/database/shared-lock.ts'
+import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
+import { makeWorkspaces, watchProcess } from '../kernel/database/two-workspaces.ts'
 
 let cluster: OwnCluster
 let pool: Pool
@@ -99,8 +99,9 @@ test('several silences do not add up for a caller, and do for work that nobody w
 })
 
 test('a server that is slow and answers in time is left alone, also where a transaction asked for more time', async () => {
-  pool = opened({ size: 2 })
-  await pool.transaction('', (tx) => tx`select pg_sleep(0.28)`)
+  // Two beats of silence, of the four that a statement is given.
+  pool = opened({ size: 2, statementMs: 600 })
+  await pool.transaction('', (tx) => tx`select pg_sleep(0.5)`)
   const locked = Promise.withResolvers<void>()
   const blocker = cluster.superuser.begin(async (sql) => {
     await sql`lock table note`
