@@ -155,7 +155,7 @@ async function back({ keys: [before], batches }: Bed, sql: postgres.Sql): Promis
 const readers = 8
 const betweenReadsMs = 10
 /** Shorter than a reseal takes on a fast machine. */
-const watchedMs = 1_500
+const watchedMs = 800
 
 /** Reads of the first workspace, while the same daemon reseals the values of the others. */
 async function reading(bed: Bed, sql: postgres.Sql): Promise<Line[]> {

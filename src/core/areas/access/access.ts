@@ -44,8 +44,9 @@ export interface ContainerRow {
 interface FoundRow extends Omit<ContainerRow, 'role'> {
   readonly hub_id: string | null
   readonly is_hub_private: boolean
-  readonly own_role: Role | null
-  readonly hub_role: Role | null
+  /** A role of the caller in the container or its hub, and in which of them. */
+  readonly held_role: Role | null
+  readonly held_in: string | null
 }
 
 /** How the container's row is locked: `share` keeps it unchanged, `no key update` also makes writers in it wait. */
@@ -157,31 +158,30 @@ async function findContainer(ctx: Ctx, containerId: Part, lock?: Lock): Promise<
   const { tx } = ctx
   const locked =
     lock === undefined ? tx.part`` : lock === 'share' ? tx.part`for share of c` : tx.part`for no key update of c`
-  const [row] = await tx<FoundRow[]>`
+  const rows = await tx<FoundRow[]>`
     select c.id, c.kind, c.parent_id, c.name, c.description, c.rank, c.is_private, c.archived_at, c.deleted_at,
            c.created_at, c.updated_at, c.version,
            (c.archived_at is not null or h.archived_at is not null) as is_archived,
            h.id as hub_id, h.deleted_at is not null as is_parent_deleted, coalesce(h.is_private, false) as is_hub_private,
-           own.role as own_role, of_hub.role as hub_role
+           m.role as held_role, m.container_id as held_in
     from container c
     left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-    left join membership own on own.tenant_id = c.tenant_id and own.account_id = ${accountId} and own.container_id = c.id
-    left join membership of_hub on of_hub.tenant_id = c.tenant_id and of_hub.account_id = ${accountId} and of_hub.container_id = c.parent_id
+    left join membership m on m.tenant_id = c.tenant_id and m.account_id = ${accountId} and m.container_id in (c.id, c.parent_id)
     where c.tenant_id = ${tenantId} and c.id = ${containerId} ${locked}`
+  const [row] = rows
   if (!row) return undefined
   // The container was moved while this statement waited for the lock, so the joined hub is the old one. Now that the
   // row is locked, a second read is correct.
   if (row.hub_id !== row.parent_id) return findContainer(ctx, containerId, lock)
-  const role = roleIn(actor, row)
+  const role = roleIn(actor, row, rows)
   return role === undefined ? undefined : { ...row, role }
 }
 
-/** The caller's role in a container; undefined if the caller does not see it. */
-function roleIn({ role, isGuest }: AccountActor, row: FoundRow): Role | undefined {
+/** The caller's role in a container; undefined if the caller does not see it. `held`: a row for each membership. */
+function roleIn({ role, isGuest }: AccountActor, row: FoundRow, held: readonly FoundRow[]): Role | undefined {
   const isOpen = !row.is_private && !row.is_hub_private
   const counting = [
-    row.own_role,
-    row.is_private ? null : row.hub_role,
+    ...held.map(({ held_in, held_role }) => (held_in === row.id || !row.is_private ? held_role : null)),
     !isGuest && (isOpen || role === 'OWNER') ? role : null,
   ].filter((one) => one !== null)
   return counting.sort((a, b) => rankOf[b] - rankOf[a])[0]

@@ -76,13 +76,13 @@ export async function readItem(ctx: Ctx, itemId: string): Promise<Item> {
  * container.archived, precondition.failed.
  */
 export async function lockItem(ctx: Ctx, itemId: string): Promise<LockedItem> {
-  // It is read by a statement of its own: while the locks are waited for, labels and fields may change.
-  const [, , { is_in_done_bucket: isInDoneBucket, ...item }, now] = await together(
-    lockRow(ctx, itemId),
-    writableContainerOf(ctx, containerOf(ctx, itemId), 'MEMBER'),
-    readLocked(ctx, itemId),
-    ctx.now(),
-  )
+  const [found] = await together(lockedRow(ctx, itemId), writableContainerOf(ctx, containerOf(ctx, itemId), 'MEMBER'))
+  const {
+    is_in_done_bucket: isInDoneBucket,
+    now,
+    is_old,
+    ...item
+  } = found.is_old ? await lockedRow(ctx, itemId) : found
   ctx.unchanged(item.version)
   return { item, isInDoneBucket, now }
 }
@@ -94,17 +94,30 @@ export async function lockItem(ctx: Ctx, itemId: string): Promise<LockedItem> {
 export const containerOf = ({ tx, account: { tenantId } }: Ctx, itemId: string): Part =>
   tx.part`(select x.container_id from item x where x.tenant_id = ${tenantId} and x.id = ${itemId})`
 
-async function lockRow(ctx: Ctx, itemId: string): Promise<void> {
-  const [row] = await ctx.tx`
-    select 1 from item where tenant_id = ${ctx.account.tenantId} and id = ${itemId} and deleted_at is null for update`
-  if (!row) refuse('not_found')
+interface LockedRow extends Item {
+  readonly is_in_done_bucket: boolean
+  readonly now: string
+  /** The version in the statement's snapshot. */
+  readonly seen_version: number
+  /** Whether labels, people and values may have changed since the statement's snapshot. */
+  readonly is_old: boolean
 }
 
-async function readLocked(ctx: Ctx, itemId: string): Promise<Item & { readonly is_in_done_bucket: boolean }> {
-  const [row] = await ctx.tx<(Item & { readonly is_in_done_bucket: boolean })[]>`
-    select ${representation(ctx)},
-           coalesce((select b.is_done_bucket from bucket b where b.tenant_id = i.tenant_id and b.id = i.bucket_id), false) as is_in_done_bucket
-    from item i where i.tenant_id = ${ctx.account.tenantId} and i.id = ${itemId} and i.deleted_at is null`
+/**
+ * Locks the item and reads it. The row is the newest one, also if the lock was waited for; what belongs to it is of the
+ * statement's snapshot. That is old if another change of the item committed since, or if the wait was long, because
+ * labels and fields change without the item's lock.
+ */
+async function lockedRow(ctx: Ctx, itemId: string): Promise<LockedRow> {
+  const { tenantId } = ctx.account
+  // The outer query runs when the row is locked, and so tells the wait.
+  const [row] = await ctx.tx<LockedRow[]>`
+    select l.*, now(), l.version <> l.seen_version or clock_timestamp() > statement_timestamp() + interval '10 ms' as is_old
+    from (
+      select ${representation(ctx)},
+             (select s.version from item s where s.tenant_id = i.tenant_id and s.id = i.id) as seen_version,
+             coalesce((select b.is_done_bucket from bucket b where b.tenant_id = i.tenant_id and b.id = i.bucket_id), false) as is_in_done_bucket
+      from item i where i.tenant_id = ${tenantId} and i.id = ${itemId} and i.deleted_at is null for update) l`
   return row ?? refuse('not_found')
 }
 

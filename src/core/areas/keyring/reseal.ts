@@ -49,8 +49,8 @@ interface Walk {
   readonly failed: number
 }
 
-/** Two: while the database works on one slice, this process works on the other. */
-const lanes = 2
+/** While the database works on one slice and writes another one to the disk, this process works on the third. */
+const lanes = 3
 /** Values of a slice while this process serves others as well: a millisecond or two. */
 const politeSize = 50
 /**
@@ -59,7 +59,7 @@ const politeSize = 50
  */
 const rests = 3
 const longestRestMs = 1_000
-/** How long the other lane waits before it looks again whether it may begin. */
+/** How long another lane waits before it looks again whether it may begin. */
 const laneRestMs = 50
 
 /**
@@ -70,11 +70,11 @@ const laneRestMs = 50
  */
 export async function resealUntil(installation: Installation, deadlineMs: number): Promise<boolean> {
   const others = othersOf(installation.pool)
-  let atWork = lanes
+  let isFirstAtWork = true
   const lane = async (_: unknown, number: number) => {
     while (performance.now() < deadlineMs) {
-      // Only one lane works, as long as both run: the last one must not wait for itself.
-      if (number > 0 && atWork === lanes && others.arePresent()) {
+      // Only the first lane works, unless it found nothing more: the others may hold the last scopes.
+      if (number > 0 && isFirstAtWork && others.arePresent()) {
         await pause(laneRestMs)
         continue
       }
@@ -82,7 +82,7 @@ export async function resealUntil(installation: Installation, deadlineMs: number
       const size = others.arePresent() ? politeSize : sliceSize
       others.discount()
       if (!(await resealSlice(installation, size))) {
-        atWork -= 1
+        if (number === 0) isFirstAtWork = false
         return true
       }
       if (others.arePresent()) await pause(Math.min(rests * (performance.now() - began), longestRestMs))
