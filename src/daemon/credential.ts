@@ -36,13 +36,19 @@ export interface CredentialRow {
   readonly lacks_factor: boolean
   /** The installation's decision; null if it decided nothing. */
   readonly factor_demanded_of: string | null
+  /** Whether the workspace has webhooks, in whatever state; null if that was not asked. */
+  readonly has_webhooks: boolean | null
 }
 
 /**
  * The only query of every authenticated call, as the installation. Its plan is one look-up by hash, followed by look-ups
- * by key. Undefined: the token is not valid.
+ * by key. Undefined: the token is not valid. `asksForWebhooks`: the caller's change must know whether anybody listens.
  */
-export async function lookUpCredential(tx: Tx, hash: Buffer, isLast = false): Promise<CredentialRow | undefined> {
+export async function lookUpCredential(
+  tx: Tx,
+  hash: Buffer,
+  { isLast = false, asksForWebhooks = false } = {},
+): Promise<CredentialRow | undefined> {
   const look = isLast ? tx.last : tx
   const [row] = await look<CredentialRow[]>`
     select c.tenant_id, c.id, c.account_id, c.session_id, c.kind, c.scopes, c.expires_at,
@@ -53,7 +59,8 @@ export async function lookUpCredential(tx: Tx, hash: Buffer, isLast = false): Pr
            o.account_id is not null as is_operator, case when o.probation_until > now() then o.probation_until end as probation_until, q.ceiling,
            (select value::text::bigint from setting where name = 'quotas.api_requests_per_minute') as decided_ceiling,
            i.epoch, i.gated_at is not null as is_gated,
-           a.password_hash is not null as has_password, f.id is null as lacks_factor, d.value #>> '{}' as factor_demanded_of
+           a.password_hash is not null as has_password, f.id is null as lacks_factor, d.value #>> '{}' as factor_demanded_of,
+           case when ${asksForWebhooks}::boolean then exists (select from webhook w where w.tenant_id = c.tenant_id) end as has_webhooks
     from credential c
     cross join installation i
     join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
@@ -70,9 +77,12 @@ export async function lookUpCredential(tx: Tx, hash: Buffer, isLast = false): Pr
   return row && row.role === null && row.container_rank === null ? undefined : row
 }
 
+/** Of these, nothing follows for whether a call is admitted. */
+const undeciding: readonly (keyof CredentialRow)[] = ['is_unseen', 'has_webhooks']
+
 /** Whether two look-ups of a token decide every call alike. */
 export const decideAlike = (one: CredentialRow, other: CredentialRow): boolean =>
-  (Object.keys(one) as (keyof CredentialRow)[]).every((name) => name === 'is_unseen' || one[name] === other[name])
+  (Object.keys(one) as (keyof CredentialRow)[]).every((name) => undeciding.includes(name) || one[name] === other[name])
 
 export const actorOf = (row: CredentialRow): AccountActor => ({
   kind: row.account_kind === 'SERVICE' ? 'SERVICE' : 'ACCOUNT',

@@ -109,15 +109,16 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       return {
         actor,
         pay: () => pay(operation, known, actor).then(() => true, refusedAs('quota.exceeded')),
-        async entry(tx) {
+        async entry(tx, isChange) {
           isConfirmed = false // an attempt that collided is followed by another
-          const row = await lookUpCredential(tx, hash)
+          const row = await lookUpCredential(tx, hash, { asksForWebhooks: isChange })
           if (!row || !decideAlike(row, known)) {
             tokens.forget(hash)
             throw new Misjudged()
           }
           isConfirmed = true
           if (row.is_unseen) noteUse(installation, actor, noted)
+          return { hasWebhooks: row.has_webhooks !== false }
         },
         get isConfirmed() {
           return isConfirmed
@@ -208,7 +209,7 @@ async function findCredential(
 ): Promise<CredentialRow | undefined> {
   const hash = hashToken(token)
   const lane = tokens.laneOf(hash, () => networkOf(sourceOf(request, config.trustedProxies)))
-  const row = await pool.transaction(asInstallation, (tx) => lookUpCredential(tx, hash, true), {
+  const row = await pool.transaction(asInstallation, (tx) => lookUpCredential(tx, hash, { isLast: true }), {
     readOnly: true,
     lane,
     answersCaller: true,

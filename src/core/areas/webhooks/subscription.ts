@@ -19,6 +19,7 @@ import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { webhookOperations as ops, Webhook } from '../../contract/webhooks/operations.ts'
 import { notifyDue } from '../../kernel/outbox/fan-out.ts'
+import { beforeNewWebhook } from '../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { type QuotaCounts, spend } from '../settings/quotas.ts'
@@ -45,6 +46,7 @@ export async function createWebhook(
   vetted: VettedTarget,
 ): Promise<Answer<typeof ops.createWebhook>> {
   const { tenantId, accountId } = ctx.account
+  await beforeNewWebhook(ctx.tx, tenantId)
   await holdRole(ctx)
   if (typeof filter === 'string') refuse('webhook.filter_unsupported')
   const host = hostOf(vetted)

@@ -20,4 +20,5 @@ export const lockClasses = {
   webhook: 7314,
   quota: 7315,
   sweep: 7316,
+  newWebhook: 7317,
 } as const

@@ -5,12 +5,15 @@
  * has none (decision 0115). The notification is sent with the commit: PostgreSQL sends it if
  * and only if the transaction commits.
  *
+ * In a workspace without webhooks there is nothing to fan out, and no webhook appears before the commit (decision 0184).
+ *
  * An event of a private container goes only to webhooks whose account can see the container
  * now (decision 0156). Events of other containers and of the workspace go to all webhooks.
  *
  * Spec: Events, rule 3; Webhooks and event pull, rule 4 (restored events); decisions 7, Sight of events.
  */
 
+import type { Part } from '../database/statement.ts'
 import type { Tx } from '../database/transaction.ts'
 import { isLetIn, isOpen, joinContainer } from './container-sight.ts'
 import type { EventRow } from './event-row.ts'
@@ -37,7 +40,7 @@ export function writeEvents(
   const tenantId = tx.part`e.tenant_id`
   return tx`
     with ${entered} written as (
-      insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'container_id', 'body')}
+      ${insertEvents(tx, rows)}
       returning tenant_id, id, type, container_id),
     fanned as (
       insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause, due_at)
@@ -51,6 +54,15 @@ export function writeEvents(
       from (select distinct tenant_id, webhook_id from fanned) d)
     select pg_notify(${dueChannel}, tenant_id || ' ' || string_agg(webhook_id::text, ' ')) from told group by tenant_id, nth order by nth`
 }
+
+/** The same for a workspace that has no webhook before the commit: looking for them is most of the other statement's cost. */
+export function writeUnheard(tx: Tx, rows: readonly EventRow[], entry: TrailEntry | undefined): Promise<unknown> {
+  const written = insertEvents(tx, rows)
+  return entry ? tx`with entered as (${insertEntry(tx, entry)}) ${written}` : tx`${written}`
+}
+
+const insertEvents = (tx: Tx, rows: readonly EventRow[]): Part =>
+  tx.part`insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'container_id', 'body')}`
 
 /** Notifies, with the commit, that a webhook has something due. */
 export const notifyDue = (tx: Tx, tenantId: string, webhookId: string): Promise<unknown> =>

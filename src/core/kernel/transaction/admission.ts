@@ -20,6 +20,13 @@ export const closeWorkspace = (tx: Tx, tenantId: string) =>
 export const holdOpen = (tx: Tx, tenantId: string) =>
   tx`select pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${tenantId}))`
 
+/**
+ * Waits for the changes under way that have found no webhook in the workspace; those that begin later wait, and find it.
+ * Must come before the other locks of a rule. Not for an operation of one transaction, which holds the lock shared.
+ */
+export const beforeNewWebhook = (tx: Tx, tenantId: string) =>
+  tx`select pg_advisory_xact_lock(${lockClasses.newWebhook}, hashtext(${tenantId}))`
+
 /** Each member undefined: not checked. */
 export interface Admission {
   /** The workspace whose people make the change. */
@@ -47,13 +54,16 @@ export async function admitted<T>(tx: Tx, admission: Admission, work: () => Prom
   return outcome.value
 }
 
-/** The gate first, and then the workspace; one statement, because every change sends it. */
-function hold(tx: Tx, { workspace, gateAccess }: Admission): Promise<unknown> | undefined {
+/** The gate first, then the workspace and what `enter` finds of its webhooks; one statement, because every change sends it. */
+function hold(tx: Tx, { workspace, gateAccess, enter }: Admission): Promise<unknown> | undefined {
   if (workspace === undefined) return gateAccess && lockGateShared(tx)
   if (!gateAccess) return holdOpen(tx, workspace)
+  const webhooks = enter
+    ? tx.part`, pg_advisory_xact_lock_shared(${lockClasses.newWebhook}, hashtext(${workspace}))`
+    : tx.part``
   return tx`
     select pg_advisory_xact_lock_shared(${lockClasses.gate}, 0),
-           pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${workspace}))`
+           pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${workspace})) ${webhooks}`
 }
 
 async function look(tx: Tx, { workspace, gateAccess }: Admission): Promise<void> {

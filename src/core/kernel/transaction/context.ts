@@ -24,7 +24,7 @@ import type { Config } from '../config/config.ts'
 import { asInstallation, asTenant } from '../database/roles.ts'
 import type { Tx } from '../database/transaction.ts'
 import { type DataOf, type EventName, eventRow, type NewEvent } from '../outbox/event-row.ts'
-import { writeEvents } from '../outbox/fan-out.ts'
+import { writeEvents, writeUnheard } from '../outbox/fan-out.ts'
 import { insertEntry, kindOf, type TrailEntry } from '../outbox/trail-entry.ts'
 import type { Job } from '../queue/job.ts'
 import type { EnqueueOptions, Queue } from '../queue/queue.ts'
@@ -100,6 +100,12 @@ export interface Ctx {
   }
 }
 
+/** What is known of webhooks, from the transaction's first answer on. */
+export interface Listeners {
+  /** A workspace that has none, and gets none before the commit. */
+  noneIn?: string | undefined
+}
+
 export interface ContextParts {
   readonly tx: Tx
   readonly actor: Actor
@@ -114,6 +120,7 @@ export interface ContextParts {
    * The obligations of the transaction so far; written to the ledger before its commit (kernel/ledger/write-ahead.ts).
    */
   readonly obligations: Obligation[]
+  readonly listeners: Listeners
 }
 
 /** The context of a transaction. A class, because one is made for every request and most of it is not used by a read. */
@@ -211,7 +218,8 @@ class TransactionContext implements Ctx {
     const at = new Date()
     const tenantId = this.workspaceNow()
     const rows = events.map((event) => eventRow(config.eventNamespace, tenantId, actor, at, event))
-    void writeEvents(tx, rows, config.webhookRetrySeconds[0] ?? 0, entry)
+    if (this.parts.listeners.noneIn === tenantId) void writeUnheard(tx, rows, entry)
+    else void writeEvents(tx, rows, config.webhookRetrySeconds[0] ?? 0, entry)
   }
 
   recordObligation(...obligations: readonly Obligation[]): void {

@@ -27,7 +27,7 @@ import type { Keyring } from '../sealing/keyring.ts'
 import { type Actor, isAccount } from '../values/actor.ts'
 import { type Clock, systemClock } from '../values/clock.ts'
 import { admitted } from './admission.ts'
-import { type Ctx, contextOf } from './context.ts'
+import { type Ctx, contextOf, type Listeners } from './context.ts'
 import { type GateAccess, gateAccessOf } from './gate.ts'
 import type { Identity } from './installation-identity.ts'
 
@@ -50,9 +50,10 @@ export interface TransactionOptions {
 
 /**
  * A check that the transaction's first packet begins with, as the installation. It sends one statement at once. Unless
- * the check passes, the work gets no answer of its statements, and what it writes is not committed.
+ * the check passes, the work gets no answer of its statements, and what it writes is not committed. For a change it also
+ * answers whether the caller's workspace has webhooks.
  */
-export type Entry = (tx: Tx) => Promise<void>
+export type Entry = (tx: Tx, isChange: boolean) => Promise<{ readonly hasWebhooks: boolean }>
 
 /** Runs work in a transaction like that of the request's rule, with its If-Match; may be called several times. */
 export type RunAsRule = <T>(work: (ctx: Ctx) => Promise<T>) => Promise<T>
@@ -201,17 +202,18 @@ async function transact<T>(
   const { tenantId, readOnly = false, ifMatch, admits = false, gateAccess = gateAccessOf(actor), entry } = options
   const role = tenantId === undefined ? asInstallation : asTenant(tenantId)
   const opening = entry ? openAsInstallation : role
-  const enter = entry && ((tx: Tx) => entering(tx, entry, role))
   const borrowing = borrowingFor(actor, tenantId)
-  const contextIn = (tx: Tx, obligations: Obligation[]) =>
-    contextOf({ tx, actor, config, keyring, queue, identity, tenantId, ifMatch, obligations })
+  const contextIn = (tx: Tx, obligations: Obligation[], listeners: Listeners = {}) =>
+    contextOf({ tx, actor, config, keyring, queue, identity, tenantId, ifMatch, obligations, listeners })
   // A read has no obligations, and the gate is not checked a second time.
-  if (readOnly)
+  if (readOnly) {
+    const enter = entry && ((tx: Tx) => entering(tx, role, entry(tx, false)))
     return pool.transaction(opening, (tx) => admitted(tx, { enter }, () => work(contextIn(tx, []))), {
       readOnly,
       ...(options.isSnapshot ? { isolation: 'repeatable read' as const } : {}),
       ...borrowing,
     })
+  }
   // An operator belongs to a workspace, although it does not act in it.
   const workspace = admits ? (tenantId ?? workspaceOf(actor)) : undefined
   const writeAhead = new WriteAhead(ledger)
@@ -220,7 +222,10 @@ async function transact<T>(
     // Awaited only after an attempt that collided: `begin` waits for the first statement.
     if (writeAhead.isPending) await writeAhead.settle('void')
     const obligations: Obligation[] = []
-    const ctx = contextIn(tx, obligations)
+    const listeners: Listeners = {}
+    const ctx = contextIn(tx, obligations, listeners)
+    const own = workspace === workspaceOf(actor) ? workspace : undefined
+    const enter = entry && ((tx: Tx) => entering(tx, role, entered(entry(tx, true), listeners, own)))
     const result = await admitted(tx, { workspace, gateAccess, enter }, () => work(ctx))
     if (obligations.length > 0) {
       await tx.settled() // a statement that the rule did not await may have failed, and then there is no act to record
@@ -241,9 +246,15 @@ async function transact<T>(
   }
 }
 
+/** Notes what the check answers of webhooks, before the work gets an answer. `admitted` holds them as they are. */
+async function entered(looked: ReturnType<Entry>, listeners: Listeners, workspace: string | undefined): Promise<void> {
+  const { hasWebhooks } = await looked
+  if (!hasWebhooks) listeners.noneIn = workspace
+}
+
 /** Sends the check, and then takes the role of the work, which learns nothing before the check has passed. */
-function entering(tx: Tx, entry: Entry, role: string): Promise<void> {
-  const passed = entry(tx)
+function entering(tx: Tx, role: string, looked: Promise<unknown>): Promise<void> {
+  const passed = looked.then(() => {})
   tx.withhold(passed)
   if (role !== asInstallation) void tx.switch(role)
   return passed
