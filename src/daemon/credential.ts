@@ -50,6 +50,10 @@ export async function lookUpCredential(
   { isLast = false, asksForWebhooks = false } = {},
 ): Promise<CredentialRow | undefined> {
   const look = isLast ? tx.last : tx
+  // Two texts: with a condition on a parameter, PostgreSQL would plan the statement anew for each call.
+  const hasWebhooks = asksForWebhooks
+    ? tx.part`exists (select from webhook w where w.tenant_id = c.tenant_id)`
+    : tx.part`null::boolean`
   const [row] = await look<CredentialRow[]>`
     select c.tenant_id, c.id, c.account_id, c.session_id, c.kind, c.scopes, c.expires_at,
            c.last_used_at is null or c.last_used_at < now() - interval '1 minute' as is_unseen,
@@ -60,7 +64,7 @@ export async function lookUpCredential(
            (select value::text::bigint from setting where name = 'quotas.api_requests_per_minute') as decided_ceiling,
            i.epoch, i.gated_at is not null as is_gated,
            a.password_hash is not null as has_password, f.id is null as lacks_factor, d.value #>> '{}' as factor_demanded_of,
-           case when ${asksForWebhooks}::boolean then exists (select from webhook w where w.tenant_id = c.tenant_id) end as has_webhooks
+           ${hasWebhooks} as has_webhooks
     from credential c
     cross join installation i
     join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'

@@ -83,17 +83,18 @@ test('moves, completion and labels', async () => {
   await isRead((await desk.ask(`PUT /items/${item.id}/custom-fields/note`, { value: 'm' })).json as Item)
 })
 
-/** Holds the item's row, lets the call wait for it, and lets it go with `end` when `meanwhile` is done. */
+/** Holds a row, of the item unless another one is named, lets the call wait for it, and lets it go with `end` when `meanwhile` is done. */
 async function held(
   { id }: Item,
   call: () => Promise<Answered>,
   meanwhile: (other: ReservedSql) => Promise<unknown>,
   end: 'commit' | 'rollback',
+  row: { readonly table: string; readonly id: string } = { table: 'item', id },
 ): Promise<Answered> {
   const other = await desk.daemon.db.sql.reserve()
   try {
     await other`begin`
-    await other`select 1 from item where id = ${id} for update`
+    await other`select 1 from ${other(row.table)} where id = ${row.id} for update`
     const called = call()
     await desk.untilWaiting(1)
     await meanwhile(other)
@@ -135,4 +136,19 @@ test('a change that waited, while a label was deleted and restored, knows it', a
     'rollback',
   )
   expect(put.json.label_ids).toEqual([label])
+})
+
+test('a change that waited for its container, while a field was deleted, knows it', async () => {
+  const { collectionId } = desk
+  const fieldId = await desk.field({ key: 'short', kind: 'TEXT' })
+  const item = await desk.item({ custom_fields: { short: 'lived' } })
+  const { json } = await held(
+    item,
+    () => desk.patch(item, { title: 'Later' }),
+    async () => desk.daemon.db.sql`update custom_field set deleted_at = now() where id = ${fieldId}`,
+    'rollback',
+    { table: 'container', id: collectionId },
+  )
+  expect(json.custom_fields).toEqual({})
+  await isRead(json)
 })

@@ -205,7 +205,7 @@ describe('T-20', () => {
       select count(*)::int as done from sealed_value v, reseal r where r.finished_at is null and v.key_id = r.target_key_id`
     expect(walk!.done).toBeGreaterThan(0)
     expect(walk!.done % 50).toBe(0)
-    expect(walk!.done).toBeLessThan(500)
+    expect(walk!.done).toBeLessThan(1200)
     expect(await resealUntil(ways.installation, forever)).toBe(true)
     expect(await wrongAmong(ways.installation, stored)).toEqual([])
   })

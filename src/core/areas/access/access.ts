@@ -17,6 +17,7 @@
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import { type Role, rankOf } from '../../contract/vocabulary.ts'
 import type { Part } from '../../kernel/database/statement.ts'
+import { hasWaited } from '../../kernel/database/waited.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { AccountActor } from '../../kernel/values/actor.ts'
 
@@ -38,6 +39,8 @@ export interface ContainerRow {
   readonly is_archived: boolean
   /** Its hub is deleted, so the container is deleted too. */
   readonly is_parent_deleted: boolean
+  /** Its lock was waited for: what was read before may be old. */
+  readonly has_waited: boolean
   readonly role: Role
 }
 
@@ -158,16 +161,18 @@ async function findContainer(ctx: Ctx, containerId: Part, lock?: Lock): Promise<
   const { tx } = ctx
   const locked =
     lock === undefined ? tx.part`` : lock === 'share' ? tx.part`for share of c` : tx.part`for no key update of c`
+  // The outer query runs when the row is locked, and so tells the wait.
   const rows = await tx<FoundRow[]>`
-    select c.id, c.kind, c.parent_id, c.name, c.description, c.rank, c.is_private, c.archived_at, c.deleted_at,
-           c.created_at, c.updated_at, c.version,
-           (c.archived_at is not null or h.archived_at is not null) as is_archived,
-           h.id as hub_id, h.deleted_at is not null as is_parent_deleted, coalesce(h.is_private, false) as is_hub_private,
-           m.role as held_role, m.container_id as held_in
-    from container c
-    left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-    left join membership m on m.tenant_id = c.tenant_id and m.account_id = ${accountId} and m.container_id in (c.id, c.parent_id)
-    where c.tenant_id = ${tenantId} and c.id = ${containerId} ${locked}`
+    select f.*, ${hasWaited(tx)} as has_waited from (
+      select c.id, c.kind, c.parent_id, c.name, c.description, c.rank, c.is_private, c.archived_at, c.deleted_at,
+             c.created_at, c.updated_at, c.version,
+             (c.archived_at is not null or h.archived_at is not null) as is_archived,
+             h.id as hub_id, h.deleted_at is not null as is_parent_deleted, coalesce(h.is_private, false) as is_hub_private,
+             m.role as held_role, m.container_id as held_in
+      from container c
+      left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+      left join membership m on m.tenant_id = c.tenant_id and m.account_id = ${accountId} and m.container_id in (c.id, c.parent_id)
+      where c.tenant_id = ${tenantId} and c.id = ${containerId} ${locked}) f`
   const [row] = rows
   if (!row) return undefined
   // The container was moved while this statement waited for the lock, so the joined hub is the old one. Now that the

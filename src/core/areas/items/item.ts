@@ -13,6 +13,7 @@
 import type { Item } from '../../contract/items/operations.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Part } from '../../kernel/database/statement.ts'
+import { hasWaited } from '../../kernel/database/waited.ts'
 import type { EventName } from '../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
@@ -76,13 +77,12 @@ export async function readItem(ctx: Ctx, itemId: string): Promise<Item> {
  * container.archived, precondition.failed.
  */
 export async function lockItem(ctx: Ctx, itemId: string): Promise<LockedItem> {
-  const [found] = await together(lockedRow(ctx, itemId), writableContainerOf(ctx, containerOf(ctx, itemId), 'MEMBER'))
-  const {
-    is_in_done_bucket: isInDoneBucket,
-    now,
-    is_old,
-    ...item
-  } = found.is_old ? await lockedRow(ctx, itemId) : found
+  const [found, container] = await together(
+    lockedRow(ctx, itemId),
+    writableContainerOf(ctx, containerOf(ctx, itemId), 'MEMBER'),
+  )
+  const row = found.is_old || container.has_waited ? await lockedRow(ctx, itemId) : found
+  const { is_in_done_bucket: isInDoneBucket, now, is_old, seen_version, ...item } = row
   ctx.unchanged(item.version)
   return { item, isInDoneBucket, now }
 }
@@ -112,7 +112,7 @@ async function lockedRow(ctx: Ctx, itemId: string): Promise<LockedRow> {
   const { tenantId } = ctx.account
   // The outer query runs when the row is locked, and so tells the wait.
   const [row] = await ctx.tx<LockedRow[]>`
-    select l.*, now(), l.version <> l.seen_version or clock_timestamp() > statement_timestamp() + interval '10 ms' as is_old
+    select l.*, now(), l.version <> l.seen_version or ${hasWaited(ctx.tx)} as is_old
     from (
       select ${representation(ctx)},
              (select s.version from item s where s.tenant_id = i.tenant_id and s.id = i.id) as seen_version,

@@ -70,11 +70,11 @@ const laneRestMs = 50
  */
 export async function resealUntil(installation: Installation, deadlineMs: number): Promise<boolean> {
   const others = othersOf(installation.pool)
-  let isFirstAtWork = true
+  const atWork = new Set(Array.from({ length: lanes }, (_, number) => number))
   const lane = async (_: unknown, number: number) => {
     while (performance.now() < deadlineMs) {
-      // Only the first lane works, unless it found nothing more: the others may hold the last scopes.
-      if (number > 0 && isFirstAtWork && others.arePresent()) {
+      // Only one lane works: the first of those that did not end. The last one must not wait for itself.
+      if (number > Math.min(...atWork) && others.arePresent()) {
         await pause(laneRestMs)
         continue
       }
@@ -82,7 +82,7 @@ export async function resealUntil(installation: Installation, deadlineMs: number
       const size = others.arePresent() ? politeSize : sliceSize
       others.discount()
       if (!(await resealSlice(installation, size))) {
-        if (number === 0) isFirstAtWork = false
+        atWork.delete(number)
         return true
       }
       if (others.arePresent()) await pause(Math.min(rests * (performance.now() - began), longestRestMs))

@@ -46,11 +46,12 @@ export async function createWebhook(
   vetted: VettedTarget,
 ): Promise<Answer<typeof ops.createWebhook>> {
   const { tenantId, accountId } = ctx.account
-  await beforeNewWebhook(ctx.tx, tenantId)
-  await holdRole(ctx)
+  // What needs no lock comes first, because the workspace's changes wait behind this one.
   if (typeof filter === 'string') refuse('webhook.filter_unsupported')
   const host = hostOf(vetted)
   checkTypes(ctx, event_types)
+  await beforeNewWebhook(ctx.tx, tenantId)
+  await holdRole(ctx)
   await spend(ctx, webhookQuotas, 'webhook_targets', { tenantId })
 
   const id = newId()

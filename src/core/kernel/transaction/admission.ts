@@ -21,8 +21,8 @@ export const holdOpen = (tx: Tx, tenantId: string) =>
   tx`select pg_advisory_xact_lock_shared(${lockClasses.workspace}, hashtext(${tenantId}))`
 
 /**
- * Waits for the changes under way that have found no webhook in the workspace; those that begin later wait, and find it.
- * Must come before the other locks of a rule. Not for an operation of one transaction, which holds the lock shared.
+ * Waits for the workspace's changes under way that may have found no webhook; those that begin later wait, and find it.
+ * Must be a rule's first lock, and not that of an operation of one transaction, which holds it shared (0184).
  */
 export const beforeNewWebhook = (tx: Tx, tenantId: string) =>
   tx`select pg_advisory_xact_lock(${lockClasses.newWebhook}, hashtext(${tenantId}))`
@@ -35,6 +35,8 @@ export interface Admission {
   readonly gateAccess?: GateAccess | undefined
   /** Looks the caller up, and with it the workspace's state and the gate. */
   readonly enter?: ((tx: Tx) => Promise<void>) | undefined
+  /** Lets the workspace get no webhook before the commit. */
+  readonly keepsWebhooksOut?: boolean
 }
 
 /**
@@ -54,11 +56,11 @@ export async function admitted<T>(tx: Tx, admission: Admission, work: () => Prom
   return outcome.value
 }
 
-/** The gate first, then the workspace and what `enter` finds of its webhooks; one statement, because every change sends it. */
-function hold(tx: Tx, { workspace, gateAccess, enter }: Admission): Promise<unknown> | undefined {
+/** The gate first, then the workspace, then new webhooks; one statement, because every change sends it. */
+function hold(tx: Tx, { workspace, gateAccess, keepsWebhooksOut }: Admission): Promise<unknown> | undefined {
   if (workspace === undefined) return gateAccess && lockGateShared(tx)
   if (!gateAccess) return holdOpen(tx, workspace)
-  const webhooks = enter
+  const webhooks = keepsWebhooksOut
     ? tx.part`, pg_advisory_xact_lock_shared(${lockClasses.newWebhook}, hashtext(${workspace}))`
     : tx.part``
   return tx`

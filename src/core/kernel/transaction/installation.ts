@@ -216,6 +216,9 @@ async function transact<T>(
   }
   // An operator belongs to a workspace, although it does not act in it.
   const workspace = admits ? (tenantId ?? workspaceOf(actor)) : undefined
+  // The caller's own workspace, where that is the one it acts in: only of this one the check tells the webhooks.
+  const unheard =
+    entry && gateAccess && workspace === tenantId && tenantId === workspaceOf(actor) ? tenantId : undefined
   const writeAhead = new WriteAhead(ledger)
 
   const attempt = async (tx: Tx) => {
@@ -224,9 +227,9 @@ async function transact<T>(
     const obligations: Obligation[] = []
     const listeners: Listeners = {}
     const ctx = contextIn(tx, obligations, listeners)
-    const own = workspace === workspaceOf(actor) ? workspace : undefined
-    const enter = entry && ((tx: Tx) => entering(tx, role, entered(entry(tx, true), listeners, own)))
-    const result = await admitted(tx, { workspace, gateAccess, enter }, () => work(ctx))
+    const enter = entry && ((tx: Tx) => entering(tx, role, entered(entry(tx, true), listeners, unheard)))
+    const admission = { workspace, gateAccess, enter, keepsWebhooksOut: unheard !== undefined }
+    const result = await admitted(tx, admission, () => work(ctx))
     if (obligations.length > 0) {
       await tx.settled() // a statement that the rule did not await may have failed, and then there is no act to record
       await writeAhead.append(obligations)
@@ -246,7 +249,7 @@ async function transact<T>(
   }
 }
 
-/** Notes what the check answers of webhooks, before the work gets an answer. `admitted` holds them as they are. */
+/** Notes that there is no webhook, before the work gets an answer. `admitted` lets none appear. */
 async function entered(looked: ReturnType<Entry>, listeners: Listeners, workspace: string | undefined): Promise<void> {
   const { hasWebhooks } = await looked
   if (!hasWebhooks) listeners.noneIn = workspace
