@@ -142,6 +142,7 @@ export async function createWorkspace(
   const created = tx`
     insert into tenant (id, slug, display_name, default_locale, default_time_zone)
     values (${tenant.id}, ${tenant.slug}, ${tenant.displayName}, ${tenant.locale}, ${tenant.timeZone})`
+  ctx.makesWorkspace(tenant.id)
   const furnished = ctx.inWorkspaceAtOnce(tenant.id, () => [
     writeOwner(ctx, tenant, owner, invitation),
     writeBoard(ctx, board),

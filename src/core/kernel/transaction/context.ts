@@ -79,6 +79,8 @@ export interface Ctx {
   record<Name extends EventName>(name: Name, data: DataOf<Name>, params?: Evidence['params']): Promise<string>
   /** Writes events of the workspace in force, and their deliveries to its webhooks. */
   emit(...events: readonly NewEvent[]): Promise<void>
+  /** Says that this transaction makes the workspace, which therefore has no webhook before the commit. */
+  makesWorkspace(tenantId: string): void
   /** Adds obligations, which a rewind of the database must not undo. The ledger has them before the commit. */
   recordObligation(...obligations: readonly Obligation[]): void
   /**
@@ -100,9 +102,9 @@ export interface Ctx {
   }
 }
 
-/** What is known of webhooks, from the transaction's first answer on. */
+/** What is known of webhooks. */
 export interface Listeners {
-  /** A workspace that has none, and gets none before the commit. */
+  /** A workspace that has no webhook, and gets none before the commit. */
   noneIn?: string | undefined
 }
 
@@ -220,6 +222,10 @@ class TransactionContext implements Ctx {
     const rows = events.map((event) => eventRow(config.eventNamespace, tenantId, actor, at, event))
     if (this.parts.listeners.noneIn === tenantId) void writeUnheard(tx, rows, entry)
     else void writeEvents(tx, rows, config.webhookRetrySeconds[0] ?? 0, entry)
+  }
+
+  makesWorkspace(tenantId: string): void {
+    this.parts.listeners.noneIn = tenantId
   }
 
   recordObligation(...obligations: readonly Obligation[]): void {
