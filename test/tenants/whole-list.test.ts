@@ -32,17 +32,17 @@ test('between two pages no transaction is open and no connection is lent', async
     expect(await openTransactions()).toBe(0)
     expect(own.installation.pool.counts.used).toBe(0)
   }
-  expect(seen).toEqual([500, 500, 200])
+  expect(seen).toEqual([100, 500, 500, 100])
 })
 
 test('a caller who stops reading leaves nothing behind, and the only connection serves the next one', async () => {
   for await (const page of pages()) {
-    expect(page).toHaveLength(500)
+    expect(page).toHaveLength(100)
     break
   }
   expect(own.installation.pool.counts.used).toBe(0)
   const next = pages()
-  expect((await next.next()).value).toHaveLength(500)
+  expect((await next.next()).value).toHaveLength(100)
   await next.return(undefined)
 })
 

@@ -127,7 +127,9 @@ export function isWholeList(operation: Operation, request: Request): boolean {
   return operation.success.whole === 'streamed' && query['cursor'] === undefined && query['size'] === undefined
 }
 
-const streamedPageSize = 500
+/** The first page is small, so that the caller soon has its first byte. */
+const firstStreamedPage = 100
+const streamedPage = 500
 
 /** A whole list's rows, in pages: no transaction stays open while a slow reader reads. */
 export async function* pagesOf(
@@ -138,7 +140,8 @@ export async function* pagesOf(
 ): AsyncGenerator<readonly unknown[]> {
   let cursor: string | null | undefined
   do {
-    const query = { ...(request.query as object), size: streamedPageSize, ...(cursor ? { cursor } : {}) }
+    const place = cursor ? { size: streamedPage, cursor } : { size: firstStreamedPage }
+    const query = { ...(request.query as object), ...place }
     const page = await readPage(installation, operation, actor, { ...request, query })
     yield page.data
     cursor = page.next_cursor
