@@ -47,9 +47,11 @@ export async function fillBoards(ground: Ground, { boards, buckets, itemsEach }:
         from generate_series(1, ${itemsEach}) at, made_board b
         join made_bucket k on k.container_id = b.id where k.n = at % ${buckets}`
       await tx`
-        insert into item (tenant_id, id, container_id, bucket_id, type, title, description, state, completed_at, rank, created_by)
+        insert into item (tenant_id, id, container_id, bucket_id, type, title, description, state, completed_at, rank, created_by,
+                          without_labels, without_members, without_values)
         select ${tenantId}, id, container_id, bucket_id, 'TASK', 'Item ' || n, repeat('words ', 20),
-               case when (n / ${buckets}) % 10 = 0 then 'DONE' else 'OPEN' end, case when (n / ${buckets}) % 10 = 0 then now() end, 'e' || lpad(n::text, 5, '0'), ${accountId}
+               case when (n / ${buckets}) % 10 = 0 then 'DONE' else 'OPEN' end, case when (n / ${buckets}) % 10 = 0 then now() end, 'e' || lpad(n::text, 5, '0'), ${accountId},
+               (n / ${buckets}) % 4 <> 0, true, (n / ${buckets}) % 5 <> 0
         from made_item`
       await tx`insert into item_label (tenant_id, item_id, label_id) select ${tenantId}, id, label_id from made_item where (n / ${buckets}) % 4 = 0`
       await tx`

@@ -50,7 +50,11 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   item_label: { export: 'item_labels' },
   item_member: { export: 'item_members' },
   item_field_value: { export: 'item_field_values' },
-  item: { export: 'items', since: 'created_at' },
+  item: {
+    export: 'items',
+    since: 'created_at',
+    withheld: ['without_labels', 'without_members', 'without_values'],
+  },
   custom_field: { export: 'custom_fields', since: 'created_at' },
   label: { export: 'labels', since: 'created_at' },
   bucket: { export: 'buckets', since: 'created_at' },

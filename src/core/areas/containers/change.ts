@@ -20,8 +20,8 @@ import { recorded, represented } from './representation.ts'
 
 /** Refuses not_found. */
 export async function getContainer(ctx: Ctx, { containerId }: Received<typeof ops.getContainer>): Promise<Container> {
-  const row = await visibleContainer(ctx, containerId)
-  return { ...row, position: await positionOf(ctx, row, ctx.tx.last) }
+  const [row, position] = await together(visibleContainer(ctx, containerId), positionOf(ctx, containerId, ctx.tx.last))
+  return { ...row, position }
 }
 
 /** Refuses not_found, auth.role_required, precondition.failed, container.archived. */
@@ -39,7 +39,7 @@ export async function updateContainer(
     update container set name = ${name}, description = ${description}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
-  return recorded(ctx, row, 'work.container.changed', { members: changed })
+  return recorded(ctx, containerId, 'work.container.changed', { members: changed })
 }
 
 /** Refuses not_found, auth.role_required, precondition.failed, container.archived, request.invalid, order.exhausted. */
@@ -59,7 +59,7 @@ export async function reorderContainer(
     update container set rank = ${rank}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
-  return recorded(ctx, { ...row, rank }, 'work.container.reordered', { before: body.before_container_id ?? null })
+  return recorded(ctx, containerId, 'work.container.reordered', { before: body.before_container_id ?? null })
 }
 
 /**
@@ -84,7 +84,7 @@ export async function moveContainer(
     update container set parent_id = ${body.parent_id}, rank = ${rank}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
-  return recorded(ctx, { ...row, parent_id: body.parent_id, rank }, 'work.container.moved', {
+  return recorded(ctx, containerId, 'work.container.moved', {
     from: row.parent_id,
     to: body.parent_id,
   })
@@ -102,7 +102,7 @@ export async function archiveContainer(
     update container set archived_at = now(), updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
-  return recorded(ctx, row, 'work.container.archived')
+  return recorded(ctx, containerId, 'work.container.archived')
 }
 
 /** Refuses not_found, auth.role_required, precondition.failed. */
@@ -117,7 +117,7 @@ export async function unarchiveContainer(
     update container set archived_at = null, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
-  return recorded(ctx, row, 'work.container.unarchived')
+  return recorded(ctx, containerId, 'work.container.unarchived')
 }
 
 /** Refuses not_found, auth.role_required, precondition.failed. */
@@ -146,5 +146,5 @@ export async function restoreContainer(
     update container set deleted_at = null, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId}`
 
-  return recorded(ctx, row, 'work.container.restored')
+  return recorded(ctx, containerId, 'work.container.restored')
 }

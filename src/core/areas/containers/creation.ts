@@ -32,7 +32,7 @@ export async function createContainer(ctx: Ctx, { body }: Received<typeof ops.cr
   if (body.is_private || rankOf[role] < rankOf.ADMIN)
     await addMembership(ctx, { account_id: accountId, container_id: id, role: 'OWNER' })
 
-  return recorded(ctx, { id, parent_id: parentId, rank }, 'work.container.created', {
+  return recorded(ctx, id, 'work.container.created', {
     kind: body.kind,
     parent_id: parentId,
   })

@@ -67,17 +67,21 @@ export async function isInPlace(
   return (next?.id ?? null) === (before ?? null)
 }
 
-/** 0..n-1 among the siblings that the caller sees, by a statement that `ask` sends; for a deleted container, the place to which it would be restored. */
-export async function positionOf(
-  ctx: Ctx,
-  { parent_id, rank }: { readonly parent_id: string | null; readonly rank: string },
-  ask: Tx['last'] = ctx.tx,
-): Promise<number> {
+/**
+ * 0..n-1 among the siblings that the caller sees, by a statement that `ask` sends; for a deleted container, the place to
+ * which it would be restored.
+ */
+export async function positionOf(ctx: Ctx, containerId: string, ask: Tx['last'] = ctx.tx): Promise<number> {
   const { tenantId } = ctx.account
-  const [row] = await ask<{ position: number }[]>`
-    select count(*)::int as position from container c
+  // Two queries, because an index finds no row by `is not distinct from`.
+  const before = (siblings: Part) => ctx.tx.part`(
+    select count(*)::int from container c
     left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-    where c.tenant_id = ${tenantId} and ${siblingsOf(ctx, parent_id)} and c.rank < ${rank} and c.deleted_at is null and ${isSeen(ctx)}`
+    where c.tenant_id = ${tenantId} and ${siblings} and c.rank < o.rank and c.deleted_at is null and ${isSeen(ctx)})`
+  const [row] = await ask<{ position: number }[]>`
+    select case when o.parent_id is null then ${before(siblingsOf(ctx, null))}
+                else ${before(ctx.tx.part`c.parent_id = o.parent_id`)} end as position
+    from container o where o.tenant_id = ${tenantId} and o.id = ${containerId}`
   return row?.position ?? 0
 }
 

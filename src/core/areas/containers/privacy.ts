@@ -27,7 +27,7 @@ export async function setContainerPrivacy(
   if (body.is_private && !(await isMember(ctx, containerId)))
     await addMembership(ctx, { account_id: accountId, container_id: containerId, role: 'OWNER' })
 
-  return recorded(ctx, row, 'work.container.privacy_changed', { is_private: body.is_private })
+  return recorded(ctx, containerId, 'work.container.privacy_changed', { is_private: body.is_private })
 }
 
 /** Refuses auth.role_required where the installation lets nobody below ADMIN hide a hub. */

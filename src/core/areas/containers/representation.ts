@@ -9,22 +9,19 @@ import { positionOf } from './order.ts'
 
 /** The row, with its position among the siblings that the caller sees. */
 export async function represented(ctx: Ctx, row: ContainerRow): Promise<Container> {
-  return { ...row, position: await positionOf(ctx, row) }
+  return { ...row, position: await positionOf(ctx, row.id) }
 }
 
 type ContainerEvent = Extract<EventName, `work.container.${string}`>
 
-/**
- * Writes the trail's entry and the event of a change, which may still be on its way, and answers the container after it.
- * `after`: its place after the change.
- */
+/** Writes the trail's entry and the event of a change, which may still be on its way, and answers the container after it. */
 export async function recorded(
   ctx: Ctx,
-  after: Pick<ContainerRow, 'id' | 'parent_id' | 'rank'>,
+  containerId: string,
   event: ContainerEvent,
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<Container> {
-  const [row, position] = await together(visibleContainer(ctx, after.id), positionOf(ctx, after))
+  const [row, position] = await together(visibleContainer(ctx, containerId), positionOf(ctx, containerId))
   const container = { ...row, position }
   await ctx.record(event, container, params)
   return container

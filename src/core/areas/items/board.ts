@@ -22,12 +22,12 @@ type Placed = Item & Followed & { readonly bucket_rank: string | null }
 /** Refuses not_found. */
 export async function readBoard(ctx: Ctx, query: Query): Promise<Board> {
   const { containerId } = query
-  const [row, buckets, items] = await together(
+  const [row, buckets, items, position] = await together(
     visibleContainer(ctx, containerId),
     ctx.tx<Bucket[]>`select * from (${bucketsOf(ctx, containerId)}) b order by b.position`,
     firstItems(ctx, query),
+    positionOf(ctx, containerId, ctx.tx.last),
   )
-  const position = await positionOf(ctx, row, ctx.tx.last)
   const room = roomFor(items, items.length)
   const isWhole = room === items.length && items.at(-1)?.is_followed !== true
   const shown = new Map([...buckets.map(({ id }) => id), null].map((id) => [id, [] as Placed[]]))

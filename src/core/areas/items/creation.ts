@@ -72,9 +72,10 @@ function writeItem(ctx: Ctx, item: Item, values: readonly CheckedValue[]): void 
     value: tx.json(value),
   }))
   void tx`
-    insert into item (tenant_id, id, container_id, bucket_id, type, title, description, rank, due_at, created_by)
+    insert into item (tenant_id, id, container_id, bucket_id, type, title, description, rank, due_at, created_by,
+                      without_labels, without_members, without_values)
     values (${tenantId}, ${id}, ${item.container_id}, ${item.bucket_id}, ${item.type}, ${item.title}, ${item.description}, ${item.position},
-            ${item.due_at}, ${item.created_by})`
+            ${item.due_at}, ${item.created_by}, ${labels.length === 0}, true, ${fields.length === 0})`
   if (labels.length > 0) void tx`insert into item_label ${tx.rows(labels, 'tenant_id', 'item_id', 'label_id')}`
   if (fields.length > 0)
     void tx`insert into item_field_value ${tx.rows(fields, 'tenant_id', 'item_id', 'field_id', 'value')}`

@@ -55,7 +55,6 @@ export async function checkNewValues(
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed, request.invalid. */
 export async function setItemField(ctx: Ctx, { itemId, key, body }: Received<typeof ops.setItemField>): Promise<Item> {
-  const { tenantId } = ctx.account
   const [{ item }, fields] = await together(lockItem(ctx, itemId), definitionsFor(ctx, containerOf(ctx, itemId)))
   const field = fields.find((one) => one.key === key && carries(one, item.type))
   if (!field) refuse('not_found')
@@ -64,7 +63,7 @@ export async function setItemField(ctx: Ctx, { itemId, key, body }: Received<typ
   const isChanged = value === null ? await cleared(ctx, itemId, field.id) : await written(ctx, itemId, field.id, value)
   if (!isChanged) return item
 
-  void touch(ctx, tenantId, itemId)
+  void touch(ctx, itemId, 'values')
 
   // Read as the database keeps the value: another definition of the key may show behind a cleared one.
   const after = await readItem(ctx, itemId)

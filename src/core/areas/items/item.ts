@@ -27,26 +27,29 @@ export interface LockedItem {
   readonly now: string
 }
 
-/** The columns of an answer, of the item `i`. Every list has few rows, so each is a subquery of its own. */
+/**
+ * The columns of an answer, of the item `i`. Every list has few rows, so each is a subquery of its own. Most items have
+ * none, which their row says (docs/decisions/0187).
+ */
 export const representation = ({ tx }: Ctx): Part => tx.part`
   i.id, i.container_id, i.bucket_id, i.type, i.title, i.description, i.state, i.rank as position,
-  coalesce((
+  case when i.without_labels then '[]'::jsonb else coalesce((
     select jsonb_agg(l.label_id order by l.label_id) from item_label l
     join label v on v.tenant_id = l.tenant_id and v.id = l.label_id
     where l.tenant_id = i.tenant_id and l.item_id = i.id and v.container_id = i.container_id and v.deleted_at is null
-  ), '[]'::jsonb) as label_ids,
-  coalesce((
+  ), '[]'::jsonb) end as label_ids,
+  case when i.without_members then '[]'::jsonb else coalesce((
     select jsonb_agg(m.account_id order by m.account_id) from item_member m
     where m.tenant_id = i.tenant_id and m.item_id = i.id
-  ), '[]'::jsonb) as member_ids,
-  coalesce((
+  ), '[]'::jsonb) end as member_ids,
+  case when i.without_values then '{}'::jsonb else coalesce((
     select jsonb_object_agg(f.key, w.value) from item_field_value w
     join custom_field f on f.tenant_id = w.tenant_id and f.id = w.field_id
     where w.tenant_id = i.tenant_id and w.item_id = i.id and f.deleted_at is null and f.applies_to ? i.type
       and (f.collection_id = i.container_id or f.collection_id is null and not exists (
         select from custom_field s
         where s.tenant_id = f.tenant_id and s.collection_id = i.container_id and s.key = f.key and s.deleted_at is null))
-  ), '{}'::jsonb) as custom_fields,
+  ), '{}'::jsonb) end as custom_fields,
   i.due_at, i.completed_at, i.created_at, i.created_by, i.updated_at, i.version`
 
 /** The item, when the caller sees it. Refuses not_found. */
@@ -121,9 +124,13 @@ async function lockedRow(ctx: Ctx, itemId: string): Promise<LockedRow> {
   return row ?? refuse('not_found')
 }
 
-/** Raises the version for a change that is in no column of the row. */
-export const touch = ({ tx }: Ctx, tenantId: string, itemId: string) =>
-  tx`update item set updated_at = now(), version = version + 1 where tenant_id = ${tenantId} and id = ${itemId}`
+/** Raises the version for a change of one of the item's lists. */
+export function touch({ tx, account: { tenantId } }: Ctx, itemId: string, list: 'labels' | 'values'): Promise<unknown> {
+  const mayHave = list === 'labels' ? tx.part`without_labels = false` : tx.part`without_values = false`
+  return tx`
+    update item set ${mayHave}, updated_at = now(), version = version + 1
+    where tenant_id = ${tenantId} and id = ${itemId}`
+}
 
 /** A moment of a request, as answers give it. */
 export const momentOf = (sent: string): string => new Date(sent).toISOString()

@@ -17,7 +17,7 @@ export async function addItemLabel(ctx: Ctx, { itemId, labelId }: Received<typeo
     on conflict (tenant_id, item_id, label_id) do nothing`
   if (count === 0) return item
 
-  void touch(ctx, tenantId, itemId)
+  void touch(ctx, itemId, 'labels')
 
   const label_ids = [...item.label_ids, labelId].sort()
   return recorded(ctx, locked, { label_ids }, 'work.item.label_added', { label_id: labelId })
@@ -34,7 +34,7 @@ export async function removeItemLabel(
     delete from item_label where tenant_id = ${tenantId} and item_id = ${itemId} and label_id = ${labelId}`
   if (count === 0) return
 
-  void touch(ctx, tenantId, itemId)
+  void touch(ctx, itemId, 'labels')
 
   const label_ids = locked.item.label_ids.filter((id) => id !== labelId)
   await recorded(ctx, locked, { label_ids }, 'work.item.label_removed', { label_id: labelId })

@@ -26,8 +26,6 @@ export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof o
   const { cursor, size, ...filters } = query
   const after = cursor === undefined ? undefined : ctx.cursor.read('listItems', filters, cursor)[0]
   const containers = containersNamed(ctx, filters)
-  // One packet: the check that the caller sees the named containers leaves with the page, and its answer is read first.
-  const sight = containers.map((id) => sees(ctx, id))
   const rows = ctx.tx.part`
     select ${representation(ctx)}
     ${containers.length === 0 ? everywhere(ctx, filters, after, size) : narrowed(ctx, filters, containers)}
@@ -37,15 +35,26 @@ export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof o
       errors: [{ parameter: 'container_id', code: 'member.required', params: {} }],
     })
   const isByRank = filters.bucket_id !== undefined
-  const page = ctx.tx.last<(Item & Followed)[]>`
-    ${withinPage(ctx, rows, {
-      order: isByRank ? ctx.tx.part`position` : ctx.tx.part`id`,
-      bytes: ctx.tx.part`coalesce(octet_length(description), 0) + pg_column_size(custom_fields)`,
-    })}`
-  if ((await Promise.all(sight)).includes(false)) refuse('not_found')
+  const order = isByRank ? ctx.tx.part`position` : ctx.tx.part`id`
+  const bytes = ctx.tx.part`coalesce(octet_length(description), 0) + pg_column_size(custom_fields)`
+  const page = await ofSeen(ctx, containers, withinPage(ctx, rows, { order, bytes }), order)
 
   const list = { operation: 'listItems', filters }
-  return pageOfRows(ctx, list, await page, size, (last) => [isByRank ? last.position : last.id])
+  return pageOfRows(ctx, list, page, size, (last) => [isByRank ? last.position : last.id])
+}
+
+type Listed = Item & Followed
+
+/** The rows of a page, if the caller sees all containers that it names. Refuses not_found. */
+async function ofSeen(ctx: Ctx, containers: readonly Part[], rows: Part, order: Part): Promise<readonly Listed[]> {
+  const { tx } = ctx
+  if (containers.length === 0) return tx.last<Listed[]>`${rows}`
+  const seen = containers.reduce((all, id) => tx.part`${all} and ${sees(ctx, id)}`, tx.part`true`)
+  // No row: a container is not seen. A row of nulls: all are seen, and the page is empty.
+  const found = await tx.last<(Listed | { readonly id: null })[]>`
+    select p.* from (select where ${seen}) s left join (${rows}) p on true order by p.${order}`
+  if (found.length === 0) refuse('not_found')
+  return found[0]?.id === null ? [] : (found as Listed[])
 }
 
 /** The ids of the containers that the filters name, directly, or by a bucket or a label in them. */
@@ -66,13 +75,10 @@ function containersNamed(ctx: Ctx, { container_id, bucket_id, label_id }: Filter
 }
 
 /** Whether the caller sees a container. */
-async function sees(ctx: Ctx, containerId: Part): Promise<boolean> {
-  const { tenantId } = ctx.account
-  const [row] = await ctx.tx`
-    select 1 from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-    where c.tenant_id = ${tenantId} and c.id = ${containerId} and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}`
-  return row !== undefined
-}
+const sees = (ctx: Ctx, containerId: Part): Part => ctx.tx.part`exists (
+  select from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+  where c.tenant_id = ${ctx.account.tenantId} and c.id = ${containerId} and c.deleted_at is null and h.deleted_at is null
+    and ${isSeen(ctx)})`
 
 /**
  * All items that the caller sees. A guest sees few containers, so each is read separately, for one page at most. Other

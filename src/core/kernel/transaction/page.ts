@@ -79,9 +79,8 @@ export function roomFor<Row>(rows: readonly Row[], size: number, weigh: (row: Ro
  */
 export const withinPage = ({ tx }: Ctx, rows: Part, { order, bytes }: { order: Part; bytes: Part }): Part => tx.part`
   select * from (
-    select r.*, sum(${bytes}) over (order by ${order} rows between unbounded preceding and 1 preceding) as bytes_before,
-           lead(true, 1, false) over (order by ${order}) as is_followed
-    from (${rows}) r) p
+    select r.*, sum(${bytes}) over w as bytes_before, lead(true, 1, false) over w as is_followed
+    from (${rows}) r window w as (order by ${order} rows between unbounded preceding and 1 preceding)) p
   where coalesce(bytes_before, 0) < ${pageBytes}
   order by ${order}`
 
