@@ -1,10 +1,12 @@
 /**
  * Requests over HTTP against the floor (floor-server.ts): the same reads and writes by statements that
  * were written without ours, on the same tables. 200 boards of 8 buckets and 50 items; 32 connections
- * from this process; the daemon, the floor and PostgreSQL are processes of their own.
+ * from this process; the daemon, the floor and PostgreSQL are processes of their own. Both sides reach
+ * PostgreSQL over TCP, and for two lines over the Unix socket as well.
  */
 import { join } from 'node:path'
 import autocannon from 'autocannon'
+import type { DatabaseAddress } from '../src/core/kernel/database/address.ts'
 import { type Boards, fillBoards } from './board-filler.ts'
 import type { FloorSettings } from './floor-server.ts'
 import type { Ground } from './ground.ts'
@@ -37,10 +39,26 @@ const targets: Readonly<Record<Kind, readonly [what: string, target: number]>> =
   mixed: ['70 % read, 30 % written', 0.5],
 }
 
+/** How both sides reach PostgreSQL. The socket of the system is cheaper, and most installations have another host. */
+type Way = 'TCP' | 'Unix socket'
+
+/** Also measured over the socket. */
+const overSocket: readonly Kind[] = ['read', 'create']
+
 export async function floor(ground: Ground): Promise<Line[]> {
   const boards = await fillBoards(ground, size)
-  const settings: FloorSettings = { address: ground.superuser, poolSize: ground.config.poolSize }
-  const daemon = await startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], ground.environment)
+  const only = (process.env['BENCH_FLOOR'] ?? Object.keys(targets).join()).split(',') as Kind[]
+  const sockets = only.filter((kind) => overSocket.includes(kind))
+  return [
+    ...(await measured(ground, boards, 'TCP', only)),
+    ...(sockets.length === 0 ? [] : await measured(ground, boards, 'Unix socket', sockets)),
+  ]
+}
+
+async function measured(ground: Ground, boards: Boards, way: Way, kinds: readonly Kind[]): Promise<Line[]> {
+  const daemon = await startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], environmentOver(ground, way))
+  const address = way === 'TCP' ? overTcp(ground.superuser) : ground.superuser
+  const settings: FloorSettings = { address, poolSize: ground.config.poolSize }
   const bare = await startServer([
     process.execPath,
     join(import.meta.dirname, 'floor-server.ts'),
@@ -48,20 +66,32 @@ export async function floor(ground: Ground): Promise<Line[]> {
   ])
   try {
     const requests = await openRequests(daemon.address, ground, boards)
-    const only = (process.env['BENCH_FLOOR'] ?? Object.keys(targets).join()).split(',')
     const lines: Line[] = []
-    for (const kind of Object.keys(targets) as Kind[]) {
-      if (!only.includes(kind)) continue
+    for (const kind of kinds) {
       if (kind !== 'mixed') await compareSizes([daemon.address, bare.address], ground, requests.next(kind))
-      const round = (address: string) => () => requestsASecond(address, ground, () => requests.next(kind))
+      const round = (server: string) => () => requestsASecond(server, ground, () => requests.next(kind))
       const compared = await compare(round(daemon.address), round(bare.address), rounds)
       const [what, target] = targets[kind]
-      process.stderr.write(`floor ${kind}: ${(compared.ours / compared.bare).toFixed(2)}\n`)
-      lines.push(ratioLine(`floor ${kind}: ${what}`, { ...compared, unit: 'req/s' }, 'at least', target))
+      process.stderr.write(`floor ${kind}, ${way}: ${(compared.ours / compared.bare).toFixed(2)}\n`)
+      lines.push(ratioLine(`floor ${kind}, ${way}: ${what}`, { ...compared, unit: 'req/s' }, 'at least', target))
     }
     return lines
   } finally {
     await Promise.all([daemon.stop(), bare.stop()])
+  }
+}
+
+const overTcp = (address: DatabaseAddress): DatabaseAddress => ({ ...address, host: '127.0.0.1' })
+
+/** Over TCP the daemon is told of a server that others run: it is the same one, kept up by this process. */
+function environmentOver({ installation, environment, dataDir }: Ground, way: Way): Record<string, string> {
+  if (way === 'Unix socket') return environment
+  const { user, password, host, port, database } = overTcp(installation.address)
+  const login = `${encodeURIComponent(user)}:${encodeURIComponent(password ?? '')}`
+  return {
+    ...environment,
+    SVC_DATABASE_URL: `postgres://${login}@${host}:${port}/${database}`,
+    SVC_KEYRING_FILE: join(dataDir, 'keyring.json'),
   }
 }
 
