@@ -116,7 +116,7 @@ function nextRequest({ workspaces }: Side): Request & { token: string } {
   const dice = Math.random() * 100
   const itemId = any(items)
   const request = (): Request => {
-    if (dice < 30) return { method: 'GET', path: `/containers/${collectionId}/board` }
+    if (dice < 30) return { method: 'GET', path: `/containers/${collectionId}/board?size=5` }
     if (dice < 50) return { method: 'GET', path: `/items/${itemId}` }
     if (dice < 70) return { method: 'GET', path: `/items?container_id=${collectionId}&size=20` }
     if (dice < 80) return { method: 'POST', path: '/items', body: { container_id: collectionId, title: 'Loaded' } }

@@ -130,10 +130,18 @@ export async function runTransaction<T>(
   }
 }
 
-function beginning(opening: string, { readOnly, isolation }: TransactionOptions): string {
+function beginning(opening: string, { readOnly, isolation, answersCaller }: TransactionOptions): string {
   const level = isolation === undefined ? '' : ` isolation level ${isolation},`
-  return `begin${level} read ${readOnly ? 'only' : 'write'}${opening === '' ? '' : `; ${opening}`}`
+  const settings = [...(opening === '' ? [] : [opening]), ...(readOnly && answersCaller ? [keptPlans] : [])]
+  return [`begin${level} read ${readOnly ? 'only' : 'write'}`, ...settings].join('; ')
 }
+
+/**
+ * A call that reads runs every statement by its kept plan. By itself PostgreSQL would plan a page anew for each call
+ * beside large containers, which takes longer than reading it (docs/decisions/0186). test/house/plans.test.ts holds the
+ * kept plan of every read.
+ */
+const keptPlans = "set local plan_cache_mode = 'force_generic_plan'"
 
 /** Starts the work in this turn, so that its first statement shares the packet of `begin`. */
 async function started<T>(work: (tx: Tx) => Promise<T>, tx: Tx): Promise<T> {
