@@ -132,16 +132,15 @@ export async function runTransaction<T>(
 
 function beginning(opening: string, { readOnly, isolation, answersCaller }: TransactionOptions): string {
   const level = isolation === undefined ? '' : ` isolation level ${isolation},`
-  const settings = [...(opening === '' ? [] : [opening]), ...(readOnly && answersCaller ? [keptPlans] : [])]
+  const settings = [opening, readOnly && answersCaller ? '' : plannedForValues].filter((one) => one !== '')
   return [`begin${level} read ${readOnly ? 'only' : 'write'}`, ...settings].join('; ')
 }
 
 /**
- * A call that reads runs every statement by its kept plan. By itself PostgreSQL would plan a page anew for each call
- * beside large containers, which takes longer than reading it (docs/decisions/0186). test/house/plans.test.ts holds the
- * kept plan of every read.
+ * A session runs every statement by its kept plan (connection.ts). That holds for calls that read, of whose statements a
+ * test asks for both plans (test/house/plans.test.ts); for all others PostgreSQL may look at the values first.
  */
-const keptPlans = "set local plan_cache_mode = 'force_generic_plan'"
+const plannedForValues = "set local plan_cache_mode = 'auto'"
 
 /** Starts the work in this turn, so that its first statement shares the packet of `begin`. */
 async function started<T>(work: (tx: Tx) => Promise<T>, tx: Tx): Promise<T> {
