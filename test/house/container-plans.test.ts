@@ -111,6 +111,8 @@ async function fill(tenantId: string, accountId: string): Promise<void> {
       select tenant_id, bucket_id, count(*) from item where tenant_id = ${tenantId} and bucket_id is not null group by 1, 2`
     await sql`insert into item_tally (tenant_id, items) select tenant_id, count(*) from item where tenant_id = ${tenantId} group by 1`
     await sql`insert into tenant_quota (tenant_id, quota, ceiling) values (${tenantId}, 'items', 0)`
+    // As a guest, the caller sees the large one, and has nothing else to see.
+    await sql`insert into membership (tenant_id, id, account_id, container_id, role) values (${tenantId}, uuidv7(), ${accountId}, ${ids.large}, 'VIEWER')`
   })
   await own.oracle`vacuum analyze`
 }
@@ -157,9 +159,9 @@ function literal(value: unknown): string {
 }
 
 /** What the statements of a call read too much of. An insert would violate its key here, and reads nothing long. */
-async function found(id: OperationId, request: Request): Promise<string[]> {
+async function found(id: OperationId, request: Request, as = actor): Promise<string[]> {
   const operation: Operation = operations[id]
-  const sent = sentStatements(await recorded(own.installation, (it) => perform(it, operation, actor, request)))
+  const sent = sentStatements(await recorded(own.installation, (it) => perform(it, operation, as, request)))
   const read = sent.filter(({ statement }) => !/\binsert into\b/.test(statement.text))
   expect(read).not.toEqual([])
   const offences: string[] = []
@@ -238,6 +240,17 @@ const changes: readonly (readonly [string, OperationId, () => Request])[] = [
 describe(`beside ${items} items of a container`, () => {
   test.each([...reads, ...changes])('%s (%s)', async (_, id, request) => {
     expect(await found(id, request())).toEqual([])
+  })
+
+  test.each([
+    ['a member', { role: 'MEMBER' }],
+    ['a guest', { role: 'VIEWER', isGuest: true }],
+  ] as const)('the items, a board and an item, for %s', async (_, caller) => {
+    const as = { ...actor, ...caller }
+    expect(await found('listItems', page({}), as)).toEqual([])
+    expect(await found('listItems', page({ state: 'DONE' }), as)).toEqual([])
+    expect(await found('getBoard', board(ids.large), as)).toEqual([])
+    expect(await found('getItem', { params: { itemId: some.large[0]! } }, as)).toEqual([])
   })
 
   test('a page behind the first one', async () => {
