@@ -11,6 +11,7 @@ import { type Boards, fillBoards } from './board-filler.ts'
 import type { FloorSettings } from './floor-server.ts'
 import type { Ground } from './ground.ts'
 import { startServer } from './processes.ts'
+import { headersOf, type Request } from './requests.ts'
 import { compare } from './rounds.ts'
 import { type Line, ratioLine } from './table.ts'
 
@@ -18,12 +19,6 @@ const size = { boards: 200, buckets: 8, itemsEach: 50 }
 const connections = 32
 const secondsARound = 4
 const rounds = 3
-
-interface Request {
-  readonly method: 'GET' | 'POST' | 'PATCH'
-  readonly path: string
-  readonly body?: object
-}
 
 type Kind = 'read' | 'items' | 'board' | 'create' | 'create-one' | 'patch' | 'move' | 'mixed'
 
@@ -107,11 +102,6 @@ async function compareSizes(addresses: readonly [string, string], { token }: Gro
   }
   const [ours = 0, theirs = 0] = sizes
   if (ours > theirs * 1.15 || theirs > ours * 1.15) throw new Error(`${method} ${path} is answered with ${sizes} bytes`)
-}
-
-function headersOf({ method, body }: Request, token: string): Record<string, string> {
-  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
-  return { authorization: `Bearer ${token}`, ...(body ? { 'content-type': type } : {}) }
 }
 
 async function requestsASecond(address: string, { token }: Ground, next: () => Request): Promise<number> {

@@ -17,6 +17,7 @@ import { encryption } from './encryption.ts'
 import { exporting } from './exporting.ts'
 import { floor } from './floor.ts'
 import { layGround } from './ground.ts'
+import { growth } from './growth.ts'
 import { mixedLoad } from './load.ts'
 import { provisioning } from './provisioning.ts'
 import { pulling } from './pulling.ts'
@@ -36,6 +37,7 @@ const parts = {
   board: boards,
   load: onGround(mixedLoad),
   scale,
+  growth,
   encryption,
   deliveries,
   pull: pulling,

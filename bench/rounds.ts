@@ -13,14 +13,16 @@ export interface Compared {
 
 /** A B A B …, after one round of each that does not count. The medians of `rounds` rounds. */
 export async function compare(ours: Round, bare: Round, rounds: number): Promise<Compared> {
-  await ours()
-  await bare()
-  const figures = { ours: [] as number[], bare: [] as number[] }
-  for (let round = 0; round < rounds; round += 1) {
-    figures.ours.push(await ours())
-    figures.bare.push(await bare())
-  }
-  return { ours: median(figures.ours), bare: median(figures.bare) }
+  const [first, second] = await medians([ours, bare], rounds)
+  return { ours: first!, bare: second! }
+}
+
+/** The same for any number of them: A B C A B C … */
+export async function medians(all: readonly Round[], rounds: number): Promise<number[]> {
+  const figures: number[][] = all.map(() => [])
+  for (const warmUp of all) await warmUp()
+  for (let round = 0; round < rounds; round += 1) for (const [at, one] of all.entries()) figures[at]!.push(await one())
+  return figures.map(median)
 }
 
 export function median(figures: readonly number[]): number {

@@ -653,9 +653,10 @@ CREATE TABLE item (
   CONSTRAINT item_bucket FOREIGN KEY (tenant_id, container_id, bucket_id) REFERENCES bucket(tenant_id, container_id, id) ON DELETE SET NULL (bucket_id),
   CONSTRAINT item_tenant_id_container_id_fkey FOREIGN KEY (tenant_id, container_id) REFERENCES container(tenant_id, id),
   CONSTRAINT item_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
-);
+) WITH (fillfactor=90);
 CREATE INDEX item_by_state ON item USING btree (tenant_id, state, id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX item_in_order ON item USING btree (tenant_id, container_id, bucket_id, rank) NULLS NOT DISTINCT WHERE deleted_at IS NULL;
+CREATE INDEX item_in_order_by_state ON item USING btree (tenant_id, container_id, bucket_id, state, rank) WHERE deleted_at IS NULL;
 CREATE INDEX item_of_bucket ON item USING btree (tenant_id, bucket_id) WHERE bucket_id IS NOT NULL;
 CREATE INDEX item_of_container ON item USING btree (tenant_id, container_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX item_of_container_by_state ON item USING btree (tenant_id, container_id, state, id) WHERE deleted_at IS NULL;

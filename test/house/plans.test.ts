@@ -13,7 +13,7 @@ import type { Operation } from '../../src/core/contract/operation.ts'
 import { type OperationId, operations } from '../../src/core/contract/operations.ts'
 import { scopes } from '../../src/core/contract/vocabulary.ts'
 import { asTenant } from '../../src/core/kernel/database/roles.ts'
-import { checkedOpening, type Statement } from '../../src/core/kernel/database/statement.ts'
+import type { Statement } from '../../src/core/kernel/database/statement.ts'
 import type { Tx } from '../../src/core/kernel/database/transaction.ts'
 import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
 import type { AccountActor } from '../../src/core/kernel/values/actor.ts'
@@ -23,6 +23,7 @@ import { openHeldRefusals } from '../../src/daemon/held-refusals.ts'
 import { openRate } from '../../src/daemon/rate.ts'
 import { openSourceRate } from '../../src/daemon/source-rate.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { sentStatements } from './sent-statements.ts'
 
 const rowsEach = process.env['SVC_FAULTS'] === 'full' ? 100_000 : 20_000
 /** A table this short is read whole, and may be. */
@@ -170,25 +171,14 @@ const nodesOf = (plan: Plan): string[] => [
 
 /** Explains what work sends, statement by statement, each as whom it was sent by. */
 async function explained(work: (installation: Installation) => Promise<unknown>): Promise<string[]> {
-  const statements = await recorded(own.installation, work)
   const found: string[] = []
-  let opening = ''
-  for (const statement of statements) {
-    if (statement.mode === 'simple') {
-      const [, roles] =
-        /^(?:begin (?:isolation level repeatable read, )?read (?:only|write); )?(set local .*)$/.exec(statement.text) ??
-        []
-      opening = checkedOpening(roles ?? opening)
-    } else if (statement.text.startsWith('select set_config(')) {
-      const [, role, , tenantId] = statement.values as string[]
-      opening = checkedOpening(`set local role ${role}; set local app.tenant_id = '${tenantId}'`)
-    } else {
-      const plans = await own.installation.pool.transaction(opening, (tx) => plansOf(tx, statement), { readOnly: true })
-      expect(plans).toHaveLength(2)
-      found.push(...plans.flatMap(readWhole))
-    }
+  const sent = sentStatements(await recorded(own.installation, work))
+  expect(sent, 'nothing was sent').not.toEqual([])
+  for (const { opening, statement } of sent) {
+    const plans = await own.installation.pool.transaction(opening, (tx) => plansOf(tx, statement), { readOnly: true })
+    expect(plans).toHaveLength(2)
+    found.push(...plans.flatMap(readWhole))
   }
-  expect(opening, 'nothing was sent').not.toBe('')
   return found
 }
 

@@ -59,7 +59,7 @@ function firstItems(ctx: Ctx, { containerId, size, state }: Query): Promise<Plac
     where b.tenant_id = ${tenantId} and b.container_id = ${containerId}
     union all
     select of_none.*, null from (
-      select ${representation(ctx)} from item i where ${ofContainer} and i.bucket_id is null order by i.rank limit ${size + 1}) of_none`
+      select ${representation(ctx)} from item i where ${ofContainer} and i.bucket_id is null order by i.bucket_id, i.rank limit ${size + 1}) of_none`
   return tx<Placed[]>`
     ${withinPage(ctx, rows, {
       order: tx.part`bucket_rank nulls last, position`,

@@ -129,7 +129,8 @@ function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, containers:
 }
 
 function behind({ tx }: Ctx, { bucket_id, label_id }: Filters, after: string | undefined): Part {
-  if (bucket_id !== undefined) return tx.part`and i.rank > ${after ?? ''} order by i.rank`
+  // With the bucket: where that is null, PostgreSQL would sort all items by their rank alone.
+  if (bucket_id !== undefined) return tx.part`and i.rank > ${after ?? ''} order by i.bucket_id, i.rank`
   if (label_id !== undefined) return tx.part`and x.item_id > ${after ?? firstId}::uuid order by x.item_id`
   return tx.part`and i.id > ${after ?? firstId}::uuid order by i.id`
 }

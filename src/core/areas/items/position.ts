@@ -131,24 +131,34 @@ const bucketOf = (ctx: Ctx, containerId: Part, { bucketId, isDone }: Place): Par
 
 const besides = (ctx: Ctx, containerId: Part, place: Place, before: string) => ctx.tx<Omit<Gap, 'held_id'>[]>`
   select p.bucket_id, n.rank as right,
-         (select i.rank ${among(ctx, containerId, place)} and i.rank < n.rank order by i.rank desc limit 1) as left
+         (select i.rank ${among(ctx, containerId, place)} and i.rank < n.rank order by i.bucket_id desc, i.rank desc limit 1) as left
   from (select ${bucketOf(ctx, containerId, place)} as bucket_id) p
-  left join lateral (select i.rank ${among(ctx, containerId, place)} and i.id = ${before}) n on true`
+  left join lateral (select i.rank ${among(ctx, containerId, place, theItem(ctx, before))}) n on true`
 
 const atTheEnd = (ctx: Ctx, containerId: Part, place: Place) => ctx.tx<Omit<Gap, 'held_id'>[]>`
-  select p.bucket_id, (select i.rank ${among(ctx, containerId, place)} order by i.rank desc limit 1) as left, null as right
+  select p.bucket_id, (select i.rank ${among(ctx, containerId, place)} order by i.bucket_id desc, i.rank desc limit 1) as left, null as right
   from (select ${bucketOf(ctx, containerId, place)} as bucket_id) p`
 
-/** The items of the bucket `p`, except the one that moves. */
-const among = (ctx: Ctx, containerId: Part, { bucketId, moving }: Place) => {
+/**
+ * The items of the bucket `p`, except the one that moves. Their order names the bucket as well: where that is null, the
+ * index is in no other order for PostgreSQL, and all of them would be sorted.
+ */
+const among = (ctx: Ctx, containerId: Part, { bucketId, moving }: Place, items = ctx.tx.part`item`) => {
   const { tenantId } = ctx.account
   const { tx } = ctx
   // Written as a value where it is one: the index does not serve `is not distinct from`.
   const bucket = bucketId === null ? tx.part`i.bucket_id is null` : tx.part`i.bucket_id = p.bucket_id`
   return tx.part`
-    from item i where i.tenant_id = ${tenantId} and i.container_id = ${containerId} and ${bucket}
+    from ${items} i where i.tenant_id = ${tenantId} and i.container_id = ${containerId} and ${bucket}
       and i.deleted_at is null and i.id <> ${moving ?? tenantId}`
 }
+
+/**
+ * One item, found by its id and nothing else: PostgreSQL takes a bucket for small, and would look for the item among all
+ * that the bucket has.
+ */
+const theItem = ({ tx, account: { tenantId } }: Ctx, itemId: string): Part =>
+  tx.part`(select * from item x where x.tenant_id = ${tenantId} and x.id = ${itemId} offset 0)`
 
 /** The bucket that a request body names, locked until the commit. Refuses request.invalid at /bucket_id. */
 async function bucketFor(ctx: Ctx, containerId: Part, { bucketId }: Place): Promise<string | null> {

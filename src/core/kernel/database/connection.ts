@@ -219,6 +219,9 @@ function sessionOptions(limits: SessionLimits): object {
       // The default of 4 is for a spinning disk. With it, PostgreSQL would read and sort all rows for a page in the
       // order of an index (0174).
       random_page_cost: '1.1',
+      // With `auto`, PostgreSQL would plan a page anew for each call beside large containers, because a kept plan does not
+      // know the limit. That takes longer than reading the page (0186). Only calls that read keep it (transaction.ts).
+      plan_cache_mode: 'force_generic_plan',
     },
   }
 }

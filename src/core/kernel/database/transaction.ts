@@ -130,10 +130,17 @@ export async function runTransaction<T>(
   }
 }
 
-function beginning(opening: string, { readOnly, isolation }: TransactionOptions): string {
+function beginning(opening: string, { readOnly, isolation, answersCaller }: TransactionOptions): string {
   const level = isolation === undefined ? '' : ` isolation level ${isolation},`
-  return `begin${level} read ${readOnly ? 'only' : 'write'}${opening === '' ? '' : `; ${opening}`}`
+  const settings = [opening, readOnly && answersCaller ? '' : plannedForValues].filter((one) => one !== '')
+  return [`begin${level} read ${readOnly ? 'only' : 'write'}`, ...settings].join('; ')
 }
+
+/**
+ * A session runs every statement by its kept plan (connection.ts). That holds for calls that read, of whose statements a
+ * test asks for both plans (test/house/plans.test.ts); for all others PostgreSQL may look at the values first.
+ */
+const plannedForValues = "set local plan_cache_mode = 'auto'"
 
 /** Starts the work in this turn, so that its first statement shares the packet of `begin`. */
 async function started<T>(work: (tx: Tx) => Promise<T>, tx: Tx): Promise<T> {

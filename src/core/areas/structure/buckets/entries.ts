@@ -73,11 +73,13 @@ export async function moveEntries(
 }
 
 async function lastRank(ctx: Ctx, containerId: string, bucketId: string | null): Promise<string | null> {
-  const [last] = await ctx.tx<{ rank: string }[]>`
+  const { tx } = ctx
+  // Written as a value where it is one, and named by the order: otherwise the index serves neither.
+  const inBucket = bucketId === null ? tx.part`bucket_id is null` : tx.part`bucket_id = ${bucketId}`
+  const [last] = await tx<{ rank: string }[]>`
     select rank from item
-    where tenant_id = ${ctx.account.tenantId} and container_id = ${containerId}
-      and bucket_id is not distinct from ${bucketId} and deleted_at is null
-    order by rank desc limit 1`
+    where tenant_id = ${ctx.account.tenantId} and container_id = ${containerId} and ${inBucket} and deleted_at is null
+    order by bucket_id desc, rank desc limit 1`
   return last?.rank ?? null
 }
 

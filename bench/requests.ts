@@ -1,0 +1,58 @@
+/** Requests of a benchmark: what they are, and how fast a daemon answers them. */
+import { Pool } from 'undici'
+
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'PATCH'
+  /** Below `/api/v1`. */
+  readonly path: string
+  readonly body?: object
+}
+
+export interface SignedRequest extends Request {
+  readonly token: string
+}
+
+export function headersOf({ method, body }: Request, token: string): Record<string, string> {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+  return { authorization: `Bearer ${token}`, ...(body ? { 'content-type': type } : {}) }
+}
+
+export interface Client {
+  /** The text of the answer. Throws if it is no success. */
+  send(request: SignedRequest): Promise<string>
+  /** Answers a second, with all connections busy for `ms`. */
+  rate(next: () => SignedRequest, ms: number): Promise<number>
+  close(): Promise<void>
+}
+
+export function openClient(address: string, connections: number): Client {
+  const pool = new Pool(address, { connections, pipelining: 1 })
+  async function send(request: SignedRequest): Promise<string> {
+    const { method, path, body, token } = request
+    const answer = await pool.request({
+      method,
+      path: `/api/v1${path}`,
+      headers: headersOf(request, token),
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    const text = await answer.body.text()
+    if (answer.statusCode >= 300) throw new Error(`${method} ${path} is answered with ${answer.statusCode}: ${text}`)
+    return text
+  }
+  return {
+    send,
+    async rate(next, ms) {
+      const started = performance.now()
+      let count = 0
+      const lane = async () => {
+        while (performance.now() - started < ms) {
+          await send(next())
+          count += 1
+        }
+      }
+      await Promise.all(Array.from({ length: connections }, lane))
+      return count / ((performance.now() - started) / 1000)
+    },
+    close: () => pool.destroy(),
+  }
+}
