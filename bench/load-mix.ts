@@ -3,9 +3,7 @@ import { Pool } from 'undici'
 import type { Boards } from './board-filler.ts'
 import type { Ground } from './ground.ts'
 
-const connections = 64
-
-interface Mix {
+export interface Mix {
   /** Sends a request of the mix, and answers its status. */
   sendNext(): Promise<number>
   /** Reads some items of each board, which the mix then reads and changes. */
@@ -19,7 +17,13 @@ interface Request {
   readonly body?: object
 }
 
-export function openMix(address: string, { token }: Ground, { collections }: Boards): Mix {
+/** `connections`: the most requests that are under way; further ones wait here. */
+export function openMix(
+  address: string,
+  { token }: Pick<Ground, 'token'>,
+  { collections }: Boards,
+  connections = 64,
+): Mix {
   const pool = new Pool(address, { connections, pipelining: 1 })
   const ids = new Map<string, string[]>()
   const any = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!

@@ -18,6 +18,7 @@ import { exporting } from './exporting.ts'
 import { floor } from './floor.ts'
 import { layGround } from './ground.ts'
 import { mixedLoad } from './load.ts'
+import { overload } from './overload.ts'
 import { provisioning } from './provisioning.ts'
 import { pulling } from './pulling.ts'
 import { purging } from './purging.ts'
@@ -35,6 +36,7 @@ const parts = {
   purge: onGround(purging),
   board: boards,
   load: onGround(mixedLoad),
+  overload: onGround(overload),
   scale,
   encryption,
   deliveries,

@@ -33,6 +33,8 @@ import { type Heard, networkOf, sourceOf } from './source.ts'
 import type { SourceRate } from './source-rate.ts'
 
 export interface Gate {
+  /** The lane in which the call's first transaction would wait; undefined if it has no token, or a text that cannot be one. */
+  laneOf(request: Heard): string | undefined
   /**
    * The actor of the call. `isPaid`: its request was already spent. Refuses auth.unauthenticated,
    * installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required,
@@ -74,7 +76,15 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
     await rate.spend(row.tenant_id, ceilingOf(config.mode, 'api_requests_per_minute', ceiling, decided))
   }
 
+  const waitingLane = (hash: Buffer, request: Heard) =>
+    tokens.laneOf(hash, () => networkOf(sourceOf(request, config.trustedProxies)))
+
   return {
+    laneOf(request) {
+      const token = bearerOf(request.headers.authorization)
+      return token === undefined ? undefined : waitingLane(hashToken(token), request)
+    },
+
     async admit(operation, request, { isPaid } = { isPaid: false }) {
       const { headers } = request
       const { needs } = operation
@@ -85,7 +95,8 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       }
       const token = bearerOf(headers.authorization)
       if (token === undefined) refuse('auth.unauthenticated')
-      const row = await findCredential(installation, tokens, token, request)
+      const hash = hashToken(token)
+      const row = await findCredential(installation, tokens, hash, waitingLane(hash, request))
       if (!row || !isServedOn(config, headers.host, row.slug)) refuse('auth.unauthenticated')
       installation.identity.epoch = row.epoch
       const actor = actorOf(row)
@@ -202,13 +213,11 @@ function bearerOf(header: string | undefined): string | undefined {
 
 /** Looks the token up in a transaction of its own. */
 async function findCredential(
-  { pool, config }: Installation,
+  { pool }: Installation,
   tokens: KnownTokens,
-  token: string,
-  request: Heard,
+  hash: Buffer,
+  lane: string,
 ): Promise<CredentialRow | undefined> {
-  const hash = hashToken(token)
-  const lane = tokens.laneOf(hash, () => networkOf(sourceOf(request, config.trustedProxies)))
   const row = await pool.transaction(asInstallation, (tx) => lookUpCredential(tx, hash, { isLast: true }), {
     readOnly: true,
     lane,
