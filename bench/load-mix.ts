@@ -6,7 +6,7 @@ import type { Ground } from './ground.ts'
 export interface Mix {
   /** Sends a request of the mix, and answers its status. */
   sendNext(): Promise<number>
-  /** Reads some items of each board, which the mix then reads and changes. */
+  /** Opens the connections, and reads some items of each board, which the mix then reads and changes. */
   learn(): Promise<void>
   close(): Promise<void>
 }
@@ -46,6 +46,11 @@ export function openMix(
     return answer.statusCode
   }
 
+  async function openOne(): Promise<void> {
+    const { body } = await pool.request({ method: 'GET', path: '/healthz' })
+    await body.dump()
+  }
+
   function next(): Request {
     const { id: containerId, buckets, labelId } = any(collections)
     const itemId = any(ids.get(containerId)!)
@@ -62,7 +67,11 @@ export function openMix(
     return { method: 'PUT', path: `/items/${itemId}/labels/${labelId}` }
   }
 
+  let isOpen = false
+
   async function learn(): Promise<void> {
+    if (!isOpen) await Promise.all(Array.from({ length: connections }, openOne))
+    isOpen = true
     for (const { id } of collections) {
       if (ids.has(id)) continue
       const known: string[] = []

@@ -18,7 +18,7 @@ export interface FloodOrder {
 }
 
 /** So many that no request waits here for a connection. */
-const connections = 400
+const connections = 300
 
 const { address, token, boards } = JSON.parse(process.argv[2] ?? '') as FloodSettings
 const mix = openMix(address, { token }, boards, connections)

@@ -1,13 +1,13 @@
 /**
  * Backlog: how many transactions of a lane may wait for a connection, so that each of them gets one in time.
  *
- *         something waits               for 250 ms without a pause, or the lane is full
+ *         something waits               for half a second without a pause, or a lane is full
  *    CALM ───────────────▶ WAITING ────────────────────────────────────────────────────▶ BOUNDED
  *     ▲  ◀───────────────  a lane may be full                a lane may have its share     │
  *     │   nothing waits                                                                    │
  *     └────────── nothing waits, and for a second no call came beyond the share ───────────┘
  *
- * The share is a part of what is lent a connection within 50 ms, at the pace measured while something waits. The lanes
+ * The share is a part of what is lent a connection within 30 ms, at the pace measured while something waits. The lanes
  * that wait have equal parts. A lane with fewer than a third of the connections waiting is below every share, so a lane
  * is only refused for what it asks itself.
  *
@@ -19,9 +19,9 @@
  */
 
 /** How long a transaction may wait while the pool is BOUNDED. */
-const inTimeMs = 50
+const inTimeMs = 30
 /** How long a queue may stand before it counts as more than a burst. */
-const burstMs = 250
+const burstMs = 500
 /** How long the bound stays after the last call beyond it. Without this, each moment without a queue would admit a burst. */
 const boundedMs = 1_000
 /** The pace is measured over so long. */
