@@ -8,8 +8,9 @@
  * counts for the call: it has waited so long already. A call without a token has limits of its own (source-rate.ts,
  * source-seats.ts). Health, metrics and the pages are no operations and are always served.
  *
- * A refusal is answered at once, because it costs a twentieth of a call. Callers that come back at once could still fill
- * the thread with refusals, so refusals keep a pace: beyond it they wait for each other, for a second at most.
+ * A refusal costs a tenth of a call, so it is answered at once while there are at most two for each call that is
+ * admitted. Callers that come back at once would fill the thread with refusals; beyond two, refusals wait for each other,
+ * for a second at most. So the work keeps the processor, however many are refused.
  *
  * A refusal says nothing about the token: a workspace's lane and that of a source are refused alike.
  * Spec: decisions 7, Overload; docs/decisions/0185.
@@ -27,36 +28,53 @@ export interface RefusedCalls {
 
 /** Puts the check before the operations' routes. */
 export function guardDoor(app: FastifyInstance, pool: Pick<Pool, 'isInTime'>, gate: Pick<Gate, 'laneOf'>): RefusedCalls {
-  const lateness = followLateness(app)
-  const pace = openPace()
+  const loop = followLoop(app)
+  const pace = openPace(() => loop.admittedPerMs * mostRefusals)
   const counts = { refused: 0 }
   app.addHook('onRequest', (request, reply, done) => {
     const { operation } = request.routeOptions.config
     const lane = operation && operation.needs.caller !== 'anyone' ? gate.laneOf(request.raw) : undefined
-    if (lane === undefined || pool.isInTime(lane, lateness.ms)) return done()
+    if (lane === undefined) return done()
+    if (pool.isInTime(lane, loop.lateMs)) {
+      loop.admitted += 1
+      return done()
+    }
     counts.refused += 1
     pace.keep(() => sendProblem(request, reply, new Problem('service.unavailable')))
   })
   return counts
 }
 
+/** For each call that is admitted. */
+const mostRefusals = 2
 const lookEachMs = 20
 
-/** How late the event loop is: the mean of the last looks, each half as heavy as the next. */
-function followLateness(app: FastifyInstance): { readonly ms: number } {
-  const lateness = { ms: 0 }
+interface Loop {
+  /** Calls admitted since the last look. */
+  admitted: number
+  /** The mean of the last tenths of a second. */
+  admittedPerMs: number
+  /** How late the event loop is: the mean of the last looks, each half as heavy as the next. */
+  lateMs: number
+}
+
+function followLoop(app: FastifyInstance): Loop {
+  const loop = { admitted: 0, admittedPerMs: 0, lateMs: 0 }
   let lookedAt = performance.now()
   const look = setInterval(() => {
     const now = performance.now()
-    lateness.ms = (lateness.ms + Math.max(0, now - lookedAt - lookEachMs)) / 2
+    const elapsed = now - lookedAt
+    loop.lateMs = (loop.lateMs + Math.max(0, elapsed - lookEachMs)) / 2
+    loop.admittedPerMs += (loop.admitted / elapsed - loop.admittedPerMs) / 10
+    loop.admitted = 0
     lookedAt = now
   }, lookEachMs).unref()
   app.addHook('onClose', async () => clearInterval(look))
-  return lateness
+  return loop
 }
 
-/** Between two refusals: 2,000 a second cost a tenth of the thread. */
-const eachMs = 0.5
+/** In a millisecond, however little is admitted. */
+const slowest = 0.2
 /** The time of Retry-After. */
 const mostMs = 1_000
 
@@ -65,13 +83,14 @@ interface Pace {
   keep(tell: () => void): void
 }
 
-export function openPace(now = () => performance.now()): Pace {
+/** `perMs`: how many refusals may be told in a millisecond. */
+export function openPace(perMs: () => number): Pace {
   let nextAt = 0
   return {
     keep(tell) {
-      const moment = now()
+      const moment = performance.now()
       const waitMs = Math.min(Math.max(0, nextAt - moment), mostMs)
-      nextAt = moment + waitMs + eachMs
+      nextAt = moment + waitMs + 1 / Math.max(slowest, perMs())
       // A timer counts whole milliseconds.
       if (waitMs < 1) tell()
       else setTimeout(tell, waitMs)
