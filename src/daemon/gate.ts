@@ -76,8 +76,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
     await rate.spend(row.tenant_id, ceilingOf(config.mode, 'api_requests_per_minute', ceiling, decided))
   }
 
-  const waitingLane = (hash: Buffer, request: Heard) =>
-    tokens.laneOf(hash, () => networkOf(sourceOf(request, config.trustedProxies)))
+  const waitingLane = laneAmong(tokens, config)
 
   return {
     laneOf(request) {
@@ -95,8 +94,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       }
       const token = bearerOf(headers.authorization)
       if (token === undefined) refuse('auth.unauthenticated')
-      const hash = hashToken(token)
-      const row = await findCredential(installation, tokens, hash, waitingLane(hash, request))
+      const row = await findCredential(installation, tokens, token, (hash) => waitingLane(hash, request))
       if (!row || !isServedOn(config, headers.host, row.slug)) refuse('auth.unauthenticated')
       installation.identity.epoch = row.epoch
       const actor = actorOf(row)
@@ -138,6 +136,10 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
     },
   }
 }
+
+/** The lane of a token: its workspace's if it is known, otherwise that of its source. */
+const laneAmong = (tokens: KnownTokens, config: Config) => (hash: Buffer, request: Heard) =>
+  tokens.laneOf(hash, () => networkOf(sourceOf(request, config.trustedProxies)))
 
 /** For a refusal with this code false; throws any other error. */
 const refusedAs = (code: ProblemCode) => (error: unknown) => {
@@ -215,9 +217,11 @@ function bearerOf(header: string | undefined): string | undefined {
 async function findCredential(
   { pool }: Installation,
   tokens: KnownTokens,
-  hash: Buffer,
-  lane: string,
+  token: string,
+  laneOf: (hash: Buffer) => string,
 ): Promise<CredentialRow | undefined> {
+  const hash = hashToken(token)
+  const lane = laneOf(hash)
   const row = await pool.transaction(asInstallation, (tx) => lookUpCredential(tx, hash, { isLast: true }), {
     readOnly: true,
     lane,

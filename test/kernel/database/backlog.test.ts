@@ -26,15 +26,15 @@ describe('the bound', () => {
     expect(most(standing(1_000, 400), 400)).toBe(full)
   })
 
-  test('once a queue has stood for half a second, as many may wait as are served in 35 ms', () => {
-    expect(most(standing(1_000, 600), 600)).toBe(35)
-    expect(most(standing(2_000, 600), 600)).toBe(70)
+  test('once a queue has stood for half a second, as many may wait as are served in 50 ms', () => {
+    expect(most(standing(1_000, 600), 600)).toBe(50)
+    expect(most(standing(2_000, 600), 600)).toBe(100)
   })
 
-  test('the lanes that wait have equal parts', () => expect(most(standing(2_000, 600), 600, { lanes: 5 })).toBe(14))
+  test('the lanes that wait have equal parts', () => expect(most(standing(2_000, 600), 600, { lanes: 5 })).toBe(20))
 
   test('what the event loop is late counts as waited', () => {
-    expect(most(standing(2_000, 600), 600, { lateMs: 25 })).toBe(20)
+    expect(most(standing(2_000, 600), 600, { lateMs: 25 })).toBe(50)
     expect(most(standing(2_000, 600), 600, { lateMs: 500 })).toBe(least)
   })
 
@@ -45,18 +45,18 @@ describe('the bound', () => {
 
   test('the pace falls while nothing is served', () => {
     const backlog = standing(2_000, 600)
-    const seen = [600, 800, 1_000, 1_200, 1_400, 1_600].map((now) => most(backlog, now))
-    expect(seen[0]).toBe(70)
+    const seen = [600, 800, 1_000, 1_200, 1_400, 1_600, 1_800].map((now) => most(backlog, now))
+    expect(seen[0]).toBe(100)
     expect(seen).toEqual([...seen].sort((a, b) => b - a))
     expect(seen.at(-1)).toBe(least)
   })
 
   test('a moment without a queue does not end it, a second without a refusal does', () => {
     const backlog = standing(1_000, 600)
-    expect(most(backlog, 600)).toBe(35)
+    expect(most(backlog, 600)).toBe(50)
     backlog.ended()
     backlog.began(610)
-    expect(most(backlog, 620)).toBe(35)
+    expect(most(backlog, 620)).toBe(50)
     backlog.ended()
     backlog.began(1_700)
     expect(most(backlog, 1_710)).toBe(full)
@@ -65,7 +65,7 @@ describe('the bound', () => {
   test('a lane that was full bounds at once', () => {
     const backlog = standing(1_000, 300)
     expect(backlog.hasRoom(full, 1, 0, 300)).toBe(false)
-    expect(most(backlog, 310)).toBe(35)
+    expect(most(backlog, 310)).toBe(50)
   })
 })
 
@@ -105,7 +105,7 @@ describe.each([200, 600, 1_500])('a pool that serves %i a second', (perSecond) =
     expect(flood!.waits.length).toBeGreaterThan(0.95 * perSecond * 10)
     const settled = flood!.waits.slice(-perSecond * 7)
     // The bound is in whole calls, and never below a third of the connections.
-    expect(Math.max(...settled)).toBeLessThan(35 + (1_000 * (least + 2)) / perSecond)
+    expect(Math.max(...settled)).toBeLessThan(50 + (1_000 * (least + 2)) / perSecond)
   })
 
   test('below its pace refuses nothing', () => {

@@ -7,7 +7,7 @@
  *     │   nothing waits                                                                    │
  *     └────────── nothing waits, and for a second no call came beyond the share ───────────┘
  *
- * The share is a part of what is lent a connection within 35 ms, at the pace measured while something waits. The lanes
+ * The share is a part of what is lent a connection within 50 ms, at the pace measured while something waits. The lanes
  * that wait have equal parts. A lane with fewer than a third of the connections waiting is below every share, so a lane
  * is only refused for what it asks itself.
  *
@@ -19,7 +19,7 @@
  */
 
 /** How long a transaction may wait while the pool is BOUNDED. */
-const inTimeMs = 35
+const inTimeMs = 50
 /** How long a queue may stand before it counts as more than a burst. */
 const burstMs = 500
 /** How long the bound stays after the last call beyond it. Without this, each moment without a queue would admit a burst. */

@@ -5,7 +5,7 @@
  * of background work. A single lane may hold every connection. While other lanes wait,
  *
  *  - lanes take turns, however many transactions wait in each, so a flood only delays itself;
- *  - lanes with less than their share (a third of the connections, rounded down) go before a lane that holds
+ *  - lanes with less than their share (a third of the connections) go before a lane that holds
  *    its share; if only such lanes wait, the first of them is served;
  *  - within a lane, the order is first in, first out.
  *
@@ -49,7 +49,7 @@ export class Turns<W> {
   private readonly backlog: Backlog
 
   constructor(size: number, perLane: number) {
-    this.share = Math.max(1, Math.floor(size / 3))
+    this.share = Math.ceil(size / 3)
     this.perLane = perLane
     this.backlog = new Backlog(this.share, perLane)
   }
@@ -133,7 +133,7 @@ export class Turns<W> {
     return waiter
   }
 
-  /** Few lanes can hold a third, so the search is short. */
+  /** At most three lanes can hold a third, so the search is short. */
   private nextLane(): Lane<W> | undefined {
     for (const lane of this.queue) if (lane.held < this.share) return lane
     const [first] = this.isCrowded() ? [] : this.queue
