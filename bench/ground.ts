@@ -6,12 +6,14 @@ import { randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import postgres from 'postgres'
 import { bootInstallation } from '../src/core/app/boot.ts'
 import { performForAnswer } from '../src/core/app/perform.ts'
 import { setUpOperations } from '../src/core/contract/auth/operations.ts'
+import { tenantOperations } from '../src/core/contract/tenants/operations.ts'
 import { type Scope, scopes } from '../src/core/contract/vocabulary.ts'
 import { type Config, readConfig } from '../src/core/kernel/config/config.ts'
-import type { DatabaseAddress } from '../src/core/kernel/database/address.ts'
+import { type DatabaseAddress, postgresOptions } from '../src/core/kernel/database/address.ts'
 import { findSuperuser } from '../src/core/kernel/database/embedded.ts'
 import type { Installation } from '../src/core/kernel/transaction/installation.ts'
 import { type AccountActor, recoveryActor } from '../src/core/kernel/values/actor.ts'
@@ -89,6 +91,24 @@ export async function layGround(): Promise<Ground> {
       await removeData(dataDir, booted.embedded)
     },
   }
+}
+
+/** Another workspace, whose owner has a token with every scope. */
+export async function addWorkspace(
+  { installation, superuser }: Ground,
+  slug: string,
+): Promise<Pick<Ground, 'tenantId' | 'accountId' | 'collectionId' | 'token'>> {
+  const made = await performForAnswer(installation, tenantOperations.provisionTenant, recoveryActor(), {
+    body: { slug, display_name: slug, owner_email: `owner@${slug}.example.org` },
+  })
+  const tenantId = made.tenant.id
+  const sql = postgres({ ...postgresOptions(superuser), max: 1, onnotice: () => undefined })
+  const [owner] = await sql<
+    { id: string }[]
+  >`update account set state = 'ACTIVE' where tenant_id = ${tenantId} returning id`
+  await sql.end()
+  const { token } = await mintEverything(installation, tenantId, owner!.id)
+  return { tenantId, accountId: owner!.id, collectionId: made.collection_id, token }
 }
 
 /** A folder that the server's user can enter, if this process is root. */

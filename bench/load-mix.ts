@@ -3,12 +3,10 @@ import { Pool } from 'undici'
 import type { Boards } from './board-filler.ts'
 import type { Ground } from './ground.ts'
 
-const connections = 64
-
-interface Mix {
+export interface Mix {
   /** Sends a request of the mix, and answers its status. */
   sendNext(): Promise<number>
-  /** Reads some items of each board, which the mix then reads and changes. */
+  /** Opens the connections, and reads some items of each board, which the mix then reads and changes. */
   learn(): Promise<void>
   close(): Promise<void>
 }
@@ -19,7 +17,13 @@ interface Request {
   readonly body?: object
 }
 
-export function openMix(address: string, { token }: Ground, { collections }: Boards): Mix {
+/** `connections`: the most requests that are under way; further ones wait here. */
+export function openMix(
+  address: string,
+  { token }: Pick<Ground, 'token'>,
+  { collections }: Boards,
+  connections = 64,
+): Mix {
   const pool = new Pool(address, { connections, pipelining: 1 })
   const ids = new Map<string, string[]>()
   const any = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!
@@ -42,6 +46,11 @@ export function openMix(address: string, { token }: Ground, { collections }: Boa
     return answer.statusCode
   }
 
+  async function openOne(): Promise<void> {
+    const { body } = await pool.request({ method: 'GET', path: '/healthz' })
+    await body.dump()
+  }
+
   function next(): Request {
     const { id: containerId, buckets, labelId } = any(collections)
     const itemId = any(ids.get(containerId)!)
@@ -58,7 +67,11 @@ export function openMix(address: string, { token }: Ground, { collections }: Boa
     return { method: 'PUT', path: `/items/${itemId}/labels/${labelId}` }
   }
 
+  let isOpen = false
+
   async function learn(): Promise<void> {
+    if (!isOpen) await Promise.all(Array.from({ length: connections }, openOne))
+    isOpen = true
     for (const { id } of collections) {
       if (ids.has(id)) continue
       const known: string[] = []

@@ -19,6 +19,7 @@ import { floor } from './floor.ts'
 import { layGround } from './ground.ts'
 import { growth } from './growth.ts'
 import { mixedLoad } from './load.ts'
+import { overload } from './overload.ts'
 import { provisioning } from './provisioning.ts'
 import { pulling } from './pulling.ts'
 import { purging } from './purging.ts'
@@ -36,6 +37,7 @@ const parts = {
   purge: onGround(purging),
   board: boards,
   load: onGround(mixedLoad),
+  overload: onGround(overload),
   scale,
   growth,
   encryption,

@@ -33,6 +33,8 @@ import { type Heard, networkOf, sourceOf } from './source.ts'
 import type { SourceRate } from './source-rate.ts'
 
 export interface Gate {
+  /** The lane in which the call's first transaction would wait; undefined if it has no token, or a text that cannot be one. */
+  laneOf(request: Heard): string | undefined
   /**
    * The actor of the call. `isPaid`: its request was already spent. Refuses auth.unauthenticated,
    * installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required,
@@ -74,7 +76,14 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
     await rate.spend(row.tenant_id, ceilingOf(config.mode, 'api_requests_per_minute', ceiling, decided))
   }
 
+  const waitingLane = laneAmong(tokens, config)
+
   return {
+    laneOf(request) {
+      const token = bearerOf(request.headers.authorization)
+      return token === undefined ? undefined : waitingLane(hashToken(token), request)
+    },
+
     async admit(operation, request, { isPaid } = { isPaid: false }) {
       const { headers } = request
       const { needs } = operation
@@ -85,7 +94,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       }
       const token = bearerOf(headers.authorization)
       if (token === undefined) refuse('auth.unauthenticated')
-      const row = await findCredential(installation, tokens, token, request)
+      const row = await findCredential(installation, tokens, token, (hash) => waitingLane(hash, request))
       if (!row || !isServedOn(config, headers.host, row.slug)) refuse('auth.unauthenticated')
       installation.identity.epoch = row.epoch
       const actor = actorOf(row)
@@ -127,6 +136,10 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
     },
   }
 }
+
+/** The lane of a token: its workspace's if it is known, otherwise that of its source. */
+const laneAmong = (tokens: KnownTokens, config: Config) => (hash: Buffer, request: Heard) =>
+  tokens.laneOf(hash, () => networkOf(sourceOf(request, config.trustedProxies)))
 
 /** For a refusal with this code false; throws any other error. */
 const refusedAs = (code: ProblemCode) => (error: unknown) => {
@@ -202,13 +215,13 @@ function bearerOf(header: string | undefined): string | undefined {
 
 /** Looks the token up in a transaction of its own. */
 async function findCredential(
-  { pool, config }: Installation,
+  { pool }: Installation,
   tokens: KnownTokens,
   token: string,
-  request: Heard,
+  laneOf: (hash: Buffer) => string,
 ): Promise<CredentialRow | undefined> {
   const hash = hashToken(token)
-  const lane = tokens.laneOf(hash, () => networkOf(sourceOf(request, config.trustedProxies)))
+  const lane = laneOf(hash)
   const row = await pool.transaction(asInstallation, (tx) => lookUpCredential(tx, hash, { isLast: true }), {
     readOnly: true,
     lane,

@@ -7,6 +7,7 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Pool } from '../core/kernel/database/pool.ts'
 import type { ConnectionCounts } from './connections.ts'
+import type { RefusedCalls } from './full-door.ts'
 import type { ReaderCounts } from './readers.ts'
 
 export interface Metrics {
@@ -23,6 +24,7 @@ export interface Metrics {
 export interface Door {
   readonly connections: ConnectionCounts
   readonly readers: ReaderCounts
+  readonly calls: RefusedCalls
 }
 
 export function openMetrics(pool: Pool): Metrics {
@@ -124,6 +126,11 @@ function gaugeDoors(register: Registry, doors: ReadonlyMap<string, Door>): void 
     'svc_connections_refused',
     'Connections turned away because all others were busy, since the start.',
     ({ connections }) => connections.refused,
+  )
+  gauge(
+    'svc_calls_refused',
+    'Calls refused at the door because they could not begin in time, since the start.',
+    ({ calls }) => calls.refused,
   )
   gauge('svc_answers_waiting_bytes', 'Bytes of answers not yet taken.', ({ readers }) => readers.waitingBytes)
   gauge('svc_readers_closed', 'Readers closed for their slowness, since the start.', ({ readers }) => readers.closed)

@@ -3,6 +3,7 @@
  *
  *    bytes → Node's parser ──fault──▶ raw-answers.ts
  *      → onRequest: id, head, path ──▶ router ──unknown──▶ 404, or 405 with Allow
+ *      → full-door.ts ──cannot begin in time──▶ 503
  *      → body.ts → mount.ts (gate → perform) → answer
  *                    └─ whatever is thrown, anywhere ──▶ refusals.ts
  *
@@ -29,6 +30,7 @@ import { type Actor, isAccount } from '../core/kernel/values/actor.ts'
 import { newId } from '../core/kernel/values/id.ts'
 import { addBodyParser } from './body.ts'
 import { boundConnections, type ConnectionLimits } from './connections.ts'
+import { guardDoor, type RefusedCalls } from './full-door.ts'
 import { openGate } from './gate.ts'
 import { addHealth, type Readiness } from './health.ts'
 import { openHeldRefusals } from './held-refusals.ts'
@@ -137,12 +139,6 @@ export function buildServer(installation: Installation, options: ServerOptions):
   addFarewell(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(options.log, error, request, reply))
   const readers = followReaders(app, options.readers)
-  options.metrics.watch(options.listener, {
-    connections,
-    get readers() {
-      return readers.counts
-    },
-  })
   const served = options.servesMetrics ? [...ofHealth, '/metrics'] : ofHealth
   const refuseUnknown = options.servesApi
     ? refuseUnknownRoute(everyOperation, [...served, ...ofReference, passwordPagePath])
@@ -152,20 +148,29 @@ export function buildServer(installation: Installation, options: ServerOptions):
   app.setNotFoundHandler(refuseUnknown)
 
   addHealth(app, options)
+  const calls = options.servesApi ? mountApi(app, installation, readers) : { refused: 0 }
   if (options.servesApi) {
-    mountApi(app, installation, readers)
     addReference(app, everyOperation)
     addPasswordPage(app)
   }
+  options.metrics.watch(options.listener, {
+    connections,
+    calls,
+    get readers() {
+      return readers.counts
+    },
+  })
   return app
 }
 
-function mountApi(app: FastifyInstance, installation: Installation, readers: Readers): void {
+function mountApi(app: FastifyInstance, installation: Installation, readers: Readers): RefusedCalls {
   const held = openHeldRefusals()
   const sourceRate = openSourceRate(installation.config.sourceRate, held)
   const gate = openGate(installation, openRate(installation.pool), sourceRate)
   const seats = openSourceSeats(held, installation.config.sourceRate)
+  const refused = guardDoor(app, installation.pool, gate)
   mountOperations(app, { installation, gate, seats, readers }, everyOperation)
+  return refused
 }
 
 /** Warns once about an unknown forwarder: either a proxy behind which all callers count as one, or a false header. */

@@ -159,14 +159,32 @@ test('where a caller had to wait for another lane, that one keeps to its third f
   expect(pool.counts).toMatchObject({ used: 0, waiting: 0 })
 })
 
-test('a caller for whom there is no room is told a second later, others at once', async () => {
+test('a caller for whom there is no room is told at once', async () => {
   pool = opened({ size: 1, maxWaiting: 1 })
   const holder = hold('flood')
   await holder.begun
   const waits = hold('flood')
-  const [caller, work] = [hold('flood', true), hold('flood')]
-  expect(await refused([work, caller])).toEqual(['refused', 'waits'])
+  const caller = hold('flood', true)
+  expect(await refused([waits, caller])).toEqual(['waits', 'refused'])
   await expect(caller.begun).rejects.toThrow(/too many/)
   await holder.end()
   await waits.end()
+})
+
+test('where a queue stands, a lane has room for what begins in time, and another lane for its own', async () => {
+  pool = opened({ size: 3 })
+  const flood = many(23, 'flood')
+  await waiting(20)
+  expect(pool.isInTime('flood', 0), 'a burst').toBe(true)
+  await pause(600)
+  expect(pool.isInTime('flood', 0), 'nothing was lent since').toBe(false)
+  expect(pool.isInTime('other', 0)).toBe(true)
+  const other = hold('other')
+  await waiting(21)
+  expect(pool.isInTime('other', 0), 'a third of the connections may wait').toBe(false)
+  for (const { begun, end } of [...flood.slice(0, 3), other, ...flood.slice(3)]) {
+    await begun
+    await end()
+  }
+  expect(pool.isInTime('flood', 0)).toBe(true)
 })

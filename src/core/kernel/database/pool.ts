@@ -19,7 +19,6 @@ import { type Connection, connect, type SessionLimits } from './connection.ts'
 import { heartbeatMs, heartbeatsOf } from './silence.ts'
 import { checkedOpening } from './statement.ts'
 import { runTransaction, type TransactionOptions, type Tx } from './transaction.ts'
-import { TurnedAway } from './turned-away.ts'
 import { type Lane, Turns } from './turns.ts'
 import { DatabaseUnavailable, isCollision, translated } from './unavailable.ts'
 
@@ -72,6 +71,11 @@ export interface Pool {
    * threw, or DatabaseUnavailable. From a commit, the latter means that the outcome is unknown.
    */
   transaction<T>(opening: string, work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /**
+   * Whether a transaction that a caller asks for now in this lane would get its connection in time. `lateMs`: how long the
+   * caller has waited already.
+   */
+  isInTime(lane: string, lateMs: number): boolean
   /** Stops lending, waits for running transactions, and after `graceMs` (5,000) ends their connections. */
   close(graceMs?: number): Promise<void>
   readonly counts: PoolCounts
@@ -110,6 +114,7 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Pool {
         }
       }
     },
+    isInTime: (lane, lateMs) => connections.isInTime(lane, lateMs),
     close: (graceMs = 5_000) => connections.close(graceMs),
     get counts() {
       return connections.counts
@@ -123,7 +128,6 @@ interface Waiter {
   resolve(connection: Connection): void
   reject(error: Error): void
   readonly deadline: NodeJS.Timeout
-  readonly answersCaller: boolean
   /** It was already refused; a connection that is found for it later goes to another. */
   isOver: boolean
 }
@@ -158,7 +162,6 @@ class Connections {
   private readonly open = new Set<Connection>()
   private readonly tarn: Tarn<Connection>
   private running = 0
-  private readonly turnedAway = new TurnedAway()
   private discarded = 0
   private lent = 0
   private notBefore = 0
@@ -196,6 +199,10 @@ class Connections {
     const free = tarn.numFree() + resting.length
     const used = tarn.numUsed() - resting.length
     return { size: options.size, free, used, waiting, waitingLanes: turns.waitingLanes, discarded, lent }
+  }
+
+  isInTime(lane: string, lateMs: number): boolean {
+    return this.turns.isInTime(lane, lateMs)
   }
 
   async lend<T>(use: (connection: Connection) => Promise<T>, options: TransactionOptions): Promise<T> {
@@ -275,12 +282,11 @@ class Connections {
         this.turns.leave(lane, waiter)
         reject(noneFree())
       }, this.options.acquireMs ?? acquireMs)
-      const waiter: Waiter = { lane, resolve, reject, deadline, answersCaller, isOver: false }
+      const waiter: Waiter = { lane, resolve, reject, deadline, isOver: false }
       const leaving = this.turns.enter(lane, waiter, answersCaller)
       if (!leaving) return
       clearTimeout(leaving.deadline)
-      const tell = () => leaving.reject(new DatabaseUnavailable('too many are waiting for a connection'))
-      this.turnedAway.tell(tell, leaving.answersCaller)
+      leaving.reject(new DatabaseUnavailable('too many are waiting for a connection'))
     })
   }
 

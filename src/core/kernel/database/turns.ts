@@ -16,11 +16,14 @@
  *
  * The number of waiting transactions is bounded for each lane, so that only the flood is
  * refused. It is also bounded in total: at that bound, the newest of the longest lane is refused
- * in favour of a new one in a shorter lane.
+ * in favour of a new one in a shorter lane. Callers are asked about earlier, at the door: while a
+ * queue stands, `isInTime` admits only those that get a connection soon (backlog.ts).
  *
  * Cost: one look-up by name for each transaction; the rest only while transactions wait.
- * Spec: decisions 7, Bounds at the door; docs/decisions/0143.
+ * Spec: decisions 7, Bounds at the door, Overload; docs/decisions/0143, 0185.
  */
+import { Backlog } from './backlog.ts'
+
 export interface Lane<W> {
   readonly name: string
   /** Connections that it holds, or that are being made for it. */
@@ -43,10 +46,12 @@ export class Turns<W> {
   private readonly queue = new Set<Lane<W>>()
   private count = 0
   private crowdedUntil = 0
+  private readonly backlog: Backlog
 
   constructor(size: number, perLane: number) {
     this.share = Math.ceil(size / 3)
     this.perLane = perLane
+    this.backlog = new Backlog(this.share, perLane)
   }
 
   /** How many transactions wait, in all lanes. */
@@ -73,6 +78,13 @@ export class Turns<W> {
     return lane.held < this.share || !this.isCrowded()
   }
 
+  /** Whether a call that comes now in this lane, `lateMs` after it was sent, would be lent a connection in time. */
+  isInTime(name: string, lateMs: number): boolean {
+    // Without a lane of this name, nothing of it waits.
+    const waiting = this.count === 0 ? 0 : (this.lanes.get(name)?.waiting.length ?? 0)
+    return this.backlog.hasRoom(waiting, this.queue.size, lateMs)
+  }
+
   /**
    * Adds a transaction to the end of its lane. A caller that waits for other lanes makes the pool crowded. Returns the
    * transaction that must leave for it: none, the newcomer itself if its lane is full or the longest, or the newest of
@@ -91,6 +103,7 @@ export class Turns<W> {
     lane.waiting.push(newcomer)
     this.queue.add(lane)
     this.count += 1
+    if (this.count === 1) this.backlog.began()
     return leaving
   }
 
@@ -100,6 +113,7 @@ export class Turns<W> {
     if (place === -1) return false
     lane.waiting.splice(place, 1)
     this.count -= 1
+    if (this.count === 0) this.backlog.ended()
     if (lane.waiting.length === 0) this.queue.delete(lane)
     return true
   }
@@ -110,6 +124,8 @@ export class Turns<W> {
     const waiter = lane?.waiting.shift()
     if (lane === undefined || waiter === undefined) return undefined
     this.count -= 1
+    this.backlog.served()
+    if (this.count === 0) this.backlog.ended()
     // To the end of the queue, if transactions still wait in it.
     this.queue.delete(lane)
     if (lane.waiting.length > 0) this.queue.add(lane)

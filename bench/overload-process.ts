@@ -1,0 +1,29 @@
+/**
+ * The flood of the overload bench, in its own process: sends the mix at each rate that it is told, and answers what
+ * became of it. Takes its settings as JSON on the command line.
+ */
+import type { Boards } from './board-filler.ts'
+import { openMix } from './load-mix.ts'
+import { type Outcome, sendAtRate } from './open-loop.ts'
+
+export interface FloodSettings {
+  readonly address: string
+  readonly token: string
+  readonly boards: Boards
+}
+
+export interface FloodOrder {
+  readonly rate: number
+  readonly seconds: number
+}
+
+/** So many that no request waits here for a connection. */
+const connections = 300
+
+const { address, token, boards } = JSON.parse(process.argv[2] ?? '') as FloodSettings
+const mix = openMix(address, { token }, boards, connections)
+process.on('message', async ({ rate, seconds }: FloodOrder) => {
+  const outcome: Outcome = await sendAtRate(mix, rate, seconds)
+  process.send?.(outcome)
+})
+process.once('disconnect', () => void mix.close())

@@ -1,0 +1,159 @@
+/**
+ * Overload: twice the highest rate that a daemon holds, against that rate; and a second workspace's
+ * ten requests a second beside it, against the same requests alone. Each request is due at its
+ * moment (open-loop.ts). The flood has a process of its own; the neighbour is measured here. Where the
+ * system allows it, both have a higher priority than the daemon and the database: callers have their own
+ * processors, and must not wait here behind what they measure.
+ *
+ * A rate holds if 99 % of its requests are answered, with a p99 of at most 250 ms, and nothing fails.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { constants, setPriority } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fillBoards } from './board-filler.ts'
+import { addWorkspace, type Ground } from './ground.ts'
+import { type Mix, openMix } from './load-mix.ts'
+import { type Outcome, quantile, sendAtRate, toldOf } from './open-loop.ts'
+import type { FloodOrder, FloodSettings } from './overload-process.ts'
+import { startServer } from './processes.ts'
+import { ceilingLine, type Line, ratioLine } from './table.ts'
+
+const rates = [1500, 1350, 1200, 1050, 900, 750, 600, 450, 300]
+/** A new daemon compiles its code while it serves. */
+const warmUp = [300, 600]
+const secondsEach = 12
+const floodSeconds = 25
+const neighbourRate = 10
+const heldShare = 0.99
+const latencyMs = 250
+
+const size = { boards: 40, buckets: 5, itemsEach: 250 }
+const small = { boards: 4, buckets: 5, itemsEach: 250 }
+
+export async function overload(ground: Ground): Promise<Line[]> {
+  const boards = await fillBoards(ground, size)
+  const neighbour = await addWorkspace(ground, 'neighbour')
+  const ownBoards = await fillBoards({ ...ground, ...neighbour }, small)
+  const daemon = await startServer(daemonCommand, ground.environment)
+  const mix = openMix(daemon.address, neighbour, ownBoards)
+  // Not earlier: the daemon would inherit it.
+  prefer(process.pid)
+  const flood = startFlood({ address: daemon.address, token: ground.token, boards })
+  try {
+    for (const rate of warmUp) await flood.send({ rate, seconds: 5 })
+    const held = await highestHeld(flood)
+    await sendAtRate(mix, neighbourRate, 3)
+    const alone = await beside(mix, Promise.resolve())
+    const sent = flood.send({ rate: 2 * held.rate, seconds: floodSeconds })
+    const pressed = await beside(mix, sent)
+    return linesOf(held, await sent, alone, pressed)
+  } finally {
+    await flood.end()
+    await mix.close()
+    await daemon.stop()
+  }
+}
+
+const daemonCommand = [join(import.meta.dirname, '../bin/svc'), 'daemon']
+
+interface Held {
+  readonly rate: number
+  readonly outcome: Outcome
+}
+
+interface Flood {
+  send(order: FloodOrder): Promise<Outcome>
+  end(): Promise<void>
+}
+
+function startFlood(settings: FloodSettings): Flood {
+  const child: ChildProcess = fork(join(import.meta.dirname, 'overload-process.ts'), [JSON.stringify(settings)], {
+    serialization: 'advanced',
+  })
+  prefer(child.pid!)
+  return {
+    async send(order) {
+      child.send(order)
+      const [outcome] = (await once(child, 'message')) as [Outcome]
+      process.stderr.write(`overload ${order.rate}/s: ${toldOf(outcome)}\n`)
+      return outcome
+    },
+    async end() {
+      if (child.connected) child.disconnect()
+      if (child.exitCode === null) await once(child, 'exit')
+    },
+  }
+}
+
+function prefer(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_HIGHEST)
+  } catch {
+    process.stderr.write('overload: the clients have no higher priority, so latencies include their own waits\n')
+  }
+}
+
+async function highestHeld(flood: Flood): Promise<Held> {
+  for (const rate of rates) {
+    const outcome = await flood.send({ rate, seconds: secondsEach })
+    const { answered, failures } = partsOf(outcome)
+    const isAnswered = answered.length >= outcome.due * heldShare
+    if (isAnswered && quantile(answered, 0.99) <= latencyMs && failures === 0) return { rate, outcome }
+    await pause(1_000)
+  }
+  throw new Error('no rate holds')
+}
+
+/** The neighbour's requests for as long as the flood takes. */
+async function beside(mix: Mix, flood: Promise<unknown>): Promise<Outcome> {
+  const [outcome] = await Promise.all([sendAtRate(mix, neighbourRate, floodSeconds), flood])
+  process.stderr.write(`neighbour: ${toldOf(outcome)}\n`)
+  return outcome
+}
+
+/** Answered, refused by the door, and failed in another way. */
+function partsOf({ due, byStatus, failed }: Outcome) {
+  const of = (isWanted: (status: number) => boolean) =>
+    Float64Array.from([...byStatus].flatMap(([status, took]) => (isWanted(status) ? [...took] : []))).sort()
+  const answered = of((status) => status < 500)
+  const refused = of((status) => status === 503)
+  const unsent = due - [...byStatus.values()].reduce((sum, { length }) => sum + length, failed)
+  return { answered, refused, failures: of((status) => status >= 500 && status !== 503).length + failed + unsent }
+}
+
+function linesOf(held: Held, outcome: Outcome, alone: Outcome, pressed: Outcome): Line[] {
+  const name = `overload: ${2 * held.rate} mixed requests a second, where ${held.rate} hold`
+  const { answered, refused, failures } = partsOf(outcome)
+  const p99 = (of: Outcome) => quantile(partsOf(of).answered, 0.99)
+  const neighbour = partsOf(pressed)
+  return [
+    ratioLine(
+      `${name}: answered in a second`,
+      { ours: answered.length / floodSeconds, bare: held.rate, unit: '/s' },
+      'at least',
+      0.9,
+    ),
+    ratioLine(
+      `${name}: p99 of the answered, against the held rate`,
+      { ours: quantile(answered, 0.99), bare: p99(held.outcome), unit: 'ms' },
+      'at most',
+      3,
+    ),
+    ceilingLine(`${name}: p99 of ${refused.length} refusals`, quantile(refused, 0.99), 'ms', 100),
+    ceilingLine(`${name}: failures that are no 503`, failures, '', 0),
+    ceilingLine(
+      `${neighbourRate} requests a second of another workspace beside it: refused`,
+      neighbour.refused.length + neighbour.failures,
+      '',
+      0,
+    ),
+    ratioLine(
+      `${neighbourRate} requests a second of another workspace beside it: p99, against alone`,
+      { ours: p99(pressed), bare: p99(alone), unit: 'ms' },
+      'at most',
+      2,
+    ),
+  ]
+}

@@ -1,0 +1,96 @@
+/**
+ * Backlog: how many transactions of a lane may wait for a connection, so that each of them gets one in time.
+ *
+ *         something waits               for half a second without a pause, or a lane is full
+ *    CALM ───────────────▶ WAITING ────────────────────────────────────────────────────▶ BOUNDED
+ *     ▲  ◀───────────────  a lane may be full                a lane may have its share     │
+ *     │   nothing waits                                                                    │
+ *     └────────── nothing waits, and for a second no call came beyond the share ───────────┘
+ *
+ * The share is a part of what is lent a connection within 50 ms, at the pace measured while something waits. The lanes
+ * that wait have equal parts. A lane with fewer than a third of the connections waiting is below every share, so a lane
+ * is only refused for what it asks itself.
+ *
+ * A burst on a calm pool may fill its lane: it is over in a moment, and its calls are served faster than they would come
+ * back. What stays is no burst, and the longer its queue is, the later is every answer.
+ *
+ * Not guaranteed: one transaction may be as slow as its statements. The pace is that of the past tenths of a second.
+ * Spec: decisions 7, Overload; docs/decisions/0185.
+ */
+
+/** How long a transaction may wait while the pool is BOUNDED. */
+const inTimeMs = 50
+/** How long a queue may stand before it counts as more than a burst. */
+const burstMs = 500
+/** How long the bound stays after the last call beyond it. Without this, each moment without a queue would admit a burst. */
+const boundedMs = 1_000
+/** The pace is measured over so long. */
+const windowMs = 100
+
+export class Backlog {
+  private readonly least: number
+  private readonly full: number
+  /** Since when something waits without a pause; undefined in CALM. */
+  private standingSince: number | undefined
+  private boundedUntil = 0
+  private windowSince = 0
+  private lent = 0
+  /** Transactions lent a connection in a millisecond, while others waited. */
+  private pace: number | undefined
+
+  /** `least`: a lane with fewer transactions waiting is never refused. `full`: the most that may wait in a lane. */
+  constructor(least: number, full: number) {
+    this.least = least
+    this.full = full
+  }
+
+  /** Something waits, and nothing did before. */
+  began(now = performance.now()): void {
+    this.standingSince = now
+    this.windowSince = now
+    this.lent = 0
+  }
+
+  /** Nothing waits any more. */
+  ended(): void {
+    this.standingSince = undefined
+  }
+
+  /** A waiting transaction was lent a connection. */
+  served(now = performance.now()): void {
+    this.lent += 1
+    this.measure(now)
+  }
+
+  /**
+   * Whether a call is served in time if so many transactions of its lane wait already, in so many lanes. `lateMs`: how
+   * long it has waited before it came.
+   */
+  hasRoom(waiting: number, lanes: number, lateMs: number, now = performance.now()): boolean {
+    if (waiting < this.least) return true
+    this.measure(now)
+    const most = this.isBounded(now) ? this.share(lanes, lateMs) : this.full
+    if (waiting < Math.min(most, this.full)) return true
+    this.boundedUntil = now + boundedMs
+    return false
+  }
+
+  private isBounded(now: number): boolean {
+    return now < this.boundedUntil || (this.standingSince !== undefined && now - this.standingSince >= burstMs)
+  }
+
+  private share(lanes: number, lateMs: number): number {
+    const inTime = (this.pace ?? 0) * Math.max(0, inTimeMs - lateMs)
+    return Math.max(this.least, inTime / Math.max(1, lanes))
+  }
+
+  /** Ends the window. Half of the pace is that of the last one, so that it follows a change within some tenths of a second. */
+  private measure(now: number): void {
+    const elapsed = now - this.windowSince
+    if (this.standingSince === undefined || elapsed < windowMs) return
+    const measured = this.lent / elapsed
+    this.pace = this.pace === undefined ? measured : (this.pace + measured) / 2
+    this.windowSince = now
+    this.lent = 0
+  }
+}

@@ -1,0 +1,126 @@
+/** How many may wait, so that each begins in time. Decision record 0185. */
+import { describe, expect, test } from 'vitest'
+import { Backlog } from '../../../src/core/kernel/database/backlog.ts'
+
+const least = 4
+const full = 200
+
+/** A queue that stands from 0 on, and of which `perSecond` are served, as it is at `until` ms. */
+function standing(perSecond: number, until: number): Backlog {
+  const backlog = new Backlog(least, full)
+  backlog.began(0)
+  for (let n = 1; (n * 1_000) / perSecond <= until; n += 1) backlog.served((n * 1_000) / perSecond)
+  return backlog
+}
+
+/** How many may wait in a lane. */
+function most(backlog: Backlog, now: number, { lanes = 1, lateMs = 0 } = {}): number {
+  for (let waiting = 0; waiting <= 2 * full; waiting += 1)
+    if (!backlog.hasRoom(waiting, lanes, lateMs, now)) return waiting
+  return Number.POSITIVE_INFINITY
+}
+
+describe('the bound', () => {
+  test('a burst may fill its lane, and no more', () => {
+    expect(most(new Backlog(least, full), 0)).toBe(full)
+    expect(most(standing(1_000, 400), 400)).toBe(full)
+  })
+
+  test('once a queue has stood for half a second, as many may wait as are served in 50 ms', () => {
+    expect(most(standing(1_000, 600), 600)).toBe(50)
+    expect(most(standing(2_000, 600), 600)).toBe(100)
+  })
+
+  test('the lanes that wait have equal parts', () => expect(most(standing(2_000, 600), 600, { lanes: 5 })).toBe(20))
+
+  test('what the event loop is late counts as waited', () => {
+    expect(most(standing(2_000, 600), 600, { lateMs: 25 })).toBe(50)
+    expect(most(standing(2_000, 600), 600, { lateMs: 500 })).toBe(least)
+  })
+
+  test('a lane below a third of the connections is never refused', () => {
+    for (const perSecond of [1, 10, 1_000])
+      expect(most(standing(perSecond, 5_000), 5_000, { lanes: 1_000, lateMs: 1_000 })).toBe(least)
+  })
+
+  test('the pace falls while nothing is served', () => {
+    const backlog = standing(2_000, 600)
+    const seen = [600, 800, 1_000, 1_200, 1_400, 1_600, 1_800].map((now) => most(backlog, now))
+    expect(seen[0]).toBe(100)
+    expect(seen).toEqual([...seen].sort((a, b) => b - a))
+    expect(seen.at(-1)).toBe(least)
+  })
+
+  test('a moment without a queue does not end it, a second without a refusal does', () => {
+    const backlog = standing(1_000, 600)
+    expect(most(backlog, 600)).toBe(50)
+    backlog.ended()
+    backlog.began(610)
+    expect(most(backlog, 620)).toBe(50)
+    backlog.ended()
+    backlog.began(1_700)
+    expect(most(backlog, 1_710)).toBe(full)
+  })
+
+  test('a lane that was full bounds at once', () => {
+    const backlog = standing(1_000, 300)
+    expect(backlog.hasRoom(full, 1, 0, 300)).toBe(false)
+    expect(most(backlog, 310)).toBe(50)
+  })
+})
+
+/** A pool that serves `perSecond`, one after another and lane by lane, and to which each lane sends at its own rate. */
+function simulate(perSecond: number, rates: readonly number[], seconds: number) {
+  const backlog = new Backlog(least, full)
+  const lanes = rates.map((rate) => ({ rate, queue: [] as number[], due: 0, refused: 0, waits: [] as number[] }))
+  const turns: (typeof lanes)[number][] = []
+  let nextServed = 0
+  for (let now = 0; now < seconds * 1_000; now += 0.1) {
+    for (const lane of lanes)
+      for (; lane.rate > 0 && lane.due <= now; lane.due += 1_000 / lane.rate) {
+        const waitingLanes = turns.length
+        if (!backlog.hasRoom(lane.queue.length, waitingLanes, 0, now)) {
+          lane.refused += 1
+          continue
+        }
+        if (turns.length === 0) backlog.began(now)
+        if (lane.queue.push(now) === 1) turns.push(lane)
+      }
+    if (now < nextServed) continue
+    const lane = turns.shift()
+    const begun = lane?.queue.shift()
+    if (!lane || begun === undefined) continue
+    nextServed = now + 1_000 / perSecond
+    lane.waits.push(now - begun)
+    if (lane.queue.length > 0) turns.push(lane)
+    backlog.served(now)
+    if (turns.length === 0) backlog.ended()
+  }
+  return lanes
+}
+
+describe.each([200, 600, 1_500])('a pool that serves %i a second', (perSecond) => {
+  test.each([1.5, 2, 5, 20])('at %f times that is never idle, and what is admitted soon begins', (times) => {
+    const [flood] = simulate(perSecond, [times * perSecond], 10)
+    expect(flood!.waits.length).toBeGreaterThan(0.95 * perSecond * 10)
+    const settled = flood!.waits.slice(-perSecond * 7)
+    // The bound is in whole calls, and never below a third of the connections.
+    expect(Math.max(...settled)).toBeLessThan(50 + (1_000 * (least + 2)) / perSecond)
+  })
+
+  test('below its pace refuses nothing', () => {
+    const [lane] = simulate(perSecond, [0.9 * perSecond], 10)
+    expect(lane!.refused).toBe(0)
+  })
+
+  test('beside a flood, a lane that asks for little is refused nothing', () => {
+    const [, ...quiet] = simulate(perSecond, [3 * perSecond, 10, 25, perSecond / 10], 10)
+    expect(quiet.map(({ refused }) => refused)).toEqual([0, 0, 0])
+  })
+
+  test('two floods have equal parts', () => {
+    const [a, b] = simulate(perSecond, [2 * perSecond, 5 * perSecond], 10)
+    expect(a!.waits.length / b!.waits.length).toBeGreaterThan(0.8)
+    expect(a!.waits.length / b!.waits.length).toBeLessThan(1.25)
+  })
+})
