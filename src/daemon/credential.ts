@@ -2,7 +2,7 @@
  * A credential as the gate looks it up, with all that decides a call. Spec: Authentication; decisions 2.
  */
 import type { Role, Scope } from '../core/contract/vocabulary.ts'
-import { asInstallation } from '../core/kernel/database/roles.ts'
+import { openAsInstallation, withoutSync } from '../core/kernel/database/roles.ts'
 import type { Tx } from '../core/kernel/database/transaction.ts'
 import { admitted } from '../core/kernel/transaction/admission.ts'
 import { gateAccessOf } from '../core/kernel/transaction/gate.ts'
@@ -122,7 +122,7 @@ export function noteUse({ pool }: Installation, actor: AccountActor, noted: Set<
   }
   // This is a change by the workspace's people, so it must not commit after a suspension or after the gate has closed.
   const note = pool.transaction(
-    asInstallation,
+    withoutSync(openAsInstallation),
     (tx) => admitted(tx, { workspace: tenantId, gateAccess: gateAccessOf(actor) }, write(tx)),
     {
       lane: tenantId,

@@ -10,14 +10,16 @@
  * once, at most those of one second (and at most 50), and they expire after a second. The
  * lease grows while it is used up and shrinks while it expires. Expired requests are lost
  * for that minute, so the limit is never exceeded. A refusal is remembered until the next
- * request is possible, so that a flood does not reach the database.
+ * request is possible, so that a flood does not reach the database. A workspace that sends less
+ * than one request a second pays for each: the payment does not wait for the disk, because a
+ * crash of the server lasts longer than what it could forget.
  *
  * Spec: decisions 1 (429) and 4 (TenantQuotas); Quota semantics.
  */
 
 import { Problem } from '../core/contract/problem.ts'
 import type { Pool } from '../core/kernel/database/pool.ts'
-import { asInstallation } from '../core/kernel/database/roles.ts'
+import { openAsInstallation, withoutSync } from '../core/kernel/database/roles.ts'
 
 export interface Rate {
   /** Spends one request of the workspace; `limit` per minute, 0 is unlimited. Refuses quota.exceeded (429). */
@@ -114,7 +116,7 @@ async function pay(pool: Pool, tenantId: string, limit: number, requests: number
   const each = windowSeconds / limit
   const price = each * requests
   return pool.transaction(
-    asInstallation,
+    withoutSync(openAsInstallation),
     async (tx) => {
       const paid = tx`
       insert into request_rate as rate (tenant_id, paid_until)

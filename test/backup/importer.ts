@@ -96,18 +96,19 @@ export async function importArchive(sql: postgres.Sql, { manifest, entities }: I
       const owner = entity === 'workspace' ? {} : { tenant_id: manifest.tenant.id }
       const rows = entity === 'containers' ? parentsFirst(entities.get(entity) ?? []) : (entities.get(entity) ?? [])
       for (const row of rows) {
-        const text = JSON.stringify({ ...owner, ...row })
+        const sent = { ...owner, ...row }
+        // Columns that the archive does not hold take the defaults of their table.
+        const columns = Object.keys(sent)
+          .map((name) => `"${name}"`)
+          .join(', ')
         await tx.unsafe(
-          `insert into ${table} select * from jsonb_populate_record(${defaults(table)}, $1::text::jsonb)`,
-          [text],
+          `insert into ${table} (${columns}) select ${columns} from jsonb_populate_record(null::${table}, $1::text::jsonb)`,
+          [JSON.stringify(sent)],
         )
       }
     }
   })
 }
-
-/** Columns that the archive does not hold take what the table would give them; here all of those may be null. */
-const defaults = (table: string) => `null::${table}`
 
 function parentsFirst(rows: readonly Record<string, unknown>[]): Record<string, unknown>[] {
   return [...rows].sort((a, b) => Number(a['parent_id'] !== null) - Number(b['parent_id'] !== null))
