@@ -7,25 +7,28 @@
  *     │   nothing waits                                                                    │
  *     └────────── nothing waits, and for a second no call came beyond the share ───────────┘
  *
- * The share is a part of what is lent a connection within 50 ms, at the pace measured while something waits. The lanes
+ * The share is a part of what is lent a connection within 100 ms, at the pace measured while something waits. The lanes
  * that wait have equal parts. A lane with fewer than a third of the connections waiting is below every share, so a lane
  * is only refused for what it asks itself.
  *
  * A burst on a calm pool may fill its lane: it is over in a moment, and its calls are served faster than they would come
  * back. What stays is no burst, and the longer its queue is, the later is every answer.
  *
- * Not guaranteed: one transaction may be as slow as its statements. The pace is that of the past tenths of a second.
+ * Not guaranteed: one transaction may be as slow as its statements. The pace is that of the last second or so, so that a
+ * disk that is slow for a moment refuses nobody.
  * Spec: decisions 7, Overload; docs/decisions/0185.
  */
 
 /** How long a transaction may wait while the pool is BOUNDED. */
-const inTimeMs = 50
+export const inTimeMs = 100
 /** How long a queue may stand before it counts as more than a burst. */
 const burstMs = 500
 /** How long the bound stays after the last call beyond it. Without this, each moment without a queue would admit a burst. */
 const boundedMs = 1_000
-/** The pace is measured over so long. */
+/** The pace is measured over at least so long. */
 const windowMs = 100
+/** The pace follows a change within so long. */
+const settleMs = 1_000
 
 export class Backlog {
   private readonly least: number
@@ -84,12 +87,12 @@ export class Backlog {
     return Math.max(this.least, inTime / Math.max(1, lanes))
   }
 
-  /** Ends the window. Half of the pace is that of the last one, so that it follows a change within some tenths of a second. */
+  /** Ends the window, which weighs as much as it is long. */
   private measure(now: number): void {
     const elapsed = now - this.windowSince
     if (this.standingSince === undefined || elapsed < windowMs) return
     const measured = this.lent / elapsed
-    this.pace = this.pace === undefined ? measured : (this.pace + measured) / 2
+    this.pace = this.pace === undefined ? measured : this.pace + (measured - this.pace) * Math.min(1, elapsed / settleMs)
     this.windowSince = now
     this.lent = 0
   }
