@@ -3,6 +3,7 @@
  * Decision 0180.
  */
 
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ReservedSql } from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Item } from '../../src/core/contract/items/operations.ts'
@@ -97,6 +98,7 @@ async function held(
     await other`select 1 from ${other(row.table)} where id = ${row.id} for update`
     const called = call()
     await desk.untilWaiting(1)
+    await pause(30) // a shorter wait counts as none
     await meanwhile(other)
     await other.unsafe(end)
     return await called

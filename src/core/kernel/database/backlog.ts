@@ -92,7 +92,8 @@ export class Backlog {
     const elapsed = now - this.windowSince
     if (this.standingSince === undefined || elapsed < windowMs) return
     const measured = this.lent / elapsed
-    this.pace = this.pace === undefined ? measured : this.pace + (measured - this.pace) * Math.min(1, elapsed / settleMs)
+    this.pace =
+      this.pace === undefined ? measured : this.pace + (measured - this.pace) * Math.min(1, elapsed / settleMs)
     this.windowSince = now
     this.lent = 0
   }
