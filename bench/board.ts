@@ -11,6 +11,7 @@ import { openBarePool } from './bare-pool.ts'
 import { type Boards, fillBoards } from './board-filler.ts'
 import { type Ground, layGround } from './ground.ts'
 import { recorded } from './recording.ts'
+import { anyOf } from './requests.ts'
 import { compare, elapsedMs, median } from './rounds.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
 
@@ -80,7 +81,6 @@ async function pages(ground: Ground, { collections: [only] }: Boards): Promise<L
 async function positions(ground: Ground, { collections: [only] }: Boards): Promise<Line[]> {
   const { installation, actor, superuser } = ground
   const sql = postgres({ ...postgresOptions(superuser), max: 1 })
-  const anyOf = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!
   const ranks = async (table: 'item' | 'bucket') => {
     const rows = await sql<{ id: string; rank: string; bucket_id: string }[]>`
       select id, rank ${table === 'item' ? sql`, bucket_id` : sql``} from ${sql(table)} where container_id = ${only!.id}`

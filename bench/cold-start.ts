@@ -1,9 +1,8 @@
 /** The time to a ready daemon, from an empty folder and from a migrated database; and the memory of an idle daemon. */
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { removeData, temporaryFolder } from './ground.ts'
-import { startServer } from './processes.ts'
+import { startDaemon } from './processes.ts'
 import { median } from './rounds.ts'
 import { ceilingLine, type Line } from './table.ts'
 
@@ -18,8 +17,7 @@ export async function coldStart(): Promise<Line[]> {
   const memory: number[] = []
   for (let folder = 0; folder < folders; folder += 1) {
     const dataDir = await temporaryFolder()
-    const start = () =>
-      startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], { SVC_DATA_DIR: dataDir, SVC_PORT: '0' })
+    const start = () => startDaemon({ SVC_DATA_DIR: dataDir, SVC_PORT: '0' })
     try {
       const fresh = await start()
       first.push(fresh.readyMs)

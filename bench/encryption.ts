@@ -5,7 +5,6 @@
  */
 import { randomUUIDv7 } from 'node:crypto'
 import { Agent, get } from 'node:http'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import { performForAnswer } from '../src/core/app/perform.ts'
@@ -18,7 +17,7 @@ import { addKey } from '../src/core/kernel/sealing/keyring-file.ts'
 import { rewrap, seal } from '../src/core/kernel/sealing/sealing.ts'
 import { installationOver } from '../src/core/kernel/transaction/installation.ts'
 import { type Ground, layGround } from './ground.ts'
-import { type Server, startServer } from './processes.ts'
+import { type Server, startDaemon } from './processes.ts'
 import { compare, elapsedMs, median } from './rounds.ts'
 import { type Line, ratioLine } from './table.ts'
 
@@ -161,7 +160,7 @@ const watchedMs = 800
 async function reading(bed: Bed, sql: postgres.Sql): Promise<Line[]> {
   const { ground } = bed
   await sql`delete from pgboss.job where name = 'reseal'`
-  const daemon = await startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], ground.environment)
+  const daemon = await startDaemon(ground.environment)
   try {
     await readFor(daemon, ground, 1_000)
     const idle: number[] = []

@@ -10,7 +10,7 @@ import type { DatabaseAddress } from '../src/core/kernel/database/address.ts'
 import { type Boards, fillBoards } from './board-filler.ts'
 import type { FloorSettings } from './floor-server.ts'
 import type { Ground } from './ground.ts'
-import { startServer } from './processes.ts'
+import { startDaemon, startServer } from './processes.ts'
 import { headersOf, type Request } from './requests.ts'
 import { compare } from './rounds.ts'
 import { type Line, ratioLine } from './table.ts'
@@ -42,7 +42,8 @@ const overSocket: readonly Kind[] = ['read', 'create']
 
 export async function floor(ground: Ground): Promise<Line[]> {
   const boards = await fillBoards(ground, size)
-  const only = (process.env['BENCH_FLOOR'] ?? Object.keys(targets).join()).split(',') as Kind[]
+  const asked = process.env['BENCH_FLOOR']?.split(',')
+  const only = (Object.keys(targets) as Kind[]).filter((kind) => asked?.includes(kind) ?? true)
   const sockets = only.filter((kind) => overSocket.includes(kind))
   return [
     ...(await measured(ground, boards, 'TCP', only)),
@@ -51,7 +52,7 @@ export async function floor(ground: Ground): Promise<Line[]> {
 }
 
 async function measured(ground: Ground, boards: Boards, way: Way, kinds: readonly Kind[]): Promise<Line[]> {
-  const daemon = await startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], environmentOver(ground, way))
+  const daemon = await startDaemon(environmentOver(ground, way))
   const address = way === 'TCP' ? overTcp(ground.superuser) : ground.superuser
   const settings: FloorSettings = { address, poolSize: ground.config.poolSize }
   const bare = await startServer([

@@ -2,15 +2,14 @@
  * A mixed load on workspaces in use, which the requests visit at random: 1,000 and 10,000 of them against 10. Each has a
  * member with a token, and a board with some items.
  */
-import { join } from 'node:path'
 import postgres from 'postgres'
 import { scopes } from '../src/core/contract/vocabulary.ts'
 import { type DatabaseAddress, postgresOptions } from '../src/core/kernel/database/address.ts'
 import { mintToken } from '../src/core/kernel/values/token.ts'
 import { addWorkspaces } from './filler.ts'
 import { type Ground, layGround } from './ground.ts'
-import { startServer } from './processes.ts'
-import { type Client, openClient, type Request } from './requests.ts'
+import { startDaemon } from './processes.ts'
+import { anyOf, type Client, openClient, type Request } from './requests.ts'
 import { medians } from './rounds.ts'
 import { type Line, ratioLine } from './table.ts'
 
@@ -67,7 +66,7 @@ async function openSide(count: number): Promise<Side> {
   const ground = await layGround()
   await addWorkspaces(ground.superuser, count)
   const workspaces = await settle(ground)
-  const daemon = await startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], ground.environment)
+  const daemon = await startDaemon(ground.environment)
   const client = openClient(daemon.address, connections)
   return {
     superuser: ground.superuser,
@@ -97,8 +96,10 @@ async function settle({ superuser }: Ground): Promise<Workspace[]> {
         select tenant_id, uuidv7(), account_id, 'PERSONAL', decode(hash, 'hex'), last4, 'bench', ${scopes.join(' ')}
         from jsonb_to_recordset(${tx.json(tokens)}) as t (tenant_id uuid, account_id uuid, hash text, last4 text)`
       await tx`
-        insert into item (tenant_id, id, container_id, bucket_id, type, title, description, rank, created_by)
-        select a.tenant_id, uuidv7(), b.container_id, b.id, 'TASK', 'Item ' || n, repeat('words ', 20), 'b' || lpad(n::text, 2, '0'), a.id
+        insert into item (tenant_id, id, container_id, bucket_id, type, title, description, rank, created_by,
+                          without_labels, without_members, without_values)
+        select a.tenant_id, uuidv7(), b.container_id, b.id, 'TASK', 'Item ' || n, repeat('words ', 20), 'b' || lpad(n::text, 2, '0'), a.id,
+               true, true, true
         from generate_series(1, ${itemsEach}) n
         join bucket b on b.name_fold = 'bucket ' || n % 3 join account a on a.tenant_id = b.tenant_id and a.email like 'filler-%'
         order by n`
@@ -117,20 +118,18 @@ async function settle({ superuser }: Ground): Promise<Workspace[]> {
   }
 }
 
-const any = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!
-
 /** 70 of 100 read. */
 function nextRequest({ workspaces }: Side): Request & { token: string } {
-  const { token, collectionId, buckets, items } = any(workspaces)
+  const { token, collectionId, buckets, items } = anyOf(workspaces)
   const dice = Math.random() * 100
-  const itemId = any(items)
+  const itemId = anyOf(items)
   const request = (): Request => {
     if (dice < 30) return { method: 'GET', path: `/containers/${collectionId}/board?size=5` }
     if (dice < 50) return { method: 'GET', path: `/items/${itemId}` }
     if (dice < 70) return { method: 'GET', path: `/items?container_id=${collectionId}&size=20` }
     if (dice < 80) return { method: 'POST', path: '/items', body: { container_id: collectionId, title: 'Loaded' } }
     if (dice < 90) return { method: 'PATCH', path: `/items/${itemId}`, body: { title: `Title ${dice}` } }
-    return { method: 'POST', path: `/items/${itemId}:move`, body: { bucket_id: any(buckets) } }
+    return { method: 'POST', path: `/items/${itemId}:move`, body: { bucket_id: anyOf(buckets) } }
   }
   return { ...request(), token }
 }

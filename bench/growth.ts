@@ -3,13 +3,12 @@
  * against the same of 100, in installations of their own, all of them in turns. Then a mixed load on 1,000 and 10,000
  * workspaces against the same on 10. Time in both is that of requests over HTTP, all connections busy.
  */
-import { join } from 'node:path'
 import postgres from 'postgres'
 import { postgresOptions } from '../src/core/kernel/database/address.ts'
 import { type Boards, fillBoards } from './board-filler.ts'
 import { type Ground, layGround } from './ground.ts'
 import { workspacesInUse } from './growth-workspaces.ts'
-import { startServer } from './processes.ts'
+import { startDaemon } from './processes.ts'
 import { type Client, openClient, type Request } from './requests.ts'
 import { medians } from './rounds.ts'
 import { type Line, ratioLine } from './table.ts'
@@ -106,7 +105,7 @@ async function largeContainers(): Promise<Line[]> {
 async function openSide(size: number): Promise<Side> {
   const ground = await layGround()
   const boards = await fillBoards(ground, { ...others, boards: others.boards + 1, itemsOfFirst: size })
-  const daemon = await startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], ground.environment)
+  const daemon = await startDaemon(ground.environment)
   const client = openClient(daemon.address, connections)
   return {
     size,

@@ -2,6 +2,7 @@
 import { Pool } from 'undici'
 import type { Boards } from './board-filler.ts'
 import type { Ground } from './ground.ts'
+import { anyOf, headersOf, type Request } from './requests.ts'
 
 export interface Mix {
   /** Sends a request of the mix, and answers its status. */
@@ -9,12 +10,6 @@ export interface Mix {
   /** Opens the connections, and reads some items of each board, which the mix then reads and changes. */
   learn(): Promise<void>
   close(): Promise<void>
-}
-
-interface Request {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT'
-  readonly path: string
-  readonly body?: object
 }
 
 /** `connections`: the most requests that are under way; further ones wait here. */
@@ -26,18 +21,14 @@ export function openMix(
 ): Mix {
   const pool = new Pool(address, { connections, pipelining: 1 })
   const ids = new Map<string, string[]>()
-  const any = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!
-  const headers = { authorization: `Bearer ${token}` }
 
   /** Answers the status. Ids that were read are remembered, to be read and changed later. */
-  async function send({ method, path, body }: Request, remember?: string[]): Promise<number> {
+  async function send(request: Request, remember?: string[]): Promise<number> {
+    const { method, path, body } = request
     const answer = await pool.request({
       method,
       path: `/api/v1${path}`,
-      headers: {
-        ...headers,
-        ...(body ? { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' } : {}),
-      },
+      headers: headersOf(request, token),
       ...(body ? { body: JSON.stringify(body) } : {}),
     })
     const text = await answer.body.text()
@@ -52,16 +43,16 @@ export function openMix(
   }
 
   function next(): Request {
-    const { id: containerId, buckets, labelId } = any(collections)
-    const itemId = any(ids.get(containerId)!)
+    const { id: containerId, buckets, labelId } = anyOf(collections)
+    const itemId = anyOf(ids.get(containerId)!)
     const dice = Math.random() * 100
     if (dice < 30) return { method: 'GET', path: `/items/${itemId}` }
-    if (dice < 50) return { method: 'GET', path: `/items?bucket_id=${any(buckets)}&size=20` }
+    if (dice < 50) return { method: 'GET', path: `/items?bucket_id=${anyOf(buckets)}&size=20` }
     if (dice < 60) return { method: 'GET', path: `/items?container_id=${containerId}&size=20` }
     if (dice < 70) return { method: 'GET', path: `/containers/${containerId}/buckets` }
     if (dice < 80) return { method: 'POST', path: '/items', body: { container_id: containerId, title: 'Loaded' } }
     if (dice < 90) return { method: 'PATCH', path: `/items/${itemId}`, body: { title: `Title ${Math.random()}` } }
-    if (dice < 95) return { method: 'POST', path: `/items/${itemId}:move`, body: { bucket_id: any(buckets) } }
+    if (dice < 95) return { method: 'POST', path: `/items/${itemId}:move`, body: { bucket_id: anyOf(buckets) } }
     if (dice < 97) return { method: 'POST', path: `/items/${itemId}:complete` }
     if (dice < 98) return { method: 'POST', path: `/items/${itemId}:reopen` }
     return { method: 'PUT', path: `/items/${itemId}/labels/${labelId}` }

@@ -6,27 +6,23 @@
  * the daemon does not hold it, lower rates follow. The highest rate that is held is reported with
  * its p99 and its number of 5xx, which must be 0.
  */
-import { join } from 'node:path'
 import { fillBoards } from './board-filler.ts'
 import type { Ground } from './ground.ts'
 import { openMix } from './load-mix.ts'
-import { type Outcome, quantile, sendAtRate, toldOf } from './open-loop.ts'
-import { startServer } from './processes.ts'
+import { heldShare, latencyMs, type Outcome, quantile, sendAtRate, toldOf } from './open-loop.ts'
+import { startDaemon } from './processes.ts'
 import type { Line } from './table.ts'
 
 const rates = [1500, 1350, 1200, 1050, 900, 750, 600, 450, 300, 150]
 const seconds = Number(process.env['BENCH_LOAD_SECONDS'] ?? 60)
 /** A short run before each rate. */
 const warmUpSeconds = 5
-/** This share of the due requests must be answered by the end. */
-const heldShare = 0.99
-const latencyMs = 250
 
 const size = { boards: 40, buckets: 5, itemsEach: 250 }
 
 export async function mixedLoad(ground: Ground): Promise<Line[]> {
   const boards = await fillBoards(ground, size)
-  const daemon = await startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], ground.environment)
+  const daemon = await startDaemon(ground.environment)
   const mix = openMix(daemon.address, ground, boards)
   const lines: Line[] = []
   try {

@@ -13,6 +13,10 @@ export interface Outcome {
   readonly failed: number
 }
 
+/** A rate holds if this share of its requests is answered in the end, and 99 of 100 answers within this time. */
+export const heldShare = 0.99
+export const latencyMs = 250
+
 /** A daemon that is this far behind does not hold the rate. */
 const mostWaiting = 2_000
 /** How long the last answers are waited for. */

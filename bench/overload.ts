@@ -15,9 +15,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fillBoards } from './board-filler.ts'
 import { addWorkspace, type Ground } from './ground.ts'
 import { type Mix, openMix } from './load-mix.ts'
-import { type Outcome, quantile, sendAtRate, toldOf } from './open-loop.ts'
+import { heldShare, latencyMs, type Outcome, quantile, sendAtRate, toldOf } from './open-loop.ts'
 import type { FloodOrder, FloodSettings } from './overload-process.ts'
-import { startServer } from './processes.ts'
+import { startDaemon } from './processes.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
 
 const rates = [1500, 1350, 1200, 1050, 900, 750, 600, 450, 300]
@@ -26,8 +26,6 @@ const warmUp = [300, 600]
 const secondsEach = 12
 const floodSeconds = 25
 const neighbourRate = 10
-const heldShare = 0.99
-const latencyMs = 250
 
 const size = { boards: 40, buckets: 5, itemsEach: 250 }
 const small = { boards: 4, buckets: 5, itemsEach: 250 }
@@ -36,7 +34,7 @@ export async function overload(ground: Ground): Promise<Line[]> {
   const boards = await fillBoards(ground, size)
   const neighbour = await addWorkspace(ground, 'neighbour')
   const ownBoards = await fillBoards({ ...ground, ...neighbour }, small)
-  const daemon = await startServer(daemonCommand, ground.environment)
+  const daemon = await startDaemon(ground.environment)
   const mix = openMix(daemon.address, neighbour, ownBoards)
   // Not earlier: the daemon would inherit it.
   prefer(process.pid)
@@ -55,8 +53,6 @@ export async function overload(ground: Ground): Promise<Line[]> {
     await daemon.stop()
   }
 }
-
-const daemonCommand = [join(import.meta.dirname, '../bin/svc'), 'daemon']
 
 interface Held {
   readonly rate: number

@@ -1,6 +1,7 @@
 /** Other processes: servers that say where they listen, and commands that are timed. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 export interface Server {
@@ -11,6 +12,10 @@ export interface Server {
   readonly readyMs: number
   stop(): Promise<void>
 }
+
+/** Starts the daemon as it is started in production. */
+export const startDaemon = (env: Record<string, string>, ...args: readonly string[]): Promise<Server> =>
+  startServer([join(import.meta.dirname, '../bin/svc'), 'daemon', ...args], env)
 
 /** Starts a program and waits until it prints `listening on …`. Its log is dropped. */
 export async function startServer(command: readonly string[], env: Record<string, string> = {}): Promise<Server> {

@@ -4,7 +4,6 @@
  * this process, the daemon in its own. The neighbour reads at a steady pace, so that a slow answer
  * does not mean fewer reads.
  */
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import { performForAnswer } from '../src/core/app/perform.ts'
@@ -14,7 +13,7 @@ import { postgresOptions } from '../src/core/kernel/database/address.ts'
 import { recoveryActor } from '../src/core/kernel/values/actor.ts'
 import { fillWorkspace } from './filler.ts'
 import type { Ground } from './ground.ts'
-import { startServer } from './processes.ts'
+import { startDaemon } from './processes.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
 
 const rows = 1_000_000
@@ -25,10 +24,7 @@ const allowed = ['AccessShareLock', 'RowShareLock', 'RowExclusiveLock']
 
 export async function purging(ground: Ground): Promise<Line[]> {
   const leaving = await leavingWorkspace(ground)
-  const daemon = await startServer(
-    [join(import.meta.dirname, '../bin/svc'), 'daemon', '--role', 'api'],
-    ground.environment,
-  )
+  const daemon = await startDaemon(ground.environment, '--role', 'api')
   try {
     const read = () => readBuckets(daemon.address, ground)
     await readUntil(pause(3_000), read) // the daemon's first requests are slower

@@ -13,7 +13,7 @@ import { openRate } from '../src/daemon/rate.ts'
 import { openSourceRate } from '../src/daemon/source-rate.ts'
 import type { BareServerSettings } from './bare-server.ts'
 import type { Ground } from './ground.ts'
-import { startServer } from './processes.ts'
+import { startDaemon, startServer } from './processes.ts'
 import { recorded } from './recording.ts'
 import { compare } from './rounds.ts'
 import { type Line, ratioLine } from './table.ts'
@@ -23,7 +23,7 @@ const secondsPerRound = 3
 const rounds = 5
 
 export async function readPath(ground: Ground): Promise<Line[]> {
-  const daemon = await startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], ground.environment)
+  const daemon = await startDaemon(ground.environment)
   const bare = await startServer([
     process.execPath,
     join(import.meta.dirname, 'bare-server.ts'),

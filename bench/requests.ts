@@ -2,7 +2,7 @@
 import { Pool } from 'undici'
 
 export interface Request {
-  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT'
   /** Below `/api/v1`. */
   readonly path: string
   readonly body?: object
@@ -11,6 +11,9 @@ export interface Request {
 export interface SignedRequest extends Request {
   readonly token: string
 }
+
+/** One of them, at random. */
+export const anyOf = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!
 
 export function headersOf({ method, body }: Request, token: string): Record<string, string> {
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'

@@ -3,14 +3,13 @@
  * one. Both exist at the same time, so that they are compared in turns like everything else.
  */
 import { get } from 'node:http'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { performForAnswer } from '../src/core/app/perform.ts'
 import { journalOperations } from '../src/core/contract/journal/operations.ts'
 import { residentMegabytes } from './cold-start.ts'
 import { addWorkspaces, lengthenJournal } from './filler.ts'
 import { type Ground, layGround } from './ground.ts'
-import { startServer } from './processes.ts'
+import { startDaemon } from './processes.ts'
 import { provision } from './provisioning.ts'
 import { compare, elapsedMs, median } from './rounds.ts'
 import { ceilingLine, type Line, ratioLine } from './table.ts'
@@ -78,7 +77,7 @@ const tight = { NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=128'
 
 /** The whole list of workspaces through a daemon: the time of its first byte, and its memory. */
 async function stream(ground: Ground): Promise<Line[]> {
-  const daemon = await startServer([join(import.meta.dirname, '../bin/svc'), 'daemon'], {
+  const daemon = await startDaemon({
     ...ground.environment,
     ...tight,
   })
