@@ -122,7 +122,7 @@ export function noteUse({ pool }: Installation, actor: AccountActor, noted: Set<
   }
   // This is a change by the workspace's people, so it must not commit after a suspension or after the gate has closed.
   const note = pool.transaction(
-    withoutSync(openAsInstallation),
+    `${openAsInstallation}; ${withoutSync}`,
     (tx) => admitted(tx, { workspace: tenantId, gateAccess: gateAccessOf(actor) }, write(tx)),
     {
       lane: tenantId,

@@ -11,8 +11,8 @@
  * lease grows while it is used up and shrinks while it expires. Expired requests are lost
  * for that minute, so the limit is never exceeded. A refusal is remembered until the next
  * request is possible, so that a flood does not reach the database. A workspace that sends less
- * than one request a second pays for each: the payment does not wait for the disk, because a
- * crash of the server lasts longer than what it could forget.
+ * than one request a second pays for each, and the payment does not wait for the disk: a crash
+ * of the server may forget what was paid in its last second.
  *
  * Spec: decisions 1 (429) and 4 (TenantQuotas); Quota semantics.
  */
@@ -116,7 +116,7 @@ async function pay(pool: Pool, tenantId: string, limit: number, requests: number
   const each = windowSeconds / limit
   const price = each * requests
   return pool.transaction(
-    withoutSync(openAsInstallation),
+    `${openAsInstallation}; ${withoutSync}`,
     async (tx) => {
       const paid = tx`
       insert into request_rate as rate (tenant_id, paid_until)

@@ -149,10 +149,6 @@ export function buildServer(installation: Installation, options: ServerOptions):
 
   addHealth(app, options)
   const calls = options.servesApi ? mountApi(app, installation, readers) : { refused: 0 }
-  if (options.servesApi) {
-    addReference(app, everyOperation)
-    addPasswordPage(app)
-  }
   options.metrics.watch(options.listener, {
     connections,
     calls,
@@ -170,6 +166,8 @@ function mountApi(app: FastifyInstance, installation: Installation, readers: Rea
   const seats = openSourceSeats(held, installation.config.sourceRate)
   const refused = guardDoor(app, installation.pool, gate)
   mountOperations(app, { installation, gate, seats, readers }, everyOperation)
+  addReference(app, everyOperation)
+  addPasswordPage(app)
   return refused
 }
 

@@ -45,6 +45,19 @@ describe('labels', () => {
   })
 })
 
+test('an item says which lists it lacks, so that nobody looks for them', async () => {
+  const lacks = async ({ id }: Item) => {
+    const [row] = await desk.daemon.db
+      .sql`select without_labels, without_members, without_values from item where id = ${id}`
+    return Object.values(row!)
+  }
+  const item = await desk.item()
+  expect(await lacks(item)).toEqual([true, true, true])
+  await desk.ask(`PUT /items/${item.id}/labels/${desk.labels[0]}`)
+  expect(await lacks(item)).toEqual([false, true, true])
+  expect(await lacks(await desk.item({ label_ids: [desk.labels[0]] }))).toEqual([false, true, true])
+})
+
 describe('values of custom fields', () => {
   const set = (item: Item, key: string, value: unknown) =>
     desk.ask(`PUT /items/${item.id}/custom-fields/${key}`, { value })

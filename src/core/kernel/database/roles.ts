@@ -24,5 +24,5 @@ export const asInstallation = "set local role svc_installation; set local app.te
 /** The same where the transaction has not acted in a workspace yet: then none is in force. */
 export const openAsInstallation = 'set local role svc_installation'
 
-/** The same for counts that a crash of the server may forget: the commit does not wait for the disk. */
-export const withoutSync = (opening: string) => `${opening}; set local synchronous_commit = 'off'`
+/** The commit does not wait for the disk: for what a crash of the server may forget. */
+export const withoutSync = "set local synchronous_commit = 'off'"

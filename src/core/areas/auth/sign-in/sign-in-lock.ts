@@ -15,6 +15,7 @@
 
 import { hash } from 'node:crypto'
 import { lockClasses } from '../../../kernel/database/lock-classes.ts'
+import { withoutSync } from '../../../kernel/database/roles.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
@@ -49,7 +50,7 @@ export async function secondsLocked(ctx: Ctx, tenantId: string, subject: Buffer,
  */
 export const countFailure = (ctx: Ctx, tenantId: string, subject: Buffer) =>
   Promise.all([
-    ctx.tx.switch("set local synchronous_commit = 'off'"),
+    ctx.tx.switch(withoutSync),
     ctx.tx`
       insert into failed_sign_in (tenant_id, id, subject, at)
       select ${tenantId}::uuid, ${newId()}::uuid, ${subject}::bytea, clock_timestamp()

@@ -9,6 +9,7 @@
  */
 
 import { Problem } from '../../../contract/problem.ts'
+import { withoutSync } from '../../../kernel/database/roles.ts'
 import { holdOpen } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
@@ -35,7 +36,7 @@ const behindGate = { isServed: false, epoch: undefined }
  */
 export const forTurns = ['seqscan', 'bitmapscan', 'sort']
   .map((plan) => `set local enable_${plan} = 'off'`)
-  .concat("set local synchronous_commit = 'off'")
+  .concat(withoutSync)
   .join('; ')
 
 /** Refuses installation.recovering: behind a closed gate nothing is written. */
