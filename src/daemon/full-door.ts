@@ -29,7 +29,7 @@ export interface RefusedCalls {
 /** Puts the check before the operations' routes. */
 export function guardDoor(
   app: FastifyInstance,
-  pool: Pick<Pool, 'isInTime'>,
+  pool: Pick<Pool, 'isInTime' | 'took'>,
   gate: Pick<Gate, 'laneOf'>,
 ): RefusedCalls {
   const loop = followLoop(app)
@@ -41,12 +41,31 @@ export function guardDoor(
     if (lane === undefined) return done()
     if (pool.isInTime(lane, loop.lateMs)) {
       loop.admitted += 1
+      request.lane = lane
       return done()
     }
     counts.refused += 1
     pace.keep(() => sendProblem(request, reply, new Problem('service.unavailable')))
   })
+  timeCalls(app, pool)
   return counts
+}
+
+/** Tells the pool how long successful calls took, without the time that the caller takes to send and to read. */
+function timeCalls(app: FastifyInstance, pool: Pick<Pool, 'took'>): void {
+  app.decorateRequest('lane', undefined)
+  app.decorateRequest('wholeAt', 0)
+  app.addHook('preHandler', (request, _reply, done) => {
+    request.wholeAt = performance.now()
+    done()
+  })
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    const { lane, wholeAt } = request
+    const { operation } = request.routeOptions.config
+    if (lane !== undefined && operation && wholeAt > 0 && reply.statusCode < 400)
+      pool.took(lane, operation.id, performance.now() - wholeAt)
+    done()
+  })
 }
 
 /** Refusals that are answered at once, for each call that is admitted. */

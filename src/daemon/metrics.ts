@@ -5,7 +5,7 @@
  * stored for years, so they must not show who works when, and must not grow with the workspaces.
  */
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Pool } from '../core/kernel/database/pool.ts'
+import type { Pool, PoolCounts } from '../core/kernel/database/pool.ts'
 import type { ConnectionCounts } from './connections.ts'
 import type { RefusedCalls } from './full-door.ts'
 import type { ReaderCounts } from './readers.ts'
@@ -87,22 +87,26 @@ function gaugePool(register: Registry, pool: Pool): void {
       for (const [state, count] of Object.entries({ size, free, used, waiting })) this.labels(state).set(count)
     },
   })
-  new Gauge({
-    name: 'svc_database_lanes_waiting',
-    help: 'Workspaces, and kinds of other work, of which something waits for a connection.',
-    registers: [register],
-    collect() {
-      this.set(pool.counts.waitingLanes)
-    },
-  })
-  new Gauge({
-    name: 'svc_database_connections_discarded',
-    help: 'Connections that died or were given up since the start.',
-    registers: [register],
-    collect() {
-      this.set(pool.counts.discarded)
-    },
-  })
+  const gauge = (name: string, help: string, read: (counts: PoolCounts) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [register],
+      collect() {
+        this.set(read(pool.counts))
+      },
+    })
+  gauge(
+    'svc_database_lanes_waiting',
+    'Workspaces, and kinds of other work, of which something waits for a connection.',
+    ({ waitingLanes }) => waitingLanes,
+  )
+  gauge('svc_database_share', 'Connections that one workspace may hold while others need some.', ({ share }) => share)
+  gauge(
+    'svc_database_connections_discarded',
+    'Connections that died or were given up since the start.',
+    ({ discarded }) => discarded,
+  )
 }
 
 function gaugeDoors(register: Registry, doors: ReadonlyMap<string, Door>): void {

@@ -58,6 +58,10 @@ declare module 'fastify' {
     refusal: string | undefined
     /** Logs a failure that can no longer be answered. */
     failed(error: unknown): void
+    /** The lane of the call, if it has a token. */
+    lane: string | undefined
+    /** When the whole request was here, by the monotonic clock in ms. */
+    wholeAt: number
   }
   interface FastifyContextConfig {
     operation?: Operation

@@ -106,7 +106,7 @@ test.each(kinds)(
   async (name, wanted, one) => {
     const felt = await besideFlood(`${name} beside a flooding workspace`, { call: one, wanted, calls }, flood)
     expect(felt.beside.refused).toEqual({})
-    if (isFull) expectSpared(felt, 60)
+    if (isFull) expectSpared(felt)
   },
   300_000,
 )

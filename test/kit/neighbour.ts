@@ -43,7 +43,8 @@ export async function besideFlood(
     const did = await flood.end()
     process.stdout.write(`${name}: the flood ${did}\n`)
   })
-  process.stdout.write(`${name}: ${told(alone)} alone, ${told(beside)} beside\n`)
+  const times = (beside.p50 / alone.p50).toFixed(1)
+  process.stdout.write(`${name}: ${told(alone)} alone, ${told(beside)} beside: p50 ${times} times\n`)
   return { alone, beside }
 }
 

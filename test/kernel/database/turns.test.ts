@@ -159,6 +159,49 @@ test('where a caller had to wait for another lane, that one keeps to its third f
   expect(pool.counts).toMatchObject({ used: 0, waiting: 0 })
 })
 
+test('beside callers that it makes slow, a flood keeps one connection; alone it has all', async () => {
+  pool = opened({})
+  const answer = (ms: number, calls: number) => {
+    for (let n = 0; n < calls; n += 1) pool.took('caller', 'read', ms)
+  }
+  answer(10, 20)
+  const flood = many(30, 'flood')
+  await waiting(24)
+  for (let n = 0; n < 100; n += 1) pool.took('flood', 'read', 1_000)
+  const caller = hold('caller', true)
+  await waiting(25)
+  await flood[0]!.end()
+  await caller.begun
+  await Promise.all(flood.slice(1, 5).map(({ end }) => end()))
+  // Two of the six, the third that a flood always has: its own calls say nothing.
+  await expect.poll(() => pool.counts).toMatchObject({ used: 3, free: 3 })
+  answer(30, 20)
+  await Promise.all(flood.slice(5, 7).map(({ end }) => end()))
+  await expect.poll(() => pool.counts).toMatchObject({ used: 2, free: 4 })
+  await caller.end()
+  // A second after the last caller it has every connection again.
+  await expect.poll(() => pool.counts.used, { timeout: 5_000 }).toBe(6)
+  await Promise.all(flood.slice(7).map(({ end }) => end()))
+})
+
+test('a caller beside a flood leaves it no more than its share, even where it finds a connection free', async () => {
+  pool = opened({})
+  const flood = many(14, 'flood')
+  await waiting(8)
+  const first = hold('caller', true)
+  await waiting(9)
+  await Promise.all(flood.slice(0, 5).map(({ end }) => end()))
+  await first.begun
+  await first.end()
+  // It waited once; from then on its calls come before the second is over, and find a connection.
+  for (let n = 0; n < 8; n += 1) {
+    await pause(200)
+    await hold('caller', true).end()
+    expect(pool.counts).toMatchObject({ used: 2, free: 4 })
+  }
+  await Promise.all(flood.slice(5).map(({ end }) => end()))
+})
+
 test('a caller for whom there is no room is told at once', async () => {
   pool = opened({ size: 1, maxWaiting: 1 })
   const holder = hold('flood')
@@ -176,7 +219,7 @@ test('where a queue stands, a lane has room for what begins in time, and another
   const flood = many(23, 'flood')
   await waiting(20)
   expect(pool.isInTime('flood', 0), 'a burst').toBe(true)
-  await pause(600)
+  await pause(1_100)
   expect(pool.isInTime('flood', 0), 'nothing was lent since').toBe(false)
   expect(pool.isInTime('other', 0)).toBe(true)
   const other = hold('other')

@@ -1,7 +1,7 @@
 /**
  * Backlog: how many transactions of a lane may wait for a connection, so that each of them gets one in time.
  *
- *         something waits               for half a second without a pause, or a lane is full
+ *         something waits               for half a second without a pause (the first time a second), or a lane is full
  *    CALM ───────────────▶ WAITING ────────────────────────────────────────────────────▶ BOUNDED
  *     ▲  ◀───────────────  a lane may be full                a lane may have its share     │
  *     │   nothing waits                                                                    │
@@ -9,7 +9,8 @@
  *
  * The share is a part of what is lent a connection within 100 ms, at the pace measured while something waits. The lanes
  * that wait have equal parts. A lane with fewer than a third of the connections waiting is below every share, so a lane
- * is only refused for what it asks itself.
+ * is only refused for what it asks itself. On a slow machine the share is not less than what a client with 32 connections
+ * sends, as long as that is served within half a second.
  *
  * A burst on a calm pool may fill its lane: it is over in a moment, and its calls are served faster than they would come
  * back. What stays is no burst, and the longer its queue is, the later is every answer.
@@ -21,7 +22,10 @@
 
 /** How long a transaction may wait while the pool is BOUNDED. */
 export const inTimeMs = 100
-/** How long a queue may stand before it counts as more than a burst. */
+/** So many may wait in all even if they wait longer, but no longer than `fewMs`. */
+const few = 32
+const fewMs = 500
+/** How long a queue may stand before it counts as more than a burst. The first one has `settleMs`: its connections are being made. */
 const burstMs = 500
 /** How long the bound stays after the last call beyond it. Without this, each moment without a queue would admit a burst. */
 const boundedMs = 1_000
@@ -39,7 +43,9 @@ export class Backlog {
   private windowSince = 0
   private lent = 0
   /** Transactions lent a connection in a millisecond, while others waited. */
-  private pace: number | undefined
+  private pace = 0
+  /** For how long the pace was measured, in ms. */
+  private measuredMs = 0
 
   /** `least`: a lane with fewer transactions waiting is never refused. `full`: the most that may wait in a lane. */
   constructor(least: number, full: number) {
@@ -79,21 +85,21 @@ export class Backlog {
   }
 
   private isBounded(now: number): boolean {
-    return now < this.boundedUntil || (this.standingSince !== undefined && now - this.standingSince >= burstMs)
+    const burst = this.measuredMs < settleMs ? settleMs : burstMs
+    return now < this.boundedUntil || (this.standingSince !== undefined && now - this.standingSince >= burst)
   }
 
   private share(lanes: number, lateMs: number): number {
-    const inTime = (this.pace ?? 0) * Math.max(0, inTimeMs - lateMs)
-    return Math.max(this.least, inTime / Math.max(1, lanes))
+    const inTime = this.pace * Math.max(0, inTimeMs - lateMs)
+    return Math.max(this.least, Math.max(inTime, Math.min(few, this.pace * fewMs)) / Math.max(1, lanes))
   }
 
   /** Ends the window, which weighs as much as it is long. */
   private measure(now: number): void {
     const elapsed = now - this.windowSince
     if (this.standingSince === undefined || elapsed < windowMs) return
-    const measured = this.lent / elapsed
-    this.pace =
-      this.pace === undefined ? measured : this.pace + (measured - this.pace) * Math.min(1, elapsed / settleMs)
+    this.measuredMs += elapsed
+    this.pace += (this.lent / elapsed - this.pace) * Math.min(1, elapsed / Math.min(this.measuredMs, settleMs))
     this.windowSince = now
     this.lent = 0
   }

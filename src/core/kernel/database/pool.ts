@@ -57,6 +57,8 @@ export interface PoolCounts {
   readonly waitingLanes: number
   /** Connections that died or were given up since the pool was opened. */
   readonly discarded: number
+  /** How many connections one lane may hold while others need some. */
+  readonly share: number
   /** How often a connection was lent since then. */
   readonly lent: number
 }
@@ -76,6 +78,8 @@ export interface Pool {
    * caller has waited already.
    */
   isInTime(lane: string, lateMs: number): boolean
+  /** A call of the lane took so long from its whole request to its answer. `kind`: calls of one kind are compared. */
+  took(lane: string, kind: string, ms: number): void
   /** Stops lending, waits for running transactions, and after `graceMs` (5,000) ends their connections. */
   close(graceMs?: number): Promise<void>
   readonly counts: PoolCounts
@@ -114,7 +118,8 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Pool {
         }
       }
     },
-    isInTime: (lane, lateMs) => connections.isInTime(lane, lateMs),
+    isInTime: (lane, lateMs) => connections.turns.isInTime(lane, lateMs),
+    took: (lane, kind, ms) => connections.turns.took(lane, kind, ms),
     close: (graceMs = 5_000) => connections.close(graceMs),
     get counts() {
       return connections.counts
@@ -145,7 +150,7 @@ interface Loan {
  */
 class Connections {
   private readonly options: PoolOptions
-  private readonly turns: Turns<Waiter>
+  readonly turns: Turns<Waiter>
   private readonly patience: number
   private readonly callerBeats: number
   private readonly loans = new Map<Connection, Loan>()
@@ -198,11 +203,16 @@ class Connections {
     const waiting = turns.waiting + tarn.numPendingAcquires() + tarn.numPendingValidations()
     const free = tarn.numFree() + resting.length
     const used = tarn.numUsed() - resting.length
-    return { size: options.size, free, used, waiting, waitingLanes: turns.waitingLanes, discarded, lent }
-  }
-
-  isInTime(lane: string, lateMs: number): boolean {
-    return this.turns.isInTime(lane, lateMs)
+    return {
+      size: options.size,
+      free,
+      used,
+      waiting,
+      waitingLanes: turns.waitingLanes,
+      share: turns.share,
+      discarded,
+      lent,
+    }
   }
 
   async lend<T>(use: (connection: Connection) => Promise<T>, options: TransactionOptions): Promise<T> {
@@ -258,7 +268,7 @@ class Connections {
   }
 
   private acquire(lane: Lane<Waiter>, answersCaller: boolean): Connection | Promise<Connection> {
-    if (lane.waiting.length > 0 || !this.turns.mayTake(lane)) return this.wait(lane, answersCaller)
+    if (!this.turns.admits(lane, answersCaller)) return this.wait(lane, answersCaller)
     for (let rested = this.resting.pop(); rested; rested = this.resting.pop()) {
       if (isLendable(rested)) {
         lane.held += 1

@@ -5,14 +5,15 @@
  * of background work. A single lane may hold every connection. While other lanes wait,
  *
  *  - lanes take turns, however many transactions wait in each, so a flood only delays itself;
- *  - lanes with less than their share (a third of the connections) go before a lane that holds
- *    its share; if only such lanes wait, the first of them is served;
+ *  - lanes with less than their share (at most a third of the connections) go before a lane that
+ *    holds its share; if only such lanes wait, the first of them is served;
  *  - within a lane, the order is first in, first out.
  *
- * If a caller had to wait although its lane held less than its share, the pool counts as crowded
- * for a second. Then no lane gets more than its share, even if a connection is free, so that the
- * caller's next transactions find one. Otherwise each of them would wait for the flood to return
- * a connection.
+ * If a caller comes or waits while other lanes wait, although its own lane holds less than its
+ * share, the pool counts as crowded for a second. Then no lane gets more than its share, even if a
+ * connection is free, so that the caller's next transactions find one. Otherwise each of them would
+ * wait for the flood to return a connection. The share is smaller than a third while the calls of
+ * small lanes have become slow (slowdown.ts).
  *
  * The number of waiting transactions is bounded for each lane, so that only the flood is
  * refused. It is also bounded in total: at that bound, the newest of the longest lane is refused
@@ -20,9 +21,10 @@
  * queue stands, `isInTime` admits only those that get a connection soon (backlog.ts).
  *
  * Cost: one look-up by name for each transaction; the rest only while transactions wait.
- * Spec: decisions 7, Bounds at the door, Overload; docs/decisions/0143, 0185.
+ * Spec: decisions 7, Bounds at the door, Overload; docs/decisions/0143, 0185, 0189.
  */
 import { Backlog } from './backlog.ts'
+import { Slowdown } from './slowdown.ts'
 
 export interface Lane<W> {
   readonly name: string
@@ -39,7 +41,6 @@ const crowdedMs = 1_000
 const fullLanes = 5
 
 export class Turns<W> {
-  private readonly share: number
   private readonly perLane: number
   private readonly lanes = new Map<string, Lane<W>>()
   /** Lanes with waiting transactions, in the order of their turns. */
@@ -47,11 +48,13 @@ export class Turns<W> {
   private count = 0
   private crowdedUntil = 0
   private readonly backlog: Backlog
+  private readonly slowdown: Slowdown
 
   constructor(size: number, perLane: number) {
-    this.share = Math.ceil(size / 3)
+    const third = Math.ceil(size / 3)
     this.perLane = perLane
-    this.backlog = new Backlog(this.share, perLane)
+    this.backlog = new Backlog(third, perLane)
+    this.slowdown = new Slowdown(third)
   }
 
   /** How many transactions wait, in all lanes. */
@@ -64,6 +67,11 @@ export class Turns<W> {
     return this.queue.size
   }
 
+  /** How many connections a lane may hold while others need some. */
+  get share(): number {
+    return this.slowdown.most
+  }
+
   lane(name: string): Lane<W> {
     const known = this.lanes.get(name)
     if (known) return known
@@ -73,9 +81,23 @@ export class Turns<W> {
     return lane
   }
 
-  /** Whether the lane may have a connection that is free. */
-  mayTake(lane: Lane<W>): boolean {
-    return lane.held < this.share || !this.isCrowded()
+  /** Whether a transaction that comes now may have a connection that is free. A caller beside a flood makes the pool crowded. */
+  admits(lane: Lane<W>, isCaller: boolean): boolean {
+    if (lane.waiting.length > 0) return false
+    const isSmall = lane.held < this.share
+    if (isSmall && isCaller && this.count > 0) this.crowd()
+    return isSmall || !this.isCrowded()
+  }
+
+  /** A call of the lane took so long: a sign of what others take from it, unless the lane floods the pool itself. */
+  took(name: string, kind: string, ms: number): void {
+    if (this.count === 0) {
+      if (!this.isCrowded()) this.slowdown.tookCalm(kind, ms)
+      return
+    }
+    const lane = this.lanes.get(name)
+    const isFlood = lane !== undefined && (lane.waiting.length > 0 || lane.held >= this.share)
+    if (!isFlood) this.slowdown.tookBeside(kind, ms)
   }
 
   /** Whether a call that comes now in this lane, `lateMs` after it was sent, would be lent a connection in time. */
@@ -91,7 +113,7 @@ export class Turns<W> {
    * the longest lane.
    */
   enter(lane: Lane<W>, newcomer: W, isCaller: boolean): W | undefined {
-    if (isCaller && lane.held < this.share) this.crowdedUntil = performance.now() + crowdedMs
+    if (isCaller && lane.held < this.share) this.crowd()
     if (lane.waiting.length >= this.perLane) return newcomer
     let leaving: W | undefined
     if (this.count >= this.perLane * fullLanes) {
@@ -133,11 +155,15 @@ export class Turns<W> {
     return waiter
   }
 
-  /** At most three lanes can hold a third, so the search is short. */
+  /** Few lanes can hold their share, so the search is short. */
   private nextLane(): Lane<W> | undefined {
     for (const lane of this.queue) if (lane.held < this.share) return lane
     const [first] = this.isCrowded() ? [] : this.queue
     return first
+  }
+
+  private crowd(): void {
+    this.crowdedUntil = performance.now() + crowdedMs
   }
 
   private isCrowded(): boolean {

@@ -1,0 +1,73 @@
+/** How much a flood may hold, so that others do not become much slower. Decision record 0189. */
+import { expect, test } from 'vitest'
+import { Slowdown } from '../../../src/core/kernel/database/slowdown.ts'
+
+const share = 6
+
+/** One that knows a kind of call by a hundred calls of 10 ms. */
+function known(): Slowdown {
+  const slowdown = new Slowdown(share)
+  for (let n = 0; n < 100; n += 1) slowdown.tookCalm('read', 10)
+  return slowdown
+}
+
+/** What the flood may hold after each of many calls beside it; a call takes what `ms` says for the connections of the flood. */
+const beside = (slowdown: Slowdown, ms: (connections: number) => number, calls = 1_000): number[] =>
+  Array.from({ length: calls }, () => {
+    slowdown.tookBeside('read', ms(slowdown.most))
+    return slowdown.most
+  })
+
+test('a flood that makes nobody slow keeps its share', () => {
+  expect(new Set(beside(known(), () => 19))).toEqual(new Set([share]))
+})
+
+test('a flood that makes others slow at any width keeps one connection', () => {
+  const held = beside(known(), () => 21)
+  expect(held.at(-1)).toBe(1)
+  expect(Math.min(...held)).toBe(1)
+})
+
+test('where each connection of the flood costs others 4 ms, it keeps two or three', () => {
+  const held = beside(known(), (connections) => 10 + 4 * connections).slice(-200)
+  expect(new Set(held)).toEqual(new Set([2, 3]))
+})
+
+test('half of the calls beside it take at most twice their own time', () => {
+  const slowdown = known()
+  const times: number[] = []
+  beside(slowdown, (connections) => {
+    // Three calls of ten take twice as long, as beside a slow disk.
+    const ms = (times.length % 10 < 3 ? 2 : 1) * (8 + 3 * connections)
+    times.push(ms)
+    return ms
+  })
+  const late = times.slice(-500).sort((a, b) => a - b)
+  expect(late[250]).toBeLessThanOrEqual(20)
+  expect(slowdown.most).toBeGreaterThan(2)
+})
+
+test('when others are no longer slow, it has its share again', () => {
+  const slowdown = known()
+  beside(slowdown, () => 100)
+  expect(slowdown.most).toBe(1)
+  expect(beside(slowdown, () => 10, 101).at(-1)).toBe(share)
+})
+
+test('calls of one kind are compared, and a kind of which little is known says nothing', () => {
+  const slowdown = known()
+  for (let n = 0; n < 100; n += 1) slowdown.tookCalm('export', 400)
+  for (let n = 0; n < 200; n += 1) slowdown.tookBeside('export', 500)
+  for (let n = 0; n < 7; n += 1) slowdown.tookCalm('rare', 1)
+  for (let n = 0; n < 200; n += 1) slowdown.tookBeside('rare', 1_000)
+  for (let n = 0; n < 200; n += 1) slowdown.tookBeside('never seen', 1_000)
+  expect(slowdown.most).toBe(share)
+})
+
+test('what a kind takes follows what it took last', () => {
+  const slowdown = new Slowdown(share)
+  // The first calls of a process compile what they run.
+  for (let n = 0; n < 8; n += 1) slowdown.tookCalm('read', 100)
+  for (let n = 0; n < 100; n += 1) slowdown.tookCalm('read', 10)
+  expect(beside(slowdown, () => 30).at(-1)).toBe(1)
+})
