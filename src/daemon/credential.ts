@@ -33,6 +33,7 @@ export interface CredentialRow {
   readonly epoch: string
   readonly is_gated: boolean
   readonly has_password: boolean
+  /** Whether the installation demands a second factor of some accounts, and this one has none. */
   readonly lacks_factor: boolean
   /** The installation's decision; null if it decided nothing. */
   readonly factor_demanded_of: string | null
@@ -57,23 +58,29 @@ export async function lookUpCredential(
   const [row] = await look<CredentialRow[]>`
     select c.tenant_id, c.id, c.account_id, c.session_id, c.kind, c.scopes, c.expires_at,
            c.last_used_at is null or c.last_used_at < now() - interval '1 minute' as is_unseen,
-           t.state, t.slug, a.kind as account_kind, m.role,
-           (select max(case e.role when 'OWNER' then 50 when 'ADMIN' then 40 when 'MEMBER' then 30 when 'COMMENTER' then 20 else 10 end)
-            from membership e where e.tenant_id = c.tenant_id and e.account_id = c.account_id and e.container_id is not null) as container_rank,
-           o.account_id is not null as is_operator, case when o.probation_until > now() then o.probation_until end as probation_until, q.ceiling,
-           (select value::text::bigint from setting where name = 'quotas.api_requests_per_minute') as decided_ceiling,
-           i.epoch, i.gated_at is not null as is_gated,
-           a.password_hash is not null as has_password, f.id is null as lacks_factor, d.value #>> '{}' as factor_demanded_of,
-           ${hasWebhooks} as has_webhooks
+           t.state, t.slug, a.kind as account_kind, m.role, m.container_rank,
+           o.account_id is not null as is_operator, case when o.probation_until > now() then o.probation_until end as probation_until,
+           q.ceiling, d.decided_ceiling, i.epoch, i.gated_at is not null as is_gated, a.password_hash is not null as has_password,
+           d.factor_demanded_of is not null and not exists (
+             select from second_factor f
+             where f.tenant_id = c.tenant_id and f.account_id = c.account_id and f.confirmed_at is not null
+           ) as lacks_factor,
+           d.factor_demanded_of, ${hasWebhooks} as has_webhooks
     from credential c
     cross join installation i
     join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
-    left join membership m on m.tenant_id = c.tenant_id and m.account_id = c.account_id and m.container_id is null
+    cross join lateral (
+      select max(e.role) filter (where e.container_id is null) as role,
+             max(case e.role when 'OWNER' then 50 when 'ADMIN' then 40 when 'MEMBER' then 30 when 'COMMENTER' then 20 else 10 end)
+               filter (where e.container_id is not null) as container_rank
+      from membership e where e.tenant_id = c.tenant_id and e.account_id = c.account_id) m
     join tenant t on t.id = c.tenant_id
     left join session s on s.tenant_id = c.tenant_id and s.id = c.session_id
     left join operator o on o.account_id = c.account_id
-    left join second_factor f on f.tenant_id = c.tenant_id and f.account_id = c.account_id and f.confirmed_at is not null
-    left join setting d on d.name = 'sign_in.mfa_required_for'
+    cross join (
+      select (max(v.value::text) filter (where v.name = 'quotas.api_requests_per_minute'))::bigint as decided_ceiling,
+             max(v.value #>> '{}') filter (where v.name = 'sign_in.mfa_required_for') as factor_demanded_of
+      from setting v where v.name in ('quotas.api_requests_per_minute', 'sign_in.mfa_required_for')) d
     left join tenant_quota q on q.tenant_id = c.tenant_id and q.quota = 'api_requests_per_minute'
     where c.hash = ${hash} and c.kind in ('PERSONAL', 'SERVICE', 'SESSION')
       and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`
