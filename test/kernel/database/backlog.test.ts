@@ -13,10 +13,11 @@ function standing(perSecond: number, until: number): Backlog {
   return backlog
 }
 
-/** How many may wait in a lane. */
-function most(backlog: Backlog, now: number, { lanes = 1, lateMs = 0 } = {}): number {
+/** How many may wait in a lane. `others`: how many wait in other lanes. */
+function most(backlog: Backlog, now: number, meets: { lanes?: number; lateMs?: number; others?: number } = {}): number {
+  const { lanes = 1, lateMs = 0, others = lanes > 1 ? 1_000 : 0 } = meets
   for (let waiting = 0; waiting <= 2 * full; waiting += 1)
-    if (!backlog.hasRoom(waiting, lanes, lateMs, now)) return waiting
+    if (!backlog.hasRoom({ waiting, all: waiting + others, lanes, lateMs }, now)) return waiting
   return Number.POSITIVE_INFINITY
 }
 
@@ -43,6 +44,12 @@ describe('the bound', () => {
 
   test('the lanes that wait have equal parts', () =>
     expect(most(standing(1_000, 1_100), 1_100, { lanes: 5 })).toBe(inTimeMs / 5))
+
+  test('what the others leave of their parts is for the lane that wants it', () => {
+    expect(most(standing(1_000, 1_100), 1_100, { lanes: 2, others: 1 })).toBe(inTimeMs - 1)
+    expect(most(standing(1_000, 1_100), 1_100, { lanes: 4, others: 30 })).toBe(inTimeMs - 30)
+    expect(most(standing(100, 1_100), 1_100, { lanes: 3, others: 5 })).toBe(27)
+  })
 
   test('what the event loop is late counts as waited', () => {
     expect(most(standing(1_000, 1_100), 1_100, { lateMs: 25 })).toBe(inTimeMs - 25)
@@ -87,7 +94,7 @@ describe('the bound', () => {
 
   test('a lane that was full bounds at once', () => {
     const backlog = standing(1_000, 300)
-    expect(backlog.hasRoom(full, 1, 0, 300)).toBe(false)
+    expect(backlog.hasRoom({ waiting: full, all: full, lanes: 1, lateMs: 0 }, 300)).toBe(false)
     expect(most(backlog, 310)).toBe(inTimeMs)
   })
 })
@@ -101,8 +108,8 @@ function simulate(perSecond: number, rates: readonly number[], seconds: number) 
   for (let now = 0; now < seconds * 1_000; now += 0.1) {
     for (const lane of lanes)
       for (; lane.rate > 0 && lane.due <= now; lane.due += 1_000 / lane.rate) {
-        const waitingLanes = turns.length
-        if (!backlog.hasRoom(lane.queue.length, waitingLanes, 0, now)) {
+        const all = lanes.reduce((sum, { queue }) => sum + queue.length, 0)
+        if (!backlog.hasRoom({ waiting: lane.queue.length, all, lanes: turns.length, lateMs: 0 }, now)) {
           lane.refused += 1
           continue
         }

@@ -7,10 +7,10 @@
  *     │   nothing waits                                                                    │
  *     └────────── nothing waits, and for a second no call came beyond the share ───────────┘
  *
- * The share is a part of what is lent a connection within 100 ms, at the pace measured while something waits. The lanes
- * that wait have equal parts. A lane with fewer than a third of the connections waiting is below every share, so a lane
- * is only refused for what it asks itself. On a slow machine the share is not less than what a client with 32 connections
- * sends, as long as that is served within half a second.
+ * The share is a part of what is lent a connection within 100 ms, at the pace measured while something waits. A lane has
+ * what the others leave of it, and an equal part at least. A lane with fewer than a third of the connections waiting is
+ * below every share, so a lane is only refused for what it asks itself. On a slow machine all shares together are not
+ * less than what a client with 32 connections sends, as long as that is served within half a second.
  *
  * A burst on a calm pool may fill its lane: it is over in a moment, and its calls are served faster than they would come
  * back. What stays is no burst, and the longer its queue is, the later is every answer.
@@ -33,6 +33,14 @@ const boundedMs = 1_000
 const windowMs = 100
 /** The pace follows a change within so long. */
 const settleMs = 1_000
+
+/** What a call meets. */
+export interface Queue {
+  readonly waiting: number
+  readonly all: number
+  readonly lanes: number
+  readonly lateMs: number
+}
 
 export class Backlog {
   private readonly least: number
@@ -72,13 +80,13 @@ export class Backlog {
   }
 
   /**
-   * Whether a call is served in time if so many transactions of its lane wait already, in so many lanes. `lateMs`: how
-   * long it has waited before it came.
+   * Whether a call is served in time. `waiting`: how many transactions of its lane wait already. `all`: how many of all
+   * lanes. `lanes`: how many lanes wait. `lateMs`: how long the call has waited before it came.
    */
-  hasRoom(waiting: number, lanes: number, lateMs: number, now = performance.now()): boolean {
+  hasRoom({ waiting, all, lanes, lateMs }: Queue, now = performance.now()): boolean {
     if (waiting < this.least) return true
     this.measure(now)
-    const most = this.isBounded(now) ? this.share(lanes, lateMs) : this.full
+    const most = this.isBounded(now) ? this.share(all - waiting, lanes, lateMs) : this.full
     if (waiting < Math.min(most, this.full)) return true
     this.boundedUntil = now + boundedMs
     return false
@@ -89,9 +97,10 @@ export class Backlog {
     return now < this.boundedUntil || (this.standingSince !== undefined && now - this.standingSince >= burst)
   }
 
-  private share(lanes: number, lateMs: number): number {
+  private share(others: number, lanes: number, lateMs: number): number {
     const inTime = this.pace * Math.max(0, inTimeMs - lateMs)
-    return Math.max(this.least, Math.max(inTime, Math.min(few, this.pace * fewMs)) / Math.max(1, lanes))
+    const together = Math.max(inTime, Math.min(few, this.pace * fewMs))
+    return Math.max(this.least, together / Math.max(1, lanes), together - others)
   }
 
   /** Ends the window, which weighs as much as it is long. */

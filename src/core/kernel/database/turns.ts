@@ -104,7 +104,7 @@ export class Turns<W> {
   isInTime(name: string, lateMs: number): boolean {
     // Without a lane of this name, nothing of it waits.
     const waiting = this.count === 0 ? 0 : (this.lanes.get(name)?.waiting.length ?? 0)
-    return this.backlog.hasRoom(waiting, this.queue.size, lateMs)
+    return this.backlog.hasRoom({ waiting, all: this.count, lanes: this.queue.size, lateMs })
   }
 
   /**
