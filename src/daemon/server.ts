@@ -202,6 +202,12 @@ function addFarewell(app: FastifyInstance): void {
 }
 
 function sendRefusal(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (hasLeft(error, request)) {
+    // An answer that nobody reads would cost most of what a flood of half requests costs.
+    request.refusal = 'request.malformed'
+    reply.hijack()
+    return
+  }
   const { config, bodyLimit } = request.routeOptions ?? {}
   const refusal = refusalOf(error, config?.operation, bodyLimit)
   const isOurs = refusal === undefined || refusal.status >= 500
@@ -210,6 +216,10 @@ function sendRefusal(log: Log, error: unknown, request: FastifyRequest, reply: F
   for (const name of ['etag', 'location', 'content-length']) reply.removeHeader(name)
   sendProblem(request, reply, refusal ?? new Problem('internal'))
 }
+
+/** Whether the caller's connection ended during the body. */
+const hasLeft = (error: unknown, { raw }: FastifyRequest) =>
+  (error as { code?: unknown } | null)?.code === 'ECONNRESET' && raw.socket.destroyed
 
 /** The cause says more than the error for a lost database. */
 const refusalCause = (error: unknown) => (error instanceof Error && error.cause instanceof Error ? error.cause : error)

@@ -13,6 +13,7 @@
  * whatever a caller wrote into the other.
  */
 import type { IncomingMessage } from 'node:http'
+import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { type Block, isWithin } from '../core/kernel/egress/addresses.ts'
 
@@ -46,6 +47,8 @@ export function sourceOfConnection(remoteAddress: string | undefined): string {
 
 /** The address without the port, brackets and zone that some proxies add. */
 function addressIn(text: string | undefined): string | undefined {
+  // Asked for every connection and call; the package takes twenty times as long.
+  if (text !== undefined && isIPv4(text)) return text
   const written = (text ?? '').trim().replace(/^"|"$/g, '')
   const bare = /^\[([^\]]+)\](?::[0-9]+)?$/.exec(written)?.[1] ?? written.replace(/^([0-9.]+):[0-9]+$/, '$1')
   const plain = bare.replace(/%.*$/, '')
@@ -53,9 +56,8 @@ function addressIn(text: string | undefined): string | undefined {
 }
 
 function subscriberOf(address: string): string {
-  const read = ipaddr.parse(address)
-  if (read.kind() === 'ipv4') return address
-  const [a, b, c, d] = (read as ipaddr.IPv6).parts
+  if (isIPv4(address)) return address
+  const [a, b, c, d] = (ipaddr.parse(address) as ipaddr.IPv6).parts
   return `${new ipaddr.IPv6([a ?? 0, b ?? 0, c ?? 0, d ?? 0, 0, 0, 0, 0])}/64`
 }
 
