@@ -203,8 +203,7 @@ function addFarewell(app: FastifyInstance): void {
 
 function sendRefusal(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   if (hasLeft(error, request)) {
-    // An answer that nobody reads would cost most of what a flood of half requests costs.
-    request.refusal = 'request.malformed'
+    // Its line was logged when the connection ended. In a flood, answers that nobody reads would take most of the time.
     reply.hijack()
     return
   }

@@ -134,6 +134,18 @@ describe('connections', () => {
     expect(idle.closed).toBe(false)
   })
 
+  test('that end in the middle of a body are logged and counted, and leave nothing', async () => {
+    const lines: object[] = []
+    const log: Log = { ...silentLog, request: (line) => void lines.push(line) }
+    const daemon = await started({}, { log })
+    const socket = await opened(daemon, flooder, halfBody)
+    await expect.poll(async () => (await metrics(daemon)).get('svc_requests_in_flight')).toBe(2)
+    socket.destroy()
+    await expect.poll(async () => (await metrics(daemon)).get('svc_requests_in_flight')).toBe(1)
+    const left = { operation: 'signIn', status: 499 }
+    expect(lines).toContainEqual(expect.objectContaining(left))
+  })
+
   test('that are busy are never closed for others; one that finds only such is turned away', async () => {
     const daemon = await started({ ...few, poolSize: 2 })
     const home = await setUp(daemon)
