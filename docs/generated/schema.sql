@@ -1253,3 +1253,6 @@ ALTER TABLE webhook_secret ENABLE ROW LEVEL SECURITY;
 ALTER TABLE webhook_secret FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON webhook_secret TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON webhook_secret TO svc_tenant;
+
+-- Comments
+COMMENT ON TABLE public.pgmigrations IS 'The migrations that this database has run.';
