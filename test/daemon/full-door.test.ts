@@ -43,7 +43,7 @@ describe('with one connection, and changes of a tenth of a second', () => {
 
   test('a flood is refused what does not begin in time; others and what was admitted are served', async () => {
     const admitted = Array.from({ length: 17 }, () => create(flooder.token))
-    await pause(1_030) // the queue has stood for more than a burst
+    await pause(1_150) // the queue has stood for more than a burst
     const beyond = await Promise.all(Array.from({ length: 20 }, () => timed(create(flooder.token))))
     const own = await daemon.call('GET', '/api/v1/accounts/me', { token: neighbour.token })
     const unknown = await daemon.call('GET', '/api/v1/accounts/me', { token: mintToken('personal').token })
