@@ -218,11 +218,12 @@ describe('readers', () => {
   test('that take nothing are closed, and nothing waits any more', async () => {
     const { daemon, reader } = await withLargePages({ slowReaderSeconds: 1 })
     const socket = await neverReading(daemon, reader, 30)
-    await expect.poll(() => waiting(daemon)).toBeGreaterThan(mebibyte)
+    // A slow machine has made one page when the reader is closed.
+    await expect.poll(() => waiting(daemon), { timeout: 8_000 }).toBeGreaterThan(mebibyte / 2)
     await expect
       .poll(async () => (await metrics(daemon)).get('svc_readers_closed{listener="api"}'), { timeout: 8_000 })
       .toBe(1)
-    expect(await waiting(daemon)).toBeLessThan(mebibyte)
+    expect(await waiting(daemon)).toBeLessThan(mebibyte / 2)
     expect(lines).toContainEqual(expect.objectContaining({ status: 499, code: 'reader.slow' }))
     socket.resume()
     await expect.poll(() => socket.closed).toBe(true)
@@ -253,7 +254,7 @@ describe('readers', () => {
     const other = await person(daemon, otherId)
     await fillWithLargeItems(daemon, other)
     for (let n = 0; n < 6; n += 1) await neverReading(daemon, reader, 30)
-    await expect.poll(() => waiting(daemon)).toBeGreaterThan(mebibyte)
+    await expect.poll(() => waiting(daemon), { timeout: 8_000 }).toBeGreaterThan(mebibyte)
     expect(await waiting(daemon)).toBeLessThanOrEqual(2.2 * mebibyte)
     // Somebody else's workspace has room, and its own makes some once its readers have stood still for a second.
     expect(await ask(daemon, neighbour, page, other.token)).toBe(200)
