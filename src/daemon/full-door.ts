@@ -9,8 +9,8 @@
  * source-seats.ts). Health, metrics and the pages are no operations and are always served.
  *
  * A refusal costs far less than a call, so it is answered at once while there are at most five for every four calls
- * that are admitted, and a gust of 64 beside. Callers that come back at once would fill the thread with refusals; beyond
- * that, refusals wait for each other, for a second at most. So the work keeps the processor, however many are refused.
+ * that are admitted. Callers that come back at once would fill the thread with refusals; beyond that, refusals wait for each other,
+ * for a second at most. So the work keeps the processor, however many are refused.
  *
  * A refusal says nothing about the token: a workspace's lane and that of a source are refused alike.
  * Spec: decisions 7, Overload; docs/decisions/0185.
@@ -98,8 +98,6 @@ function followLoop(app: FastifyInstance): Loop {
 
 /** In a millisecond, however little is admitted. */
 const slowest = 0.2
-/** So many that were not told yet may be told at once: callers at a fixed rate are refused in gusts. */
-const gust = 64
 /** The time of Retry-After. */
 const mostMs = 1_000
 
@@ -108,16 +106,14 @@ interface Pace {
   keep(tell: () => void): void
 }
 
-/** `perMs`: how many refusals may be told in a millisecond, on average. */
+/** `perMs`: how many refusals may be told in a millisecond. */
 export function openPace(perMs: () => number): Pace {
-  /** When all refusals so far would have been told, one after another. */
-  let toldAt = 0
+  let nextAt = 0
   return {
     keep(tell) {
       const moment = performance.now()
-      const eachMs = 1 / Math.max(slowest, perMs())
-      toldAt = Math.min(Math.max(toldAt, moment) + eachMs, moment + gust * eachMs + mostMs)
-      const waitMs = toldAt - moment - gust * eachMs
+      const waitMs = Math.min(Math.max(0, nextAt - moment), mostMs)
+      nextAt = moment + waitMs + 1 / Math.max(slowest, perMs())
       // A timer counts whole milliseconds.
       if (waitMs < 1) tell()
       else setTimeout(tell, waitMs)

@@ -96,26 +96,10 @@ describe('the pace of refusals', () => {
     expect(isTold).toBe(true)
   })
 
-  test('a gust is told in the same turn, and what follows it one after another', async () => {
-    const pace = openPace(() => 0.5)
-    let told = 0
-    const tell = () => {
-      told += 1
-    }
-    const refuse = (count: number) => {
-      const before = told
-      for (let n = 0; n < count; n += 1) pace.keep(tell)
-      return told - before
-    }
-    expect(refuse(200)).toBeGreaterThanOrEqual(64)
-    expect(told).toBeLessThan(70)
-    await pause(100)
-    expect(told).toBeGreaterThan(90)
-    expect(told).toBeLessThan(130)
-    await pause(300)
-    expect(told).toBe(200)
-    // The next one has room again, as far as there was time.
-    expect(refuse(10)).toBe(10)
+  test('those that come together are told one after another', async () => {
+    const times = await told(400, 2)
+    expect(times.at(-1)).toBeGreaterThan(195)
+    expect(times.filter((ms) => ms < 100).length).toBeLessThan(210)
   })
 
   test('nobody waits for more than the second of Retry-After', async () => {
