@@ -1,6 +1,7 @@
 /**
  * A credential as the gate looks it up, with all that decides a call. Spec: Authentication; decisions 2.
  */
+import { signInDefaults } from '../core/contract/settings/defaults.ts'
 import type { Role, Scope } from '../core/contract/vocabulary.ts'
 import { openAsInstallation, withoutSync } from '../core/kernel/database/roles.ts'
 import type { Tx } from '../core/kernel/database/transaction.ts'
@@ -61,7 +62,7 @@ export async function lookUpCredential(
            t.state, t.slug, a.kind as account_kind, m.role, m.container_rank,
            o.account_id is not null as is_operator, case when o.probation_until > now() then o.probation_until end as probation_until,
            q.ceiling, d.decided_ceiling, i.epoch, i.gated_at is not null as is_gated, a.password_hash is not null as has_password,
-           d.factor_demanded_of is not null and not exists (
+           coalesce(d.factor_demanded_of, ${signInDefaults.mfa_required_for}) <> 'NONE' and not exists (
              select from second_factor f
              where f.tenant_id = c.tenant_id and f.account_id = c.account_id and f.confirmed_at is not null
            ) as lacks_factor,
