@@ -43,7 +43,6 @@ export function refusalOf(
     case 'FST_ERR_MAX_PARAM_LENGTH':
     case 'FST_ERR_INVALID_URL':
     case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
-    case 'ECONNRESET': // the caller left during the body, so nobody reads the answer
       return new Problem('request.malformed')
     case 'FST_ERR_HANDLER_TIMEOUT':
       return new Problem('service.unavailable')

@@ -1,6 +1,6 @@
 /**
  * F-27: a migration that is killed has happened or has not, and the next run brings the
- * database to where an undisturbed one comes.
+ * database to where an undisturbed one comes. One that has ended is on the disk.
  *
  *     SVC_FAULTS=full vitest run test/campaigns/killed-migration.test.ts    20 kills instead of 4
  */
@@ -13,6 +13,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { postgresOptions } from '../../src/core/kernel/database/address.ts'
 import { migrationStatus } from '../../src/core/kernel/database/migrate.ts'
 import { migrationNames } from '../../src/core/kernel/database/migration-names.ts'
+import { ownCluster } from '../kernel/database/own-cluster.ts'
 import { urlOf } from '../kit/daemon.ts'
 import { type TestDatabase, testDatabase } from '../kit/database.ts'
 
@@ -71,3 +72,19 @@ test(`${kills} kills leave no migration half done`, async () => {
     await whole.sql.unsafe(`drop database ${database} with (force)`)
   }
 }, 300_000)
+
+test('what a migration said it did is there after PostgreSQL was killed', async () => {
+  // Nothing reaches the disk before a commit waits for it.
+  const cluster = await ownCluster({ wal_writer_delay: '10s', wal_writer_flush_after: '1GB', wal_buffers: '64MB' })
+  try {
+    await cluster.migrate()
+    await cluster.killAndRestart()
+    expect(await migrationStatus(cluster.address('svc_owner'))).toEqual({
+      applied: migrationNames(),
+      pending: [],
+      unknown: [],
+    })
+  } finally {
+    await cluster.remove()
+  }
+})

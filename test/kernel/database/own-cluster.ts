@@ -11,13 +11,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
+import { queueNames } from '../../../src/core/app/jobs.ts'
 import type { DatabaseAddress } from '../../../src/core/kernel/database/address.ts'
 import { serverAccount } from '../../../src/core/kernel/database/embedded/account.ts'
 import { runnableFolder } from '../../../src/core/kernel/database/embedded/binaries.ts'
+import { migrate } from '../../../src/core/kernel/database/migrate.ts'
 
 export interface OwnCluster {
   /** The address of database `postgres` for this login; there are no passwords. */
   address(user: string): DatabaseAddress
+  /** Makes the owner's and the daemon's login, as an operator does on a server of his own, and migrates. */
+  migrate(): Promise<void>
   /** A superuser's connections, for schema, faults and oracles. */
   readonly superuser: postgres.Sql
   /** SIGKILL, and back again after crash recovery. */
@@ -121,8 +125,14 @@ export async function ownCluster(
   await start()
   const superuser = postgres({ ...address('postgres'), password: '', max: 2, onnotice: () => {}, backoff: () => 0.05 })
 
+  async function migrateAll(): Promise<void> {
+    for (const statement of logins) await superuser.unsafe(statement)
+    await migrate(address('svc_owner'), address('svc_daemon'), queueNames)
+  }
+
   return {
     address,
+    migrate: migrateAll,
     superuser,
     start,
     hasEnded: () => server === undefined || server.exitCode !== null || server.signalCode !== null,
@@ -140,6 +150,14 @@ export async function ownCluster(
     },
   }
 }
+
+const logins = [
+  'create role svc_owner login createrole',
+  'create role svc_daemon login noinherit',
+  'grant svc_daemon to svc_owner with admin true, inherit false, set false',
+  "alter role svc_owner set createrole_self_grant = 'set'",
+  'grant create on database postgres to svc_owner; alter schema public owner to svc_owner',
+]
 
 /** Linux only, as are the tests that freeze a server. */
 const childrenOf = (pid: number): number[] =>
