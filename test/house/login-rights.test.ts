@@ -81,6 +81,7 @@ test('what the login stores for itself, which nobody can forbid, changes nothing
     search_path: 'pg_temp',
     statement_timeout: '0',
     TimeZone: 'Asia/Tokyo',
+    jit: 'on',
   }
   await withClient(db.daemon, async (client) => {
     for (const [name, value] of Object.entries(stored))
@@ -92,7 +93,8 @@ test('what the login stores for itself, which nobody can forbid, changes nothing
       tx.text(`
       select current_setting('default_transaction_read_only') as read_only, current_setting('transaction_isolation') as isolation,
              current_setting('row_security') as row_security, current_user::text as me, current_setting('search_path') as path,
-             current_setting('statement_timeout') as statement, current_setting('TimeZone') as zone`),
+             current_setting('statement_timeout') as statement, current_setting('TimeZone') as zone,
+             current_setting('jit') as jit`),
     )
     expect(found).toEqual({
       read_only: 'on',
@@ -102,7 +104,11 @@ test('what the login stores for itself, which nobody can forbid, changes nothing
       path: 'public',
       statement: '5s',
       zone: 'UTC',
+      jit: 'off',
     })
+    // So do sessions of the package `pg`, which jobs and maintenance use.
+    const { rows } = await withClient(db.daemon, (client) => client.query('show jit'))
+    expect(rows).toEqual([{ jit: 'off' }])
     await expect(
       pool.transaction('', (tx) => tx.text("alter role current_user password 'mine'"), { readOnly: true }),
     ).rejects.toThrow(/read-only transaction/)

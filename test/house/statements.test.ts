@@ -52,10 +52,6 @@ const before: readonly { readonly text: RegExp; readonly why: string }[] = [
     why: 'how far the resealing is, in all workspaces',
   },
   {
-    text: /^delete from idempotency_record where created_at < now\(\)/,
-    why: 'the sweep ends records of all workspaces',
-  },
-  {
     text: /^delete from connected_identity where provider_id = \$$/,
     why: 'a provider of the installation goes from all workspaces, with its connections',
   },

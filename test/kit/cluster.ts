@@ -45,7 +45,6 @@ const settings = {
   max_wal_size: '8GB',
   checkpoint_timeout: '1h',
   autovacuum: 'off',
-  jit: 'off',
   max_parallel_workers_per_gather: '0',
   scram_iterations: '1',
   shared_buffers: '512MB',

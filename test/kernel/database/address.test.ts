@@ -68,7 +68,12 @@ describe('the drivers get there', () => {
   })
 
   test('pg is told the folder of a socket, and to check certificates unless told not to', () => {
-    expect(pgOptions({ ...plain, host: '/run/pg', ssl: 'require' })).toEqual({ ...plain, host: '/run/pg', ssl: false })
+    expect(pgOptions({ ...plain, host: '/run/pg', ssl: 'require' })).toEqual({
+      ...plain,
+      host: '/run/pg',
+      ssl: false,
+      options: '-c jit=off',
+    })
     expect(pgOptions({ ...plain, ssl: 'require' }).ssl).toEqual({ rejectUnauthorized: false })
     expect(pgOptions({ ...plain, ssl: 'verify-full' }).ssl).toEqual({ rejectUnauthorized: true })
     expect(pgOptions({ ...plain, ssl: true }).ssl).toEqual({ rejectUnauthorized: true })

@@ -36,7 +36,15 @@ export interface PgOptions {
   user: string
   password?: string
   ssl: boolean | { rejectUnauthorized: boolean }
+  /** Settings of the session, as the server's command line takes them. */
+  options: string
 }
+
+/**
+ * For every session of ours. Compiling takes longer than any of our statements, and PostgreSQL compiles by an estimate of
+ * costs that is too high where plans are switched off.
+ */
+export const withoutJit = { jit: 'off' }
 
 const form =
   /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?(?:\[(?<ip6>[^\]]+)\]|(?<host>[^:/?#]*))(?::(?<port>\d*))?(?:\/(?<database>[^?#]*))?(?:\?(?<query>[^#]*))?$/
@@ -129,8 +137,8 @@ function uncut(host: string, port: number): { host: string; port: number } {
   return { host: [host], port: [port] } as unknown as { host: string; port: number }
 }
 
-/** The address as options of the pg package, which pg-boss and node-pg-migrate take. */
-export function pgOptions(address: DatabaseAddress): PgOptions {
+/** The address as options of the pg package, which pg-boss and node-pg-migrate take. `settings`: more for the session. */
+export function pgOptions(address: DatabaseAddress, settings: Record<string, string> = {}): PgOptions {
   const { host, port, database, user, password, ssl } = address
   return {
     host,
@@ -139,5 +147,8 @@ export function pgOptions(address: DatabaseAddress): PgOptions {
     user,
     ...(password !== undefined && { password }),
     ssl: ssl && !host.startsWith('/') ? { rejectUnauthorized: ssl !== 'require' } : false,
+    options: Object.entries({ ...withoutJit, ...settings })
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
   }
 }

@@ -27,7 +27,7 @@
 import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import postgres from 'postgres'
-import { type DatabaseAddress, postgresOptions } from './address.ts'
+import { type DatabaseAddress, postgresOptions, withoutJit } from './address.ts'
 import { columnTypes, jsonbTypeId } from './column-values.ts'
 import { Silence } from './silence.ts'
 import { Json, type Statement } from './statement.ts'
@@ -216,6 +216,7 @@ function sessionOptions(limits: SessionLimits): object {
       search_path: 'public',
       TimeZone: 'UTC',
       DateStyle: 'ISO, YMD',
+      ...withoutJit,
       // The default of 4 is for a spinning disk. With it, PostgreSQL would read and sort all rows for a page in the
       // order of an index (0174).
       random_page_cost: '1.1',

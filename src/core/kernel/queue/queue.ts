@@ -40,8 +40,7 @@ export function openQueue(address: DatabaseAddress, works: boolean, onError: (er
   const start = async () => {
     const { PgBoss: Boss } = await import('pg-boss')
     const boss = new Boss({
-      ...pgOptions(address),
-      options: '-c role=svc_queue',
+      ...pgOptions(address, { role: 'svc_queue' }),
       schema: queueSchema,
       application_name: 'svc queue',
       ...limitsOf(works),
