@@ -265,6 +265,7 @@ CREATE TABLE blocked_slug (
   until timestamp with time zone NOT NULL,
   CONSTRAINT blocked_slug_pkey PRIMARY KEY (slug)
 );
+CREATE INDEX blocked_slug_over ON blocked_slug USING btree (until);
 GRANT DELETE, INSERT, SELECT ON blocked_slug TO svc_installation;
 
 CREATE TABLE bucket (
@@ -489,6 +490,7 @@ CREATE TABLE failed_attempt (
   CONSTRAINT failed_attempt_purpose_check CHECK (purpose = ANY (ARRAY['STEP_UP'::text, 'SECOND_FACTOR'::text])),
   CONSTRAINT failed_attempt_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
 );
+CREATE INDEX failed_attempt_over ON failed_attempt USING btree (at);
 CREATE INDEX failed_attempt_recent ON failed_attempt USING btree (tenant_id, account_id, at);
 ALTER TABLE failed_attempt ENABLE ROW LEVEL SECURITY;
 ALTER TABLE failed_attempt FORCE ROW LEVEL SECURITY;
@@ -619,6 +621,7 @@ CREATE TABLE invitation (
 );
 CREATE INDEX invitation_by_account ON invitation USING btree (tenant_id, account_id);
 CREATE INDEX invitation_by_hash ON invitation USING btree (hash);
+CREATE INDEX invitation_used ON invitation USING btree (expires_at) WHERE used_at IS NOT NULL;
 ALTER TABLE invitation ENABLE ROW LEVEL SECURITY;
 ALTER TABLE invitation FORCE ROW LEVEL SECURITY;
 CREATE POLICY installation ON invitation TO svc_installation USING (true) WITH CHECK (true);
@@ -1073,6 +1076,7 @@ CREATE TABLE second_factor (
   CONSTRAINT second_factor_step CHECK ((confirmed_at IS NULL) = (last_step IS NULL)),
   CONSTRAINT second_factor_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
 );
+CREATE INDEX second_factor_begun ON second_factor USING btree (created_at) WHERE confirmed_at IS NULL;
 CREATE UNIQUE INDEX second_factor_in_force ON second_factor USING btree (tenant_id, account_id) WHERE confirmed_at IS NOT NULL;
 CREATE UNIQUE INDEX second_factor_pending ON second_factor USING btree (tenant_id, account_id) WHERE confirmed_at IS NULL;
 ALTER TABLE second_factor ENABLE ROW LEVEL SECURITY;
@@ -1155,6 +1159,7 @@ CREATE TABLE step_up (
 );
 CREATE INDEX step_up_by_account ON step_up USING btree (tenant_id, account_id);
 CREATE INDEX step_up_by_hash ON step_up USING btree (hash);
+CREATE INDEX step_up_ended ON step_up USING btree (expires_at);
 ALTER TABLE step_up ENABLE ROW LEVEL SECURITY;
 ALTER TABLE step_up FORCE ROW LEVEL SECURITY;
 CREATE POLICY installation ON step_up TO svc_installation USING (true) WITH CHECK (true);

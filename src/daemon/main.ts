@@ -120,6 +120,7 @@ async function serve(
     closing.push(() => serving.release())
   }
   if (role !== 'api') {
+    options.metrics.watchSweeps(installation)
     const worker = await startWorker(installation, jobs, log)
     closing.push(() => worker.close())
   }

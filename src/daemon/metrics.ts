@@ -6,9 +6,11 @@
  */
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Pool, PoolCounts } from '../core/kernel/database/pool.ts'
+import type { Installation } from '../core/kernel/transaction/installation.ts'
 import type { ConnectionCounts } from './connections.ts'
 import type { RefusedCalls } from './full-door.ts'
 import type { ReaderCounts } from './readers.ts'
+import { gaugeSweeps } from './sweep-metrics.ts'
 
 export interface Metrics {
   started(): void
@@ -16,6 +18,8 @@ export interface Metrics {
   answered(operation: string, status: number, seconds: number): void
   /** Adds the counts of a listener's connections and readers. */
   watch(listener: string, door: Door): void
+  /** Adds what has expired and waits to be removed. */
+  watchSweeps(installation: Installation): void
   text(): Promise<string>
   readonly contentType: string
 }
@@ -71,6 +75,7 @@ export function openMetrics(pool: Pool): Metrics {
     watch(listener, door) {
       doors.set(listener, door)
     },
+    watchSweeps: (installation) => gaugeSweeps(register, installation),
     text: () => register.metrics(),
     contentType: register.contentType,
   }

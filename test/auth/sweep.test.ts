@@ -1,10 +1,14 @@
 /** What is over is removed, what still counts is not. Spec: decisions 1, Idempotency-Key; 2, Tokens. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkSweeps } from '../../src/cli/doctor/database.ts'
 import { sweepExpired } from '../../src/core/areas/auth/sign-in/jobs.ts'
+import { sweeps } from '../../src/core/areas/auth/sign-in/sweeps.ts'
 import { operations } from '../../src/core/contract/operations.ts'
+import { withClient } from '../../src/core/kernel/database/client.ts'
 import { lockClasses } from '../../src/core/kernel/database/lock-classes.ts'
 import { newId } from '../../src/core/kernel/values/id.ts'
+import { openMetrics } from '../../src/daemon/metrics.ts'
 import { type Callers, callers, type Person, plantToken } from '../kit/accounts.ts'
 import { provisionBody, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
@@ -56,17 +60,22 @@ test('a used refresh token stays until it has expired: its second use is how a s
   })
 })
 
-test('a session goes with its last token, a used invitation when it would have expired', async () => {
+test('a session goes with the last of its tokens, a used invitation when it would have expired', async () => {
   const { oracle } = own
   const sessionsOf = async (ids: readonly string[]) =>
     (await oracle`select id from session`).map((row) => row['id'] as string).filter((id) => ids.includes(id))
-  const [empty, young] = [newId(), newId()]
-  for (const [id, at] of [
-    [empty, hours(-25)],
+  const [over, half, young] = [newId(), newId(), newId()]
+  for (const [id, ...ends] of [
+    [over, hours(-49), hours(-25)],
+    [half, hours(-25), hours(-23)],
     [young, hours(-23)],
-  ] as const)
-    await oracle`insert into session (tenant_id, id, account_id, created_at) values (${owner.tenantId}, ${id}, ${owner.accountId}, ${at})`
-  await oracle`update session set created_at = ${hours(-99)} where id = ${owner.session.session_id}`
+  ] as const) {
+    await oracle`insert into session (tenant_id, id, account_id) values (${owner.tenantId}, ${id}, ${owner.accountId})`
+    for (const end of ends)
+      await oracle`
+        insert into credential (tenant_id, id, account_id, session_id, kind, hash, last4, scopes, expires_at)
+        values (${owner.tenantId}, ${newId()}, ${owner.accountId}, ${id}, 'SESSION', ${randomBytes(32)}, 'last', 'workspace:read', ${end})`
+  }
   for (const [used, until] of [
     [hours(-1), hours(-1)],
     [hours(-1), hours(1)],
@@ -77,8 +86,8 @@ test('a session goes with its last token, a used invitation when it would have e
       values (${owner.tenantId}, ${newId()}, ${owner.accountId}, ${randomBytes(32)}, ${used}, ${until})`
   const before = await oracle`select 1 from invitation`
   await sweep()
-  expect((await sessionsOf([empty, young, owner.session.session_id])).sort()).toEqual(
-    [young, owner.session.session_id].sort(),
+  expect((await sessionsOf([over, half, young, owner.session.session_id])).sort()).toEqual(
+    [half, young, owner.session.session_id].sort(),
   )
   expect(await oracle`select 1 from invitation`).toHaveLength(before.length - 1)
 })
@@ -94,17 +103,99 @@ test('an answer kept under a key goes after 24 hours, and the sealed value with 
   expect(await own.oracle`select 1 from sealed_value`).toHaveLength(1)
 })
 
+test('a record that is used anew while the sweep waits for it is kept', async () => {
+  const key = randomUUID()
+  await own.asRecovery(operations.provisionTenant, { body: provisionBody(), idempotencyKey: key })
+  await own.oracle`update idempotency_record set created_at = now() - interval '25 hours' where key = ${key}`
+  let sweeping: Promise<void> | undefined
+  await own.oracle.begin(async (sql) => {
+    await sql`update idempotency_record set created_at = now() where key = ${key}`
+    sweeping = sweep()
+    const waits = () => own.oracle`select 1 from pg_locks where not granted and locktype = 'transactionid'`
+    await expect.poll(waits).toHaveLength(1)
+  })
+  await sweeping
+  expect(await own.oracle`select 1 from idempotency_record where key = ${key}`).toHaveLength(1)
+})
+
+test('a kind that fails is told, and does not stop the others', async () => {
+  await own.oracle`
+    insert into failed_attempt (tenant_id, id, account_id, purpose, at)
+    values (${owner.tenantId}, ${newId()}, ${owner.accountId}, 'STEP_UP', now() - interval '2 days')`
+  await own.oracle`insert into blocked_slug values ('beside', now() - interval '1 second')`
+  await own.oracle.unsafe(`
+    create function refuse_removal() returns trigger language plpgsql as $$ begin raise 'not now'; end $$;
+    create trigger refuses before delete on failed_attempt for each row execute function refuse_removal()`)
+  await expect(sweep()).rejects.toThrow('what has expired was not removed from failed_attempt')
+  expect(await own.oracle`select 1 from blocked_slug where slug = 'beside'`).toHaveLength(0)
+  await own.oracle.unsafe('drop trigger refuses on failed_attempt')
+  await sweep()
+  expect(await own.oracle`select 1 from failed_attempt where at < now() - interval '1 day'`).toHaveLength(0)
+})
+
+test.each(sweeps)('an index of $table begins with $since', async ({ table, since }) => {
+  const found = await own.oracle`
+    select 1 from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+    where i.indrelid = ${table}::regclass and a.attname = ${since}`
+  expect(found).toHaveLength(1)
+})
+
+describe('what waits to be removed', () => {
+  beforeAll(async () => {
+    await sweep()
+    await own.oracle`
+      insert into blocked_slug values ('long-ago', now() - interval '5 hours'), ('just-now', now() - interval '10 seconds')`
+  })
+  const look = () => withClient(own.installation.address, checkSweeps)
+
+  test('is counted in the metrics, with its age', async () => {
+    const metrics = openMetrics(own.installation.pool)
+    metrics.watchSweeps(own.installation)
+    const text = await metrics.text()
+    expect(text).toContain('svc_sweep_rows{kind="blocked_slug"} 2')
+    expect(text).toContain('svc_sweep_rows{kind="credential"} 0')
+    expect(text).toMatch(/^svc_sweep_late_seconds\{kind="blocked_slug"\} 180\d\d/m)
+  })
+
+  test('is a finding of the doctor once it is three hours late', async () => {
+    expect(await look()).toMatchObject({
+      check: 'clean-up',
+      state: 'warn',
+      says: 'rows that have expired: 2 in blocked_slug, the oldest 5 h late',
+    })
+    await sweep()
+    expect(await look()).toMatchObject({ state: 'ok', remedy: null })
+  })
+})
+
+test('an enrolment that was not confirmed goes after an hour, and its sealed secret with it', async () => {
+  const enrolled = async (at: Date) => {
+    const id = newId()
+    await own.oracle`
+      insert into second_factor (tenant_id, id, account_id, created_at) values (${owner.tenantId}, ${id}, ${owner.accountId}, ${at})`
+    await own.oracle`
+      insert into sealed_value (tenant_id, kind, owner_id, key_id, wrap, ciphertext)
+      values (${owner.tenantId}, 'mfa.totp', ${id}, 'k', ${randomBytes(8)}, ${randomBytes(8)})`
+    await sweep()
+    return own.oracle`select 1 from sealed_value where kind = 'mfa.totp'`
+  }
+  expect(await enrolled(hours(-2))).toHaveLength(0)
+  expect(await enrolled(hours(-0.5))).toHaveLength(1)
+  await own.oracle`delete from second_factor`
+  await own.oracle`delete from sealed_value where kind = 'mfa.totp'`
+})
+
 test('a blocked slug goes when its time is over', async () => {
   await own.oracle`insert into blocked_slug values ('over', now() - interval '1 second'), ('not-yet', now() + interval '1 hour')`
   await sweep()
   expect([...(await own.oracle`select slug from blocked_slug`)]).toEqual([{ slug: 'not-yet' }])
 })
 
-test('where another daemon sweeps, nothing is left to do', async () => {
+test('where another daemon sweeps a kind, nothing of it is left to do', async () => {
   await own.oracle`insert into blocked_slug values ('swept', now() - interval '1 second')`
   const there = () => own.oracle`select slug from blocked_slug where slug = 'swept'`
   await own.oracle.begin(async (sql) => {
-    await sql`select pg_advisory_xact_lock(${lockClasses.sweep}, 0)`
+    await sql`select pg_advisory_xact_lock(${lockClasses.sweep}, hashtext('blocked_slug'))`
     await sweep()
     expect(await there()).toHaveLength(1)
   })

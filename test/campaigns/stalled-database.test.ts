@@ -11,8 +11,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { queueNames } from '../../src/core/app/jobs.ts'
-import { migrate } from '../../src/core/kernel/database/migrate.ts'
 import { createKeyring } from '../../src/core/kernel/sealing/keyring.ts'
 import { type OwnCluster, ownCluster } from '../kernel/database/own-cluster.ts'
 import { type SpawnedDaemon, spawnDaemon, urlOf } from '../kit/daemon.ts'
@@ -32,15 +30,8 @@ const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 
 beforeAll(async () => {
   cluster = await ownCluster({ fsync: 'off' })
-  await cluster.superuser.unsafe('create role svc_owner login createrole')
-  await cluster.superuser.unsafe('create role svc_daemon login noinherit')
-  await cluster.superuser.unsafe('grant svc_daemon to svc_owner with admin true, inherit false, set false')
-  await cluster.superuser.unsafe("alter role svc_owner set createrole_self_grant = 'set'")
-  await cluster.superuser.unsafe(
-    'grant create on database postgres to svc_owner; alter schema public owner to svc_owner',
-  )
   const [owner, login] = [cluster.address('svc_owner'), cluster.address('svc_daemon')]
-  await migrate(owner, login, queueNames)
+  await cluster.migrate()
   folder = mkdtempSync(join(tmpdir(), 'svc-stalled-'))
   await createKeyring(join(folder, 'keyring.json'))
   daemon = await spawnDaemon({

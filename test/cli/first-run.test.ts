@@ -97,6 +97,7 @@ describe('beside svc up', () => {
       'migrations',
       'queue',
       'set-up',
+      'clean-up',
       'keys',
       'ledger',
       'ledger copies',

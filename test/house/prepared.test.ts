@@ -24,6 +24,8 @@ interface Exception {
 const unread: readonly Exception[] = [
   { of: /^enqueue$/, says: /: text$/, why: 'pg-boss brings its own statements' },
   { of: /^removeBatch$/, says: /: table\.name$/, why: 'a purge removes from each table of tables.ts' },
+  { of: /^removeBatch$/, says: /: statementOf\(kind\)$/, why: 'a sweep removes what each kind declares' },
+  { of: /^read$/, says: /: backlogsOf\(sweeps\)$/, why: 'and counts it' },
   { of: /^hasRows$/, says: /: checks\.join/, why: 'asks each table of tables.ts' },
   { of: /^countRows$/, says: /: counts\.join/, why: 'counts each table of tables.ts' },
   { of: /^countRows$/, says: /: quoted\(table\)$/, why: 'an export counts each entity' },

@@ -1,10 +1,12 @@
 /** Checks of the database: it is reached, recent enough and migrated; its login has no excess rights; its clock is right; the keyring fits. */
 import type { Client } from 'pg'
+import { sweeps } from '../../core/areas/auth/sign-in/sweeps.ts'
 import type { Config } from '../../core/kernel/config/config.ts'
 import { withClient } from '../../core/kernel/database/client.ts'
 import { migrationStatus } from '../../core/kernel/database/migrate.ts'
 import { readExcessRights } from '../../core/kernel/database/rights.ts'
 import type { Keyring } from '../../core/kernel/sealing/keyring.ts'
+import { type Backlog, backlogsOf, mostCounted } from '../../core/kernel/transaction/sweep.ts'
 import type { HeldDatabase } from '../call/database.ts'
 import { wayToOperator } from '../first-run/single-mode.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
@@ -33,6 +35,7 @@ export async function checkDatabase(
         migrations,
         await attempt('queue', () => checkQueue(client)),
         await attempt('set-up', () => checkSetUp(client, mode)),
+        await attempt('clean-up', () => checkSweeps(client)),
         ...(keyring ? [await attempt('keys', () => checkKeys(client, keyring))] : []),
       ]
     })
@@ -153,6 +156,27 @@ async function checkSetUp(client: Client, mode: Config['mode']): Promise<Finding
   if (is_set_up || (mode === 'single' && first && has_operator)) return ok('set-up', 'done')
   if (mode === 'single' && first) return warn('set-up', 'there is no operator yet', wayToOperator(first, 'ADDRESS'))
   return warn('set-up', 'not done, so nobody can sign in yet', 'Run: svc installation set-up')
+}
+
+/** A run each hour, and one that was missed. */
+const lateSeconds = 3 * 3600
+
+/** What has expired and should have been removed hours ago. */
+export async function checkSweeps(client: Client): Promise<Finding> {
+  await client.query('begin read only; set local role svc_installation')
+  const { rows: backlogs } = await client.query<Backlog>(backlogsOf(sweeps)).finally(() => client.query('rollback'))
+  const late = backlogs.filter((backlog) => backlog.lateSeconds > lateSeconds)
+  const lines = late.map(
+    ({ table, rows, lateSeconds: seconds }) =>
+      `${rows}${rows === mostCounted ? ' or more' : ''} in ${table}, the oldest ${Math.trunc(seconds / 3600)} h late`,
+  )
+  return late.length === 0
+    ? ok('clean-up', 'nothing that has expired is left for long')
+    : warn(
+        'clean-up',
+        `rows that have expired: ${lines.join('; ')}`,
+        'See that a daemon with the role worker or all runs, and its log for "job sweep_expired failed" (docs/runbooks/daemon.md).',
+      )
 }
 
 interface KnownKey {
