@@ -219,14 +219,14 @@ async function emptyPlaces(
 }
 
 /**
- * Rows of one transaction: few at first, then as many as take some hundredths of a second; fewer
+ * Rows of one transaction: few at first, then as many as take one or two hundredths of a second; fewer
  * on a busy machine. Between two transactions, the purge rests for as long as the last one took,
  * so that it uses the server for at most half of the time.
  */
 const firstBatch = 200
 const largestBatch = 2_000
-const shortMs = 15
-const longMs = 40
+const shortMs = 8
+const longMs = 20
 const longestRestMs = 100
 
 type Remove = (ctx: Ctx, size: number, range: KeyRange) => Promise<readonly Key[]>
