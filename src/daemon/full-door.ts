@@ -8,9 +8,9 @@
  * counts for the call: it has waited so long already. A call without a token has limits of its own (source-rate.ts,
  * source-seats.ts). Health, metrics and the pages are no operations and are always served.
  *
- * A refusal costs far less than a call, so it is answered at once while there are at most five for every four calls
- * that are admitted. Callers that come back at once would fill the thread with refusals; beyond that, refusals wait for each other,
- * for a second at most. So the work keeps the processor, however many are refused.
+ * A refusal costs far less than a call, so it is answered at once while there are at most two for each call that is
+ * admitted. Callers that come back at once would fill the thread with refusals; beyond that, refusals wait for each
+ * other, for a second at most. So the work keeps the processor, however many are refused.
  *
  * A refusal says nothing about the token: a workspace's lane and that of a source are refused alike.
  * Spec: decisions 7, Overload; docs/decisions/0185.
@@ -69,7 +69,7 @@ function timeCalls(app: FastifyInstance, pool: Pick<Pool, 'took'>): void {
 }
 
 /** Refusals that are answered at once, for each call that is admitted. */
-const mostRefusals = 1.25
+const mostRefusals = 2
 const lookEachMs = 20
 
 interface Loop {

@@ -136,7 +136,12 @@ describe('connections', () => {
 
   test('that end in the middle of a body are logged and counted, and leave nothing', async () => {
     const lines: object[] = []
-    const log: Log = { ...silentLog, request: (line) => void lines.push(line) }
+    const failures: string[] = []
+    const log: Log = {
+      ...silentLog,
+      request: (line) => void lines.push(line),
+      failure: (event) => void failures.push(event),
+    }
     const daemon = await started({}, { log })
     const socket = await opened(daemon, flooder, halfBody)
     await expect.poll(async () => (await metrics(daemon)).get('svc_requests_in_flight')).toBe(2)
@@ -144,6 +149,8 @@ describe('connections', () => {
     await expect.poll(async () => (await metrics(daemon)).get('svc_requests_in_flight')).toBe(1)
     const left = { operation: 'signIn', status: 499 }
     expect(lines).toContainEqual(expect.objectContaining(left))
+    // Whoever leaves is no failure of ours, and is told nothing.
+    expect(failures).toEqual([])
   })
 
   test('that are busy are never closed for others; one that finds only such is turned away', async () => {
