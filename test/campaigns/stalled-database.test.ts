@@ -26,7 +26,7 @@ let folder: string
 let daemon: SpawnedDaemon
 let session: string
 let containerId: string
-const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+const agent = new Agent({ keepAlive: true, maxSockets: 256, timeout: 1_000 })
 
 beforeAll(async () => {
   cluster = await ownCluster({ fsync: 'off' })

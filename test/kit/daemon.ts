@@ -76,8 +76,9 @@ async function daemonOver(db: TestDatabase, config: Config, options: TestDaemonO
   const { role = 'api', log = silentLog } = options
   const daemon = await startDaemon(config, role, log)
   const port = Number(new URL(daemon.address).port)
-  // Kept for only a second: after five the daemon closes them, perhaps just when the next request is on its way.
-  const agent = new Agent({ keepAlive: true, maxSockets: 64, agentKeepAliveTimeoutBuffer: 4_000 })
+  // An idle connection is kept for a second: after five the daemon closes it, perhaps just when the next request is on its
+  // way. (What the daemon says of them in Keep-Alive only shortens a timeout that the agent has.)
+  const agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: 1_000 })
   return {
     address: daemon.address,
     port,

@@ -11,7 +11,7 @@ export interface Source {
 /** `address`: of this machine, such as 127.0.0.2. `connections`: as many calls at once. */
 export function source(daemon: string, address: string, connections = 64): Source {
   const { hostname, port } = new URL(daemon)
-  const agent = new Agent({ keepAlive: true, maxSockets: connections, agentKeepAliveTimeoutBuffer: 4_000 })
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: 1_000 })
 
   const send = (method: string, path: string, body: unknown, { token, headers }: Sending = {}) =>
     new Promise<Answered>((resolve, reject) => {
