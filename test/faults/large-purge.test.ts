@@ -55,7 +55,7 @@ async function readAsNeighbour(token: string, isOver: () => boolean): Promise<nu
 
 const p99 = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0
 
-test(`${rows} rows go in short transactions, while a neighbour reads`, async () => {
+test(`${rows} rows go in short transactions, while a neighbour reads`, { timeout: 180_000 }, async () => {
   const [leaving, neighbour] = [await furnished(ways), await furnished(ways)]
   const { token } = await person(ways.daemon, neighbour.id)
   await ways.sql`update tenant_quota set quota = 'api_requests_per_minute', ceiling = 0 where tenant_id = ${neighbour.id}`

@@ -4,6 +4,7 @@ import { withClient } from '../../src/core/kernel/database/client.ts'
 import { openPool } from '../../src/core/kernel/database/pool.ts'
 import { readExcessRights, revokeFromEverybody } from '../../src/core/kernel/database/rights.ts'
 import { type TestDatabase, testDatabase } from '../kit/database.ts'
+import { isOutside } from '../kit/outside-cluster.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -23,7 +24,7 @@ describe('the login and the four roles', () => {
     expect({ ...found, powers }).toEqual(nothing)
   })
 
-  test("nor in the embedded server's own database", async () => {
+  test.skipIf(isOutside)("nor in the embedded server's own database", async () => {
     const found = await withClient(inject('cluster').owner, (client) => readExcessRights(client, 'svc_daemon'))
     expect(found).toEqual(nothing)
   })

@@ -23,6 +23,7 @@ import { openHeldRefusals } from '../../src/daemon/held-refusals.ts'
 import { openRate } from '../../src/daemon/rate.ts'
 import { openSourceRate } from '../../src/daemon/source-rate.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
+import { isOutside } from '../kit/outside-cluster.ts'
 import { sentStatements } from './sent-statements.ts'
 
 const rowsEach = process.env['SVC_FAULTS'] === 'full' ? 100_000 : 20_000
@@ -261,7 +262,8 @@ const others: readonly OperationId[] = [
   'listBackups', // one target by its key; the rest is asked of the target
 ]
 
-describe('reads by an index', () => {
+// It asks for generic plans, which PostgreSQL explains since 16.
+describe.skipIf(isOutside)('reads by an index', () => {
   test('is asked of every read', () => {
     const reads = Object.values<Operation>(operations).filter(({ method }) => method === 'GET')
     const asked = new Set<string>([...lists.map(([id]) => id), ...others])

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { schemaPage, schemaPath } from '../../scripts/schema-page.ts'
 import { type TestDatabase, testDatabase } from '../kit/database.ts'
+import { isOutside } from '../kit/outside-cluster.ts'
 import { root } from './source.ts'
 
 let own: TestDatabase
@@ -34,12 +35,13 @@ async function pageAfter(statements: string): Promise<string> {
 
 const lines = (page: string) => page.split('\n')
 
-test('the page is fresh', () => {
+// The page shows the catalog of the embedded PostgreSQL; an older one has other columns.
+test.skipIf(isOutside)('the page is fresh', () => {
   expect(readFileSync(join(root, schemaPath), 'utf8'), 'run `npm run docs`').toBe(page)
   expect(lines(page).length).toBeGreaterThan(500)
 })
 
-describe('the page shows', () => {
+describe.skipIf(isOutside)('the page shows', () => {
   test.each([
     [
       'a new column',
@@ -102,7 +104,7 @@ describe('the page shows', () => {
   })
 })
 
-describe('the page refuses', () => {
+describe.skipIf(isOutside)('the page refuses', () => {
   test.each([
     ['a view', 'create view stray as select 1 as one'],
     ['an enumeration', 'create type stray as enum ($$A$$)'],

@@ -14,6 +14,7 @@ import { isFree } from '../../src/core/kernel/database/embedded/locks.ts'
 import { stopServer } from '../../src/core/kernel/database/embedded/server.ts'
 import { findSuperuser, holdEmbedded } from '../../src/core/kernel/database/embedded.ts'
 import { revokeFromEverybody } from '../../src/core/kernel/database/rights.ts'
+import { openOutsideCluster, outsideVariable, uuidv7 } from './outside-cluster.ts'
 import { fillTemplate } from './template.ts'
 
 export interface Cluster {
@@ -52,7 +53,8 @@ const settings = {
 }
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const { cluster, tearDown } = await startCluster()
+  const outside = process.env[outsideVariable]
+  const { cluster, tearDown } = outside ? await useOutside(outside) : await startCluster()
   project.provide('cluster', cluster)
   return tearDown
 }
@@ -78,6 +80,25 @@ export async function startCluster(): Promise<{ cluster: Cluster; tearDown(): Pr
     throw error
   }
   return { cluster: { owner: embedded.owner, daemon: embedded.daemon, superuser }, tearDown }
+}
+
+/** The server of an operator's distribution, with the settings that it has. */
+async function useOutside(url: string): Promise<{ cluster: Cluster; tearDown(): Promise<void> }> {
+  await sweepAbandoned()
+  const folder = await mkdtemp(join(tmpdir(), prefix))
+  await chmod(folder, 0o711)
+  await lendToWorkers(folder)
+  const { owner, daemon, superuser, drop } = await openOutsideCluster(url, templateName)
+  await makeTemplate(superuser, owner, daemon)
+  await withClient({ ...superuser, database: templateName }, async (client) => {
+    const { rows } = await client.query(`select to_regproc('pg_catalog.uuidv7') is null as lacks`)
+    if (rows[0].lacks) await client.query(uuidv7)
+  })
+  const tearDown = async () => {
+    await drop()
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+  return { cluster: { owner, daemon, superuser }, tearDown }
 }
 
 /**

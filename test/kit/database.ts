@@ -1,5 +1,6 @@
 /** A separate database for a test file: a copy of the migrated template. */
 import { randomBytes } from 'node:crypto'
+import type { NetConnectOpts } from 'node:net'
 import postgres from 'postgres'
 import { inject } from 'vitest'
 import { type DatabaseAddress, postgresOptions } from '../../src/core/kernel/database/address.ts'
@@ -37,6 +38,10 @@ export async function testDatabase(): Promise<TestDatabase> {
     },
   }
 }
+
+/** Where `node:net` finds a server. */
+export const socketOf = ({ host, port }: DatabaseAddress): NetConnectOpts =>
+  host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
 
 let superuserClient: postgres.Sql | undefined
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DatabaseAddress } from '../../src/core/kernel/database/address.ts'
+import { socketOf } from './database.ts'
 
 export interface Weather {
   /** In each direction. */
@@ -50,7 +51,7 @@ export async function slowProxy(target: DatabaseAddress): Promise<SlowProxy> {
   }
 
   const server = createServer((near) => {
-    const far = connect(`${target.host}/.s.PGSQL.${target.port}`)
+    const far = connect(socketOf(target))
     pass(near, far, false)
     pass(far, near, true)
     for (const socket of [near, far]) {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPool } from '../../../src/core/kernel/database/pool.ts'
-import { type TestDatabase, testDatabase } from '../../kit/database.ts'
+import { socketOf, type TestDatabase, testDatabase } from '../../kit/database.ts'
 
 let db: TestDatabase
 let folder: string
@@ -45,8 +45,7 @@ beforeAll(async () => {
       inside.on('secure', () => {
         secured += 1
       })
-      const { host, port } = db.daemon
-      const server = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
+      const server = connect(socketOf(db.daemon))
       inside.pipe(server).pipe(inside)
       for (const socket of [inside, server]) socket.on('error', () => client.destroy())
     })

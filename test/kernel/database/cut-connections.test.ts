@@ -8,6 +8,7 @@ import type { DatabaseAddress } from '../../../src/core/kernel/database/address.
 import { type Connection, connect } from '../../../src/core/kernel/database/connection.ts'
 import type { Statement } from '../../../src/core/kernel/database/statement.ts'
 import { DatabaseUnavailable } from '../../../src/core/kernel/database/unavailable.ts'
+import { socketOf } from '../../kit/database.ts'
 import { type OwnCluster, ownCluster } from './own-cluster.ts'
 import { watchProcess } from './two-workspaces.ts'
 
@@ -126,7 +127,7 @@ async function cuttingProxy(target: DatabaseAddress): Promise<CuttingProxy> {
   let cut: Cut = 'closed'
   const server: Server = createServer((near) => {
     connections += 1
-    const far = dial(`${target.host}/.s.PGSQL.${target.port}`)
+    const far = dial(socketOf(target))
     far.on('data', (bytes) => {
       answered += bytes.length
       near.write(bytes.subarray(0, Math.min(left, bytes.length)))

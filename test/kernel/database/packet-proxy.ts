@@ -4,6 +4,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseAddress } from '../../../src/core/kernel/database/address.ts'
+import { socketOf } from '../../kit/database.ts'
 
 export interface PacketProxy {
   readonly address: DatabaseAddress
@@ -34,7 +35,7 @@ export async function packetProxy(target: DatabaseAddress, listen: () => Listene
 
   const server = createServer((near) => {
     if (refuses) return void near.destroy()
-    const far = connect(`${target.host}/.s.PGSQL.${target.port}`)
+    const far = connect(socketOf(target))
     let cutting = false
     const listener = listen()
     near.on('data', (packet) => {
