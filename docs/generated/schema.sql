@@ -995,6 +995,7 @@ CREATE TABLE purge_progress (
   removed jsonb DEFAULT '{}'::jsonb NOT NULL,
   hold_checks integer DEFAULT 0 NOT NULL,
   holds_checked_at timestamp with time zone,
+  emptied jsonb DEFAULT '[]'::jsonb NOT NULL,
   CONSTRAINT purge_progress_pkey PRIMARY KEY (workspace_id),
   CONSTRAINT purge_progress_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES tenant(id)
 );

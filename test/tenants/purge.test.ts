@@ -324,6 +324,46 @@ describe('what stands in its way', () => {
     expect(outcomes).toContain('purged')
   })
 
+  describe('which tables it has found empty', () => {
+    const emptied = async (tenantId: string) =>
+      (await ways.sql<{ emptied: string[] }[]>`select emptied from purge_progress where workspace_id = ${tenantId}`)[0]
+        ?.emptied
+    const begun = async () => {
+      const leaving = await furnished(ways)
+      await overdue(ways, leaving)
+      await ways.sql`update tenant set purge_started_at = now() where id = ${leaving.id}`
+      await ways.sql`insert into purge_progress (workspace_id) values (${leaving.id})`
+      return leaving
+    }
+
+    test('is remembered by the next try, and what was written since is found all the same', async () => {
+      const { sql } = ways
+      const leaving = await begun()
+      await sql.unsafe(`
+        create function hold_it() returns trigger security definer language plpgsql as $$ begin
+          insert into legal_hold (tenant_id, id, scope_kind, reason, placed_by)
+          values (old.tenant_id, gen_random_uuid(), 'TENANT', 'in the middle', old.id);
+          return null;
+        end $$;
+        create trigger hold_it after delete on account for each row execute function hold_it()`)
+      expect(await pursue(leaving.id)).toBe('held')
+      await sql.unsafe('drop trigger hold_it on account; drop function hold_it')
+      expect(await emptied(leaving.id)).toEqual(expect.arrayContaining(['label', 'ai_usage']))
+      await sql`insert into ai_usage (tenant_id, day, tokens) values (${leaving.id}, now(), 1)`
+      await sql`update legal_hold set released_at = now(), released_by = placed_by where tenant_id = ${leaving.id}`
+      expect(await pursue(leaving.id)).toBe('purged')
+      expect(Object.values(await rowsOf(sql, leaving.id)).filter((count) => count > 0)).toEqual([])
+    })
+
+    test('is forgotten where a row refers to what is removed next', async () => {
+      const leaving = await begun()
+      await ways.sql`update purge_progress set emptied = '["label"]' where workspace_id = ${leaving.id}`
+      await expect(pursue(leaving.id)).rejects.toThrow('label')
+      expect(await emptied(leaving.id)).toEqual([])
+      expect(await pursue(leaving.id)).toBe('purged')
+    })
+  })
+
   test('a table that the list does not know', async () => {
     const leaving = await furnished(ways)
     await overdue(ways, leaving)

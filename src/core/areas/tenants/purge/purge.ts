@@ -184,7 +184,11 @@ function start(installation: Installation, tenantId: string): Promise<PurgeOutco
 async function carryOn(installation: Installation, tenantId: string): Promise<PurgeOutcome> {
   const until = performance.now() + tryMs
   for (;;) {
-    const stopped = await emptyPlaces(installation, tenantId, until)
+    // A row that was written since may refer to what is removed next. The next try begins with the first table again.
+    const stopped = await emptyPlaces(installation, tenantId, until).catch(async (error: unknown) => {
+      await installation.transaction(worker, {}, (ctx) => forgetEmptied(ctx, tenantId))
+      throw error
+    })
     if (stopped) return stopped
     const outcome = await finish(installation, tenantId)
     if (outcome === 'purged') failpoint('purge.finished')
@@ -200,22 +204,45 @@ async function emptyPlaces(
   tenantId: string,
   until: number,
 ): Promise<PurgeOutcome | undefined> {
-  const tables = await installation.transaction(worker, { readOnly: true }, ({ tx }) => readPurgeTables(tx))
+  const { tables, emptied } = await readProgress(installation, tenantId)
   for (const table of tables) {
-    const stopped = await empty(installation, tenantId, table.name, until, (ctx, size, range) =>
+    if (emptied.has(table.name)) continue
+    const stopped = await empty(installation, { tenantId, name: table.name, emptied }, until, (ctx, size, range) =>
       asPurge(ctx, tenantId, async () => {
         await ctx.tx.switch(walksTheIndex)
         return removeBatch(ctx.tx, table, tenantId, size, range)
       }),
     )
     if (stopped) return stopped
+    emptied.add(table.name)
   }
   failpoint('purge.tables_empty')
   for (const { path } of foldersOf(installation.config, tenantId)) await rm(path, { recursive: true, force: true })
   failpoint('purge.media_removed')
-  const stopped = await empty(installation, tenantId, jobsPlace, until, (ctx, size) => removeJobs(ctx, tenantId, size))
+  const jobs = { tenantId, name: jobsPlace, emptied }
+  const stopped = await empty(installation, jobs, until, (ctx, size) => removeJobs(ctx, tenantId, size))
   failpoint('purge.jobs_removed')
   return stopped
+}
+
+/** The tables, and the names of those that this purge has found empty already, in an earlier try or in another process. */
+const readProgress = (installation: Installation, tenantId: string) =>
+  installation.transaction(worker, { readOnly: true }, async ({ tx }) => {
+    const [tables, [progress]] = await Promise.all([
+      readPurgeTables(tx),
+      tx<{ emptied: string[] }[]>`select emptied from purge_progress where workspace_id = ${tenantId}`,
+    ])
+    return { tables, emptied: new Set(progress?.emptied) }
+  })
+
+const forgetEmptied = ({ tx }: Ctx, tenantId: string) =>
+  tx`update purge_progress set emptied = '[]' where workspace_id = ${tenantId}`
+
+/** Where a purge removes rows. `emptied`: the tables that it leaves out from now on. */
+interface Place {
+  readonly tenantId: string
+  readonly name: string
+  readonly emptied: ReadonlySet<string>
 }
 
 /**
@@ -237,19 +264,18 @@ const walks = new WeakMap<Installation, Map<string, Walk>>()
 /** Removes batch by batch, each in its own transaction, until the place is empty. */
 async function empty(
   installation: Installation,
-  tenantId: string,
-  place: string,
+  place: Place,
   until: number,
   remove: Remove,
 ): Promise<PurgeOutcome | undefined> {
   const known = walks.get(installation) ?? new Map<string, Walk>()
   walks.set(installation, known)
-  const name = `${tenantId} ${place}`
+  const name = `${place.tenantId} ${place.name}`
   const walk = known.get(name) ?? openWalk()
   known.set(name, walk)
   for (let size = firstBatch; !walk.isOver; ) {
     const began = performance.now()
-    const removed = await removeSome(installation, tenantId, place, (ctx) => remove(ctx, size, walk.range))
+    const removed = await removeSome(installation, place, (ctx) => remove(ctx, size, walk.range))
     if (typeof removed === 'string') return removed
     failpoint('purge.batch')
     walk.note(removed, size)
@@ -268,8 +294,7 @@ const nextSize = (size: number, tookMs: number) =>
 /** One batch: answers the removed keys, or what stopped it. */
 function removeSome(
   installation: Installation,
-  tenantId: string,
-  place: string,
+  { tenantId, name, emptied }: Place,
   remove: (ctx: Ctx) => Promise<readonly Key[]>,
 ): Promise<readonly Key[] | PurgeOutcome> {
   return installation.transaction(worker, {}, async (ctx) => {
@@ -281,9 +306,11 @@ function removeSome(
     failpoint('purge.batch_removed')
     await ctx.tx.switch(asInstallation)
     const removed =
-      keys.length === 0 ? locked.removed : { ...locked.removed, [place]: extended(place, locked.removed[place], keys) }
+      keys.length === 0 ? locked.removed : { ...locked.removed, [name]: extended(name, locked.removed[name], keys) }
     await ctx.tx`
-      update purge_progress set removed = ${ctx.tx.json(removed)}, hold_checks = hold_checks + 1, holds_checked_at = now()
+      update purge_progress
+      set removed = ${ctx.tx.json(removed)}, emptied = ${ctx.tx.json([...emptied])}, hold_checks = hold_checks + 1,
+          holds_checked_at = now()
       where workspace_id = ${tenantId}`
     failpoint('purge.batch_recorded')
     return keys
@@ -317,7 +344,10 @@ function finish(installation: Installation, tenantId: string): Promise<PurgeOutc
     const locked = await lockPurge(ctx, tenantId)
     if (typeof locked === 'string') return locked
     failpoint('purge.finish_locked')
-    if (await isAnythingLeft(ctx, tenantId)) return 'more'
+    if (await isAnythingLeft(ctx, tenantId)) {
+      await forgetEmptied(ctx, tenantId)
+      return 'more'
+    }
     if (!(await isRegisterKeptWithout(ctx, tenantId))) return 'last_operators'
 
     await removeOperatorsOf(ctx, locked)
