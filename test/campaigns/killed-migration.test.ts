@@ -28,8 +28,9 @@ beforeAll(async () => {
 afterAll(() => whole.drop())
 
 /** Every column of every table, in our schema and the queue's. */
+/** Tables that pg-boss names by the day may have been made on either side of midnight. */
 const shapeOf = (sql: postgres.Sql) => sql<{ column: string }[]>`
-  select n.nspname || '.' || c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) as column
+  select n.nspname || '.' || regexp_replace(c.relname, '_[0-9]{8}$', '_day') || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) as column
   from pg_attribute a join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p') join pg_namespace n on n.oid = c.relnamespace
   where n.nspname in ('public', 'pgboss') and a.attnum > 0 and not a.attisdropped order by 1`
 
