@@ -25,8 +25,13 @@ const oldest = 150_000
 export async function openOutsideCluster(url: string, template: string): Promise<OutsideCluster> {
   const superuser = addressOf(url)
   const sql = postgres({ ...postgresOptions(superuser), max: 1, onnotice: () => undefined })
-  await check(sql, template)
-  await sweep(sql, template)
+  try {
+    await check(sql, template)
+    await sweep(sql, template)
+  } catch (error) {
+    await sql.end()
+    throw error
+  }
   const login = (name: string): DatabaseAddress => ({
     ...superuser,
     user: name,

@@ -184,9 +184,10 @@ function start(installation: Installation, tenantId: string): Promise<PurgeOutco
 async function carryOn(installation: Installation, tenantId: string): Promise<PurgeOutcome> {
   const until = performance.now() + tryMs
   for (;;) {
-    // A row that was written since may refer to what is removed next. The next try begins with the first table again.
     const stopped = await emptyPlaces(installation, tenantId, until).catch(async (error: unknown) => {
-      await installation.transaction(worker, {}, (ctx) => forgetEmptied(ctx, tenantId))
+      // A row that was written since refers to what is removed now. The next try begins with the first table again.
+      if ((error as { code?: unknown }).code === foreignKeyViolation)
+        await installation.transaction(worker, {}, (ctx) => forgetEmptied(ctx, tenantId))
       throw error
     })
     if (stopped) return stopped
@@ -234,6 +235,9 @@ const readProgress = (installation: Installation, tenantId: string) =>
     ])
     return { tables, emptied: new Set(progress?.emptied) }
   })
+
+/** The SQLSTATE. */
+const foreignKeyViolation = '23503'
 
 const forgetEmptied = ({ tx }: Ctx, tenantId: string) =>
   tx`update purge_progress set emptied = '[]' where workspace_id = ${tenantId}`
