@@ -186,6 +186,23 @@ describe('the turns that are due', () => {
     expect(due()).toEqual(['others'])
   })
 
+  test('slow turns open 50 ms apart while healthy targets are served, and one after the other from 200 ms on', () => {
+    workspace.call('one')
+    workspace.call('two')
+    for (let n = 0; n < healthyTargets; n += 1) commit(open('healthy'))
+    now += 50
+    expect(due()).toEqual(['others'])
+    for (const { place } of commit(open('others'))) workspace.ended(place, resultOf('one'))
+    expect(due()).toEqual([])
+    expect(workspace.nextAt(now)).toBe(now + 50)
+    now += 50
+    expect(due()).toEqual(['others'])
+    now += 100
+    commit(open('others'))
+    workspace.call('three')
+    expect(due()).toEqual(['others'])
+  })
+
   test('a wait that came to nothing does not count for the next', () => {
     end()
     expect(due()).toEqual(['healthy'])

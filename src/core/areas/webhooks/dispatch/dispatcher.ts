@@ -28,7 +28,7 @@ import { dueChannel, perNotification } from '../../../kernel/outbox/fan-out.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { signed } from '../signature.ts'
 import type { Begun } from './claim.ts'
-import { discover } from './discover.ts'
+import { discover, type Found, type Visited } from './discover.ts'
 import { type Lane, Lanes, type Limits, slowMs } from './lanes.ts'
 import { type Outcome, outcomeOf, withoutEvent } from './record.ts'
 import { takeTurn } from './turn.ts'
@@ -138,16 +138,27 @@ class RunningDispatcher implements Dispatcher {
   private async findWork(): Promise<void> {
     this.lookedAt = performance.now()
     try {
-      const found = await discover(this.installation, lookAheadSeconds, this.ahead())
-      for (const { tenant_id, webhook_id, in_seconds, has_expired } of found) {
-        const at = in_seconds <= 0 ? 0 : performance.now() + in_seconds * 1000
-        const workspace = this.workspaceOf(tenant_id)
-        this.guard(workspace, () => workspace.call(webhook_id, at, has_expired))
-      }
+      let after: Visited | undefined
+      do {
+        const begun = performance.now()
+        const { found, end } = await discover(this.installation, lookAheadSeconds, this.ahead(), after)
+        this.call(found)
+        after = end
+        if (after) await pause(performance.now() - begun) // half of a processor at most
+      } while (after && !this.closing)
       for (const [tenantId, workspace] of this.workspaces) if (workspace.forget()) this.workspaces.delete(tenantId)
     } catch (error) {
       this.options.onFailure('deliveries: looking for work', error)
     }
+  }
+
+  private call(found: readonly Found[]): void {
+    for (const { tenant_id, webhook_id, in_seconds, has_expired } of found) {
+      const at = in_seconds <= 0 ? 0 : performance.now() + in_seconds * 1000
+      const workspace = this.workspaceOf(tenant_id)
+      this.guard(workspace, () => workspace.call(webhook_id, at, has_expired))
+    }
+    this.pump()
   }
 
   private ahead(): number {

@@ -47,6 +47,10 @@ const longestWaitMs = 50
 const restMs = 50
 /** How long a turn starts few attempts at other targets after a healthy one was served. */
 const yieldMs = 1_000
+/** How long after a healthy target was served slow turns open one pace apart at least: others are served often, perhaps. */
+const pacedMs = 200
+/** A slow turn costs several milliseconds, whatever it starts. */
+const paceMs = 50
 /** How long a target comes after the healthy ones at most, where places are short. */
 const patienceMs = 1_000
 /** How long the slow turn waits at most, after a turn that filled all its places, until two thirds of the attempts have ended. */
@@ -109,6 +113,7 @@ export class Workspace {
   /** Since when the slow turn is wanted and does not open. */
   private waitingSince: number | undefined
   private gatherUntil = Number.NEGATIVE_INFINITY
+  private paceUntil = Number.NEGATIVE_INFINITY
 
   constructor(tenantId: string, lanes: Lanes) {
     this.tenantId = tenantId
@@ -138,8 +143,9 @@ export class Workspace {
   /**
    * The turns that should open now. `free`: how many turns this daemon has left, at least 1.
    *
-   * While the fast turn is open and while the other targets rest, the slow turn waits, 50 ms at most. If only one turn
-   * is left, it does the work of both. So it does after recording failed, and where too many results wait.
+   * While the fast turn is open and while the other targets rest, the slow turn waits, 50 ms at most; and where
+   * healthy targets were served within 200 ms, for 50 ms after it opened last. If only one turn is left, it does the work of both. So it does
+   * after recording failed, and where too many results wait.
    */
   turnsDue(free: number): readonly Scope[] {
     const now = this.lanes.now()
@@ -176,6 +182,8 @@ export class Workspace {
     const results = kind === 'fast' ? [] : this.results.splice(0, recordedAtOnce)
     if (claims.length === 0 && results.length === 0) return undefined
     this.current = mode
+    const now = this.lanes.now()
+    if (kind === 'slow' && isWithin(pacedMs, this.servedAt, now)) this.paceUntil = now + paceMs
     return { kind, claims, results }
   }
 
@@ -219,7 +227,8 @@ export class Workspace {
   /** When something changes by the clock alone, counted from the last call of `turnsDue`; Infinity when nothing does. */
   nextAt(readAt: number): number {
     let next = Number.POSITIVE_INFINITY
-    for (const at of [this.servedAt + restMs, this.gatherUntil]) if (at > readAt) next = Math.min(next, at)
+    for (const at of [this.servedAt + restMs, this.gatherUntil, this.paceUntil])
+      if (at > readAt) next = Math.min(next, at)
     for (const target of this.targets.values()) next = Math.min(next, target.nextAt(readAt))
     return next
   }
@@ -248,7 +257,9 @@ export class Workspace {
       this.waitingSince = undefined
       return false
     }
-    if (this.isLagging || (isAlone && others !== 'resting')) return true
+    if (this.isLagging) return true
+    if (now < this.paceUntil) return false
+    if (isAlone && others !== 'resting') return true
     this.waitingSince ??= now
     return now - this.waitingSince >= longestWaitMs
   }
