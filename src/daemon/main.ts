@@ -23,6 +23,7 @@ import { settleSettings } from '../core/areas/settings/enforcing-file.ts'
 import { startDispatcher } from '../core/areas/webhooks/dispatch/dispatcher.ts'
 import { type Config, readConfig } from '../core/kernel/config/config.ts'
 import { placeOf } from '../core/kernel/config/mail-settings.ts'
+import { apartInWords, followClock, noticeableMs } from '../core/kernel/database/clock.ts'
 import { announceServing } from '../core/kernel/database/serving.ts'
 import { codeOf, DatabaseUnavailable } from '../core/kernel/database/unavailable.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
@@ -87,7 +88,7 @@ async function serve(
   closeAll: () => Promise<void>,
 ): Promise<Daemon> {
   const { installation } = booted
-  const { config, address: database } = installation
+  const { config } = installation
   let draining: Promise<void> | undefined
   const readiness = readinessOf(installation, () => draining !== undefined)
   const options = { log, metrics: openMetrics(installation.pool), readiness }
@@ -108,6 +109,11 @@ async function serve(
       found_by: rewind.found_by,
       ...rewind.params,
     })
+  const clock = await followClock(installation.pool, booted.life, (error) => log.failure('clock', error))
+  closing.push(() => clock.close())
+  options.metrics.watchClock(() => clock.aheadMs)
+  if (Math.abs(clock.aheadMs) > noticeableMs)
+    log.warn("the clock of this host differs from the database's", { says: apartInWords(clock.aheadMs) })
   const watch = await recordHeartbeats(installation, (error) => log.failure('witness', error))
   closing.push(() => watch.close())
   const copies = followWithCopies(installation, (failures) =>
@@ -115,10 +121,7 @@ async function serve(
   )
   closing.push(() => copies.close())
 
-  if (role !== 'worker') {
-    const serving = await announceServing(database)
-    closing.push(() => serving.release())
-  }
+  if (role !== 'worker') await announceServing(booted.life)
   if (role !== 'api') {
     options.metrics.watchSweeps(installation)
     const worker = await startWorker(installation, jobs, log)

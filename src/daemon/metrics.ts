@@ -20,6 +20,8 @@ export interface Metrics {
   watch(listener: string, door: Door): void
   /** Adds what has expired and waits to be removed. */
   watchSweeps(installation: Installation): void
+  /** `aheadMs`: how far the clock of this host is ahead of the database's. */
+  watchClock(aheadMs: () => number): void
   text(): Promise<string>
   readonly contentType: string
 }
@@ -76,9 +78,21 @@ export function openMetrics(pool: Pool): Metrics {
       doors.set(listener, door)
     },
     watchSweeps: (installation) => gaugeSweeps(register, installation),
+    watchClock: (aheadMs) => gaugeClock(register, aheadMs),
     text: () => register.metrics(),
     contentType: register.contentType,
   }
+}
+
+function gaugeClock(register: Registry, aheadMs: () => number): void {
+  new Gauge({
+    name: 'svc_clock_ahead_seconds',
+    help: "How far the clock of this host is ahead of the database's.",
+    registers: [register],
+    collect() {
+      this.set(aheadMs() / 1000)
+    },
+  })
 }
 
 function gaugePool(register: Registry, pool: Pool): void {

@@ -7,6 +7,7 @@
  */
 
 import { lookAtGate } from '../core/areas/recovery/gate.ts'
+import { apartInWords, measureClock } from '../core/kernel/database/clock.ts'
 import { migrationNames } from '../core/kernel/database/migration-names.ts'
 import { asInstallation } from '../core/kernel/database/roles.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
@@ -15,7 +16,7 @@ import type { Readiness } from './health.ts'
 const asked = { readOnly: true, lane: 'readiness' } as const
 
 export function readinessOf(installation: Installation, isDraining: () => boolean): Readiness {
-  const { pool, keyring } = installation
+  const { pool, keyring, config } = installation
   const wanted = migrationNames()
   return {
     process: async () => (isDraining() ? 'the daemon is draining' : undefined),
@@ -52,6 +53,13 @@ export function readinessOf(installation: Installation, isDraining: () => boolea
       const lost = keys.filter(({ key_id }) => !keyring.has(key_id))
       return lost.length > 0
         ? `stored values need ${lost.length} key(s) that the keyring lacks, the first is ${lost[0]?.key_id}`
+        : undefined
+    },
+
+    clock: async () => {
+      const aheadMs = await measureClock(pool)
+      return Math.abs(aheadMs) > config.clockToleranceSeconds * 1000
+        ? `this host's clock is ${apartInWords(aheadMs)}; synchronise both with NTP`
         : undefined
     },
   }

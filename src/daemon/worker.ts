@@ -15,6 +15,7 @@ import { lookAtGate } from '../core/areas/recovery/gate.ts'
 import { Problem } from '../core/contract/problem.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
 import { JobGivenUp, type RunnableJob } from '../core/kernel/transaction/runnable-job.ts'
+import { timeNow } from '../core/kernel/values/time.ts'
 import type { Log } from './log.ts'
 
 export interface Worker {
@@ -73,7 +74,7 @@ const behindGate = (installation: Installation): Installation => ({
 async function hold(installation: Installation, job: RunnableJob, queued: Queued) {
   if (job.cron === undefined)
     await installation.transaction({ kind: 'SYSTEM', job: job.name }, {}, (ctx) =>
-      ctx.enqueue(job, job.payload.parse(queued.data ?? {}), { startAfter: new Date(Date.now() + heldSeconds * 1000) }),
+      ctx.enqueue(job, job.payload.parse(queued.data ?? {}), { startAfter: new Date(timeNow() + heldSeconds * 1000) }),
     )
   return { id: queued.id, status: 'completed' as const }
 }

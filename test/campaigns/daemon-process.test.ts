@@ -193,7 +193,7 @@ test('whoever serves is known through the database, also after its connection wa
   expect(daemon.stdout()).not.toContain('set-up token')
   expect(await isServed(db.daemon)).toBe(true)
   const [{ pid: lost } = { pid: 0 }] = await db.sql<{ pid: number }[]>`
-    select pid, pg_terminate_backend(pid) from pg_stat_activity where application_name = 'svc serving' and datname = current_database()`
+    select pid, pg_terminate_backend(pid) from pg_stat_activity where application_name like 'svc life of %' and datname = current_database()`
   expect(lost).toBeGreaterThan(0)
   await expect.poll(() => isServed(db.daemon), { timeout: 10_000 }).toBe(true)
   await expect.poll(async () => (await db.sql`select 1 from pg_stat_activity where pid = ${lost}`).length).toBe(0)

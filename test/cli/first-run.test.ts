@@ -92,6 +92,7 @@ describe('beside svc up', () => {
       'keyring file',
       'database',
       'clock',
+      'daemon clocks',
       'login',
       'rights',
       'migrations',

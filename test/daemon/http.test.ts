@@ -228,6 +228,7 @@ describe('what is known of the daemon itself', () => {
       'migrations',
       'gate',
       'keyring',
+      'clock',
     ])
   })
 

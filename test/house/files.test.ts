@@ -23,6 +23,13 @@ const sayNothing = new Set([
   'dal',
 ])
 
+const asksTheHost: ReadonlySet<string> = new Set([
+  'src/core/kernel/values/time.ts',
+  'src/core/kernel/values/clock.ts', // the purge's second clock
+  'src/core/kernel/database/clock.ts', // compares
+  'src/core/areas/backup/resume-jobs.ts', // times of files are the host's
+])
+
 const rules = [
   {
     name: 'a file fits in a head',
@@ -61,6 +68,13 @@ const rules = [
     breaks: ({ path, text }: SourceFile) =>
       path.startsWith('src/') && /advisory_(xact_)?lock(_shared)?\((\d+,|\$\{(?!lockClasses\.))/.test(text),
     offence: { path: 'src/core/own.ts', text: 'tx`select pg_advisory_xact_lock(7306, 1)`' },
+  },
+  {
+    name: 'nobody asks the host for the time of day',
+    why: 'what is stored and signed has the time of the database: values/time.ts; a wait has performance.now()',
+    breaks: ({ path, text }: SourceFile) =>
+      path.startsWith('src/core/') && !asksTheHost.has(path) && /\bDate\.now\(|\bnew Date\(\)/.test(text),
+    offence: { path: 'src/core/areas/late.ts', text: 'const at = new Date()' },
   },
   {
     name: 'no test is skipped',

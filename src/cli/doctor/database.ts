@@ -1,8 +1,9 @@
-/** Checks of the database: it is reached, recent enough and migrated; its login has no excess rights; its clock is right; the keyring fits. */
+/** Checks of the database: it is reached, recent enough and migrated; its login has no excess rights; the clocks of the hosts agree with its own; the keyring fits. */
 import type { Client } from 'pg'
 import { sweeps } from '../../core/areas/auth/sign-in/sweeps.ts'
 import type { Config } from '../../core/kernel/config/config.ts'
 import { withClient } from '../../core/kernel/database/client.ts'
+import { apartInWords, findDaemonClocks, noticeableMs } from '../../core/kernel/database/clock.ts'
 import { migrationStatus } from '../../core/kernel/database/migrate.ts'
 import { readExcessRights } from '../../core/kernel/database/rights.ts'
 import type { Keyring } from '../../core/kernel/sealing/keyring.ts'
@@ -25,6 +26,7 @@ export async function checkDatabase(
       const reached = [
         await checkServer(client),
         await checkClock(client),
+        await attempt('daemon clocks', () => checkDaemonClocks(client)),
         await checkLogin(client, database),
         await attempt('rights', () => checkRights(client, database)),
       ]
@@ -60,18 +62,30 @@ async function checkServer(client: Client): Promise<Finding> {
     : fail('database', `PostgreSQL ${text} is too old`, 'svc needs 15 or newer.')
 }
 
-/** Deadlines use both the database's clock and the clock of this host, so the two must agree. */
-const clockToleranceMs = 2000
-
 async function checkClock(client: Client): Promise<Finding> {
   const before = Date.now()
   const { now } = await one<{ now: Date }>(client, 'select clock_timestamp() as now')
   const middle = (before + Date.now()) / 2
   const apartMs = Math.round(Math.abs(now.getTime() - middle))
   const says = `differs from the database's clock by ${apartMs} ms`
-  return apartMs <= clockToleranceMs
+  return apartMs <= noticeableMs
     ? ok('clock', says)
     : warn('clock', says, 'Synchronise the clocks of both hosts with NTP.')
+}
+
+async function checkDaemonClocks(client: Client): Promise<Finding> {
+  const clocks = await findDaemonClocks(client)
+  const apart = clocks.filter(({ aheadMs }) => Math.abs(aheadMs) > noticeableMs)
+  if (apart.length > 0)
+    return warn(
+      'daemon clocks',
+      apart.map(({ daemon, aheadMs }) => `${daemon}: ${apartInWords(aheadMs)}`).join('; '),
+      'Synchronise the clocks of these hosts and of the database with NTP: docs/runbooks/clocks.md.',
+    )
+  return ok(
+    'daemon clocks',
+    clocks.length === 0 ? 'no daemon runs' : `${clocks.length} running, each within 2 s of the database's clock`,
+  )
 }
 
 async function checkLogin(client: Client, { owner, daemon, embedded }: HeldDatabase): Promise<Finding> {

@@ -14,6 +14,8 @@ import { hashSetUpToken } from '../areas/tenants/set-up.ts'
 import type { Config } from '../kernel/config/config.ts'
 import type { DatabaseAddress } from '../kernel/database/address.ts'
 import { withClient } from '../kernel/database/client.ts'
+import { measureClock } from '../kernel/database/clock.ts'
+import { type SignOfLife, signOfLife } from '../kernel/database/sign-of-life.ts'
 import { createKeyring, type Keyring, liveKeyring, readKeyring } from '../kernel/sealing/keyring.ts'
 import { type Installation, openInstallation } from '../kernel/transaction/installation.ts'
 import type { Identity } from '../kernel/transaction/installation-identity.ts'
@@ -26,7 +28,7 @@ import { queueNames } from './jobs.ts'
 export interface BootOptions {
   /** Whether this process runs jobs. */
   readonly works: boolean
-  /** Whether this is a daemon: other daemons must know which keys it has. A command ends soon. */
+  /** Whether this is a daemon: others must know of it while it lives. A command ends soon. */
   readonly isDaemon?: boolean
   /** How the process names itself to PostgreSQL. */
   readonly applicationName: string
@@ -40,6 +42,8 @@ export interface Booted {
   readonly installation: Installation
   /** Folder of the embedded cluster; undefined on a database of the operator's own. */
   readonly embedded: string | undefined
+  /** What this process tells others on its database; a command tells nothing. */
+  readonly life: SignOfLife
   /**
    * Reads the keyring file again and uses it from now on; answers what people should know. Throws ConfigurationError
    * and keeps the present keyring.
@@ -57,20 +61,24 @@ export async function bootInstallation(config: Config, options: BootOptions): Pr
     const address = await migratedAddress(config, held)
     const keyring = liveKeyring(await openKeyring(config, held?.owner, options))
     const installation = openInstallation(config, address, keyring, { ...options, copies: openLedgerCopies })
+    const life = signOfLife(address)
     let use: KeyringInUse
     try {
+      await measureClock(installation.pool)
       await introduce(installation)
-      use = await useKeyring(installation, keyring, options)
+      use = await useKeyring(installation, keyring, { ...options, life: options.isDaemon ? life : undefined })
     } catch (error) {
+      await life.end()
       await installation.close()
       throw error
     }
     return {
       installation,
       embedded: held?.where,
+      life,
       rereadKeyring: use.reread,
       async close() {
-        await use.release()
+        await life.end()
         await installation.close()
         await held?.release()
       },

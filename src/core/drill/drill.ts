@@ -161,7 +161,7 @@ async function archiveEverything(dataDir: string): Promise<void> {
   if (!superuser) throw new Error('the copy has no superuser')
   await withClient({ ...superuser, database: 'postgres' }, async (client) => {
     const { rows } = await client.query<{ segment: string }>('select pg_walfile_name(pg_switch_wal()) as segment')
-    for (const until = Date.now() + archiveWaitMs; Date.now() < until; ) {
+    for (const until = performance.now() + archiveWaitMs; performance.now() < until; ) {
       const { rows: found } = await client.query<{ is_there: boolean }>(
         'select last_archived_wal >= $1 as is_there from pg_stat_archiver',
         [rows[0]?.segment],

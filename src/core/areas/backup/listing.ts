@@ -47,12 +47,12 @@ export async function listBackups(
 
 async function backupsIn(store: Store, folder: string): Promise<Backup[]> {
   const found = new Map<string, Found>()
-  const deadline = Date.now() + listingMs
+  const deadline = performance.now() + listingMs
   let files = 0
   for await (const { path, sizeBytes } of store.list(folder)) {
     files += 1
     if (files > mostFiles) throw new StoreFailure('failed')
-    if (Date.now() > deadline) throw storeTimeout()
+    if (performance.now() > deadline) throw storeTimeout()
     const archive = path.slice(0, path.lastIndexOf('/'))
     if (!readArchivePath(archive)) continue
     const known = found.get(archive) ?? { size: 0, complete: false }

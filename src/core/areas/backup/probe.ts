@@ -43,12 +43,12 @@ export async function testBackupTarget(
 
 async function probe(installation: Installation, target: OpenedTarget): Promise<ProbeStep[]> {
   const steps: ProbeStep[] = []
-  const deadline = Date.now() + probeMs
+  const deadline = performance.now() + probeMs
   let store: Store | undefined
   /** Runs a step unless an earlier one failed. */
   const step = async (name: ProbeStep['name'], work: () => Promise<void>) => {
     if (steps.some(({ ok }) => !ok)) return
-    const error = await withTimeout(deadline - Date.now(), work(), storeTimeout).then(
+    const error = await withTimeout(deadline - performance.now(), work(), storeTimeout).then(
       () => null,
       (reason: unknown) => (reason instanceof StoreFailure ? reason.reason : 'failed'),
     )

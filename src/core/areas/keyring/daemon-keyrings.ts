@@ -15,11 +15,9 @@
  */
 
 import { createHash } from 'node:crypto'
-import { hostname } from 'node:os'
-import type { DatabaseAddress } from '../../kernel/database/address.ts'
-import { keepSharedLocks } from '../../kernel/database/kept-locks.ts'
 import { lockClasses } from '../../kernel/database/lock-classes.ts'
 import type { LockName } from '../../kernel/database/shared-lock.ts'
+import { placeOfSign, type SignOfLife } from '../../kernel/database/sign-of-life.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
 import type { Keyring } from '../../kernel/sealing/keyring.ts'
 
@@ -27,15 +25,12 @@ const daemonLock: LockName = { lockClass: lockClasses.runningDaemon, key: 1 }
 const knows = lockClasses.knownKey
 const sealsUnder = lockClasses.sealingKey
 
-/** PostgreSQL truncates longer names. */
-const nameBytes = 63
-
 /**
- * Tells the other daemons which keys this process holds, until `release`; call `renew` when `held` has changed. The
- * process seals under the first keyring's current key.
+ * Tells the other daemons which keys this process holds; renew the sign of life when `held` has changed. The process
+ * seals under the first keyring's current key.
  */
-export const announceKeyring = (address: DatabaseAddress, held: () => readonly [Keyring, ...Keyring[]]) =>
-  keepSharedLocks(address, `svc ring of ${hostname()} ${process.pid}`.slice(0, nameBytes), () => {
+export const announceKeyring = (life: SignOfLife, held: () => readonly [Keyring, ...Keyring[]]) =>
+  life.tell(() => {
     const [keyring] = held()
     const keys = new Set(held().flatMap((one) => one.ids.map((id) => numberOf(one, id))))
     return [
@@ -56,7 +51,7 @@ const numberOf = (keyring: Keyring, id: string) =>
 export const holdKeyringsStill = (tx: Tx) => tx`select pg_advisory_xact_lock(${lockClasses.runningDaemon}, 2)`
 
 interface Holder {
-  /** `svc ring of HOST PID` */
+  /** That of its sign of life. */
   readonly name: string
 }
 
@@ -95,4 +90,4 @@ export async function findSealers(tx: Tx, keyring: Keyring, keyId: string): Prom
   return holders.map(placeOf)
 }
 
-const placeOf = ({ name }: Holder) => name.replace('svc ring of ', '')
+const placeOf = ({ name }: Holder) => placeOfSign(name)

@@ -6,6 +6,7 @@
  * at once cannot miss each other. Spec: decisions 4, Keyring; docs/decisions/0060.
  */
 
+import type { SignOfLife } from '../../kernel/database/sign-of-life.ts'
 import { type Keyring, type LiveKeyring, readKeyring } from '../../kernel/sealing/keyring.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { announceKeyring } from './daemon-keyrings.ts'
@@ -17,12 +18,11 @@ export interface KeyringInUse {
    * the process keeps its old keyring.
    */
   reread(): Promise<readonly string[]>
-  release(): Promise<void>
 }
 
 export interface KeyringUser {
-  /** Whether this is a daemon, whose keys the others must know; a command runs only briefly. */
-  readonly isDaemon?: boolean
+  /** That of a daemon, whose keys the others must know; a command runs only briefly. */
+  readonly life?: SignOfLife | undefined
   readonly note?: (line: string) => void
 }
 
@@ -30,33 +30,25 @@ export interface KeyringUser {
 export async function useKeyring(
   installation: Installation,
   keyring: LiveKeyring,
-  { isDaemon, note }: KeyringUser,
+  { life, note }: KeyringUser,
 ): Promise<KeyringInUse> {
   let next: Keyring | undefined
-  const announced = isDaemon
-    ? await announceKeyring(installation.address, () => (next ? [keyring, next] : [keyring]))
-    : undefined
+  if (life) await announceKeyring(life, () => (next ? [keyring, next] : [keyring]))
 
   const readAgain = async () => {
     next = readKeyring(keyring.path)
     try {
-      await announced?.renew()
+      await life?.renew()
       const notes = await admitKeyring(installation, next)
       keyring.adopt(next)
       return notes
     } finally {
       next = undefined
-      await announced?.renew()
+      await life?.renew()
     }
   }
-  const release = async () => announced?.release()
 
-  try {
-    for (const line of await admitKeyring(installation, keyring)) note?.(line)
-  } catch (error) {
-    await release()
-    throw error
-  }
+  for (const line of await admitKeyring(installation, keyring)) note?.(line)
   let reading: Promise<unknown> = Promise.resolve()
   return {
     // One after the other: two signals at once must not take each other's keyring for the old one.
@@ -65,6 +57,5 @@ export async function useKeyring(
       reading = again.catch(() => undefined)
       return again
     },
-    release,
   }
 }

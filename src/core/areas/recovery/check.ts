@@ -9,8 +9,10 @@
  */
 
 import { type CheckedObligation, checkedObligations } from '../../contract/recovery-checks.ts'
+import { measureClock, noticeableMs } from '../../kernel/database/clock.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
+import { timeNow } from '../../kernel/values/time.ts'
 import { trySamples } from '../keyring/keyring-check.ts'
 import { countByKey } from '../keyring/keyring-use.ts'
 import { type Check, finding, ok } from './finding.ts'
@@ -213,22 +215,17 @@ async function checkJobs(installation: Installation): Promise<Check> {
       )
 }
 
-/** Deadlines use both the database's clock and the clock of this host, so the two must agree. */
-const clockToleranceMs = 2_000
-
 async function checkClock(installation: Installation, point: string | null): Promise<Check> {
-  const before = Date.now()
+  const apartMs = Math.round(Math.abs(await measureClock(installation.pool)))
   const [row] = await read(
     installation,
-    ({ tx }) => tx<{ now: string; newest: string | null }[]>`
-      select clock_timestamp() as now, (select at from journal order by id desc limit 1) as newest`,
+    ({ tx }) => tx<{ at: string }[]>`select at from journal order by id desc limit 1`,
   )
-  const now = Date.parse(row?.now ?? '')
-  const apartMs = Math.round(Math.abs(now - (before + Date.now()) / 2))
+  const now = timeNow()
   const remedy = 'Synchronise the clocks of both hosts with NTP.'
-  if (apartMs > clockToleranceMs) return finding('clock', `differs from the database's clock by ${apartMs} ms`, remedy)
-  if (row?.newest && Date.parse(row.newest) > now + clockToleranceMs)
-    return finding('clock', `the journal's newest entry has the time ${row.newest}, which is in the future`, remedy)
+  if (apartMs > noticeableMs) return finding('clock', `differs from the database's clock by ${apartMs} ms`, remedy)
+  if (row && Date.parse(row.at) > now + noticeableMs)
+    return finding('clock', `the journal's newest entry has the time ${row.at}, which is in the future`, remedy)
   return point !== null && Date.parse(point) > now
     ? finding('clock', `the recovery point ${point} is in the future`, remedy)
     : ok('clock', `differs from the database's clock by ${apartMs} ms`)

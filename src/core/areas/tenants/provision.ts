@@ -18,6 +18,7 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import { caseFold } from '../../kernel/values/case-fold.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { knownLocale, knownTimeZone } from '../../kernel/values/locale.ts'
+import { timeNow } from '../../kernel/values/time.ts'
 import { type MintedToken, mintToken } from '../../kernel/values/token.ts'
 import { endInvitation } from '../auth/sign-in/jobs.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -67,7 +68,7 @@ export async function provisionTenant(
   const invitation = {
     id: newId(),
     ...mintToken('invitation'),
-    expiresAt: new Date(Date.now() + ctx.config.invitationDays * 86_400_000),
+    expiresAt: new Date(timeNow() + ctx.config.invitationDays * 86_400_000),
   }
 
   // First and awaited (see `enqueue`), so that its statement leaves in the packet of the others.

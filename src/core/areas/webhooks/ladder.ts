@@ -9,6 +9,7 @@
 
 import type { DeliveryCause } from '../../contract/webhooks/operations.ts'
 import { attemptsAtMost } from '../../kernel/config/retry-ladder.ts'
+import { timeNow } from '../../kernel/values/time.ts'
 
 const longestRetryAfterSeconds = 86_400
 
@@ -50,7 +51,7 @@ export const counts = ({ cause, interrupted }: Pick<Ended, 'cause' | 'interrupte
 export function retryAfterSeconds(
   status: number | null,
   header: string | undefined,
-  now = Date.now(),
+  now = timeNow(),
 ): number | undefined {
   if ((status !== 429 && status !== 503) || header === undefined) return undefined
   const text = header.trim()

@@ -70,6 +70,11 @@ export const environment = z.object({
   SVC_SLOW_READER_SECONDS: wholeNumber(1, 3600)
     .default(15)
     .describe('Time after which a connection is closed if its client reads nothing of an answer, in seconds'),
+  SVC_CLOCK_TOLERANCE_SECONDS: wholeNumber(1, 3600)
+    .default(30)
+    .describe(
+      "How far the clock of the daemon's host may be from the database's, in seconds. Beyond it /readyz answers 503 with the check `clock`. What is stored and signed has the database's time in any case",
+    ),
   SVC_WAITING_MEBIBYTES: wholeNumber(8, 100_000)
     .default(64)
     .describe(
@@ -237,6 +242,7 @@ export interface Config {
   readonly connections: number
   readonly connectionsPerSource: number
   readonly slowReaderSeconds: number
+  readonly clockToleranceSeconds: number
   /** Maximum size of all waiting answers; one workspace may use a quarter of it. */
   readonly waitingBytes: number
   readonly mode: 'multi' | 'single'
@@ -308,6 +314,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     connections: values.SVC_CONNECTIONS,
     connectionsPerSource: values.SVC_CONNECTIONS_PER_SOURCE ?? Math.ceil(values.SVC_CONNECTIONS / 2),
     slowReaderSeconds: values.SVC_SLOW_READER_SECONDS,
+    clockToleranceSeconds: values.SVC_CLOCK_TOLERANCE_SECONDS,
     waitingBytes: values.SVC_WAITING_MEBIBYTES * 1024 * 1024,
     mode: values.SVC_MODE,
     trustedProxies: blocksOf(values.SVC_TRUSTED_PROXIES),

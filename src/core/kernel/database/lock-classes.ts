@@ -21,4 +21,5 @@ export const lockClasses = {
   quota: 7315,
   sweep: 7316,
   newWebhook: 7317,
+  clock: 7318,
 } as const

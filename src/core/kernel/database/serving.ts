@@ -7,15 +7,14 @@
  */
 
 import type { DatabaseAddress } from './address.ts'
-import { type KeptLocks, keepSharedLocks } from './kept-locks.ts'
 import { lockClasses } from './lock-classes.ts'
 import { isLockHeld } from './shared-lock.ts'
+import type { SignOfLife } from './sign-of-life.ts'
 
 const servingLock = { lockClass: lockClasses.serving, key: 1 }
 
-/** Announces that this process serves, until `release`. Throws when the database cannot be reached at first. */
-export const announceServing = (address: DatabaseAddress): Promise<KeptLocks> =>
-  keepSharedLocks(address, 'svc serving', () => [servingLock])
+/** Announces that this process serves. Throws when the database cannot be reached. */
+export const announceServing = (life: SignOfLife): Promise<void> => life.tell(() => [servingLock])
 
 /** Whether any daemon admits traffic now. */
 export const isServed = (address: DatabaseAddress): Promise<boolean> => isLockHeld(address, servingLock)

@@ -203,12 +203,12 @@ const isDocument = (address: string) => address.endsWith('/.well-known/openid-co
 function documentOf(egress: Egress, issuer: string, read: () => Document): Document {
   const known = documentsOf(egress)
   const kept = known.get(issuer)
-  if (kept && Date.now() < kept.until) return kept.document
+  if (kept && performance.now() < kept.until) return kept.document
   if (known.size >= mostDocuments) known.clear()
   const made = { document: read(), until: Number.POSITIVE_INFINITY }
   known.set(issuer, made)
   const keep = (ms: number) => {
-    made.until = Date.now() + ms
+    made.until = performance.now() + ms
   }
   made.document.then(
     ({ status }) => keep(status === 200 ? metadataMs : failureMs),

@@ -20,6 +20,7 @@
  * Elsewhere: when it is written (write-ahead.ts), what is done with it (reconcile.ts). Ours: The
  * obligation ledger; docs/decisions/0041.
  */
+
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { constants, type FileHandle, open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -30,6 +31,7 @@ import type { Keyring } from '../sealing/keyring.ts'
 import { decrypt, encrypt, lengthPrefixed } from '../sealing/sealing.ts'
 import { makeFolder } from '../values/folder.ts'
 import { ifThere } from '../values/if-there.ts'
+import { dateNow } from '../values/time.ts'
 
 /** The ledger cannot be written, so an action with an obligation must not happen. */
 export class LedgerUnavailable extends Error {
@@ -164,7 +166,7 @@ async function writeWhole(handle: FileHandle, bytes: Buffer, position: number): 
 function lineOf(keyring: Keyring, seq: number, act: Obligation | Note, before: string) {
   const key = keyring.current
   const sealed = act.act === 'hold.placed' ? { ...act, reason: sealReason(keyring, key, act.id, act.reason) } : act
-  const body = JSON.stringify({ v: 1, seq, at: new Date().toISOString(), ...sealed, key })
+  const body = JSON.stringify({ v: 1, seq, at: dateNow().toISOString(), ...sealed, key })
   const mac = macOf(keyring, key, before, body)
   return { mac, text: `${body.slice(0, -1)},"mac":"${mac}"}` }
 }

@@ -6,9 +6,11 @@
  * the database: promotion.ts and retirement.ts decide whether a change is allowed. Spec: decisions 4,
  * Keyring.
  */
+
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { ConfigurationError } from '../values/configuration-error.ts'
+import { dateNow } from '../values/time.ts'
 import { writeWhole } from '../values/write-whole.ts'
 import { type Keyring, type KeyringContent, keyringOf, readKeyring, textOf } from './keyring.ts'
 
@@ -26,7 +28,7 @@ export async function addKey(
 }
 
 /** More than the day, so that no id is used twice, not even by another host on the same day. */
-const newKeyId = () => `k${new Date().toISOString().slice(0, 10).replaceAll('-', '')}-${randomBytes(2).toString('hex')}`
+const newKeyId = () => `k${dateNow().toISOString().slice(0, 10).replaceAll('-', '')}-${randomBytes(2).toString('hex')}`
 
 /** Makes a key of the file its current one. */
 export const makeCurrent = (path: string, id: string): Promise<Keyring> =>

@@ -14,10 +14,12 @@
  * Elsewhere: changing the file (keyring-file.ts), comparing a keyring with the database
  * (keyring-check.ts). Spec: decisions 4, Keyring; 6, SVC_KEYRING_FILE.
  */
+
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { ConfigurationError } from '../values/configuration-error.ts'
 import { readJson } from '../values/json.ts'
+import { dateNow } from '../values/time.ts'
 import { writeWhole } from '../values/write-whole.ts'
 
 export const keyId = /^[a-z0-9-]{1,32}$/
@@ -94,7 +96,7 @@ function contentOf(path: string): string {
  * value.
  */
 export async function createKeyring(path: string): Promise<Keyring> {
-  const id = `k${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`
+  const id = `k${dateNow().toISOString().slice(0, 10).replaceAll('-', '')}`
   const first: KeyringContent = { current: id, keys: { [id]: randomBytes(32).toString('base64url') } }
   await writeWhole(path, textOf(first), { replaces: false }).catch((error: NodeJS.ErrnoException) => {
     // If two processes start at once, both use the first file.

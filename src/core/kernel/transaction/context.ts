@@ -32,6 +32,7 @@ import type { Keyring } from '../sealing/keyring.ts'
 import { type AccountActor, type Actor, accountIdOf, isAccount, scopeOf, viaOf } from '../values/actor.ts'
 import { etagOf, isMatched } from '../values/etag.ts'
 import { newId } from '../values/id.ts'
+import { dateNow } from '../values/time.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import type { Identity } from './installation-identity.ts'
 
@@ -217,7 +218,7 @@ class TransactionContext implements Ctx {
   private sendEvents(events: readonly NewEvent[], entry?: TrailEntry): void {
     if (events.length === 0) return
     const { tx, actor, config } = this
-    const at = new Date()
+    const at = dateNow()
     const tenantId = this.workspaceNow()
     const rows = events.map((event) => eventRow(config.eventNamespace, tenantId, actor, at, event))
     if (this.parts.listeners.noneIn === tenantId) void writeUnheard(tx, rows, entry)

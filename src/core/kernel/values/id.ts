@@ -10,6 +10,7 @@
  * Spec: decisions 1, Values (UUIDv7); RFC 9562, 6.2, method 1.
  */
 import { randomUUID } from 'node:crypto'
+import { timeNow } from './time.ts'
 
 const largestCount = 0xfff
 
@@ -17,7 +18,7 @@ let milliseconds = 0
 let count = 0
 
 /** A new id, greater than every one this process made before. */
-export function newId(now = Date.now()): string {
+export function newId(now = timeNow()): string {
   if (now > milliseconds) {
     milliseconds = now
     count = 0

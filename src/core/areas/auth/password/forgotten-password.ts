@@ -11,6 +11,7 @@
  *
  * Spec: Admin: workspaces, rule 2; InstanceSettings (password_self_service_reset).
  */
+
 import { z } from 'zod'
 import type { passwordOperations as ops } from '../../../contract/auth/operations.ts'
 import type { Received } from '../../../contract/operation.ts'
@@ -22,6 +23,7 @@ import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { type Actor, anyone, type SystemActor } from '../../../kernel/values/actor.ts'
 import { newId } from '../../../kernel/values/id.ts'
+import { dateNow } from '../../../kernel/values/time.ts'
 import { hashToken, isTokenShaped, mintToken } from '../../../kernel/values/token.ts'
 import { hasRole } from '../../access/held-role.ts'
 import { tellAccount } from '../../mail/jobs.ts'
@@ -175,7 +177,7 @@ export async function resetPassword(
         accountId,
         noticeId,
         name: 'password_reset_done',
-        at: new Date().toISOString(),
+        at: dateNow().toISOString(),
       })
     }),
   )

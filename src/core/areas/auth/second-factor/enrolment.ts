@@ -22,6 +22,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { openSealed, removeSealed, storeSealed } from '../../../kernel/transaction/sealed-values.ts'
 import type { AccountActor } from '../../../kernel/values/actor.ts'
 import { newId } from '../../../kernel/values/id.ts'
+import { dateNow } from '../../../kernel/values/time.ts'
 import { tellAccount } from '../../mail/jobs.ts'
 import { endOtherSessions, voidStepUps } from '../sign-in/session.ts'
 import { makeCodes } from './recovery-codes.ts'
@@ -145,5 +146,5 @@ async function tellConfirmed(
   what: keyof typeof eventOf,
 ): Promise<void> {
   const noticeId = await ctx.record(eventOf[what], { account_id: accountId })
-  await tellAccount(ctx, { tenantId, accountId, noticeId, name: 'second_factor_on', at: new Date().toISOString() })
+  await tellAccount(ctx, { tenantId, accountId, noticeId, name: 'second_factor_on', at: dateNow().toISOString() })
 }

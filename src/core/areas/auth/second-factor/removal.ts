@@ -15,6 +15,7 @@ import { rankOf } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { type AccountActor, isAccount } from '../../../kernel/values/actor.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
+import { dateNow } from '../../../kernel/values/time.ts'
 import { tellAccount } from '../../mail/jobs.ts'
 import { voidStepUps } from '../sign-in/session.ts'
 import { demandCeiling } from '../token/ceiling.ts'
@@ -129,5 +130,5 @@ const eventOf = {
 /** Writes the trail and the event, and mails the account itself, also if another account made the change. */
 async function tell(ctx: Ctx, { tenantId, accountId }: Holder, name: keyof typeof eventOf): Promise<void> {
   const noticeId = await ctx.record(eventOf[name], { account_id: accountId })
-  await tellAccount(ctx, { tenantId, accountId, noticeId, name, at: new Date().toISOString() })
+  await tellAccount(ctx, { tenantId, accountId, noticeId, name, at: dateNow().toISOString() })
 }

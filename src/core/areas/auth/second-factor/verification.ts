@@ -12,6 +12,7 @@
 import { Problem, refuseMember } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { openSealed } from '../../../kernel/transaction/sealed-values.ts'
+import { dateNow } from '../../../kernel/values/time.ts'
 import { tellAccount } from '../../mail/jobs.ts'
 import { type CountedPurpose, countFailure, secondsLocked } from '../sign-in/failed-attempts.ts'
 import { type Holder, spendCode } from './recovery-codes.ts'
@@ -103,5 +104,5 @@ async function tellCodeUsed(ctx: Ctx, { tenantId, accountId }: Holder): Promise<
     { account_id: accountId, recovery_codes_left: count },
     { left: count },
   )
-  await tellAccount(ctx, { tenantId, accountId, noticeId, name: 'recovery_code_used', at: new Date().toISOString() })
+  await tellAccount(ctx, { tenantId, accountId, noticeId, name: 'recovery_code_used', at: dateNow().toISOString() })
 }

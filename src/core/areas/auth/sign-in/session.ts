@@ -20,6 +20,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { lockGateShared, refuseWhileGated } from '../../../kernel/transaction/gate.ts'
 import { lastId, pageOfRows, pageStart } from '../../../kernel/transaction/page.ts'
 import { newId } from '../../../kernel/values/id.ts'
+import { timeNow } from '../../../kernel/values/time.ts'
 import { hashToken, isTokenShaped, mintToken } from '../../../kernel/values/token.ts'
 import { hasRole } from '../../access/held-role.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -30,7 +31,7 @@ export async function startSession(ctx: Ctx, tenantId: string, accountId: string
   const { signIn } = await readSettings(ctx)
   const [, tokens] = await Promise.all([
     ctx.tx`insert into session (tenant_id, id, account_id) values (${tenantId}, ${id}, ${accountId})`,
-    issueTokens(ctx, tenantId, accountId, { id, createdAt: Date.now() }, signIn),
+    issueTokens(ctx, tenantId, accountId, { id, createdAt: timeNow() }, signIn),
     ctx.record('identity.session.started', { id, account_id: accountId }, { account_id: accountId }),
   ])
   return tokens
@@ -64,7 +65,7 @@ async function issueTokens(
 ): Promise<Session> {
   const access = mintToken('session')
   const refresh = mintToken('refresh')
-  const lives = tokenLives(ctx.config, bounds, Date.now(), createdAt)
+  const lives = tokenLives(ctx.config, bounds, timeNow(), createdAt)
   const accessExpires = new Date(lives.access)
   const refreshExpires = new Date(lives.refresh)
   const row = { tenant_id: tenantId, account_id: accountId, session_id: sessionId }

@@ -14,6 +14,7 @@ import { refuse } from '../../../contract/problem.ts'
 import type { SwitchName } from '../../../contract/settings/defaults.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { isGatedFor } from '../../../kernel/transaction/gate.ts'
+import { timeNow } from '../../../kernel/values/time.ts'
 import type { SwitchesInForce } from '../../settings/settings.ts'
 import { type ProviderWay, providerWays } from '../providers/provider-methods.ts'
 import { isMeant } from '../second-factor/demand.ts'
@@ -91,7 +92,7 @@ async function explainFactor(
     recovery_codes_left: factor?.recovery_codes_left ?? 0,
     demand: isDemanded ? (factor ? 'MET' : 'MUST_ENROL') : 'NOT_DEMANDED',
     decided_by: deciding(switches, 'mfa_required_for'),
-    locked_until: seconds > 0 ? new Date(Date.now() + seconds * 1000).toISOString() : null,
+    locked_until: seconds > 0 ? new Date(timeNow() + seconds * 1000).toISOString() : null,
   }
 }
 

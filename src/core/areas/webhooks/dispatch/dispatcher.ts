@@ -20,12 +20,14 @@
  *
  * Spec: Events, rule 3; decisions 5, Delivery.
  */
+
 import { setMaxListeners } from 'node:events'
 import { Problem } from '../../../contract/problem.ts'
 import { listen } from '../../../kernel/database/notifications.ts'
 import type { WebhookClient } from '../../../kernel/egress/post.ts'
 import { dueChannel, perNotification } from '../../../kernel/outbox/fan-out.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
+import { timeNow } from '../../../kernel/values/time.ts'
 import { signed } from '../signature.ts'
 import type { Begun } from './claim.ts'
 import { discover, type Found, type Visited } from './discover.ts'
@@ -293,7 +295,7 @@ class RunningDispatcher implements Dispatcher {
   private async deliver(begun: Begun): Promise<Outcome> {
     if (begun.body === undefined) return withoutEvent(begun)
     const { targetUrl: url, eventId, body, keys } = begun
-    const { headers, sha256 } = signed(eventId, Math.floor(Date.now() / 1000), body, keys)
+    const { headers, sha256 } = signed(eventId, Math.floor(timeNow() / 1000), body, keys)
     const posted = await this.webhookClient.post({ url, headers, body, signal: this.interrupt.signal })
     return outcomeOf(begun, posted, sha256, this.installation.config.webhookRetrySeconds)
   }

@@ -26,11 +26,11 @@ const busy = 5 // SQLITE_BUSY
 
 /** Waits until the caller has the turn; `whenWaiting` is called once after a second of waiting. */
 export async function takeTurn(file: string, whenWaiting: () => void): Promise<Lock> {
-  const wordAt = Date.now() + 1_000
+  const wordAt = performance.now() + 1_000
   for (let said = false; ; await pause(pollMilliseconds)) {
     const lock = lockAlone(file)
     if (lock) return lock
-    if (said || Date.now() < wordAt) continue
+    if (said || performance.now() < wordAt) continue
     said = true
     whenWaiting()
   }

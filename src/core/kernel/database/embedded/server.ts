@@ -77,7 +77,11 @@ function exists(pid: number): boolean {
 
 /** Waits for a server that is on its way up or down; true when one is ready. */
 export async function awaitSettled(cluster: string): Promise<boolean> {
-  for (const until = Date.now() + recoveryMilliseconds; Date.now() < until; await pause(pollMilliseconds)) {
+  for (
+    const until = performance.now() + recoveryMilliseconds;
+    performance.now() < until;
+    await pause(pollMilliseconds)
+  ) {
     const server = await findServer(cluster)
     if (!server) return false
     if (server.state === 'ready') return true
@@ -97,12 +101,12 @@ export interface Start {
 /** Starts the server; answers `port_taken` when its port is in use. */
 export async function startServer(start: Start): Promise<'ready' | 'port_taken'> {
   await forgetStranger(start.files.cluster)
-  for (const until = Date.now() + zombieMilliseconds; ; await pause(100)) {
+  for (const until = performance.now() + zombieMilliseconds; ; await pause(100)) {
     const said = await attempt(start)
     if (said === undefined) return 'ready'
     if (/Address already in use|\.s\.PGSQL\.\d+\.lock" already exists/.test(said)) return 'port_taken'
     const isGhost = /postmaster\.pid" already exists|pre-existing shared memory block/.test(said)
-    if (!isGhost || Date.now() > until) throw await failed(said, start.files)
+    if (!isGhost || performance.now() > until) throw await failed(said, start.files)
   }
 }
 
@@ -153,7 +157,11 @@ async function readyOrEnded(child: ChildProcess, cluster: string): Promise<boole
   let refused: Error | undefined
   child.once('exit', () => (ended = true))
   child.once('error', (error) => (refused = error))
-  for (const until = Date.now() + recoveryMilliseconds; !ended && Date.now() < until; await pause(pollMilliseconds)) {
+  for (
+    const until = performance.now() + recoveryMilliseconds;
+    !ended && performance.now() < until;
+    await pause(pollMilliseconds)
+  ) {
     if (refused) throw failures.start(refused.message, join(cluster, '..', 'server.log'))
     const [pid, , , , , , , state] = (await readPidFile(cluster)).split('\n')
     if (Number(pid) === child.pid && state?.trim() === 'ready') return true
@@ -174,7 +182,7 @@ export async function stopServer(cluster: string): Promise<void> {
   const server = await findServer(cluster)
   if (!server) return
   process.kill(server.pid, 'SIGINT')
-  for (const until = Date.now() + stopMilliseconds; Date.now() < until; await pause(pollMilliseconds)) {
+  for (const until = performance.now() + stopMilliseconds; performance.now() < until; await pause(pollMilliseconds)) {
     if ((await readPidFile(cluster)) === '' || !(await findServer(cluster))) return
   }
 }
