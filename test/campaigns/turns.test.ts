@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { productLimits } from '../../src/core/areas/webhooks/dispatch/lanes.ts'
 import { lockClasses } from '../../src/core/kernel/database/lock-classes.ts'
-import { dueChannel } from '../../src/core/kernel/outbox/fan-out.ts'
+import { dueChannel } from '../../src/core/kernel/outbox/bell.ts'
 import { type Receiver, receiver, status } from '../kit/receiver.ts'
 import { type Subscribed, underWay, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 

@@ -1,6 +1,6 @@
 /** Deliveries as their receivers see them, and as the workspace reads them afterwards. Spec: Events; decisions 5, Delivery. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { dueChannel, perNotification } from '../../src/core/kernel/outbox/fan-out.ts'
+import { dueChannel, perNotification } from '../../src/core/kernel/outbox/bell.ts'
 import { type Receiver, receiver, status, verifies } from '../kit/receiver.ts'
 import { type Subscribed, type WebhookWorld, webhookWorld } from '../kit/webhooks.ts'
 

@@ -25,14 +25,14 @@ async function pages(): Promise<readonly (readonly Found[])[]> {
 }
 const idsOf = (found: readonly (readonly Found[])[]) => found.flat().map(({ webhook_id }) => webhook_id)
 
-test('a look finds each webhook once, a hundred to a page, across workspaces', async () => {
+test('a look finds each webhook once, fifty to a page, across workspaces', async () => {
   const other = await world.subscribe('http://127.0.0.1:9/', { of: await world.another('second') })
   expect(await pages()).toEqual([[]])
   await world.emit(world.home.tenantId, 3)
   await world.emit(other.tenantId)
 
   const found = await pages()
-  expect(found.map(({ length }) => length)).toEqual([100, 2])
+  expect(found.map(({ length }) => length)).toEqual([50, 50, 2])
   expect(idsOf(found).sort()).toEqual([...subscribed, other].map(({ id }) => id).sort())
 })
 
@@ -41,5 +41,5 @@ test('a page of webhooks that are not served ends no look', async () => {
     update webhook set state = 'PAUSED'
     where id in (select webhook_id from delivery group by tenant_id, webhook_id order by tenant_id, webhook_id limit 100)`
   const found = await pages()
-  expect(found.map(({ length }) => length)).toEqual([0, 2])
+  expect(found.map(({ length }) => length)).toEqual([0, 0, 2])
 })

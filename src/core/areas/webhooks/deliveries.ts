@@ -24,7 +24,6 @@ import type {
   webhookOperations as ops,
 } from '../../contract/webhooks/operations.ts'
 import type { Part } from '../../kernel/database/statement.ts'
-import { notifyDue } from '../../kernel/outbox/fan-out.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { type Followed, lastId, pageOfRows, pageStart, withinPage } from '../../kernel/transaction/page.ts'
 import { readSeenEvent, seenEvents } from './sight.ts'
@@ -109,7 +108,7 @@ export async function replayDelivery(
   await ctx.tx`
     update delivery set status = 'PENDING', cause = 'REPLAY', due_at = now(), finished_at = null
     where tenant_id = ${tenantId} and webhook_id = ${webhookId} and id = ${deliveryId}`
-  await notifyDue(ctx.tx, tenantId, webhookId)
+  ctx.ring(webhookId)
   await ctx.audit('webhook.delivery_replayed', {
     subject: { kind: 'delivery', id: deliveryId },
     params: { webhook_id: webhookId, event_id: delivery.event_id },
@@ -133,7 +132,7 @@ export async function sendEvent(
     insert into delivery (tenant_id, id, webhook_id, event_id, event_type, cause)
     values (${tenantId}, new_id(), ${webhookId}, ${event_id}, ${event.type}, 'SEND') returning id`
   if (!made) throw new Error('an inserted delivery was not returned')
-  await notifyDue(ctx.tx, tenantId, webhookId)
+  ctx.ring(webhookId)
   await ctx.audit('webhook.event_sent', {
     subject: { kind: 'delivery', id: made.id },
     params: { webhook_id: webhookId, event_id },

@@ -18,7 +18,6 @@ import { knownName } from '../../contract/event-catalog.ts'
 import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { webhookOperations as ops, Webhook } from '../../contract/webhooks/operations.ts'
-import { notifyDue } from '../../kernel/outbox/fan-out.ts'
 import { beforeNewWebhook } from '../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { newId } from '../../kernel/values/id.ts'
@@ -96,7 +95,7 @@ export async function changeWebhook(
         updated_at = now(), version = version + 1
     where tenant_id = ${tenantId} and id = ${webhookId}`
   const withheld = changesHands ? await withholdUnseen(ctx, { webhookId, actsFor: accountId }) : 0
-  if (state === 'ACTIVE') await notifyDue(ctx.tx, tenantId, webhookId)
+  if (state === 'ACTIVE') ctx.ring(webhookId)
   const webhook = answered(await readWebhook(ctx, tenantId, webhookId))
   const evidence = {
     ...{ changed, state_before: before.state, state },

@@ -11,8 +11,8 @@ import { attach } from './client.ts'
 const retryMs = 500
 
 export interface Listener {
-  /** A notification arrived. */
-  heard(payload: string): void
+  /** A notification arrived. `process`: the server's process that sent it. */
+  heard(payload: string, process: number): void
   /** The connection listens, for the first time or again. Notifications before that may have been missed. */
   listens(): void
 }
@@ -40,7 +40,7 @@ export function listen(address: DatabaseAddress, channel: string, listener: List
     const { client, end } = await attach(address, 'svc notifications', (fresh) => {
       fresh.on('error', () => lost.resolve())
       fresh.on('end', () => lost.resolve())
-      fresh.on('notification', ({ payload }) => listener.heard(payload ?? ''))
+      fresh.on('notification', ({ payload, processId }) => listener.heard(payload ?? '', processId))
     })
     try {
       await client.query(`listen ${channel}`)

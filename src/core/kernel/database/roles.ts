@@ -26,3 +26,5 @@ export const openAsInstallation = 'set local role svc_installation'
 
 /** The commit does not wait for the disk: for what a crash of the server may forget. */
 export const withoutSync = "set local synchronous_commit = 'off'"
+/** The same for a session that commits nothing else. */
+export const sessionWithoutSync = "set synchronous_commit = 'off'"

@@ -2,8 +2,8 @@
  * Fan-out: the statement that writes an event also writes its deliveries.
  *
  * So a committed event has its deliveries, whatever fails afterwards, and a rolled-back event
- * has none (decision 0115). The notification is sent with the commit: PostgreSQL sends it if
- * and only if the transaction commits.
+ * has none (decision 0115). The statement answers for which webhooks the bell is rung after
+ * the commit (bell.ts).
  *
  * In a workspace without webhooks there is nothing to fan out, and no webhook appears before the commit (decision 0184).
  *
@@ -15,30 +15,29 @@
 
 import type { Part } from '../database/statement.ts'
 import type { Tx } from '../database/transaction.ts'
+import { perNotification } from './bell.ts'
 import { isLetIn, isOpen, joinContainer } from './container-sight.ts'
 import type { EventRow } from './event-row.ts'
 import { insertEntry, type TrailEntry } from './trail-entry.ts'
 
-/** The channel that names webhooks at which something has become due: `<workspace> <webhook> <webhook> …`. */
-export const dueChannel = 'svc_deliveries'
-/**
- * How many webhooks one notification names; it can carry 8,000 bytes at most. Further webhooks follow in the next one.
- */
-export const perNotification = 200
+/** What became due, as the bell rings for it: `<workspace> <webhook> <webhook> …`. */
+export interface Due {
+  readonly due: string
+}
 
 /**
- * Writes events of one workspace, with deliveries and notifications for its webhooks, and their entry in the trail.
- * `waitSeconds` is the ladder's first rung.
+ * Writes events of one workspace, with deliveries for its webhooks, and their entry in the trail. Answers what became
+ * due. `waitSeconds` is the ladder's first rung.
  */
 export function writeEvents(
   tx: Tx,
   rows: readonly EventRow[],
   waitSeconds: number,
   entry: TrailEntry | undefined,
-): Promise<unknown> {
+): Promise<readonly Due[]> {
   const entered = entry ? tx.part`entered as (${insertEntry(tx, entry)}),` : tx.part``
   const tenantId = tx.part`e.tenant_id`
-  return tx`
+  return tx<Due[]>`
     with ${entered} written as (
       ${insertEvents(tx, rows)}
       returning tenant_id, id, type, container_id),
@@ -52,7 +51,7 @@ export function writeEvents(
     told as (
       select tenant_id, webhook_id, (row_number() over () - 1) / ${perNotification}::int as nth
       from (select distinct tenant_id, webhook_id from fanned) d)
-    select pg_notify(${dueChannel}, tenant_id || ' ' || string_agg(webhook_id::text, ' ')) from told group by tenant_id, nth order by nth`
+    select concat_ws(' ', tenant_id, string_agg(webhook_id::text, ' ')) as due from told group by tenant_id, nth order by nth`
 }
 
 /** The same for a workspace that has no webhook before the commit: looking for them is most of the other statement's cost. */
@@ -63,7 +62,3 @@ export function writeUnheard(tx: Tx, rows: readonly EventRow[], entry: TrailEntr
 
 const insertEvents = (tx: Tx, rows: readonly EventRow[]): Part =>
   tx.part`insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'container_id', 'body')}`
-
-/** Notifies, with the commit, that a webhook has something due. */
-export const notifyDue = (tx: Tx, tenantId: string, webhookId: string): Promise<unknown> =>
-  tx`select pg_notify(${dueChannel}, ${`${tenantId} ${webhookId}`})`

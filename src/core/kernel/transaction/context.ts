@@ -24,7 +24,7 @@ import type { Config } from '../config/config.ts'
 import { asInstallation, asTenant } from '../database/roles.ts'
 import type { Tx } from '../database/transaction.ts'
 import { type DataOf, type EventName, eventRow, type NewEvent } from '../outbox/event-row.ts'
-import { writeEvents, writeUnheard } from '../outbox/fan-out.ts'
+import { type Due, writeEvents, writeUnheard } from '../outbox/fan-out.ts'
 import { insertEntry, kindOf, type TrailEntry } from '../outbox/trail-entry.ts'
 import type { Job } from '../queue/job.ts'
 import type { EnqueueOptions, Queue } from '../queue/queue.ts'
@@ -80,6 +80,8 @@ export interface Ctx {
   record<Name extends EventName>(name: Name, data: DataOf<Name>, params?: Evidence['params']): Promise<string>
   /** Writes events of the workspace in force, and their deliveries to its webhooks. */
   emit(...events: readonly NewEvent[]): Promise<void>
+  /** Says that a webhook of the workspace in force has something due: dispatchers hear it after the commit. */
+  ring(webhookId: string): void
   /** Says that this transaction makes the workspace, which therefore has no webhook before the commit. */
   makesWorkspace(tenantId: string): void
   /** Adds obligations, which a rewind of the database must not undo. The ledger has them before the commit. */
@@ -105,6 +107,8 @@ export interface Ctx {
 
 /** What is known of webhooks. */
 export interface Listeners {
+  /** What the transaction makes due; each is settled when it has ended. */
+  readonly due: Promise<readonly Due[]>[]
   /** A workspace that has no webhook, and gets none before the commit. */
   noneIn?: string | undefined
 }
@@ -222,7 +226,11 @@ class TransactionContext implements Ctx {
     const tenantId = this.workspaceNow()
     const rows = events.map((event) => eventRow(config.eventNamespace, tenantId, actor, at, event))
     if (this.parts.listeners.noneIn === tenantId) void writeUnheard(tx, rows, entry)
-    else void writeEvents(tx, rows, config.webhookRetrySeconds[0] ?? 0, entry)
+    else this.parts.listeners.due.push(writeEvents(tx, rows, config.webhookRetrySeconds[0] ?? 0, entry))
+  }
+
+  ring(webhookId: string): void {
+    this.parts.listeners.due.push(Promise.resolve([{ due: `${this.workspaceNow()} ${webhookId}` }]))
   }
 
   makesWorkspace(tenantId: string): void {

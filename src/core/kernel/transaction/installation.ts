@@ -22,6 +22,8 @@ import type { Egress } from '../egress/client.ts'
 import { ownEndpoints } from '../egress/guard.ts'
 import { type Ledger, openLedger } from '../ledger/ledger.ts'
 import { WriteAhead } from '../ledger/write-ahead.ts'
+import { type Bell, openBell } from '../outbox/bell.ts'
+import type { Due } from '../outbox/fan-out.ts'
 import { openQueue, type Queue } from '../queue/queue.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import { type Actor, isAccount } from '../values/actor.ts'
@@ -78,6 +80,8 @@ export interface Installation {
   readonly identity: Identity
   readonly ledger: Ledger
   readonly copies: LedgerCopies
+  /** Tells dispatchers what committed transactions have made due. */
+  readonly bell: Bell
   /** How many transactions that may write this process has committed so far. */
   readonly writes: { readonly count: number }
   transaction<T>(actor: Actor, options: TransactionOptions, work: (ctx: Ctx) => Promise<T>): Promise<T>
@@ -155,6 +159,7 @@ export function installationOver(
     identity,
     ledger,
     writes,
+    bell: openBell(address),
     clock: parts.clock ?? systemClock,
 
     get copies() {
@@ -183,6 +188,7 @@ export function installationOver(
       await copies?.close()
       await queue.close()
       await pool.close()
+      await installation.bell.close()
       await snapshots?.close(0)
       await (await egress)?.close()
     },
@@ -203,7 +209,7 @@ async function transact<T>(
   const role = tenantId === undefined ? asInstallation : asTenant(tenantId)
   const opening = entry ? openAsInstallation : role
   const borrowing = borrowingFor(actor, tenantId)
-  const contextIn = (tx: Tx, obligations: Obligation[], listeners: Listeners = {}) =>
+  const contextIn = (tx: Tx, obligations: Obligation[], listeners: Listeners = { due: [] }) =>
     contextOf({ tx, actor, config, keyring, queue, identity, tenantId, ifMatch, obligations, listeners })
   // A read has no obligations, and the gate is not checked a second time.
   if (readOnly) {
@@ -220,12 +226,13 @@ async function transact<T>(
   const unheard =
     entry && gateAccess && workspace === tenantId && tenantId === workspaceOf(actor) ? tenantId : undefined
   const writeAhead = new WriteAhead(ledger)
+  let listeners: Listeners = { due: [] }
 
   const attempt = async (tx: Tx) => {
     // Awaited only after an attempt that collided: `begin` waits for the first statement.
     if (writeAhead.isPending) await writeAhead.settle('void')
     const obligations: Obligation[] = []
-    const listeners: Listeners = {}
+    listeners = { due: [] }
     const ctx = contextIn(tx, obligations, listeners)
     const enter = entry && ((tx: Tx) => entering(tx, role, entered(entry(tx, true), listeners, unheard)))
     const admission = { workspace, gateAccess, enter, keepsWebhooksOut: unheard !== undefined }
@@ -241,12 +248,19 @@ async function transact<T>(
     const result = await pool.transaction(opening, attempt, borrowing)
     await writeAhead.settle('done')
     writes.count += 1
+    if (listeners.due.length > 0) void ringFor(installation.bell, listeners.due)
     return result
   } catch (error) {
     // A commit whose answer is lost may have been applied: its lines stay unsettled.
     if (!(error instanceof DatabaseUnavailable)) await writeAhead.settle('void')
     throw error
   }
+}
+
+/** The transaction has committed, so each of them is settled; a statement that failed in a savepoint made nothing due. */
+async function ringFor(bell: Bell, due: readonly Promise<readonly Due[]>[]): Promise<void> {
+  for (const made of await Promise.allSettled(due))
+    if (made.status === 'fulfilled') bell.ring(made.value.map((row) => row.due))
 }
 
 /** Notes that there is no webhook, before the work gets an answer. `admitted` lets none appear. */

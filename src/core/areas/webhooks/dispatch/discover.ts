@@ -1,8 +1,8 @@
 /**
  * Discovery: finds webhooks at which something is due, or will be soon.
  *
- * Notifications (fan-out.ts) name most of them at once. This finds the others: notifications that were sent while the
- * daemon did not listen, retries that a daemon had in memory when it ended, attempts that it left behind, and workspaces
+ * The bell (outbox/bell.ts) names most of them at once. This finds the others: what it rang for while the daemon did not
+ * listen, retries that a daemon had in memory when it ended, attempts that it left behind, and workspaces
  * that are ACTIVE again. The statement jumps in the index from one webhook with unfinished deliveries to the next, so a
  * long queue at one of them costs no more than a short one. It reads only those attempts under way that were due before
  * the first delivery that waits; a later look sees the others. It answers in pages, because a look at many webhooks at
@@ -34,7 +34,7 @@ export interface Page {
 }
 
 /** Webhooks that one statement looks at: it keeps a processor for some milliseconds, and turns wait for that. */
-const pageSize = 100
+const pageSize = 50
 /** How many attempts under way are read for each webhook: more than five daemons make. */
 const looked = 100
 const first: Visited = {

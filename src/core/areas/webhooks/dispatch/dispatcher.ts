@@ -1,7 +1,7 @@
 /**
  * The dispatcher: makes the attempts that are due, in this process. Other daemons have dispatchers of their own.
  *
- *    notification, clock, look ──▶ workspace ──▶ turn: record results, claim what is due ──▶ commit
+ *            bell, clock, look ──▶ workspace ──▶ turn: record results, claim what is due ──▶ commit
  *                                      ▲                                                       │
  *                                      └─── result ◀── the target answers ◀── POST ◀───────────┘
  *
@@ -23,9 +23,8 @@
 
 import { setMaxListeners } from 'node:events'
 import { Problem } from '../../../contract/problem.ts'
-import { listen } from '../../../kernel/database/notifications.ts'
 import type { WebhookClient } from '../../../kernel/egress/post.ts'
-import { dueChannel, perNotification } from '../../../kernel/outbox/fan-out.ts'
+import { perNotification } from '../../../kernel/outbox/bell.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { timeNow } from '../../../kernel/values/time.ts'
 import { signed } from '../signature.ts'
@@ -100,8 +99,8 @@ class RunningDispatcher implements Dispatcher {
     setMaxListeners(0, this.interrupt.signal) // each attempt under way is a listener
     // The rest of the pool is for requests.
     this.turnsAtMost = Math.max(1, Math.floor(installation.config.poolSize / 3))
-    this.listening = listen(installation.address, dueChannel, {
-      heard: (payload) => this.heard(payload),
+    this.listening = installation.bell.hear({
+      heard: (tenantId, webhookIds) => this.heard(tenantId, webhookIds),
       listens: () => void this.look(),
     })
     void this.look()
@@ -126,8 +125,7 @@ class RunningDispatcher implements Dispatcher {
     return this.closing
   }
 
-  private heard(payload: string): void {
-    const [tenantId = '', ...webhookIds] = payload.split(' ')
+  private heard(tenantId: string, webhookIds: readonly string[]): void {
     const workspace = this.workspaceOf(tenantId)
     this.guard(workspace, () => {
       for (const webhookId of webhookIds) workspace.call(webhookId)

@@ -1,0 +1,139 @@
+/**
+ * The bell: dispatchers hear which webhooks have something due, after the transaction that made it due has committed.
+ *
+ *    commit ──ring──▶ the dispatcher of this process, at once
+ *                └──▶ those of others: one merged notification at a time, on a connection of its own
+ *
+ * No transaction of a rule notifies: PostgreSQL lets transactions that do commit one after the other, in the whole
+ * cluster (decision 0195). What is rung for is committed, so that a ring that is lost only delays: the dispatchers' look
+ * finds it within five seconds.
+ */
+import type { DatabaseAddress } from '../database/address.ts'
+import { type Attached, attach } from '../database/client.ts'
+import { type Listening, listen } from '../database/notifications.ts'
+import { sessionWithoutSync } from '../database/roles.ts'
+
+/** The channel of the notifications: `<workspace> <webhook> <webhook> …`. */
+export const dueChannel = 'svc_deliveries'
+/** How many webhooks one notification names; it can carry 8,000 bytes at most. Further webhooks follow in the next one. */
+export const perNotification = 200
+
+/** From one notification to the next at least. */
+const mergeMs = 3
+/** How long nothing is sent after the connection failed. */
+const pauseMs = 500
+
+export interface DueListener {
+  /** Of one workspace. */
+  heard(tenantId: string, webhookIds: readonly string[]): void
+  /** From now on others are heard, too. What they rang for before may have been missed. */
+  listens(): void
+}
+
+export interface Bell {
+  /** What a committed transaction has made due: `<workspace> <webhook> <webhook> …`. Throws nothing. */
+  ring(due: readonly string[]): void
+  hear(listener: DueListener): Listening
+  /** Sends what waits. */
+  close(): Promise<void>
+}
+
+export const openBell = (address: DatabaseAddress): Bell => new ProcessBell(address)
+
+class ProcessBell implements Bell {
+  private readonly address: DatabaseAddress
+  private readonly listeners = new Set<DueListener>()
+  /** What other processes have not been told yet. */
+  private waiting = new Map<string, Set<string>>()
+  private connection: Attached | undefined
+  /** The server's process of that connection: what it notifies was heard here already. */
+  private ownProcess: number | undefined
+  private sending: Promise<void> | undefined
+
+  constructor(address: DatabaseAddress) {
+    this.address = address
+  }
+
+  ring(due: readonly string[]): void {
+    for (const payload of due) {
+      this.tell(payload)
+      const [tenantId = '', ...webhookIds] = payload.split(' ')
+      const known = this.waiting.get(tenantId) ?? new Set()
+      for (const id of webhookIds) known.add(id)
+      this.waiting.set(tenantId, known)
+    }
+    this.sending ??= this.sendAll().finally(() => {
+      this.sending = undefined
+    })
+  }
+
+  hear(listener: DueListener): Listening {
+    this.listeners.add(listener)
+    const listening = listen(this.address, dueChannel, {
+      heard: (payload, process) => {
+        if (process !== this.ownProcess) this.tell(payload)
+      },
+      listens: () => listener.listens(),
+    })
+    return {
+      close: () => {
+        this.listeners.delete(listener)
+        return listening.close()
+      },
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.sending
+    await this.connection?.end()
+  }
+
+  private tell(payload: string): void {
+    const [tenantId = '', ...webhookIds] = payload.split(' ')
+    for (const listener of this.listeners) listener.heard(tenantId, webhookIds)
+  }
+
+  private async sendAll(): Promise<void> {
+    while (this.waiting.size > 0) {
+      const payloads = payloadsOf(this.waiting)
+      this.waiting = new Map()
+      try {
+        this.connection ??= await this.connect()
+        await this.connection.client.query('select pg_notify($1, p) from jsonb_array_elements_text($2) p', [
+          dueChannel,
+          JSON.stringify(payloads),
+        ])
+        await pause(mergeMs)
+      } catch {
+        // The other dispatchers find it when they look.
+        await this.connection?.end()
+        this.connection = undefined
+        await pause(pauseMs)
+      }
+    }
+  }
+
+  private async connect(): Promise<Attached> {
+    const attached = await attach(this.address, 'svc bell', (client) => {
+      client.on('end', () => {
+        if (this.connection?.client === client) this.connection = undefined
+      })
+    })
+    // A notification need not outlast a crash of the server, and so waits for no disk.
+    await attached.client.query(sessionWithoutSync)
+    this.ownProcess = (attached.client as unknown as { processID: number }).processID
+    return attached
+  }
+}
+
+function payloadsOf(due: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  return [...due].flatMap(([tenantId, webhookIds]) => {
+    const ids = [...webhookIds]
+    const parts = Array.from({ length: Math.ceil(ids.length / perNotification) }, (_, n) =>
+      ids.slice(n * perNotification, (n + 1) * perNotification),
+    )
+    return parts.map((part) => `${tenantId} ${part.join(' ')}`)
+  })
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
