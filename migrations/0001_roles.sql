@@ -5,6 +5,7 @@
 --           and an operator's call cannot read a workspace's content.
 -- Used by   src/core/kernel/transaction/installation.ts (svc_tenant, svc_installation), src/core/kernel/queue/queue.ts (svc_queue).
 -- Locks     None on tables. Roles belong to the whole server: another installation may have made them.
+-- Old code  stops: there was none before it.
 -- Undo      drop role, once nothing in any database of the server names them.
 
 do $$

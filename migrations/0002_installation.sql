@@ -3,6 +3,7 @@
 -- Why       Operators act on these as svc_installation, which has no right on any workspace's content.
 -- Used by   src/core/areas/{tenants,operators,journal,keyring}/**, src/core/areas/auth/**.
 -- Locks     New tables only.
+-- Old code  stops: there was none before it.
 -- Undo      drop the tables; the installation is lost.
 
 create table installation (

@@ -4,6 +4,7 @@
 --           these tables whole; svc_tenant sees its own workspace's rows. Content tables (0004) differ.
 -- Used by   src/core/areas/auth/**, src/daemon/gate.ts.
 -- Locks     New tables only.
+-- Old code  stops: there was none before it.
 -- Undo      drop the tables; everybody is signed out and the accounts are lost.
 
 create table account (

@@ -3,6 +3,7 @@
 -- Why       Content. svc_installation has no right here: an operator's transaction cannot read it.
 -- Used by   src/core/areas/containers/**, src/core/areas/structure/**, src/core/areas/tenants/provision.ts.
 -- Locks     New tables only.
+-- Old code  stops: there was none before it.
 -- Undo      drop the tables; every board is lost.
 
 create table container (

@@ -3,6 +3,7 @@
 -- Why       One transaction writes the row, the entry, the event and the jobs, or nothing.
 -- Used by   src/core/kernel/transaction/context.ts (trail, events), src/core/kernel/transaction/sealed-values.ts, src/core/kernel/request/idempotency.ts, src/core/areas/settings/quotas.ts.
 -- Locks     New tables only.
+-- Old code  stops: there was none before it.
 -- Undo      drop the tables; the evidence is lost.
 
 create table audit_entry (

@@ -4,6 +4,7 @@
 --           (src/core/kernel/transaction/installation.ts); one that names none sees nothing rather than everything.
 -- Used by   Everything. test/house/catalog.test.ts fails for a table that this file's form misses.
 -- Locks     ACCESS EXCLUSIVE on the new, empty tables.
+-- Old code  stops: there was none before it.
 -- Undo      Never.
 
 do $$

@@ -5,7 +5,7 @@
 --           and the blocked slug name the workspace.
 -- Used by   src/core/areas/tenants/deletion/deletion.ts, purge.ts, purge-certificate.ts.
 -- Locks     ACCESS EXCLUSIVE on operator for a grant, and on tenant for a policy and a small index; both tables are short.
--- Old code  the release before this one runs against it unharmed: only additions.
+-- Old code  runs: the release before this one runs against it unharmed: only additions.
 -- Undo      drop the tables and the role; certificates are lost.
 
 -- Removes one workspace's rows, and may nothing else that svc_tenant may not: the trail and the events are

@@ -4,7 +4,7 @@
 --           release is a mark on it, so that "was there a hold" always has an answer.
 -- Used by   src/core/areas/retention/hold.ts, src/core/areas/tenants/deletion/legal-holds.ts, purge.ts.
 -- Locks     New table only.
--- Old code  the release before this one runs against it unharmed: only additions.
+-- Old code  runs: the release before this one runs against it unharmed: only additions.
 -- Undo      drop the table; the obligations are lost.
 
 create table legal_hold (

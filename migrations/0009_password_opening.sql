@@ -4,7 +4,7 @@
 --           soon after that moment, so that a clock that falls back does not reopen it.
 -- Used by   src/core/areas/tenants/password-opening.ts, list.ts.
 -- Locks     New table only.
--- Old code  the release before this one runs against it unharmed: only additions.
+-- Old code  runs: the release before this one runs against it unharmed: only additions.
 -- Undo      drop the table; openings in force end.
 
 create table password_opening (

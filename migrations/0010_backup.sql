@@ -5,7 +5,7 @@
 --           backup.credentials, its config holds none.
 -- Used by   src/core/areas/backup/**.
 -- Locks     New table only.
--- Old code  the release before this one runs against it unharmed: only additions.
+-- Old code  runs: the release before this one runs against it unharmed: only additions.
 -- Undo      drop table backup_target; archives at the targets stay where they are.
 
 create table backup_target (

@@ -4,7 +4,7 @@
 --           worker claims it, beats while it works, and each attempt has a number that a late one fails on.
 -- Used by   src/core/areas/jobs/**, src/core/areas/backup/export-job.ts.
 -- Locks     New table only.
--- Old code  the release before this one runs against it unharmed: only additions.
+-- Old code  runs: the release before this one runs against it unharmed: only additions.
 -- Undo      drop table job; jobs under way are forgotten.
 
 create table job (

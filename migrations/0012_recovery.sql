@@ -5,7 +5,7 @@
 --           every call, so it is columns of the one row and not a table.
 -- Used by   src/core/areas/recovery/**, src/daemon/gate.ts, src/daemon/worker.ts.
 -- Locks     ACCESS EXCLUSIVE on installation for a moment: one row.
--- Old code  the release before this one runs against it unharmed, but knows no gate: stop it before a recovery.
+-- Old code  runs: the release before this one runs against it unharmed, but knows no gate: stop it before a recovery.
 -- Undo      drop the columns and the table; a gate that is closed opens.
 
 alter table installation

@@ -6,7 +6,7 @@
 --           a worker (docs/decisions/0061).
 -- Used by   src/core/areas/keyring/**, src/core/areas/keyring/keyring-check.ts.
 -- Locks     ACCESS EXCLUSIVE on keyring_key for a moment; the new table is empty.
--- Old code  the release before this one runs against it unharmed: only additions.
+-- Old code  runs: the release before this one runs against it unharmed: only additions.
 -- Undo      drop table reseal; alter table keyring_key drop column promoted_at.
 
 alter table keyring_key add column promoted_at timestamptz; -- when it was last made current; the latest is the current one

@@ -5,7 +5,7 @@
 --           answers to every workspace with them; a switch that a PUT leaves as it was keeps both.
 -- Used by   src/core/areas/settings/**; read by the gate, signing in, provisioning, quotas. src/core/areas/auth/** for the rest.
 -- Locks     ACCESS EXCLUSIVE on installation and account for a moment: columns without a default rewrite nothing.
--- Old code  the release before this one runs against it unharmed, and obeys no switch.
+-- Old code  runs: the release before this one runs against it unharmed, and obeys no switch.
 -- Undo      drop the tables and the columns; every switch falls back to the product's own.
 
 create table setting (

@@ -5,7 +5,7 @@
 --           `last_step` is the time step of the last code that was taken: none serves twice.
 -- Used by   src/core/areas/auth/second-factor/.
 -- Locks     ACCESS EXCLUSIVE on failed_attempt while its check is widened: one scan of a table that an hourly job empties.
--- Old code  the release before this one runs against it unharmed; it asks for no second factor.
+-- Old code  runs: the release before this one runs against it unharmed; it asks for no second factor.
 -- Undo      drop both tables, delete from failed_attempt where purpose = 'SECOND_FACTOR', and put the check back.
 
 create table second_factor (

@@ -4,7 +4,7 @@
 --           workspace switches on for itself. Its secret is a sealed value of the kind identity_provider.client_secret.
 -- Used by   src/core/areas/auth/providers/**, src/core/areas/auth/offered-providers/**.
 -- Locks     New tables only.
--- Old code  the release before this one runs against it unharmed: only additions.
+-- Old code  runs: the release before this one runs against it unharmed: only additions.
 -- Undo      drop the tables; connections between people and providers are lost, accounts stay.
 
 create table identity_provider (

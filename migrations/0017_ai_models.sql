@@ -5,7 +5,7 @@
 --           adds its bound to before it leaves (docs/decisions/0092).
 -- Used by   src/core/areas/ai/offered/**, src/core/areas/ai/**.
 -- Locks     New tables only.
--- Old code  the release before this one runs against it unharmed: only additions.
+-- Old code  runs: the release before this one runs against it unharmed: only additions.
 -- Undo      drop the tables and the sealed values of the kind; models have to be offered and chosen again.
 
 create table ai_model (

@@ -6,7 +6,7 @@
 --           own role, which knows nothing of the installation so far. These two columns name nobody.
 -- Used by   src/core/areas/recovery/gate.ts, src/core/kernel/transaction/installation.ts.
 -- Locks     None worth naming.
--- Old code  the release before this one runs against it unharmed.
+-- Old code  runs: the release before this one runs against it unharmed.
 -- Undo      revoke select (gated_at, epoch) on installation from svc_tenant;
 
 grant select (gated_at, epoch) on installation to svc_tenant;

@@ -6,7 +6,7 @@
 -- Used by   src/daemon/gate.ts, src/core/areas/containers/**, src/core/areas/memberships/**, src/core/areas/audit/trail.ts.
 -- Locks     ACCESS EXCLUSIVE on membership while its key is made anew; SHARE on audit_entry while four indexes
 --           are built (about a second for each million of entries).
--- Old code  the release before this one takes a second row of an account for a second role: it must not run
+-- Old code  stops: the release before this one takes a second row of an account for a second role: it must not run
 --           beside this one.
 -- Undo      delete the memberships that name a container, drop the column and the indexes.
 

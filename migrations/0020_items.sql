@@ -6,7 +6,7 @@
 -- Used by   src/core/areas/items/**; src/core/areas/structure/** counts and moves the entries of a bucket.
 -- Locks     SHARE ROW EXCLUSIVE on container, bucket, label and account for foreign keys; ACCESS EXCLUSIVE on bucket
 --           while a unique constraint of it is built.
--- Old code  the release before this one runs against it unharmed: only additions.
+-- Old code  runs: the release before this one runs against it unharmed: only additions.
 -- Undo      drop the tables, and the constraint bucket_of_container; items are lost.
 
 alter table bucket add constraint bucket_of_container unique (tenant_id, container_id, id);

@@ -8,7 +8,7 @@
 -- Used by   src/core/areas/structure/**.
 -- Locks     ACCESS EXCLUSIVE on bucket and label while an index of each is made (some seconds at a million rows),
 --           SHARE ROW EXCLUSIVE on item_field_value while its values are looked through.
--- Old code  the release before this one shows deleted labels, and makes none.
+-- Old code  runs: the release before this one shows deleted labels, and makes none.
 -- Undo      drop the table and the columns, and make the constraints of 0004 again; definitions are lost.
 
 create table custom_field (

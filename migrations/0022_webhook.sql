@@ -4,7 +4,7 @@
 --           delivery is the truth of how far it is; an attempt is begun in it, and committed, before a socket opens.
 -- Used by   src/core/areas/webhooks/**, src/core/areas/webhooks/operator-view/**.
 -- Locks     New tables; ACCESS EXCLUSIVE on outbox_event for a moment, to add a column with a constant default.
--- Old code  the release before this one runs against it unharmed: only additions. Events it writes are not delivered.
+-- Old code  runs: the release before this one runs against it unharmed: only additions. Events it writes are not delivered.
 -- Undo      drop the tables and the column; deliveries under way are lost.
 
 create table webhook (

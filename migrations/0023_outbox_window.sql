@@ -4,7 +4,7 @@
 --           restore wrote is never answered, and must not be walked over either.
 -- Used by   src/core/areas/events/**.
 -- Locks     SHARE on outbox_event while the index is built: events wait as long. Some seconds for a million rows.
--- Old code  the release before this one runs against it unharmed.
+-- Old code  runs: the release before this one runs against it unharmed.
 -- Undo      create index outbox_event_in_order on outbox_event (tenant_id, type, tx, seq); drop the index and the table.
 
 create table outbox_watermark (

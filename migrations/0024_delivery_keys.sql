@@ -7,7 +7,7 @@
 -- Used by   src/core/areas/webhooks/**, src/core/areas/webhooks/operator-view/recorded.ts.
 -- Locks     ACCESS EXCLUSIVE on delivery until the commit, a second or two for a million rows: events, deliveries and whoever
 --           reads them wait as long, and are refused as unavailable after 2 s.
--- Old code  the release before this one runs against it unharmed; an operator's look-up of one delivery is slow in it.
+-- Old code  runs: the release before this one runs against it unharmed; an operator's look-up of one delivery is slow in it.
 -- Undo      drop index delivery_by_webhook; create index delivery_by_webhook on delivery (tenant_id, webhook_id, id);
 --           create index delivery_by_id on delivery (id).
 

@@ -4,7 +4,7 @@
 --           an operator in full (decision 0130). Null is a full operator; every row from before this migration is one.
 -- Used by   src/core/areas/operators/register.ts, src/daemon/gate.ts.
 -- Locks     ACCESS EXCLUSIVE on operator for a moment: the column is added without touching a row.
--- Old code  the release before this one runs against it: it enters full operators, and asks nobody about a probation.
+-- Old code  runs: the release before this one runs against it: it enters full operators, and asks nobody about a probation.
 -- Undo      alter table operator drop column probation_until;
 
 alter table operator add column probation_until timestamptz;

@@ -7,7 +7,7 @@
 -- Used by   src/core/areas/auth/token/access-token.ts, src/core/areas/auth/token/ending.ts.
 -- Locks     ACCESS EXCLUSIVE on the seven tables for a moment: row-level security is lifted for their
 --           owner while the rows of accounts without a role are ended, and put back.
--- Old code  the release before this one runs against it; tokens that it mints meanwhile have no parent.
+-- Old code  runs: the release before this one runs against it; tokens that it mints meanwhile have no parent.
 -- Undo      drop the index and the column. What was ended stays ended.
 
 alter table credential add column parent_id uuid;

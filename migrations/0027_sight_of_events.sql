@@ -5,7 +5,7 @@
 -- Locks     ACCESS EXCLUSIVE on outbox_event for a moment, for a column with a constant default: no row is rewritten.
 --           The same on webhook, audit_entry and membership while webhooks get their accounts, some dozens in each
 --           workspace: row-level security is lifted for their owner meanwhile, and put back.
--- Old code  the release before this one writes events without their container: they are read as those written
+-- Old code  runs: the release before this one writes events without their container: they are read as those written
 --           before. It delivers and answers as it did, so let none serve beside this one for long.
 -- Undo      drop the function and the columns; put the check of disabled_reason back.
 

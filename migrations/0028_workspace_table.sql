@@ -5,7 +5,7 @@
 --           (docs/decisions/0164). Tables of before this migration stay as they are.
 -- Used by   Migrations behind this one; test/house/workspace-table.test.ts.
 -- Locks     None. A call takes ACCESS EXCLUSIVE on the new, empty table.
--- Old code  the release before this one runs against it unharmed: only an addition.
+-- Old code  runs: the release before this one runs against it unharmed: only an addition.
 -- Undo      drop function workspace_table(regclass).
 
 -- Refuses a table whose rows could belong to no workspace, or whose key spans workspaces. svc_installation gets

@@ -4,7 +4,7 @@
 --           itself, this leaves with the commit and waits for no answer (docs/decisions/0176).
 -- Used by   src/core/areas/settings/quotas.ts and the areas' counts.
 -- Locks     ACCESS EXCLUSIVE on setting for a moment.
--- Old code  the release before this one runs against it unharmed: only additions.
+-- Old code  runs: the release before this one runs against it unharmed: only additions.
 -- Undo      drop function keep_within(text, bigint, bigint, bigint); drop policy ceilings on setting; drop policy
 --           installation on setting; alter table setting disable row level security; revoke select on setting from svc_tenant;
 

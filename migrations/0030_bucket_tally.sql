@@ -4,7 +4,7 @@
 --           (docs/decisions/0177).
 -- Used by   src/core/areas/structure/buckets/tally.ts.
 -- Locks     ACCESS EXCLUSIVE on item while its rows are counted, so that no change is missed: seconds for some millions.
--- Old code  the release before this one counts by itself, and keeps no number: stop it before this migration.
+-- Old code  stops: the release before this one counts by itself, and keeps no number: stop it before this migration.
 -- Undo      drop table bucket_tally;
 
 create table bucket_tally (

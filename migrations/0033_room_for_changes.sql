@@ -5,7 +5,7 @@
 --           a million items it took 1.34 times what it takes beside a hundred (docs/decisions/0186).
 -- Used by   every change of an item's row.
 -- Locks     SHARE UPDATE EXCLUSIVE on item for a moment. Pages that are full stay so until their rows are changed.
--- Old code  the release before this one runs against it unharmed.
+-- Old code  runs: the release before this one runs against it unharmed.
 -- Undo      alter table item reset (fillfactor);
 
 alter table item set (fillfactor = 90);

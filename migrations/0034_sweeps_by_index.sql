@@ -4,7 +4,7 @@
 --           (docs/decisions/0191).
 -- Used by   the job sweep_expired, its metrics and `svc doctor`.
 -- Locks     SHARE on each table while its index is built: changes wait, for a second in a million rows.
--- Old code  the release before this one runs against it unharmed: only additions.
+-- Old code  runs: the release before this one runs against it unharmed: only additions.
 -- Undo      drop index step_up_ended, failed_attempt_over, invitation_used, second_factor_begun, blocked_slug_over;
 
 create index step_up_ended on step_up (expires_at);

@@ -955,6 +955,7 @@ CREATE TABLE pgmigrations (
   id integer DEFAULT nextval('pgmigrations_id_seq'::regclass) NOT NULL,
   name character varying(255) NOT NULL,
   run_on timestamp without time zone NOT NULL,
+  older_code_runs boolean,
   CONSTRAINT pgmigrations_pkey PRIMARY KEY (id)
 );
 GRANT SELECT ON pgmigrations TO svc_daemon;

@@ -2,9 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { bootInstallation } from '../../src/core/app/boot.ts'
+import { queueNames } from '../../src/core/app/jobs.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { readConfig } from '../../src/core/kernel/config/config.ts'
-import { SchemaError } from '../../src/core/kernel/database/migrate.ts'
+import { migrate, SchemaError } from '../../src/core/kernel/database/migrate.ts'
+import { migrationNames } from '../../src/core/kernel/database/migration-names.ts'
 import { ConfigurationError } from '../../src/core/kernel/values/configuration-error.ts'
 import { provisionBody, type TestInstallation, testInstallation } from '../kit/installation.ts'
 import { changeKeyring as changeFile, type KeyringFile, newKey } from '../kit/keyrings.ts'
@@ -22,10 +24,14 @@ afterAll(async () => {
 const key = newKey
 const changeKeyring = (change: (keyring: KeyringFile) => void) => changeFile(own.env['SVC_KEYRING_FILE']!, change)
 
+/** What the last boot told people. */
+let notes: string[]
 /** Boots once more, and answers what it said. */
 async function boot(): Promise<unknown> {
+  notes = []
+  const note = (line: string) => void notes.push(line)
   try {
-    const booted = await bootInstallation(readConfig(own.env), { works: false, applicationName: 'svc-boot' })
+    const booted = await bootInstallation(readConfig(own.env), { works: false, applicationName: 'svc-boot', note })
     await booted.close()
     return 'booted'
   } catch (error) {
@@ -89,6 +95,34 @@ test('a database that lacks a migration, or has one too many, is refused with th
   await refusal(/9999_from_the_future.*Run the newer release/, SchemaError)()
   await own.oracle`delete from pgmigrations where name = '9999_from_the_future' or name like '0006%'`
   await refusal(/lacks 1 migration.*0006_.*svc db migrate/, SchemaError)()
+})
+
+test('a database of a newer release is served where each migration that is new says that older code runs on it', async () => {
+  await own.oracle`insert into pgmigrations (name, run_on, older_code_runs) values ('9998_an_addition', now(), true)`
+  expect([await boot(), notes]).toEqual([
+    'booted',
+    ['A newer svc has migrated the database (9998_an_addition). This release may run on it for the time being.'],
+  ])
+  await own.oracle`
+    insert into pgmigrations (name, run_on, older_code_runs) values ('9999_another_meaning', now(), false)`
+  await refusal(/newer svc: it has 9999_another_meaning, which/, SchemaError)()
+})
+
+test('each migration is noted with what its header says of older code, also those that were run before it was noted', async () => {
+  const read = () =>
+    own.oracle<
+      { name: string; older_code_runs: boolean }[]
+    >`select name, older_code_runs from pgmigrations order by name`
+  const noted = [...(await read())]
+  expect(noted.map(({ name }) => name)).toEqual(migrationNames())
+  expect(noted.filter(({ older_code_runs }) => !older_code_runs).map(({ name }) => name.slice(0, 4))).toEqual([
+    ...['0001', '0002', '0003', '0004', '0005', '0006', '0019', '0030', '0031'],
+  ])
+  await own.oracle`alter table pgmigrations drop column older_code_runs`
+  expect(await boot()).toBe('booted')
+  const { owner, daemon } = readConfig(own.env).database!
+  await migrate(owner, daemon, queueNames)
+  expect([...(await read())]).toEqual(noted)
 })
 
 test('a job without a queue is refused with the remedy: a release may bring one without a migration', async () => {

@@ -25,7 +25,8 @@ const table: Addition = {
   places: [
     {
       path: `migrations/${nextMigration}.sql`,
-      text: `create table item_reminder (
+      text: `-- Old code  runs: only an addition.
+create table item_reminder (
   tenant_id uuid not null references tenant (id),
   id uuid not null,
   item_id uuid not null,

@@ -53,10 +53,16 @@ async function attempt(check: string, look: () => Promise<Finding>): Promise<Fin
 const oldestServer = 150_000
 
 async function checkServer(client: Client): Promise<Finding> {
-  const { version, text } = await one<{ version: number; text: string }>(
+  const { version, text, is_standby } = await one<{ version: number; text: string; is_standby: boolean }>(
     client,
-    "select current_setting('server_version_num')::int as version, current_setting('server_version') as text",
+    "select current_setting('server_version_num')::int as version, current_setting('server_version') as text, pg_is_in_recovery() as is_standby",
   )
+  if (is_standby)
+    return fail(
+      'database',
+      `PostgreSQL ${text} is a standby and takes no changes`,
+      'Set SVC_DATABASE_URL to the primary, or promote this server: docs/runbooks/database-failover.md.',
+    )
   return version >= oldestServer
     ? ok('database', `PostgreSQL ${text}`)
     : fail('database', `PostgreSQL ${text} is too old`, 'svc needs 15 or newer.')
@@ -137,15 +143,21 @@ async function checkRights(client: Client, { owner, daemon, embedded }: HeldData
 }
 
 async function checkMigrations({ owner }: HeldDatabase): Promise<Finding> {
-  const { applied, pending, unknown } = await migrationStatus(owner)
-  if (unknown.length > 0)
+  const { applied, pending, unknown, barring } = await migrationStatus(owner)
+  if (barring.length > 0)
     return fail(
       'migrations',
       `migrated by a newer release: ${unknown.join(', ')}`,
       'Run the newer release (docs/runbooks/upgrade.md).',
     )
-  return pending.length > 0
-    ? fail('migrations', `${pending.length} pending, the first is ${pending[0]}`, 'Run: svc db migrate')
+  if (pending.length > 0)
+    return fail('migrations', `${pending.length} pending, the first is ${pending[0]}`, 'Run: svc db migrate')
+  return unknown.length > 0
+    ? warn(
+        'migrations',
+        `migrated by a newer release, on which this one may run: ${unknown.join(', ')}`,
+        'Finish the upgrade (docs/runbooks/upgrade.md).',
+      )
     : ok('migrations', `${applied.length} applied, none pending`)
 }
 

@@ -58,7 +58,7 @@ const system: SystemActor = { kind: 'SYSTEM', job: 'boot' }
 export async function bootInstallation(config: Config, options: BootOptions): Promise<Booted> {
   const held = config.database ? undefined : await holdDatabase(config, options)
   try {
-    const address = await migratedAddress(config, held)
+    const address = await migratedAddress(config, held, options)
     const keyring = liveKeyring(await openKeyring(config, held?.owner, options))
     const installation = openInstallation(config, address, keyring, { ...options, copies: openLedgerCopies })
     const life = signOfLife(address)
@@ -99,15 +99,20 @@ async function holdDatabase(config: Config, { note }: BootOptions) {
 async function migratedAddress(
   config: Config,
   held: { owner: DatabaseAddress; daemon: DatabaseAddress } | undefined,
+  { note }: BootOptions,
 ): Promise<DatabaseAddress> {
   const { checkMigrated, migrate, migrationStatus, missingQueues } = await import('../kernel/database/migrate.ts')
   if (config.database) {
-    await checkMigrated(config.database.daemon, queueNames)
+    const newer = await checkMigrated(config.database.daemon, queueNames)
+    if (newer.length > 0)
+      note?.(
+        `A newer svc has migrated the database (${newer.join(', ')}). This release may run on it for the time being.`,
+      )
     return config.database.daemon
   }
   if (!held) throw new Error('an embedded installation without its database')
-  const { pending, unknown } = await migrationStatus(held.owner)
-  const isBehind = pending.length + unknown.length > 0 || (await missingQueues(held.daemon, queueNames)).length > 0
+  const { pending, barring } = await migrationStatus(held.owner)
+  const isBehind = pending.length + barring.length > 0 || (await missingQueues(held.daemon, queueNames)).length > 0
   if (isBehind) await migrate(held.owner, held.daemon, queueNames)
   return held.daemon
 }

@@ -6,7 +6,7 @@
  * The server is the direct child of this process, so that SIGKILL reaches the postmaster.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -27,6 +27,8 @@ export interface OwnCluster {
   /** SIGKILL, and back again after crash recovery. */
   killAndRestart(): Promise<void>
   kill(): Promise<void>
+  /** Stops it, and starts it as a standby that has no primary: it answers reads and takes no change. */
+  becomeStandby(): Promise<void>
   start(): Promise<void>
   /** SIGSTOP for the server and all its sessions: what a stalled disk or a suspended machine looks like. No byte comes, and no socket closes. */
   freeze(): Promise<void>
@@ -139,6 +141,11 @@ export async function ownCluster(
     freeze,
     thaw: () => void signalAll('SIGCONT'),
     kill: () => stop('SIGKILL'),
+    becomeStandby: async () => {
+      await stop('SIGINT')
+      writeFileSync(join(data, 'standby.signal'), '')
+      await start()
+    },
     killAndRestart: async () => {
       await stop('SIGKILL')
       await start()

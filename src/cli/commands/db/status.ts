@@ -12,14 +12,17 @@ export default class DbStatus extends BaseCommand {
     const config = readConfig()
     const { migrationStatus } = await import('../../../core/kernel/database/migrate.ts')
     const status = await withDatabase(config, this.note, ({ owner }) => migrationStatus(owner))
-    const { applied, pending, unknown } = status
+    const { applied, pending, unknown, barring } = status
     this.log(
       `${applied.length} migrations applied, ${pending.length} pending, ${unknown.length} unknown to this release.`,
     )
     for (const name of pending) this.log(`pending  ${name}`)
-    for (const name of unknown) this.log(`unknown  ${name}`)
-    if (unknown.length > 0) this.tell('A newer release of svc has migrated the database. Next: run that release.')
+    for (const name of unknown)
+      this.log(`unknown  ${name}${barring.includes(name) ? '' : ' (this release runs on it)'}`)
+    if (barring.length > 0) this.tell('A newer release of svc has migrated the database. Next: run that release.')
     else if (pending.length > 0) this.tell('Next: svc db migrate')
+    else if (unknown.length > 0)
+      this.tell('A newer release of svc has migrated the database. Next: finish the upgrade.')
     if (pending.length + unknown.length > 0) process.exitCode = exitCodes.findings
     return status
   }

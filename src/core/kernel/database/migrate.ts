@@ -8,7 +8,7 @@
 import type { Client } from 'pg'
 import type { DatabaseAddress } from './address.ts'
 import { withClient } from './client.ts'
-import { migrationFolder, migrationNames } from './migration-names.ts'
+import { migrationFolder, migrationNames, olderCodeRuns } from './migration-names.ts'
 import { queueSchema } from './queue-schema.ts'
 import { revokeFromEverybody } from './rights.ts'
 
@@ -24,6 +24,8 @@ export interface MigrationStatus {
   readonly pending: readonly string[]
   /** Names that it has run and this release does not know: it was migrated by a newer one. */
   readonly unknown: readonly string[]
+  /** Those of `unknown` on which older code must not run. */
+  readonly barring: readonly string[]
 }
 
 /** The schema is not what this release needs: one clear line with the remedy. */
@@ -39,6 +41,7 @@ export async function migrate(
 ): Promise<readonly string[]> {
   return withClient(owner, async (client) => {
     await checkServer(client)
+    await checkPrimary(client)
     const { unknown } = await statusOf(client)
     if (unknown.length > 0) throw newerDatabase(unknown)
     // The commits need not wait for the disk one by one; the last one brings all of them there.
@@ -54,6 +57,7 @@ export async function migrate(
       verbose: false,
       log: () => {},
     })
+    await noteOlderCode(client)
     await migrateQueue(client, queues)
     await grantLogin(client, daemon.user)
     await client.query('reset synchronous_commit')
@@ -66,17 +70,22 @@ export async function migrate(
 /** What the database has run, compared with this release. */
 export const migrationStatus = (address: DatabaseAddress): Promise<MigrationStatus> => withClient(address, statusOf)
 
-/** Throws SchemaError unless the database is exactly what this release needs. */
-export const checkMigrated = (address: DatabaseAddress, queues: readonly string[]): Promise<void> =>
+/**
+ * Throws SchemaError unless this release may run on the database. Answers the migrations of a newer release that it has,
+ * on which older code runs: a daemon that fails during a rolling upgrade starts again.
+ */
+export const checkMigrated = (address: DatabaseAddress, queues: readonly string[]): Promise<readonly string[]> =>
   withClient(address, async (client) => {
-    const { pending, unknown } = await statusOf(client)
-    if (unknown.length > 0) throw newerDatabase(unknown)
+    await checkPrimary(client)
+    const { pending, unknown, barring } = await statusOf(client)
+    if (barring.length > 0) throw newerDatabase(barring)
     if (pending.length > 0)
       throw new SchemaError(
         `The database lacks ${pending.length} migration(s), the first is ${pending[0]}. Run: svc db migrate`,
       )
     const [queue] = await queuesLacked(client, queues)
     if (queue) throw new SchemaError(`The database lacks the queue of the job ${queue}. Run: svc db migrate`)
+    return unknown
   })
 
 /** The queues of this release that the database lacks: a release may bring one without a migration of its own. */
@@ -99,15 +108,46 @@ async function statusOf(client: Client): Promise<MigrationStatus> {
   const { rows } = await client.query<{ known: boolean }>('select to_regclass($1) is not null as known', [
     `public.${table}`,
   ])
-  const applied = rows[0]?.known
-    ? (await client.query<{ name: string }>(`select name from ${table} order by name`)).rows.map(({ name }) => name)
+  // By way of JSON, because the column may be missing.
+  const known = rows[0]?.known
+    ? (
+        await client.query<{ name: string; older_code_runs: boolean }>(
+          `select name, coalesce((to_jsonb(m) ->> 'older_code_runs')::boolean, false) as older_code_runs
+           from ${table} m order by name`,
+        )
+      ).rows
     : []
+  const applied = known.map(({ name }) => name)
   const wanted = migrationNames()
   return {
     applied,
     pending: wanted.filter((name) => !applied.includes(name)),
     unknown: applied.filter((name) => !wanted.includes(name)),
+    barring: known
+      .filter(({ name, older_code_runs }) => !older_code_runs && !wanted.includes(name))
+      .map(({ name }) => name),
   }
+}
+
+/** Notes beside each migration whether older code runs on it. Until that is done, older code does not start. */
+async function noteOlderCode(client: Client): Promise<void> {
+  const { rows } = await client.query(
+    "select from pg_attribute where attrelid = $1::regclass and attname = 'older_code_runs'",
+    [table],
+  )
+  if (rows.length === 0) await client.query(`alter table ${table} add column older_code_runs boolean`)
+  await client.query(`update ${table} set older_code_runs = name = any($1::text[]) where older_code_runs is null`, [
+    migrationNames().filter(olderCodeRuns),
+  ])
+}
+
+/** A standby takes no changes, and what it answers may be late. */
+async function checkPrimary(client: Client): Promise<void> {
+  const { rows } = await client.query<{ is_standby: boolean }>('select pg_is_in_recovery() as is_standby')
+  if (rows[0]?.is_standby)
+    throw new SchemaError(
+      'The database is a standby and takes no changes. Set SVC_DATABASE_URL to the primary, or promote this server (docs/runbooks/database-failover.md).',
+    )
 }
 
 async function checkServer(client: Client): Promise<void> {
