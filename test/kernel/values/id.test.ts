@@ -1,11 +1,12 @@
 /** Ids rise. Spec: decisions 1, Values. */
 import { expect, test } from 'vitest'
 import { newId } from '../../../src/core/kernel/values/id.ts'
+import { timeNow } from '../../../src/core/kernel/values/time.ts'
 
 const millisecondsOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 
 test('20,000 ids in a row are UUIDv7 of now, each above the one before', () => {
-  const from = Date.now()
+  const from = timeNow()
   const ids = Array.from({ length: 20_000 }, () => newId())
   for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   expect([...ids].sort()).toEqual(ids)

@@ -26,12 +26,11 @@ export const measureClock = (pool: Pool): Promise<number> =>
     '',
     async (tx) => {
       const [begun, host] = [performance.now(), Date.now()]
-      const [row] = await tx<{ now: string }[]>`select clock_timestamp() as now`
+      const [row] = await tx<{ now: number }[]>`select date_part('epoch', clock_timestamp()) * 1000 as now`
       if (!row) throw new Error('a select without a row')
       const halfWay = (performance.now() - begun) / 2
-      const now = Date.parse(row.now)
-      keepTime(now, begun + halfWay)
-      return host + halfWay - now
+      keepTime(row.now, begun + halfWay)
+      return host + halfWay - row.now
     },
     lane,
   )
