@@ -84,6 +84,7 @@ test('what a migration said it did is there after PostgreSQL was killed', async 
       applied: migrationNames(),
       pending: [],
       unknown: [],
+      barring: [],
     })
   } finally {
     await cluster.remove()

@@ -8,7 +8,7 @@
  * all of them. Decision 0193.
  */
 import type { Client } from 'pg'
-import { keepTime } from '../values/time.ts'
+import { isTimeKept, keepTime } from '../values/time.ts'
 import { lockClasses } from './lock-classes.ts'
 import type { Pool } from './pool.ts'
 import { placeOfSign, type SignOfLife } from './sign-of-life.ts'
@@ -16,11 +16,13 @@ import { placeOfSign, type SignOfLife } from './sign-of-life.ts'
 /** Far enough for a person to be told: a half second may be the way to the database. */
 export const noticeableMs = 2_000
 const refreshMs = 60_000
+/** A longer way to the database says too little: the time is known to half of it. */
+const exactMs = 500
 /** A change by less is not announced. */
 const announcedMs = 1_000
 const lane = { readOnly: true, lane: 'readiness' } as const
 
-/** Measures how far the host's clock is ahead of the database's, in ms, and keeps the database's time. */
+/** Measures how far the host's clock is ahead of the database's, in ms, and keeps the database's time unless the answer took long. */
 export const measureClock = (pool: Pool): Promise<number> =>
   pool.transaction(
     '',
@@ -29,7 +31,7 @@ export const measureClock = (pool: Pool): Promise<number> =>
       const [row] = await tx<{ now: number }[]>`select date_part('epoch', clock_timestamp()) * 1000 as now`
       if (!row) throw new Error('a select without a row')
       const halfWay = (performance.now() - begun) / 2
-      keepTime(row.now, begun + halfWay)
+      if (halfWay * 2 <= exactMs || !isTimeKept()) keepTime(row.now, begun + halfWay)
       return host + halfWay - row.now
     },
     lane,

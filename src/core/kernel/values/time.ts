@@ -14,6 +14,9 @@ export const timeNow = (): number => (origin === undefined ? Date.now() : Math.f
 
 export const dateNow = (): Date => new Date(timeNow())
 
+/** Whether the database's clock was measured. */
+export const isTimeKept = (): boolean => origin !== undefined
+
 /** The database's clock said `time`, in ms since 1970, when the monotonic clock of this process said `at`. */
 export function keepTime(time: number, at: number): void {
   origin = time - at
