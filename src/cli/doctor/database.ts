@@ -147,7 +147,7 @@ async function checkMigrations({ owner }: HeldDatabase): Promise<Finding> {
   if (barring.length > 0)
     return fail(
       'migrations',
-      `migrated by a newer release: ${unknown.join(', ')}`,
+      `migrated by a newer release: ${barring.join(', ')}`,
       'Run the newer release (docs/runbooks/upgrade.md).',
     )
   if (pending.length > 0)

@@ -20,7 +20,6 @@
  * Elsewhere: when it is written (write-ahead.ts), what is done with it (reconcile.ts). Ours: The
  * obligation ledger; docs/decisions/0041.
  */
-
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { constants, type FileHandle, open, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'

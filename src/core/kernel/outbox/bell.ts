@@ -56,8 +56,8 @@ class ProcessBell implements Bell {
 
   ring(due: readonly string[]): void {
     for (const payload of due) {
-      this.tell(payload)
-      const [tenantId = '', ...webhookIds] = payload.split(' ')
+      const { tenantId, webhookIds } = read(payload)
+      this.tell(tenantId, webhookIds)
       const known = this.waiting.get(tenantId) ?? new Set()
       for (const id of webhookIds) known.add(id)
       this.waiting.set(tenantId, known)
@@ -71,7 +71,8 @@ class ProcessBell implements Bell {
     this.listeners.add(listener)
     const listening = listen(this.address, dueChannel, {
       heard: (payload, process) => {
-        if (process !== this.ownProcess) this.tell(payload)
+        const { tenantId, webhookIds } = read(payload)
+        if (process !== this.ownProcess) this.tell(tenantId, webhookIds)
       },
       listens: () => listener.listens(),
     })
@@ -88,8 +89,7 @@ class ProcessBell implements Bell {
     await this.connection?.end()
   }
 
-  private tell(payload: string): void {
-    const [tenantId = '', ...webhookIds] = payload.split(' ')
+  private tell(tenantId: string, webhookIds: readonly string[]): void {
     for (const listener of this.listeners) listener.heard(tenantId, webhookIds)
   }
 
@@ -124,6 +124,11 @@ class ProcessBell implements Bell {
     this.ownProcess = (attached.client as unknown as { processID: number }).processID
     return attached
   }
+}
+
+function read(payload: string) {
+  const [tenantId = '', ...webhookIds] = payload.split(' ')
+  return { tenantId, webhookIds }
 }
 
 function payloadsOf(due: ReadonlyMap<string, ReadonlySet<string>>): string[] {

@@ -6,7 +6,6 @@
  * the database: promotion.ts and retirement.ts decide whether a change is allowed. Spec: decisions 4,
  * Keyring.
  */
-
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { ConfigurationError } from '../values/configuration-error.ts'

@@ -14,7 +14,6 @@
  * Elsewhere: changing the file (keyring-file.ts), comparing a keyring with the database
  * (keyring-check.ts). Spec: decisions 4, Keyring; 6, SVC_KEYRING_FILE.
  */
-
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { ConfigurationError } from '../values/configuration-error.ts'

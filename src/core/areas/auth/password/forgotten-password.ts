@@ -11,7 +11,6 @@
  *
  * Spec: Admin: workspaces, rule 2; InstanceSettings (password_self_service_reset).
  */
-
 import { z } from 'zod'
 import type { passwordOperations as ops } from '../../../contract/auth/operations.ts'
 import type { Received } from '../../../contract/operation.ts'

@@ -20,7 +20,6 @@
  *
  * Spec: Events, rule 3; decisions 5, Delivery.
  */
-
 import { setMaxListeners } from 'node:events'
 import { Problem } from '../../../contract/problem.ts'
 import type { WebhookClient } from '../../../kernel/egress/post.ts'

@@ -47,9 +47,9 @@ const longestWaitMs = 50
 const restMs = 50
 /** How long a turn starts few attempts at other targets after a healthy one was served. */
 const yieldMs = 1_000
-/** How long after a healthy target was served slow turns open one pace apart at least: others are served often, perhaps. */
+/** For so long after a healthy target was served, slow turns keep `paceMs` between them. */
 const pacedMs = 200
-/** A slow turn costs several milliseconds, whatever it starts. */
+/** From one slow turn to the next at least: each costs several milliseconds, whatever it starts. */
 const paceMs = 50
 /** How long a target comes after the healthy ones at most, where places are short. */
 const patienceMs = 1_000
