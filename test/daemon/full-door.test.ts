@@ -42,8 +42,10 @@ describe('with one connection, and changes of a tenth of a second', () => {
   }
 
   test('a flood is refused what does not begin in time; others and what was admitted are served', async () => {
-    const admitted = Array.from({ length: 17 }, () => create(flooder.token))
-    await pause(1_150) // the queue has stood for more than a burst
+    // The door learns the pace from this one. So the next is refused sooner, and a slow machine still serves all of it in time.
+    const first = await Promise.all(Array.from({ length: 12 }, () => create(flooder.token)))
+    const admitted = Array.from({ length: 14 }, () => create(flooder.token))
+    await pause(650) // the queue has stood for more than a burst
     const beyond = await Promise.all(Array.from({ length: 20 }, () => timed(create(flooder.token))))
     const own = await daemon.call('GET', '/api/v1/accounts/me', { token: neighbour.token })
     const unknown = await daemon.call('GET', '/api/v1/accounts/me', { token: mintToken('personal').token })
@@ -68,7 +70,8 @@ describe('with one connection, and changes of a tenth of a second', () => {
       })
       expect(ms).toBeLessThan(500)
     }
-    expect((await Promise.all(admitted)).map(({ status }) => status)).toEqual(admitted.map(() => 201))
+    const served = [...first, ...(await Promise.all(admitted))]
+    expect(served.map(({ status }) => status)).toEqual(served.map(() => 201))
     // It is a refusal and not a failure of ours, so it has its line and no other.
     expect(failures).toEqual([])
     expect(lines.filter(({ status, code }) => status === 503 && code === 'service.unavailable')).toHaveLength(20)
