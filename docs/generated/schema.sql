@@ -43,6 +43,16 @@ CREATE OR REPLACE FUNCTION public.new_id()
 RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send(((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
 GRANT EXECUTE ON FUNCTION new_id() TO PUBLIC, svc_tenant;
 
+CREATE OR REPLACE FUNCTION public.next_event_number()
+ RETURNS bigint
+ LANGUAGE sql
+AS $function$
+  insert into outbox_counter (tenant_id, last) values (current_tenant(), 1)
+  on conflict (tenant_id) do update set last = outbox_counter.last + 1
+  returning last
+$function$;
+GRANT EXECUTE ON FUNCTION next_event_number() TO PUBLIC, svc_tenant;
+
 CREATE OR REPLACE FUNCTION public.outbox_container(container_id uuid, type text, body text)
  RETURNS uuid
  LANGUAGE sql
@@ -864,11 +874,22 @@ CREATE TABLE operator (
 CREATE INDEX operator_by_workspace ON operator USING btree (workspace_id);
 GRANT DELETE, INSERT, SELECT, UPDATE (added_by, probation_until) ON operator TO svc_installation;
 
+CREATE TABLE outbox_counter (
+  tenant_id uuid NOT NULL,
+  last bigint NOT NULL,
+  CONSTRAINT outbox_counter_pkey PRIMARY KEY (tenant_id),
+  CONSTRAINT outbox_counter_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+) WITH (fillfactor=50);
+ALTER TABLE outbox_counter ENABLE ROW LEVEL SECURITY;
+ALTER TABLE outbox_counter FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON outbox_counter TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON outbox_counter TO svc_tenant;
+
 CREATE TABLE outbox_event (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
-  tx xid8 DEFAULT pg_current_xact_id() NOT NULL,
-  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  tx xid8 DEFAULT '9223372036854775807'::xid8 NOT NULL,
+  seq bigint DEFAULT next_event_number() NOT NULL,
   type text NOT NULL,
   occurred_at timestamp with time zone DEFAULT now() NOT NULL,
   body text NOT NULL,
@@ -888,6 +909,7 @@ CREATE TABLE outbox_watermark (
   tenant_id uuid NOT NULL,
   tx xid8 NOT NULL,
   moved_at timestamp with time zone DEFAULT now() NOT NULL,
+  seq bigint DEFAULT '9223372036854775807'::bigint NOT NULL,
   CONSTRAINT outbox_watermark_pkey PRIMARY KEY (tenant_id),
   CONSTRAINT outbox_watermark_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );

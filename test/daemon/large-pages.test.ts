@@ -6,6 +6,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Desk, openDesk } from '../items/desk.ts'
+import { numberEvents } from '../kit/events.ts'
 
 let desk: Desk
 let sql: Desk['daemon']['db']['sql']
@@ -174,8 +175,9 @@ test('events that are pulled', async () => {
   const ids = newIds(120)
   for (const id of ids)
     await sql`
-      insert into outbox_event (tenant_id, id, type, body)
-      values (${desk.tenantId}, ${id}, ${type}, ${JSON.stringify({ id, data: { description: '\u00e4'.repeat(20_000) } })})`
+      with before as (${numberEvents(sql, desk.tenantId, 1)})
+      insert into outbox_event (tenant_id, id, seq, type, body)
+      select ${desk.tenantId}, ${id}, last + 1, ${type}, ${JSON.stringify({ id, data: { description: '\u00e4'.repeat(20_000) } })} from before`
   const known = new Set<string>(ids)
   const { ids: found, largest } = await walk(`/integrations/triggers/${type}`, 'limit=200', bySince)
   expect(found.filter((id) => known.has(id))).toEqual(ids)

@@ -1,19 +1,19 @@
 /** Pulling events: the order, the place to go on from, and the text. Threats T-13; spec: Webhooks and event pull, rule 6. */
 import { randomUUIDv7 } from 'node:crypto'
-import type { Sql } from 'postgres'
+import type { ISql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { recorded } from '../../bench/recording.ts'
 import { perform, performForAnswer } from '../../src/core/app/perform.ts'
 import { catalog } from '../../src/core/contract/event-catalog.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { asTenant } from '../../src/core/kernel/database/roles.ts'
-import { testDatabase } from '../kit/database.ts'
 import {
   adminOf,
   emitLabel,
   eventHubId,
   layEventHub,
   namesIn,
+  numberEvents,
   pullAll,
   pulledType,
   pullPage,
@@ -36,14 +36,14 @@ async function quiet(): Promise<{ id: string; since: string }> {
   return { id: tenant.id, since: next }
 }
 
-/** A transaction that stays open until it is told how to end. */
-function openTransaction(tenantId: string, ...names: string[]) {
+/** A change that has recorded its events, and commits or not when it is told to. */
+function openChange(tenantId: string, ...names: string[]) {
   const end = Promise.withResolvers<'commit' | 'rollback'>()
   const written = Promise.withResolvers<void>()
   const over = own.installation
     .transaction(system, { tenantId }, async (ctx) => {
       for (const name of names) await emitLabel(ctx, name)
-      await ctx.tx.settled() // an event is not waited for, and it is the event that gives the transaction its place
+      await ctx.tx`select pg_current_xact_id()`
       written.resolve()
       if ((await end.promise) === 'rollback') throw new Error('rolled back')
     })
@@ -59,23 +59,12 @@ function openTransaction(tenantId: string, ...names: string[]) {
   }
 }
 
-/** With another `outbox_horizon()` meanwhile, made of the text of the real one. */
-async function withHorizon<T>(change: (text: string) => string, work: () => Promise<T>): Promise<T> {
-  const [horizon] = await own.oracle<{ text: string }[]>`select pg_get_functiondef('outbox_horizon'::regproc) as text`
-  await own.oracle.unsafe(change(horizon!.text))
-  try {
-    return await work()
-  } finally {
-    await own.oracle.unsafe(horizon!.text)
-  }
-}
-
-/** How many wait for the advisory lock 1 of this database: others of the cluster have theirs. */
-async function waitAtGate(sql: Sql): Promise<number> {
-  const waiting = await sql`
-    select from pg_locks l join pg_database d on d.oid = l.database
-    where d.datname = current_database() and l.locktype = 'advisory' and l.objid = 1 and not l.granted`
-  return waiting.length
+/** Writes an event as the release before the counter did: without a number. */
+async function writeUnnumbered(sql: ISql, id: string, name: string): Promise<void> {
+  await sql.unsafe(asTenant(id))
+  await sql`
+    insert into outbox_event (tenant_id, id, type, body)
+    values (${id}, ${randomUUIDv7()}, ${pulledType}, ${JSON.stringify({ data: { name } })})`
 }
 
 describe('pages', () => {
@@ -165,80 +154,116 @@ describe('pages', () => {
 })
 
 describe('order', () => {
-  test('an event is not answered while a transaction is open that could write one before it', async () => {
+  test('who writes events waits for the one that has the counter, and comes behind it', async () => {
     const { id, since } = await quiet()
-    const early = openTransaction(id, 'early')
-    await early.written
-    await writeLabels(own.installation, id, 'late')
+    const first = await own.oracle.reserve()
+    await first`begin`
+    await writeUnnumbered(first, id, 'early')
+    const late = writeLabels(own.installation, id, 'late')
+    const isLate = vi.fn()
+    void late.then(isLate)
+    await vi.waitFor(async () => {
+      const waiting = await own.oracle`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%outbox_counter%'`
+      expect(waiting).toHaveLength(1)
+    }, 10_000)
     const before = await pullPage(own.installation, id, { since })
     expect(namesIn(before)).toEqual([])
+    expect(isLate).not.toHaveBeenCalled()
 
-    await early.end('commit')
+    await first`commit`
+    first.release()
+    await late
     expect(namesIn(await pullPage(own.installation, id, { since: before.next_since }))).toEqual(['early', 'late'])
     expect(namesIn(await pullPage(own.installation, id, { since }))).toEqual(['early', 'late'])
   })
 
-  test('one that is rolled back leaves no gap and nothing else behind', async () => {
+  test('a change that has recorded its events holds nobody up, and its events come behind those committed before', async () => {
     const { id, since } = await quiet()
-    const early = openTransaction(id, 'never')
-    await early.written
-    await writeLabels(own.installation, id, 'late')
-    const before = await pullPage(own.installation, id, { since })
-    await early.end('rollback')
-    expect(namesIn(await pullPage(own.installation, id, { since: before.next_since }))).toEqual(['late'])
+    const open = openChange(id, 'recorded first')
+    await open.written
+    await writeLabels(own.installation, id, 'committed first')
+    const page = await pullPage(own.installation, id, { since })
+    expect(namesIn(page)).toEqual(['committed first'])
+
+    await open.end('commit')
+    expect(namesIn(await pullPage(own.installation, id, { since: page.next_since }))).toEqual(['recorded first'])
   })
 
-  test('another database of the cluster holds nobody up', async () => {
+  test('a transaction of something else in the database holds nobody up', async () => {
     const { id, since } = await quiet()
-    const other = await testDatabase()
-    await other.sql.begin(async (sql) => {
-      const [running] = await sql<{ tx: string }[]>`select pg_current_xact_id()::text as tx`
+    await own.oracle.begin(async (sql) => {
+      await sql`select pg_current_xact_id()`
       await writeLabels(own.installation, id, 'a')
-      const [snapshot] = await own.oracle<{ is_running: boolean }[]>`
-        select not pg_visible_in_snapshot(${running!.tx}::xid8, pg_current_snapshot()) as is_running`
-      expect(snapshot).toEqual({ is_running: true })
       expect(namesIn(await pullPage(own.installation, id, { since }))).toEqual(['a'])
     })
-    await other.drop()
   })
 
-  test('one of another database that ends between the snapshot and the look for it holds nobody up either', async () => {
+  test('one that is rolled back leaves no gap and nothing else behind', async () => {
     const { id, since } = await quiet()
-    const [other, gate] = await Promise.all([testDatabase(), own.oracle.reserve()])
-    await gate`select pg_advisory_lock(1)`
-    // The page's statement has its snapshot when it comes to the gate, and looks who is running behind it.
-    const gated = (text: string) => text.replace(/AS \$function\$/, '$& select pg_advisory_xact_lock_shared(1);')
-    await withHorizon(gated, async () => {
-      const { polled } = await other.sql.begin(async (sql) => {
-        await sql`select pg_current_xact_id()`
-        await writeLabels(own.installation, id, 'a')
-        const polled = pullPage(own.installation, id, { since })
-        await vi.waitFor(async () => expect(await waitAtGate(gate)).toBe(1), 10_000)
-        return { polled }
+    const open = openChange(id, 'never')
+    await open.written
+    const before = await pullPage(own.installation, id, { since })
+    await open.end('rollback')
+    await expect(
+      own.oracle.begin(async (sql) => {
+        await writeUnnumbered(sql, id, 'never')
+        throw new Error('rolled back')
+      }),
+    ).rejects.toThrow('rolled back')
+    await writeLabels(own.installation, id, 'late')
+    expect(namesIn(await pullPage(own.installation, id, { since: before.next_since }))).toEqual(['late'])
+    const [numbers] = await own.oracle`
+      select count(*)::int as events, (max(seq) - min(seq) + 1)::int as numbers, max(seq) = (select last from outbox_counter where tenant_id = ${id}) as is_last
+      from outbox_event where tenant_id = ${id}`
+    expect(numbers).toMatchObject({ numbers: numbers!['events'], is_last: true })
+  })
+
+  test('what a rolled back savepoint recorded is not written', async () => {
+    const { id, since } = await quiet()
+    await own.installation.transaction(system, { tenantId: id }, async (ctx) => {
+      await emitLabel(ctx, 'before')
+      const refused = ctx.savepoint(async () => {
+        await emitLabel(ctx, 'undone')
+        throw new Error('refused')
       })
-      await gate`select pg_advisory_unlock(1)`
-      expect(namesIn(await polled)).toEqual(['a'])
+      await expect(refused).rejects.toThrow('refused')
+      await ctx.savepoint(() => emitLabel(ctx, 'kept'))
     })
-    gate.release()
-    await other.drop()
+    expect((await pullAll(own.installation, id, since)).names).toEqual(['before', 'kept'])
   })
 
-  test('a transaction of another database that was passed over and then holds repeats nothing', async () => {
-    const { id, since } = await quiet()
-    const [before] = await own.oracle<{ tx: string }[]>`select pg_current_xact_id()::text as tx`
-    await writeLabels(own.installation, id, 'a')
-    const page = await pullPage(own.installation, id, { since })
-    expect(namesIn(page)).toEqual(['a'])
-    // What the horizon says once such a transaction is prepared, and so in no list of the running any more.
-    const atBefore = `create or replace function outbox_horizon() returns xid8 language sql stable as $$ select '${before!.tx}'::xid8 $$`
-    const held = await withHorizon(
-      () => atBefore,
-      () => pullPage(own.installation, id, { since: page.next_since }),
-    )
-    expect(namesIn(held)).toEqual([])
+  test('a transaction records events of several workspaces, each in the order of its own', async () => {
+    const all = [await quiet(), await quiet()]
+    await own.installation.transaction(system, {}, async (ctx) => {
+      for (const name of ['a', 'b', 'c'])
+        for (const { id } of all) await ctx.inWorkspace(id, () => emitLabel(ctx, name))
+    })
+    for (const { id, since } of all) expect((await pullAll(own.installation, id, since)).names).toEqual(['a', 'b', 'c'])
+  })
 
-    await writeLabels(own.installation, id, 'b')
-    expect(namesIn(await pullPage(own.installation, id, { since: held.next_since }))).toEqual(['b'])
+  test('hundreds of events of one transaction keep their order', async () => {
+    const { id, since } = await quiet()
+    const names = Array.from({ length: 250 }, (_, n) => String(n))
+    await writeLabels(own.installation, id, ...names)
+    expect((await pullAll(own.installation, id, since)).names).toEqual(names)
+  })
+
+  test('a cursor goes on from the events of before the counter to those that it has numbered', async () => {
+    const { id, since } = await quiet()
+    await own.oracle`delete from outbox_event where tenant_id = ${id}`
+    await writeLabels(own.installation, id, 'second', 'first', 'new')
+    // As they were before: in the order of their transactions' numbers, and of a sequence of the whole database.
+    for (const [name, tx, seq] of [
+      ['first', '811', '905'],
+      ['second', '812', '904'],
+    ] as const)
+      await own.oracle`
+        update outbox_event set tx = ${tx}::xid8, seq = ${seq} where tenant_id = ${id} and body::jsonb -> 'data' ->> 'name' = ${name}`
+    expect(since).toBeDefined()
+    const page = await pullPage(own.installation, id, { limit: 1 })
+    expect(namesIn(page)).toEqual(['first'])
+    expect((await pullAll(own.installation, id, page.next_since, 1)).names).toEqual(['second', 'new'])
   })
 
   test('a page that was cut in the middle of a transaction goes on within it', async () => {
@@ -255,7 +280,9 @@ describe('the text', () => {
     await writeLabels(own.installation, id, '\u2028 Zoë "\\" 🏷 </script>', '__proto__')
     // What a parser in between would write differently: large numbers, the order of members, spaces, escapes.
     const odd = String.raw`{"specversion":"1.0", "id":"${randomUUIDv7()}","n":90071992547409931234,"f":1.0,"10":1,"2":2,"e":"\u00e9"}`
-    await own.oracle`insert into outbox_event (tenant_id, id, type, body) values (${id}, ${randomUUIDv7()}, ${pulledType}, ${odd})`
+    await own.oracle`
+      with before as (${numberEvents(own.oracle, id, 1)})
+      insert into outbox_event (tenant_id, id, seq, type, body) select ${id}, ${randomUUIDv7()}, last + 1, ${pulledType}, ${odd} from before`
     const stored = await own.oracle<{ body: string }[]>`
       select body from outbox_event where tenant_id = ${id} and type = ${pulledType} order by tx, seq`
 
@@ -324,28 +351,23 @@ describe('the cost', () => {
   const scanOf = (plan: Plan): Plan | undefined =>
     plan['Relation Name'] === 'outbox_event' ? plan : plan.Plans?.map(scanOf).find((found) => found !== undefined)
 
-  test('of a page is the page, however much lies before, behind, above the horizon, and was restored', async () => {
+  test('of a page is the page, however much lies before and behind it, and was restored', async () => {
     const { id, since } = await quiet()
     const fill = (name: string, isRestored = false) => own.oracle`
-      insert into outbox_event (tenant_id, id, type, is_restored, body)
-      select ${id}, uuidv7(), ${pulledType}, ${isRestored}, json_build_object('data', json_build_object('name', ${name}::text)) from generate_series(1, 3000)`
+      with before as (${numberEvents(own.oracle, id, 3000)})
+      insert into outbox_event (tenant_id, id, seq, type, is_restored, body)
+      select ${id}, uuidv7(), last + n, ${pulledType}, ${isRestored}, json_build_object('data', json_build_object('name', ${name}::text))
+      from before, generate_series(1, 3000) n`
     await fill('before')
     const middle = (await pullAll(own.installation, id, since, 200)).next
     await fill('restored', true)
     await fill('answered')
-    const holding = openTransaction(id, 'open')
-    await holding.written
-    await fill('above')
     await own.oracle`vacuum analyze outbox_event`
-    try {
-      for (const place of [since, middle])
-        for (const role of ['ADMIN', 'OWNER'] as const)
-          expect(await visited(id, place, role)).toEqual({ index: 'outbox_event_answered', rows: 11, filtered: 0 })
-      const { next } = await pullAll(own.installation, id, middle, 200)
-      expect(await visited(id, next, 'ADMIN'), 'while a transaction is open').toMatchObject({ rows: 0, filtered: 0 })
-    } finally {
-      await holding.end('rollback')
-    }
+    for (const place of [since, middle])
+      for (const role of ['ADMIN', 'OWNER'] as const)
+        expect(await visited(id, place, role)).toEqual({ index: 'outbox_event_answered', rows: 11, filtered: 0 })
+    const { next } = await pullAll(own.installation, id, middle, 200)
+    expect(await visited(id, next, 'ADMIN')).toMatchObject({ rows: 0, filtered: 0 })
   })
 })
 

@@ -6,6 +6,7 @@ import { typeOf } from '../../src/core/contract/event.ts'
 import { catalog } from '../../src/core/contract/event-catalog.ts'
 import type { Item } from '../../src/core/contract/items/operations.ts'
 import { type Board, openBoard } from '../containers/board.ts'
+import { numberEvents } from '../kit/events.ts'
 import type { Person } from '../kit/people.ts'
 
 const types = Object.keys(catalog).map((name) => typeOf('svc', name))
@@ -188,8 +189,9 @@ describe('a pull', () => {
     const label = { id: randomUUIDv7(), container_id: containerId, name: 'of nobody', color_token: 'red' }
     const { sql } = board.daemon.db
     await sql`
-      insert into outbox_event (tenant_id, id, type, container_id, body)
-      values (${board.tenantId}, ${randomUUIDv7()}, ${type}, ${containerId}, ${JSON.stringify({ data: label })})`
+      with before as (${numberEvents(sql, board.tenantId, 1)})
+      insert into outbox_event (tenant_id, id, seq, type, container_id, body)
+      select ${board.tenantId}, ${randomUUIDv7()}, last + 1, ${type}, ${containerId}, ${JSON.stringify({ data: label })} from before`
     expect(JSON.stringify(await pulled(colleague, type))).not.toContain('of nobody')
     expect(JSON.stringify(await pulled(board.people.OWNER, type))).toContain('of nobody')
   })
@@ -201,9 +203,10 @@ describe('the bound', () => {
     const hub = await board.hub()
     const [secret, open] = [await board.collection(hub, { is_private: true }), await board.collection(hub)]
     const write = (container: Container, name: string, count: number) => board.daemon.db.sql`
-      insert into outbox_event (tenant_id, id, type, container_id, body)
-      select ${board.tenantId}, uuidv7(), ${type}, ${container.id}, json_build_object('data', json_build_object('name', ${name} || n))
-      from generate_series(1, ${count}::int) n`
+      with before as (${numberEvents(board.daemon.db.sql, board.tenantId, count)})
+      insert into outbox_event (tenant_id, id, seq, type, container_id, body)
+      select ${board.tenantId}, uuidv7(), last + n, ${type}, ${container.id}, json_build_object('data', json_build_object('name', ${name} || n))
+      from before, generate_series(1, ${count}::int) n`
     await write(secret, 'hidden', 2_500)
     await write(open, 'shown', 2)
     await write(secret, 'hidden again', 999)

@@ -103,7 +103,7 @@ async function fill(table: string, id: string, collection: string, count: number
   if (table === 'audit_entry')
     await sql`insert into audit_entry (tenant_id, id, action, actor_kind, via) select ${id}, gen_random_uuid(), 'filler', 'SYSTEM', 'JOB' from ${many}`
   else if (table === 'outbox_event')
-    await sql`insert into outbox_event (tenant_id, id, type, body) select ${id}, gen_random_uuid(), 'filler', repeat('x', 400) from ${many}`
+    await sql`insert into outbox_event (tenant_id, id, type, body, seq) select ${id}, gen_random_uuid(), 'filler', repeat('x', 400), n from ${many}`
   else if (table === 'label')
     await sql`insert into label (tenant_id, id, container_id, name, name_fold, color_token) select ${id}, gen_random_uuid(), ${collection}, n::text, n::text, 'red' from ${many}`
   else

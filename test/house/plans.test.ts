@@ -138,9 +138,10 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
       insert into purge_certificate (workspace_id, workspace_slug, purged_at, document, key_id, public_key, signature)
       select tenant_id, 'plan-' || n, now(), '{}', 'k', 'k', 's' from made`
     await sql`
-      insert into outbox_event (tenant_id, id, tx, type, body)
-      select tenant_id, id, '3'::xid8, 'svc.work.label.created.v1', '{}' from made
-      union all select tenant_id, uuidv7(), '3'::xid8, 'svc.work.label.created.v1', '{}' from made where n = ${rowsEach / 2}`
+      insert into outbox_event (tenant_id, id, seq, type, body)
+      select tenant_id, id, 2, 'svc.work.label.created.v1', '{}' from made
+      union all select tenant_id, uuidv7(), 3, 'svc.work.label.created.v1', '{}' from made where n = ${rowsEach / 2}`
+    await sql`insert into outbox_counter (tenant_id, last) select tenant_id, 3 from made`
     await sql`insert into outbox_watermark (tenant_id, tx) select tenant_id, '2'::xid8 from made`
     await sql`insert into webhook (tenant_id, id, target_url, host, event_types) select tenant_id, id, 'https://example.org', 'example.org:443', '[]'::jsonb from made`
     await sql`insert into webhook_secret (tenant_id, id, webhook_id) select tenant_id, id, id from made`

@@ -74,8 +74,14 @@ export async function pullAll(installation: Installation, tenantId: string, sinc
   return { names, next: page.next_since }
 }
 
+/** Takes the next numbers of a workspace for events that a test writes itself: `last` is the one before the first. */
+export const numberEvents = (sql: Sql, tenantId: string, count: number) => sql`
+  insert into outbox_counter (tenant_id, last) values (${tenantId}, ${count})
+  on conflict (tenant_id) do update set last = outbox_counter.last + excluded.last returning last - ${count}::int as last`
+
 /** Makes events of the past: `count` of them, made so many days ago. */
 export const agedEvents = (sql: Sql, tenantId: string, count: number, days: number, type = pulledType) => sql`
-  insert into outbox_event (tenant_id, id, type, occurred_at, body)
-  select ${tenantId}, uuidv7(make_interval(days => ${-days})), ${type}, now() - make_interval(days => ${days}), json_build_object('data', json_build_object('name', n::text))
-  from generate_series(1, ${count}) n`
+  with before as (${numberEvents(sql, tenantId, count)})
+  insert into outbox_event (tenant_id, id, seq, type, occurred_at, body)
+  select ${tenantId}, uuidv7(make_interval(days => ${-days})), last + n, ${type}, now() - make_interval(days => ${days}), json_build_object('data', json_build_object('name', n::text))
+  from before, generate_series(1, ${count}) n`

@@ -2,6 +2,7 @@
  * An installation that delivers to loopback: its API, and a dispatcher in this process. The test moves the dispatcher's
  * clock.
  */
+import { randomUUIDv7 } from 'node:crypto'
 import { bootInstallation } from '../../src/core/app/boot.ts'
 import {
   type Dispatcher,
@@ -134,17 +135,20 @@ export async function webhookWorld(
 
 async function emit(installation: Installation, tenantId: string, count: number): Promise<string[]> {
   const id = (n: number) => `0199c0de-0000-7000-8000-${String(n).padStart(12, '0')}`
-  return installation.transaction({ kind: 'SYSTEM', job: 'test' }, { tenantId }, async (ctx) => {
-    const before = Date.now()
+  const system = { kind: 'SYSTEM', job: 'test' } as const
+  const batch = randomUUIDv7()
+  await installation.transaction(system, { tenantId }, async (ctx) => {
     await layEventHub(ctx, tenantId)
     await ctx.emit(
       ...Array.from({ length: count }, (_, n) => ({
         name: 'work.label.created' as const,
-        data: { id: id(n), container_id: eventHubId, name: `Label ${before} “${n}”`, color_token: 'red' },
+        data: { id: id(n), container_id: eventHubId, name: `Label ${batch} “${n}”`, color_token: 'red' },
       })),
     )
-    const rows = await ctx.tx<{ id: string }[]>`
-      select id from outbox_event where tenant_id = ${tenantId} and tx = pg_current_xact_id() order by seq`
+  })
+  return installation.transaction(system, { tenantId, readOnly: true }, async ({ tx }) => {
+    const rows = await tx<{ id: string }[]>`
+      select id from outbox_event where tenant_id = ${tenantId} and body like ${`%${batch}%`} order by tx, seq`
     return rows.map((row) => row.id)
   })
 }

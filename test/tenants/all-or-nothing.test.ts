@@ -41,6 +41,7 @@ const steps = [
   'bucket',
   'label',
   'audit_entry',
+  'outbox_counter',
   'outbox_event',
   'pgboss.job',
   'sealed_value',

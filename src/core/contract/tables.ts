@@ -42,6 +42,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   reseal: { export: { omitted: 'work under way' } },
   backup_target: { export: { omitted: 'places of this installation; their credentials are secrets' } },
   tenant_quota: { export: 'quotas' },
+  outbox_counter: { export: { omitted: 'the number of the newest event' } },
   outbox_watermark: { export: { omitted: 'how far old events were removed' } },
   outbox_event: { export: { omitted: 'messages to other systems; the trail has the history' } },
   audit_entry: { export: 'audit_entries', since: 'at' },

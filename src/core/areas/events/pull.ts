@@ -1,18 +1,16 @@
 /**
  * Pulling events: every one exactly once for whoever goes on from `next_since`.
  *
- * Events are ordered by (tx, seq): the transaction that wrote them, then the order within
- * it. Transactions do not commit in the order of their numbers, so an answer ends below
- * the horizon, the oldest transaction that still writes in this database: whatever is
- * below it is there or never will be. Horizon and rows are of one statement, hence of one
- * snapshot (outbox_horizon, migration 0023); who runs in other databases was read before it.
+ * Events have the order of their workspace's counter. Whoever writes events holds the counter until the commit is visible
+ * (outgoing.ts), so each snapshot has all events up to some number, and none above it. Events of before the counter
+ * (migration 0036) lie below: they have the order of their transactions (tx), and all others the same, highest tx.
  *
  *    next_since   of a full page     its last event (full: `limit` events, or about 1 MiB of them)
  *                 of one cut short   the last event that it looked at
- *                 of the last one    the horizon: all below was answered, all else lies above; never a place before `since`
+ *                 of the last one    the newest event of the workspace, of whatever type; never a place before `since`
  *
- * So a poll that finds nothing moves on as well, and reads nothing twice. A page is a
- * range of one index, however many events there are and however long a change is open.
+ * So a poll that finds nothing moves on as well, and reads nothing twice. Counter and rows come from one statement, hence
+ * from one snapshot. A page is a range of one index, however many events there are.
  *
  * Events of private containers are answered to callers who see these by the same snapshot. A page
  * looks at so many events at most; whoever sees few of them gets short pages, and goes on behind them.
@@ -34,7 +32,8 @@ import { JsonText, writeJson } from '../../kernel/values/json.ts'
 import { isSeen, seesAll } from '../access/access.ts'
 
 interface PageRow {
-  readonly horizon: string
+  /** The number of the workspace's newest event. */
+  readonly newest: string
   readonly at: string
   readonly is_gone: boolean
   /** Null in the one row of an empty page. */
@@ -58,7 +57,7 @@ export async function pullEvents(
 
   const rows = await readPage(ctx, eventType, { tx, seq, madeAt }, startsNow ? 0 : limit + 1)
   const [first] = rows
-  if (!first) throw new Error('the horizon is always a row')
+  if (!first) throw new Error('the counter is always a row')
   if (first.is_gone) refuse('gone')
 
   const found = rows.filter(({ body }) => body !== null)
@@ -66,19 +65,19 @@ export async function pullEvents(
   const page = found.slice(0, room)
   const isFull = found.length > page.length || page.at(-1)?.is_followed === true
   const last = isFull ? page.at(-1) : rows.find(({ tx: at, body }) => at !== null && body === null)
-  const end = last ? [last.tx ?? '', last.seq] : furthest(first.horizon, { tx, seq })
+  const end = last ? [last.tx ?? '', last.seq] : furthest(first.newest, { tx, seq })
   const next = ctx.cursor.write(...bound, [...end, first.at])
   // The stored texts as they are: a parser in between would be another writer of events.
   const data = page.map(({ body }) => body).join(',')
   return new JsonText(`{"data":[${data}],"next_since":${writeJson(next)},"has_more":${last !== undefined}}`)
 }
 
-/**
- * The horizon, or where the poll began if that is further: a transaction of another database that was passed over
- * before holds once it is prepared, being of no session any more. Going back would answer events a second time.
- */
-const furthest = (horizon: string, { tx, seq = '0' }: Since): string[] =>
-  tx !== undefined && BigInt(tx) >= BigInt(horizon) ? [tx, seq] : [horizon, '0']
+/** The tx of all events that the counter has numbered. */
+const counted = '9223372036854775807'
+
+/** The newest event, or where the poll began if that is further: the caller may have come from a daemon whose database has more. */
+const furthest = (newest: string, { tx, seq = '0' }: Since): string[] =>
+  tx === counted && BigInt(seq) > BigInt(newest) ? [tx, seq] : [counted, newest]
 
 interface Since {
   readonly tx?: string | undefined
@@ -87,11 +86,8 @@ interface Since {
   readonly madeAt?: string | undefined
 }
 
-/** A bigint that no event's number reaches: the place behind all of a transaction. */
-const behindAll = '9223372036854775807'
-
 /**
- * One row for each event, and one with the horizon alone where there is none. An event is looked at once the one before
+ * One row for each event, and one with the counter alone where there is none. An event is looked at once the one before
  * it was, and none behind the last that is answered: the order is the index's.
  *
  * A page looks at a thousand events. That limit is a constant, and the page's size a subquery within it: so the plan that
@@ -99,23 +95,25 @@ const behindAll = '9223372036854775807'
  */
 function readPage(ctx: Ctx, type: string, since: Since, rows: number) {
   const { tenantId } = ctx.account
-  const { tx = null, seq = behindAll, madeAt = null } = since
+  const { tx = null, seq = null, madeAt = null } = since
   // Both ends are plain columns of a row beside it: a subquery or a coalesce() here is no bound of the index in a plan
   // that is kept, because row-level security lets nothing in front of it that it cannot prove harmless.
   const { part } = ctx.tx
   const next = part`
     (select tx, seq, body, container_id from outbox_event
      where tenant_id = ${tenantId} and type = ${type} and not is_restored
-       and (tx, seq) > (g.since, ${seq}::bigint) and tx < g.horizon
+       and (tx, seq) > (g.since_tx, g.since_seq)
      order by tx, seq limit 1000)`
   const found = seesAll(ctx) ? pageOfAll(ctx, next, rows) : pageOfSeen(ctx, type, next, rows)
-  seeWhoRuns(ctx)
   return ctx.tx.last<PageRow[]>`
     with edge as materialized (
-      select outbox_horizon() as horizon, w.tx as gone, coalesce(${tx}::xid8, w.tx, '0'::xid8) as since
-      from (select) nothing left join outbox_watermark w on w.tenant_id = ${tenantId})
-    select g.horizon::text as horizon, now() as at,
-           coalesce(g.gone >= ${tx}::xid8 or ${madeAt}::timestamptz < now() - make_interval(days => ${ctx.config.outboxDays}), false) as is_gone,
+      select coalesce(c.last, 0) as newest, w.tx as gone_tx, w.seq as gone_seq,
+             coalesce(${tx}::xid8, w.tx, '0') as since_tx, coalesce(${seq}::bigint, w.seq, 0) as since_seq
+      from (select) nothing
+      left join outbox_counter c on c.tenant_id = ${tenantId}
+      left join outbox_watermark w on w.tenant_id = ${tenantId})
+    select g.newest::text as newest, now() as at,
+           coalesce((g.gone_tx, g.gone_seq) > (${tx}::xid8, ${seq}::bigint) or ${madeAt}::timestamptz < now() - make_interval(days => ${ctx.config.outboxDays}), false) as is_gone,
            e.tx::text as tx, e.seq::text as seq, e.body, e.is_followed
     from edge g left join lateral (${found}) e on true
     order by e.tx, e.seq, e.body nulls last`
@@ -152,13 +150,4 @@ function pageOfSeen(ctx: Ctx, type: string, next: Part, rows: number): Part {
     select tx, seq, body, is_followed from page
     union all
     (select tx, seq, null, null from ${next} n order by tx, seq offset 999 limit case when ${isFull} then 0 else 1 end)`
-}
-
-/**
- * Has PostgreSQL read the list of the running, which it keeps until the transaction is over: so the list is older
- * than the snapshot of the page. Whoever of another database ends in between is on it and passed over; whoever
- * begins has a number above all that was committed. Read later, one that has just ended would hold this page up.
- */
-function seeWhoRuns(ctx: Ctx): void {
-  void ctx.tx`select pg_stat_get_backend_dbid(1)`
 }

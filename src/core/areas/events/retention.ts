@@ -80,10 +80,12 @@ async function removeBatch(ctx: Ctx, tenantId: string): Promise<number> {
       where e.tenant_id = ${tenantId} and e.id < ${oldestKept(ctx)}
         and not exists (select from delivery d where d.tenant_id = ${tenantId} and d.event_id = e.id and d.finished_at is null)
       order by e.id limit ${batch}),
-    removed as (delete from outbox_event e using old where e.tenant_id = ${tenantId} and e.id = old.id returning e.tx),
+    removed as (delete from outbox_event e using old where e.tenant_id = ${tenantId} and e.id = old.id returning e.tx, e.seq),
     moved as (
-      insert into outbox_watermark (tenant_id, tx) select ${tenantId}, tx from removed order by tx desc limit 1
-      on conflict (tenant_id) do update set tx = greatest(outbox_watermark.tx, excluded.tx), moved_at = now())
+      insert into outbox_watermark (tenant_id, tx, seq)
+      select ${tenantId}, tx, seq from removed order by tx desc, seq desc limit 1
+      on conflict (tenant_id) do update set tx = excluded.tx, seq = excluded.seq, moved_at = excluded.moved_at
+      where (outbox_watermark.tx, outbox_watermark.seq) < (excluded.tx, excluded.seq))
     select count(*)::int as count from removed`
   return row?.count ?? 0
 }

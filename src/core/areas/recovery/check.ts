@@ -147,10 +147,7 @@ async function checkObligation<Name extends CheckedObligation>(
   return obligations[name].check?.(checking, desired[name]) ?? ok(name, 'nothing needs to be repeated')
 }
 
-/**
- * After the restore of a dump, events may have transaction numbers that the database has not reached. They would not
- * be answered.
- */
+/** An event with a number above its workspace's counter would not be answered once the counter reaches that number. */
 async function checkOutbox(installation: Installation): Promise<Check> {
   const tenants = await read(installation, ({ tx }) => tx<{ id: string }[]>`select id from tenant order by id`)
   let ahead = 0
@@ -161,8 +158,10 @@ async function checkOutbox(installation: Installation): Promise<Check> {
         const [row] = await ctx.inWorkspace(
           id,
           () => ctx.tx<{ is_ahead: boolean }[]>`
-            select exists (select from outbox_event where tenant_id = ${id} and tx >= pg_snapshot_xmax(pg_current_snapshot()))
-                or exists (select from outbox_watermark where tenant_id = ${id} and tx >= pg_snapshot_xmax(pg_current_snapshot())) as is_ahead`,
+            select exists (
+              select from outbox_event e
+              where e.tenant_id = ${id} and e.tx = '9223372036854775807'
+                and e.seq > coalesce((select last from outbox_counter where tenant_id = ${id}), 0)) as is_ahead`,
         )
         if (row?.is_ahead) found += 1
       }
@@ -170,11 +169,11 @@ async function checkOutbox(installation: Installation): Promise<Check> {
     })
   }
   return ahead === 0
-    ? ok('outbox', 'no event is ahead of the database; the epoch changes when traffic is admitted')
+    ? ok('outbox', "no event is ahead of its workspace's counter; the epoch changes when traffic is admitted")
     : finding(
         'outbox',
-        `events of ${ahead} workspace(s) have transaction numbers that the database has not reached`,
-        'docs/runbooks/moving.md',
+        `events of ${ahead} workspace(s) have numbers that the workspace's counter has not reached`,
+        'Restore again: events and counter do not come from the same copy.',
       )
 }
 

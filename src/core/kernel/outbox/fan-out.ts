@@ -18,7 +18,7 @@ import type { Tx } from '../database/transaction.ts'
 import { perNotification } from './bell.ts'
 import { isLetIn, isOpen, joinContainer } from './container-sight.ts'
 import type { EventRow } from './event-row.ts'
-import { insertEntry, type TrailEntry } from './trail-entry.ts'
+import { insertEntries, type TrailEntry } from './trail-entry.ts'
 
 /** What became due, as the bell rings for it: `<workspace> <webhook> <webhook> …`. */
 export interface Due {
@@ -26,16 +26,16 @@ export interface Due {
 }
 
 /**
- * Writes events of one workspace, with deliveries for its webhooks, and their entry in the trail. Answers what became
- * due. `waitSeconds` is the ladder's first rung.
+ * Writes events of the workspace in force in their order, with deliveries for its webhooks, and entries in the trail.
+ * Answers what became due. `waitSeconds` is the ladder's first rung.
  */
 export function writeEvents(
   tx: Tx,
   rows: readonly EventRow[],
+  entries: readonly TrailEntry[],
   waitSeconds: number,
-  entry: TrailEntry | undefined,
 ): Promise<readonly Due[]> {
-  const entered = entry ? tx.part`entered as (${insertEntry(tx, entry)}),` : tx.part``
+  const entered = entries.length > 0 ? tx.part`entered as (${insertEntries(tx, entries)}),` : tx.part``
   const tenantId = tx.part`e.tenant_id`
   return tx<Due[]>`
     with ${entered} written as (
@@ -55,10 +55,14 @@ export function writeEvents(
 }
 
 /** The same for a workspace that has no webhook before the commit: looking for them is most of the other statement's cost. */
-export function writeUnheard(tx: Tx, rows: readonly EventRow[], entry: TrailEntry | undefined): Promise<unknown> {
+export function writeUnheard(tx: Tx, rows: readonly EventRow[], entries: readonly TrailEntry[]): Promise<unknown> {
   const written = insertEvents(tx, rows)
-  return entry ? tx`with entered as (${insertEntry(tx, entry)}) ${written}` : tx`${written}`
+  return entries.length > 0 ? tx`with entered as (${insertEntries(tx, entries)}) ${written}` : tx`${written}`
 }
 
+/**
+ * Each row takes the next number of the workspace in force, by its column's default: the counter is locked until the
+ * commit (docs/decisions/0126).
+ */
 const insertEvents = (tx: Tx, rows: readonly EventRow[]): Part =>
   tx.part`insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'container_id', 'body')}`

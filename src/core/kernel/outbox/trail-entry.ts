@@ -12,13 +12,22 @@ export interface TrailEntry {
   readonly params: Readonly<Record<string, unknown>>
 }
 
-/** The statement that writes it: alone, or as a part of another one. */
-export function insertEntry(tx: Pick<Tx, 'part' | 'json'>, entry: TrailEntry): Part {
-  const { tenantId, id, action, actor, subject, params } = entry
+/** The statement that writes them, at least one: alone, or as a part of another one. */
+export function insertEntries(tx: Pick<Tx, 'part' | 'json' | 'rows'>, entries: readonly TrailEntry[]): Part {
+  const rows = entries.map(({ tenantId, id, action, actor, subject, params }) => ({
+    tenant_id: tenantId,
+    id,
+    action,
+    actor_kind: kindOf(actor),
+    actor_account_id: accountIdOf(actor),
+    via: viaOf(actor),
+    subject_kind: subject?.kind ?? null,
+    subject_id: subject?.id ?? null,
+    params: tx.json(params),
+  }))
   return tx.part`
-    insert into audit_entry (tenant_id, id, action, actor_kind, actor_account_id, via, subject_kind, subject_id, params)
-    values (${tenantId}, ${id}, ${action}, ${kindOf(actor)}, ${accountIdOf(actor)}, ${viaOf(actor)},
-            ${subject?.kind ?? null}, ${subject?.id ?? null}, ${tx.json(params)})`
+    insert into audit_entry
+    ${tx.rows(rows, 'tenant_id', 'id', 'action', 'actor_kind', 'actor_account_id', 'via', 'subject_kind', 'subject_id', 'params')}`
 }
 
 /** Evidence knows four kinds; a caller without a sign-in acts through the system. */

@@ -24,8 +24,8 @@ import type { Config } from '../config/config.ts'
 import { asInstallation, asTenant } from '../database/roles.ts'
 import type { Tx } from '../database/transaction.ts'
 import { type DataOf, type EventName, eventRow, type NewEvent } from '../outbox/event-row.ts'
-import { type Due, writeEvents, writeUnheard } from '../outbox/fan-out.ts'
-import { insertEntry, kindOf, type TrailEntry } from '../outbox/trail-entry.ts'
+import type { Listeners, Outgoing } from '../outbox/outgoing.ts'
+import { insertEntries, kindOf, type TrailEntry } from '../outbox/trail-entry.ts'
 import type { Job } from '../queue/job.ts'
 import type { EnqueueOptions, Queue } from '../queue/queue.ts'
 import type { Keyring } from '../sealing/keyring.ts'
@@ -87,8 +87,8 @@ export interface Ctx {
   /** Adds obligations, which a rewind of the database must not undo. The ledger has them before the commit. */
   recordObligation(...obligations: readonly Obligation[]): void
   /**
-   * Runs work that may fail without failing the transaction: if it throws, its statements and obligations are undone,
-   * and the error is thrown on. Not for concurrent branches.
+   * Runs work that may fail without failing the transaction: if it throws, its statements, obligations and events are
+   * undone, and the error is thrown on. Not for concurrent branches.
    */
   savepoint<T>(work: () => Promise<T>): Promise<T>
   /**
@@ -105,14 +105,6 @@ export interface Ctx {
   }
 }
 
-/** What is known of webhooks. */
-export interface Listeners {
-  /** What the transaction makes due; each is settled when it has ended. */
-  readonly due: Promise<readonly Due[]>[]
-  /** A workspace that has no webhook, and gets none before the commit. */
-  noneIn?: string | undefined
-}
-
 export interface ContextParts {
   readonly tx: Tx
   readonly actor: Actor
@@ -127,6 +119,8 @@ export interface ContextParts {
    * The obligations of the transaction so far; written to the ledger before its commit (kernel/ledger/write-ahead.ts).
    */
   readonly obligations: Obligation[]
+  /** The events of the transaction so far; written with its commit. */
+  readonly outgoing: Outgoing
   readonly listeners: Listeners
 }
 
@@ -195,7 +189,7 @@ class TransactionContext implements Ctx {
 
   async audit(action: string, evidence?: Evidence): Promise<string> {
     const entry = this.entryOf(action, evidence)
-    void this.tx`${insertEntry(this.tx, entry)}`
+    void this.tx`${insertEntries(this.tx, [entry])}`
     return entry.id
   }
 
@@ -211,22 +205,22 @@ class TransactionContext implements Ctx {
     const declared: EventDeclaration = catalog[name]
     const subject = trailSubjectOf(declared, data as EventData)
     const entry = this.entryOf(trailActionOf(name, declared), { subject, params })
-    this.sendEvents([{ name, data } as NewEvent], entry) // DataOf<Name> fits each of the names
+    this.keepEvents([{ name, data } as NewEvent], entry) // DataOf<Name> fits each of the names
     return entry.id
   }
 
   async emit(...events: readonly NewEvent[]): Promise<void> {
-    this.sendEvents(events)
+    this.keepEvents(events)
   }
 
-  private sendEvents(events: readonly NewEvent[], entry?: TrailEntry): void {
+  private keepEvents(events: readonly NewEvent[], entry?: TrailEntry): void {
     if (events.length === 0) return
-    const { tx, actor, config } = this
+    const { actor, config } = this
     const at = dateNow()
     const tenantId = this.workspaceNow()
     const rows = events.map((event) => eventRow(config.eventNamespace, tenantId, actor, at, event))
-    if (this.parts.listeners.noneIn === tenantId) void writeUnheard(tx, rows, entry)
-    else this.parts.listeners.due.push(writeEvents(tx, rows, config.webhookRetrySeconds[0] ?? 0, entry))
+    this.tx.assertOpen()
+    this.parts.outgoing.keep({ tenantId, rows, entry })
   }
 
   ring(webhookId: string): void {
@@ -242,12 +236,13 @@ class TransactionContext implements Ctx {
   }
 
   async savepoint<T>(work: () => Promise<T>): Promise<T> {
-    const { obligations } = this.parts
-    const before = obligations.length
+    const { obligations, outgoing } = this.parts
+    const before = { obligations: obligations.length, events: outgoing.count }
     try {
       return await this.tx.savepoint(work)
     } catch (error) {
-      obligations.splice(before)
+      obligations.splice(before.obligations)
+      outgoing.dropFrom(before.events)
       throw error
     }
   }

@@ -24,12 +24,13 @@ import { type Ledger, openLedger } from '../ledger/ledger.ts'
 import { WriteAhead } from '../ledger/write-ahead.ts'
 import { type Bell, openBell } from '../outbox/bell.ts'
 import type { Due } from '../outbox/fan-out.ts'
+import { type Listeners, Outgoing } from '../outbox/outgoing.ts'
 import { openQueue, type Queue } from '../queue/queue.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import { type Actor, isAccount } from '../values/actor.ts'
 import { type Clock, systemClock } from '../values/clock.ts'
 import { admitted } from './admission.ts'
-import { type Ctx, contextOf, type Listeners } from './context.ts'
+import { type ContextParts, type Ctx, contextOf } from './context.ts'
 import { type GateAccess, gateAccessOf } from './gate.ts'
 import type { Identity } from './installation-identity.ts'
 
@@ -209,12 +210,12 @@ async function transact<T>(
   const role = tenantId === undefined ? asInstallation : asTenant(tenantId)
   const opening = entry ? openAsInstallation : role
   const borrowing = borrowingFor(actor, tenantId)
-  const contextIn = (tx: Tx, obligations: Obligation[], listeners: Listeners = { due: [] }) =>
-    contextOf({ tx, actor, config, keyring, queue, identity, tenantId, ifMatch, obligations, listeners })
+  const contextIn = (tx: Tx, kept: Pick<ContextParts, 'obligations' | 'outgoing' | 'listeners'> = keptOf()) =>
+    contextOf({ tx, actor, config, keyring, queue, identity, tenantId, ifMatch, ...kept })
   // A read has no obligations, and the gate is not checked a second time.
   if (readOnly) {
     const enter = entry && ((tx: Tx) => entering(tx, role, entry(tx, false)))
-    return pool.transaction(opening, (tx) => admitted(tx, { enter }, () => work(contextIn(tx, []))), {
+    return pool.transaction(opening, (tx) => admitted(tx, { enter }, () => work(contextIn(tx))), {
       readOnly,
       ...(options.isSnapshot ? { isolation: 'repeatable read' as const } : {}),
       ...borrowing,
@@ -231,9 +232,10 @@ async function transact<T>(
   const attempt = async (tx: Tx) => {
     // Awaited only after an attempt that collided: `begin` waits for the first statement.
     if (writeAhead.isPending) await writeAhead.settle('void')
-    const obligations: Obligation[] = []
-    listeners = { due: [] }
-    const ctx = contextIn(tx, obligations, listeners)
+    const kept = keptOf()
+    const { obligations, outgoing } = kept
+    listeners = kept.listeners
+    const ctx = contextIn(tx, kept)
     const enter = entry && ((tx: Tx) => entering(tx, role, entered(entry(tx, true), listeners, unheard)))
     const admission = { workspace, gateAccess, enter, keepsWebhooksOut: unheard !== undefined }
     const result = await admitted(tx, admission, () => work(ctx))
@@ -242,6 +244,7 @@ async function transact<T>(
       await writeAhead.append(obligations)
       await installation.copies.ahead(ctx)
     }
+    outgoing.send(tx, tenantId, listeners, config.webhookRetrySeconds[0] ?? 0)
     return result
   }
   try {
@@ -256,6 +259,13 @@ async function transact<T>(
     throw error
   }
 }
+
+/** What a transaction gathers before its commit. */
+const keptOf = () => ({
+  obligations: [] as Obligation[],
+  outgoing: new Outgoing(),
+  listeners: { due: [] } as Listeners,
+})
 
 /** The transaction has committed, so each of them is settled; a statement that failed in a savepoint made nothing due. */
 async function ringFor(bell: Bell, due: readonly Promise<readonly Due[]>[]): Promise<void> {

@@ -1,0 +1,82 @@
+/**
+ * Outgoing: the events of a transaction, kept until its commit.
+ *
+ *    rule: record, emit ──▶ kept here ──rule and ledger are done──▶ one statement for each workspace ──▶ commit
+ *                             └─ a savepoint that is rolled back drops its own
+ *
+ * The statement takes the workspace's counter, which others then wait for until the commit. So it is the last one, in the
+ * packet of the commit: no other lock is waited for behind it, and the counter is held for no longer than a commit takes.
+ * Counters of several workspaces are taken in the order of the workspaces' ids, so no two transactions wait for each other.
+ *
+ * Spec: Events; Webhooks and event pull, rule 6; docs/decisions/0126, 0176.
+ */
+import { asTenant } from '../database/roles.ts'
+import type { Tx } from '../database/transaction.ts'
+import type { EventRow } from './event-row.ts'
+import { type Due, writeEvents, writeUnheard } from './fan-out.ts'
+import type { TrailEntry } from './trail-entry.ts'
+
+/** What is known of webhooks. */
+export interface Listeners {
+  /** What the transaction makes due; each is settled when it has ended. */
+  readonly due: Promise<readonly Due[]>[]
+  /** A workspace that has no webhook, and gets none before the commit. */
+  noneIn?: string | undefined
+}
+
+interface Recorded {
+  readonly tenantId: string
+  readonly rows: readonly EventRow[]
+  readonly entry: TrailEntry | undefined
+}
+
+/** Rows of one statement, so that its text and its parameters stay small. */
+const perStatement = 100
+
+export class Outgoing {
+  private readonly kept: Recorded[] = []
+
+  /** A place to which `dropFrom` goes back. */
+  get count(): number {
+    return this.kept.length
+  }
+
+  keep(recorded: Recorded): void {
+    this.kept.push(recorded)
+  }
+
+  dropFrom(count: number): void {
+    this.kept.splice(count)
+  }
+
+  /** Sends the statements; none of them is awaited. `roleOf`: the workspace whose role is in force. `waitSeconds`: the ladder's first rung. */
+  send(tx: Tx, roleOf: string | undefined, listeners: Listeners, waitSeconds: number): void {
+    let inForce = roleOf
+    for (const tenantId of [...new Set(this.kept.map((one) => one.tenantId))].sort()) {
+      if (tenantId !== inForce) void tx.switch(asTenant(tenantId))
+      inForce = tenantId
+      for (const part of parts(this.kept.filter((one) => one.tenantId === tenantId))) {
+        const rows = part.flatMap((one) => one.rows)
+        const entries = part.flatMap(({ entry }) => entry ?? [])
+        if (listeners.noneIn === tenantId) void writeUnheard(tx, rows, entries)
+        else listeners.due.push(writeEvents(tx, rows, entries, waitSeconds))
+      }
+    }
+    this.kept.length = 0
+  }
+}
+
+/** In portions of about `perStatement` rows. */
+function parts(recorded: readonly Recorded[]): Recorded[][] {
+  const found: Recorded[][] = []
+  let room = 0
+  for (const one of recorded) {
+    if (room < one.rows.length || found.length === 0) {
+      found.push([])
+      room = perStatement
+    }
+    found.at(-1)?.push(one)
+    room -= one.rows.length
+  }
+  return found
+}
