@@ -144,3 +144,14 @@ export const filterBounds = {
 
 export const periodUnits = ['DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'] as const
 export type PeriodUnit = (typeof periodUnits)[number]
+
+/** What items are sorted by, beside `custom.<key>`, and the member that has it. Nothing sorts last, and then the id. */
+export const itemSorts = {
+  created: { member: 'id', says: 'the order of creation' },
+  board: { member: 'position', says: 'the buckets of one collection from the left, and each in its order' },
+  updated: { member: 'updated_at', says: 'when it was last changed' },
+  due: { member: 'due_at', says: 'when it is due' },
+  completed: { member: 'completed_at', says: 'when it was completed' },
+  title: { member: 'title', says: 'the title; case and accents do not count' },
+} as const
+export type ItemSort = keyof typeof itemSorts

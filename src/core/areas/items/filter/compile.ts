@@ -18,7 +18,7 @@ import type { Checked, CustomField, Leaf, Operand } from './checked.ts'
 import { beginningOf, numberKey, titleField } from './keys.ts'
 import type { Period } from './periods.ts'
 
-export interface Compiling {
+interface Compiling {
   /** Some items may lack their typed keys. */
   readonly isLoose: boolean
 }
@@ -142,7 +142,7 @@ const hasKey = (ctx: Ctx, fieldId: string, condition: Part): Part => ctx.tx.part
   where k.tenant_id = ${ctx.account.tenantId} and k.field_id = ${fieldId} and k.item_id = i.id and ${condition})`
 
 /** Whether the item shows values of the field: it is of a type that carries it, and in a container where it is in force. */
-function isShown(ctx: Ctx, { key, collection_id, applies_to, shadowed_in }: CustomField): Part {
+export function isShown(ctx: Ctx, { key, collection_id, applies_to, shadowed_in }: CustomField): Part {
   const { tx } = ctx
   const isOfType = tx.part`i.type in ${tx.list(applies_to)}`
   if (collection_id !== null) return tx.part`${isOfType} and i.container_id = ${collection_id}`
@@ -153,7 +153,7 @@ function isShown(ctx: Ctx, { key, collection_id, applies_to, shadowed_in }: Cust
 }
 
 /** The condition on a typed key `k` of the field. */
-export function keyIs(ctx: Ctx, { kind }: CustomField, op: FilterOperator, operand: Operand): Part {
+function keyIs(ctx: Ctx, { kind }: CustomField, op: FilterOperator, operand: Operand): Part {
   const { tx } = ctx
   switch (kind) {
     case 'TEXT':

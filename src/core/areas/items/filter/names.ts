@@ -22,10 +22,18 @@ export interface Names {
   readonly has: (named: Named, id: string) => boolean
 }
 
-/** Looks up what the filter names. `containerId`: the one collection that the query is about, whose fields show first. */
-export async function namesIn(ctx: Ctx, filter: Filter | undefined, containerId: string | undefined): Promise<Names> {
+/**
+ * Looks up what the filter names, and the `fields` that the request names beside it. `containerId`: the one collection that
+ * the query is about, whose fields show first.
+ */
+export async function namesIn(
+  ctx: Ctx,
+  filter: Filter | undefined,
+  containerId: string | undefined,
+  others: readonly string[] = [],
+): Promise<Names> {
   const conditions = filter === undefined ? [] : conditionsOf(filter)
-  const customs = conditions.flatMap(({ field }) => customFieldOf(field) ?? [])
+  const customs = [...conditions.map(({ field }) => field), ...others].flatMap((field) => customFieldOf(field) ?? [])
   const [fields, ids] = await together(findFields(ctx, customs, containerId), findIds(ctx, conditions))
   const found = new Set(ids.map(({ named, id }) => `${named} ${id}`))
   return {
@@ -39,7 +47,7 @@ export async function namesIn(ctx: Ctx, filter: Filter | undefined, containerId:
 }
 
 /** Every condition of a filter. */
-export function conditionsOf(filter: Filter): readonly Condition[] {
+function conditionsOf(filter: Filter): readonly Condition[] {
   if ('all' in filter) return filter.all.flatMap(conditionsOf)
   if ('any' in filter) return filter.any.flatMap(conditionsOf)
   return 'not' in filter ? conditionsOf(filter.not) : [filter]

@@ -59,8 +59,14 @@ const between = (first: number, next: number, zone: string): Period => ({
 const parseDay = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
 const dayText = (day: number): string => new Date(within(day)).toISOString().slice(0, 10)
 
-function calendarPeriod(unit: PeriodUnit, offset: number, { now, zone }: Around): Period {
-  const today = localDay(now, zone)
+const calendarPeriod = (unit: PeriodUnit, offset: number, { now, zone }: Around): Period =>
+  periodAround(localDay(now, zone), unit, offset, zone)
+
+/** The whole period that begins with a day. */
+export const periodFrom = (day: string, unit: PeriodUnit, zone: string): Period =>
+  periodAround(parseDay(day), unit, 0, zone)
+
+function periodAround(today: number, unit: PeriodUnit, offset: number, zone: string): Period {
   if (unit === 'DAY') return days(today + offset * dayMs, 1, zone)
   if (unit === 'WEEK') return days(mondayOf(today) + offset * 7 * dayMs, 7, zone)
   const months = { MONTH: 1, QUARTER: 3, YEAR: 12 }[unit]
