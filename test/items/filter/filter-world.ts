@@ -23,7 +23,7 @@ import { adminOf } from '../../kit/events.ts'
 import { type TestInstallation, testInstallation } from '../../kit/installation.ts'
 
 /** Numbers from 0 up to 1 that a seed repeats. */
-export function seeded(seed: number) {
+function seeded(seed: number) {
   let state = seed >>> 0
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -32,7 +32,7 @@ export interface Asked {
   readonly containerId: string | undefined
   readonly sorts: readonly SortKey[]
   readonly group: Group | undefined
-  /** Some items lack their typed keys, and the filter or the order asks for these. */
+  /** Some items lack their typed keys, and the filter asks for keys. */
   readonly isLoose: boolean
   readonly size: number
   /** The group that the cursor goes on in; undefined without a cursor, or without groups. */
@@ -81,7 +81,7 @@ export async function asked(ctx: Ctx, body: ItemQuery): Promise<Asked> {
     containerId,
     sorts: sorts.length > 0 ? sorts : [{ by: containerId === undefined ? 'created' : 'board', isDescending: false }],
     group,
-    isLoose: lacksKeys,
+    isLoose: lacksKeys && needsKeys({ all: conditions }),
     size: body.size,
     inGroup,
     after: position && after,
@@ -92,6 +92,14 @@ export async function asked(ctx: Ctx, body: ItemQuery): Promise<Asked> {
         ...place,
       ]),
   }
+}
+
+/** Whether the filter compares titles or values of custom fields. */
+function needsKeys(filter: Checked): boolean {
+  if ('leaf' in filter) return 'custom' in filter.leaf.field || filter.leaf.field.kind === 'TEXT'
+  if ('not' in filter) return needsKeys(filter.not)
+  if ('unknown' in filter) return false
+  return ('all' in filter ? filter.all : filter.any).some(needsKeys)
 }
 
 async function zoneOf({ tx, account: { tenantId } }: Ctx): Promise<string> {

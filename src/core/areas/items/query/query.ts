@@ -11,26 +11,33 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { type Asked, asked as askedBy } from './asked.ts'
 import { type Source, sourceOf } from './candidates.ts'
 import { countMatches, groupsOf, sortedPage } from './gather.ts'
-import { exactSource } from './unkeyed.ts'
+import { exactSource, judge } from './unkeyed.ts'
 import { type Page, walk } from './walk.ts'
 
 /** Refuses not_found, request.invalid, cursor.invalid, gone, query.too_broad. */
 export async function queryItems(ctx: Ctx, { body }: Received<typeof ops.queryItems>): Promise<ItemQueryAnswer> {
   const asked = await askedBy(ctx, body)
-  const source = await exactSource(ctx, asked, sourceOf(ctx, asked))
-  const total = body.count ? await countMatches(ctx, source) : {}
+  const source = sourceOf(ctx, asked)
+  const isGrouped = asked.group !== undefined && asked.inGroup === undefined
+  const isPageWalked = !isGrouped && isWalked(asked)
+  const exact = body.count || !isPageWalked ? await exactSource(ctx, asked, source) : source
+  const total = body.count ? await countMatches(ctx, exact) : {}
   const about = { unknown: [...asked.unknown], at: new Date(asked.around.now).toISOString(), ...total }
-  if (asked.group && !asked.inGroup)
-    return { data: [], next_cursor: null, ...about, ...(await grouped(ctx, asked, source)) }
-  const { items, next } = await pageOf(ctx, asked, source)
+  if (isGrouped) return { data: [], next_cursor: null, ...about, ...(await grouped(ctx, asked, exact)) }
+  const { items, next } = isPageWalked ? await walkedPage(ctx, asked, source) : await sortedPage(ctx, asked, exact)
   return { data: [...items], next_cursor: next ? asked.cursorAt(next) : null, ...about }
 }
 
-const pageOf = (ctx: Ctx, asked: Asked, source: Source): Promise<Page> => {
-  const [sort, second] = asked.sorts
-  // A group is sorted in its first answer, so it goes on from there.
-  const isWalked = !asked.group && second === undefined && (sort?.by === 'created' || sort?.by === 'board')
-  return isWalked ? walk(ctx, asked, source) : sortedPage(ctx, asked, source)
+/** A group is sorted in its first answer, so it goes on from there. */
+function isWalked({ group, sorts: [sort, second] }: Asked): boolean {
+  return !group && second === undefined && (sort?.by === 'created' || sort?.by === 'board')
+}
+
+/** The page is shorter by the items that the interpreter refuses; its cursor is that of all. */
+async function walkedPage(ctx: Ctx, asked: Asked, source: Source): Promise<Page> {
+  const { items, next } = await walk(ctx, asked, source)
+  const isTaken = await judge(ctx, asked)
+  return { items: items.filter(isTaken), next }
 }
 
 async function grouped(ctx: Ctx, asked: Asked, source: Source) {
