@@ -13,20 +13,7 @@ import { ConfigurationError } from '../values/configuration-error.ts'
 import { loadEnvironment } from '../values/environment.ts'
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail-settings.ts'
 import { readLadder } from './retry-ladder.ts'
-
-const wholeNumber = (minimum: number, maximum: number) =>
-  z
-    .string()
-    .regex(/^[0-9]{1,9}$/, `must be a whole number`)
-    .transform(Number)
-    .pipe(z.int().min(minimum).max(maximum))
-
-/** A text that `read` can parse; its fault becomes the issue. */
-const readable = <T extends object>(read: (text: string) => T | { readonly fault: string }) =>
-  z.string().check((context) => {
-    const made = read(context.value)
-    if ('fault' in made) context.issues.push({ code: 'custom', input: context.value, message: made.fault })
-  })
+import { readable, wholeNumber } from './variable-kinds.ts'
 
 const partsOf = (text: string) =>
   text
