@@ -10,7 +10,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import type { FieldKind } from '../../../contract/structure/custom-fields.ts'
-import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { firstId } from '../../../kernel/transaction/page.ts'
@@ -30,15 +29,13 @@ interface Keyed {
   readonly value: FieldValue
 }
 
-/** The rows of `item_field_key` of a new item, in one or more parts of a bounded number. */
+/** The rows of `item_field_key` of a new item, in portions of one statement each. */
 export function keysOfNewItem(
   ctx: Ctx,
   item: { readonly id: string; readonly title: string },
   values: readonly Keyed[],
-): readonly [Part, ...Part[]] {
-  const [first, ...others] = inParts(ctx, rowsOf(ctx, item, values))
-  if (first === undefined) throw new Error('a title has a key')
-  return [first, ...others]
+): readonly KeyRow[][] {
+  return inPortions(rowsOf(ctx, item, values))
 }
 
 /** The key of a title that changed. An item without keys gets none: the job writes all of its keys. */
@@ -79,15 +76,15 @@ const rowsOf = (
 /** Rows of one statement: each has five values. */
 const rowsAtOnce = 5_000
 
-function writeKeys(ctx: Ctx, rows: readonly KeyRow[]): void {
-  for (const part of inParts(ctx, rows)) void ctx.tx`insert into item_field_key ${part}`
+function writeKeys({ tx }: Ctx, rows: readonly KeyRow[]): void {
+  for (const some of inPortions(rows))
+    void tx`insert into item_field_key ${tx.rows(some, 'tenant_id', 'item_id', 'field_id', 'key', 'whole')}`
 }
 
-function inParts({ tx }: Ctx, rows: readonly KeyRow[]): Part[] {
-  const parts: Part[] = []
-  for (let at = 0; at < rows.length; at += rowsAtOnce)
-    parts.push(tx.rows(rows.slice(at, at + rowsAtOnce), 'tenant_id', 'item_id', 'field_id', 'key', 'whole'))
-  return parts
+function inPortions(rows: readonly KeyRow[]): KeyRow[][] {
+  const portions: KeyRow[][] = []
+  for (let at = 0; at < rows.length; at += rowsAtOnce) portions.push(rows.slice(at, at + rowsAtOnce))
+  return portions
 }
 
 const keyer = { kind: 'SYSTEM', job: 'key_items' } as const

@@ -69,7 +69,7 @@ interface Reading {
   readonly most: number
 }
 
-/** `end`: the place of the last item looked at, if there are more behind it. `looked`: at least so many were looked at. */
+/** `end`: the place of the last item looked at, if there may be more behind it. `looked`: how many were. */
 async function read(ctx: Ctx, { rows, order, placeOf }: Stretch, where: Part, { after, size, most }: Reading) {
   const { tx } = ctx
   const candidates = rows(after === '' ? undefined : after, most)
@@ -82,9 +82,11 @@ async function read(ctx: Ctx, { rows, order, placeOf }: Stretch, where: Part, { 
   const last = found.at(-1)
   const isFollowed = read.length > found.length || last?.is_followed === true
   if (isFollowed && last) return { found, end: placeOf(last), looked: found.length }
-  const [cut] = await tx<{ id: string; position: string }[]>`
-    ${once(tx.part`select c.id, c.rank as position from (${candidates}) c offset ${most - 1}::int limit 1`)}`
-  return { found, end: cut && placeOf(cut), looked: cut ? most : found.length }
+  const [end] = await tx<{ looked: number; id: string | null; position: string | null }[]>`${once(tx.part`
+    select n.looked, c.id, c.rank as position from (select count(*)::int as looked from (${candidates}) c) n
+    left join lateral (select * from (${candidates}) c where n.looked = ${most} offset ${most - 1}::int limit 1) c on true`)}`
+  const { looked = 0, id, position } = end ?? {}
+  return { found, end: id && position ? placeOf({ id, position }) : undefined, looked }
 }
 
 const byRank = ({ position }: Pick<Item, 'position'>) => position
