@@ -87,7 +87,7 @@ POST /items:query
 \`\`\`http
 200 OK
 
-{ "data": [{ "id": "{{report}}", … }], "next_cursor": null, "unknown": [], "total": 1, "total_capped": false, … }
+{ "data": [{ "id": "{{report}}", … }], "next_cursor": null, "unknown": [], "total": 1, "total_capped": false }
 \`\`\`
 
 The call reads and changes nothing: it needs the scope \`workspace:read\` and takes no \`Idempotency-Key\`.
@@ -131,8 +131,7 @@ POST /items:query
 {
   "data": [],
   "next_cursor": null,
-  "unknown": [{ "pointer": "/filter/not/value/0", "code": "reference.unknown" }],
-  …
+  "unknown": [{ "pointer": "/filter/not/value/0", "code": "reference.unknown" }]
 }
 \`\`\`
 

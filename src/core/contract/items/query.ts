@@ -1,6 +1,6 @@
 /** What `POST /items:query` takes and answers. Spec: Work on boards, 2. */
 import { z } from 'zod'
-import { count, longestCursor, moment, text, uuid } from '../vocabulary.ts'
+import { count, longestCursor, text, uuid } from '../vocabulary.ts'
 import { Filter } from './filter.ts'
 import { itemSorts, periodUnits } from './filter-fields.ts'
 
@@ -62,7 +62,6 @@ export const itemQueryAnswer = <Item extends z.ZodType>(item: Item) => {
       total: z.int().optional(),
       total_capped: z.boolean().optional().describe('there may be more'),
       groups: z.array(group).optional(),
-      at: moment.describe('what `now` is, on all pages'),
     })
     .meta({ id: 'ItemQueryAnswer' })
 }

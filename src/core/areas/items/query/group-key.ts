@@ -66,8 +66,8 @@ export function groupKeys(ctx: Ctx, group: Group): Part {
         select to_char(date_trunc(${group.unit.toLowerCase()}, i.due_at at time zone ${group.zone}), 'YYYY-MM-DD') as key) g`
     case 'custom':
       return tx.part`left join lateral (
-        select k.key from item_field_key k
-        where k.tenant_id = ${tenantId} and k.field_id = ${group.custom.id} and k.item_id = i.id
+        select w.value #>> '{}' as key from item_field_value w
+        where w.tenant_id = ${tenantId} and w.field_id = ${group.custom.id} and w.item_id = i.id
           and ${isShown(ctx, group.custom)}) g on true`
   }
 }

@@ -22,7 +22,7 @@ export async function queryItems(ctx: Ctx, { body }: Received<typeof ops.queryIt
   const isPageWalked = !isGrouped && isWalked(asked)
   const exact = body.count || !isPageWalked ? await exactSource(ctx, asked, source) : source
   const total = body.count ? await countMatches(ctx, exact) : {}
-  const about = { unknown: [...asked.unknown], at: new Date(asked.around.now).toISOString(), ...total }
+  const about = { unknown: [...asked.unknown], ...total }
   if (isGrouped) return { data: [], next_cursor: null, ...about, ...(await grouped(ctx, asked, exact)) }
   const { items, next } = isPageWalked ? await walkedPage(ctx, asked, source) : await sortedPage(ctx, asked, exact)
   return { data: [...items], next_cursor: next ? asked.cursorAt(next) : null, ...about }
