@@ -45,12 +45,16 @@ GRANT EXECUTE ON FUNCTION new_id() TO PUBLIC, svc_tenant;
 
 CREATE OR REPLACE FUNCTION public.next_event_number()
  RETURNS bigint
- LANGUAGE sql
+ LANGUAGE plpgsql
 AS $function$
+declare
+  taken bigint;
+begin
   insert into outbox_counter (tenant_id, last) values (current_tenant(), 1)
   on conflict (tenant_id) do update set last = outbox_counter.last + 1
-  returning last
-$function$;
+  returning last into taken;
+  return taken;
+end $function$;
 GRANT EXECUTE ON FUNCTION next_event_number() TO PUBLIC, svc_tenant;
 
 CREATE OR REPLACE FUNCTION public.outbox_container(container_id uuid, type text, body text)
@@ -422,6 +426,7 @@ CREATE TABLE custom_field (
   CONSTRAINT custom_field_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );
 CREATE INDEX custom_field_by_collection ON custom_field USING btree (tenant_id, collection_id);
+CREATE INDEX custom_field_by_key ON custom_field USING btree (tenant_id, key) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX custom_field_key_taken ON custom_field USING btree (tenant_id, collection_id, key) NULLS NOT DISTINCT WHERE deleted_at IS NULL;
 ALTER TABLE custom_field ENABLE ROW LEVEL SECURITY;
 ALTER TABLE custom_field FORCE ROW LEVEL SECURITY;
@@ -659,6 +664,7 @@ CREATE TABLE item (
   without_labels boolean DEFAULT false NOT NULL,
   without_members boolean DEFAULT false NOT NULL,
   without_values boolean DEFAULT false NOT NULL,
+  without_keys boolean DEFAULT true NOT NULL,
   CONSTRAINT item_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT item_completed CHECK ((state = 'DONE'::text) = (completed_at IS NOT NULL)),
   CONSTRAINT item_state_check CHECK (state = ANY (ARRAY['OPEN'::text, 'DONE'::text])),
@@ -673,10 +679,26 @@ CREATE INDEX item_in_order_by_state ON item USING btree (tenant_id, container_id
 CREATE INDEX item_of_bucket ON item USING btree (tenant_id, bucket_id) WHERE bucket_id IS NOT NULL;
 CREATE INDEX item_of_container ON item USING btree (tenant_id, container_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX item_of_container_by_state ON item USING btree (tenant_id, container_id, state, id) WHERE deleted_at IS NULL;
+CREATE INDEX item_without_keys ON item USING btree (tenant_id, id) WHERE without_keys;
 ALTER TABLE item ENABLE ROW LEVEL SECURITY;
 ALTER TABLE item FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON item TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON item TO svc_tenant;
+
+CREATE TABLE item_field_key (
+  tenant_id uuid NOT NULL,
+  field_id uuid NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  item_id uuid NOT NULL,
+  whole text COLLATE "C",
+  CONSTRAINT item_field_key_pkey PRIMARY KEY (tenant_id, item_id, field_id, key),
+  CONSTRAINT item_field_key_tenant_id_item_id_fkey FOREIGN KEY (tenant_id, item_id) REFERENCES item(tenant_id, id)
+);
+CREATE INDEX item_field_key_by_key ON item_field_key USING btree (tenant_id, field_id, key, item_id);
+ALTER TABLE item_field_key ENABLE ROW LEVEL SECURITY;
+ALTER TABLE item_field_key FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON item_field_key TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON item_field_key TO svc_tenant;
 
 CREATE TABLE item_field_value (
   tenant_id uuid NOT NULL,

@@ -20,6 +20,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isRead } from '../core/contract/operation.ts'
 import { Problem } from '../core/contract/problem.ts'
 import { isAccount } from '../core/kernel/values/actor.ts'
 import { sourceOfConnection } from './source.ts'
@@ -76,7 +77,7 @@ export function followReaders(app: FastifyInstance, limits: ReaderLimits): Reade
   app.addHook('onClose', async () => clearInterval(look))
   app.addHook('onSend', (request, reply, payload, done) => {
     const bytes = request.method === 'HEAD' ? 0 : bytesOf(payload)
-    if (isRead(request) && bytes > smallAnswerBytes && !readers.makesRoom(request, bytes)) {
+    if (asksOnly(request) && bytes > smallAnswerBytes && !readers.makesRoom(request, bytes)) {
       done(readers.refusal())
       return
     }
@@ -86,7 +87,8 @@ export function followReaders(app: FastifyInstance, limits: ReaderLimits): Reade
   return readers
 }
 
-const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD'
+const asksOnly = ({ method, routeOptions: { config } }: FastifyRequest) =>
+  method === 'HEAD' || (config.operation === undefined ? method === 'GET' : isRead(config.operation))
 
 function bytesOf(payload: unknown): number {
   if (typeof payload === 'string') return Buffer.byteLength(payload)
@@ -111,7 +113,7 @@ class WaitingReaders implements Readers {
   }
 
   checkRoom(request: FastifyRequest): void {
-    if (isRead(request) && !this.makesRoom(request, 1)) throw this.refusal()
+    if (asksOnly(request) && !this.makesRoom(request, 1)) throw this.refusal()
   }
 
   refusal(): Problem {

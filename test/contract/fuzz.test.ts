@@ -87,11 +87,24 @@ const hostile: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 )
 
-/** A value of the schema. */
+/** The named schemas that a value is being made of. */
+const within = new Set<string>()
+
+/** A value of the schema. One that holds itself, such as a filter, does so once. */
 function right(given: JsonSchema): fc.Arbitrary<unknown> {
-  const schema = resolved(given)
+  const name = given.$ref
+  const isInner = name !== undefined && within.has(name)
+  if (name !== undefined) within.add(name)
+  try {
+    return rightOf(resolved(given), (branch) => !isInner || !JSON.stringify(branch).includes(`"${name}"`))
+  } finally {
+    if (name !== undefined && !isInner) within.delete(name)
+  }
+}
+
+function rightOf(schema: JsonSchema, isTaken: (branch: JsonSchema) => boolean): fc.Arbitrary<unknown> {
   const anyOf = schema['anyOf'] as JsonSchema[] | undefined
-  if (anyOf) return fc.oneof(...anyOf.map(right))
+  if (anyOf) return fc.oneof(...anyOf.filter(isTaken).map(right))
   if (schema['enum']) return fc.constantFrom(...(schema['enum'] as unknown[]))
   switch (schema.type) {
     case 'null':

@@ -27,6 +27,13 @@ function readings({ collectionId, item }: Desk) {
     listLabels: { request: async () => [`GET /containers/${collectionId}/labels`] },
     listCustomFields: { request: async () => ['GET /custom-fields'] },
     listItems: { request: async () => [`GET /items?container_id=${collectionId}`] },
+    queryItems: {
+      request: async () => [
+        'POST /items:query',
+        { container_id: collectionId, filter: { field: 'state', op: 'is', value: 'OPEN' }, sort: [{ by: 'created' }] },
+      ],
+      why: 'looks up what the filter names, plans for the call, and asks where a bound ended the page',
+    },
     getItem: { request: async () => [`GET /items/${(await item()).id}`] },
     listItemActivity: { request: async () => [`GET /items/${(await item()).id}/activity`] },
     listMemberships: { request: async () => ['GET /memberships'] },

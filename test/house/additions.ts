@@ -18,7 +18,8 @@ import type * as CatalogRules from './catalog-rules.ts'
 import { rules as rulesWithout } from './catalog-rules.ts'
 import type { Addition } from './places.ts'
 
-const nextMigration = `${String(migrationNames().length + 1).padStart(4, '0')}_item_reminder`
+/** Numbers may have gaps, which other branches fill. */
+const nextMigration = `${String(Number(migrationNames().at(-1)?.slice(0, 4)) + 1).padStart(4, '0')}_item_reminder`
 
 const table: Addition = {
   kind: 'table',

@@ -120,6 +120,7 @@ async function furnishItems(
     await tx`insert into item_label (tenant_id, item_id, label_id) select ${id}, ${item}, id from label where tenant_id = ${id}`
     await tx`insert into item_member (tenant_id, item_id, account_id) values (${id}, ${item}, ${ownerId})`
     await tx`insert into item_field_value (tenant_id, item_id, field_id, value) select ${id}, ${item}, id, '3' from custom_field where tenant_id = ${id}`
+    await tx`insert into item_field_key (tenant_id, item_id, field_id, key) select ${id}, ${item}, id, '3' from custom_field where tenant_id = ${id}`
     await tx`insert into item_tally (tenant_id, items) values (${id}, 1)`
     await tx`insert into bucket_tally (tenant_id, bucket_id, items) select tenant_id, bucket_id, 1 from item where id = ${item}`
   })

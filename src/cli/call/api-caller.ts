@@ -8,7 +8,7 @@
  * what the operation needs: an access token for operators, the session for people.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Answer, Operation, Sent } from '../../core/contract/operation.ts'
+import { type Answer, isRead, type Operation, type Sent } from '../../core/contract/operation.ts'
 import { requestOf } from '../../core/kernel/request/request.ts'
 import { readJson, writeJson } from '../../core/kernel/values/json.ts'
 import { endingOf, Failure } from '../failure.ts'
@@ -46,7 +46,7 @@ export function apiCaller(target: ApiTarget): Caller {
       ...(request.stepUp === undefined ? {} : { 'x-service-step-up': request.stepUp }),
     }
     const body = operation.body ? { body: writeJson(request.body), mediaType: operation.patch ? mergePatch : json } : {}
-    const mayRepeat = operation.method === 'GET' || request.idempotencyKey !== undefined
+    const mayRepeat = isRead(operation) || request.idempotencyKey !== undefined
     const answer = await sendSigned(
       target,
       operation.needs.caller,

@@ -3,6 +3,7 @@
 import { authJobs } from '../areas/auth/jobs.ts'
 import { backupJobs } from '../areas/backup/jobs.ts'
 import { eventsJobs } from '../areas/events/jobs.ts'
+import { itemsJobs } from '../areas/items/jobs.ts'
 import { keyringJobs } from '../areas/keyring/jobs.ts'
 import { mailJobs } from '../areas/mail/jobs.ts'
 import { tenantsJobs } from '../areas/tenants/jobs.ts'
@@ -13,6 +14,7 @@ export const jobs: readonly RunnableJob[] = [
   ...authJobs,
   ...backupJobs,
   ...eventsJobs,
+  ...itemsJobs,
   ...keyringJobs,
   ...mailJobs,
   ...tenantsJobs,

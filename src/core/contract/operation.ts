@@ -96,6 +96,11 @@ export interface Operation {
   readonly patch?: 'merge'
   /** Whether the body may be large; `boundsOf` has the bounds. */
   readonly takes?: 'large'
+  /**
+   * A POST that changes nothing: what it asks for does not fit into a query. It runs as a GET does, in a read-only
+   * transaction without the workspace's lock, and takes no `Idempotency-Key`.
+   */
+  readonly reads?: true
   readonly success: {
     readonly status: 200 | 201 | 202 | 204
     readonly answer?: z.ZodType
@@ -193,7 +198,7 @@ export function boundsOf({ needs, takes }: Operation): BodyBounds {
 }
 
 /** Whether the operation changes nothing, and may run in a read-only transaction. */
-export const isRead = (operation: Operation) => operation.method === 'GET'
+export const isRead = ({ method, reads }: Operation) => method === 'GET' || reads === true
 
 /** Whether the operation is served even if the account lacks a required second factor. */
 export const isServedWithoutFactor = (needs: Needs) =>

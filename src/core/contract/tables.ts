@@ -51,10 +51,11 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   item_label: { export: 'item_labels' },
   item_member: { export: 'item_members' },
   item_field_value: { export: 'item_field_values' },
+  item_field_key: { export: { omitted: 'made of titles and values; whoever imports makes them again' } },
   item: {
     export: 'items',
     since: 'created_at',
-    withheld: ['without_labels', 'without_members', 'without_values'],
+    withheld: ['without_labels', 'without_members', 'without_values', 'without_keys'],
   },
   custom_field: { export: 'custom_fields', since: 'created_at' },
   label: { export: 'labels', since: 'created_at' },

@@ -5,6 +5,7 @@ import type { Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { recount } from '../structure/buckets/tally.ts'
+import { keyTitle } from './filter/keying.ts'
 import { fromSeen, lockItem, momentOf, recorded, representation } from './item.ts'
 import { discountItem } from './item-count.ts'
 
@@ -32,6 +33,7 @@ export async function updateItem(ctx: Ctx, { itemId, body }: Received<typeof ops
   void ctx.tx`
     update item set title = ${title}, description = ${description}, due_at = ${dueAt}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
+  if (title !== item.title) keyTitle(ctx, itemId, title)
 
   return recorded(ctx, locked, { title, description, due_at: dueAt }, 'work.item.changed', { members: changed })
 }

@@ -9,6 +9,7 @@ import { newId } from '../../kernel/values/id.ts'
 import { referencedContainer } from '../access/access.ts'
 import { recount } from '../structure/buckets/tally.ts'
 import { type CheckedValue, checkNewValues } from './field-values.ts'
+import { keysOfNewItem } from './filter/keying.ts'
 import { momentOf } from './item.ts'
 import { countItem } from './item-count.ts'
 import { placeAt } from './position.ts'
@@ -71,14 +72,20 @@ function writeItem(ctx: Ctx, item: Item, values: readonly CheckedValue[]): void 
     field_id: fieldId,
     value: tx.json(value),
   }))
+  // One statement with its first keys: each costs a new item about 60 µs.
+  const [keys = [], ...others] = keysOfNewItem(ctx, item, values)
   void tx`
+    with made as (
     insert into item (tenant_id, id, container_id, bucket_id, type, title, description, rank, due_at, created_by,
-                      without_labels, without_members, without_values)
+                      without_labels, without_members, without_values, without_keys)
     values (${tenantId}, ${id}, ${item.container_id}, ${item.bucket_id}, ${item.type}, ${item.title}, ${item.description}, ${item.position},
-            ${item.due_at}, ${item.created_by}, ${labels.length === 0}, true, ${fields.length === 0})`
+            ${item.due_at}, ${item.created_by}, ${labels.length === 0}, true, ${fields.length === 0}, false))
+    insert into item_field_key ${tx.rows(keys, 'tenant_id', 'item_id', 'field_id', 'key', 'whole')}`
   if (labels.length > 0) void tx`insert into item_label ${tx.rows(labels, 'tenant_id', 'item_id', 'label_id')}`
   if (fields.length > 0)
     void tx`insert into item_field_value ${tx.rows(fields, 'tenant_id', 'item_id', 'field_id', 'value')}`
+  for (const more of others)
+    void tx`insert into item_field_key ${tx.rows(more, 'tenant_id', 'item_id', 'field_id', 'key', 'whole')}`
 }
 
 /** Refuses request.invalid at the label that is given twice, or that the container's vocabulary does not have. */

@@ -9,6 +9,7 @@ import type { ItemType } from '../../contract/item-types.ts'
 import type { Item, itemOperations as ops } from '../../contract/items/operations.ts'
 import type { Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
+import type { FieldKind } from '../../contract/structure/custom-fields.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
 import {
@@ -19,11 +20,13 @@ import {
   type FieldValue,
   refuseUnknownUser,
 } from '../structure/custom-fields/value.ts'
+import { keyValue } from './filter/keying.ts'
 import { containerOf, lockItem, readItem, touch } from './item.ts'
 
 export interface CheckedValue {
   readonly key: string
   readonly fieldId: string
+  readonly kind: FieldKind
   readonly value: FieldValue
 }
 
@@ -48,7 +51,12 @@ export async function checkNewValues(
   for (const [key, value] of given) {
     const field = fields.find((one) => one.key === key)
     if (field)
-      checked.push({ key, fieldId: field.id, value: await checkedValue(ctx, field, value, `/custom_fields/${key}`) })
+      checked.push({
+        key,
+        fieldId: field.id,
+        kind: field.kind,
+        value: await checkedValue(ctx, field, value, `/custom_fields/${key}`),
+      })
   }
   return checked
 }
@@ -63,6 +71,7 @@ export async function setItemField(ctx: Ctx, { itemId, key, body }: Received<typ
   const isChanged = value === null ? await cleared(ctx, itemId, field.id) : await written(ctx, itemId, field.id, value)
   if (!isChanged) return item
 
+  keyValue(ctx, itemId, field.id, field.kind, value)
   void touch(ctx, itemId, 'values')
 
   // Read as the database keeps the value: another definition of the key may show behind a cleared one.

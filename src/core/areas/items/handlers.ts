@@ -10,10 +10,12 @@ import { setItemField } from './field-values.ts'
 import { addItemLabel, removeItemLabel } from './labels.ts'
 import { listItems } from './list.ts'
 import { moveItem } from './move.ts'
+import { queryItems } from './query/query.ts'
 
 export const itemsHandlers = {
   getBoard: ofOneMoment(readBoard),
   listItems,
+  queryItems: ofOneMoment(queryItems),
   createItem,
   getItem,
   updateItem,

@@ -6,6 +6,7 @@ import { itemType } from '../item-types.ts'
 import { defineOperations } from '../operation.ts'
 import { Bucket } from '../structure/operations.ts'
 import { count, moment, pageOf, paging, text, uuid, version } from '../vocabulary.ts'
+import { ItemQuery, itemQueryAnswer } from './query.ts'
 
 const state = z.enum(['OPEN', 'DONE'])
 const title = text(1, 500)
@@ -103,6 +104,9 @@ const Board = z
   .meta({ id: 'Board' })
 export type Board = z.output<typeof Board>
 
+const ItemQueryAnswer = itemQueryAnswer(Item)
+export type ItemQueryAnswer = z.output<typeof ItemQueryAnswer>
+
 export const itemOperations = defineOperations('items', {
   getBoard: {
     method: 'GET',
@@ -140,6 +144,23 @@ export const itemOperations = defineOperations('items', {
       'with `bucket_id` in the order of the bucket, otherwise oldest first; filters add up',
       'a filter that names what the caller does not see is not_found',
       'an item that nobody moves meanwhile is on exactly one page, however many others are moved',
+    ],
+  },
+  queryItems: {
+    method: 'POST',
+    path: '/items:query',
+    summary: 'Ask for items by a filter: a page of them, sorted, counted, in groups',
+    spec: 'Work on boards, 2, N3',
+    body: ItemQuery,
+    reads: true,
+    success: { status: 200, answer: ItemQueryAnswer },
+    needs: reading,
+    refuses: ['not_found', 'cursor.invalid', 'query.too_broad'],
+    recovery,
+    assumed: [
+      'a condition on what is gone or not seen is unknown, and so is its opposite: neither holds (decision 0210)',
+      'an item whose sorted values stay is on exactly one page; a cursor holds the filter and the moment of `now`',
+      'a page looks at a bounded number of items, so it may be short or empty and still have a `next_cursor`',
     ],
   },
   createItem: {

@@ -13,20 +13,7 @@ import { ConfigurationError } from '../values/configuration-error.ts'
 import { loadEnvironment } from '../values/environment.ts'
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail-settings.ts'
 import { readLadder } from './retry-ladder.ts'
-
-const wholeNumber = (minimum: number, maximum: number) =>
-  z
-    .string()
-    .regex(/^[0-9]{1,9}$/, `must be a whole number`)
-    .transform(Number)
-    .pipe(z.int().min(minimum).max(maximum))
-
-/** A text that `read` can parse; its fault becomes the issue. */
-const readable = <T extends object>(read: (text: string) => T | { readonly fault: string }) =>
-  z.string().check((context) => {
-    const made = read(context.value)
-    if ('fault' in made) context.issues.push({ code: 'custom', input: context.value, message: made.fault })
-  })
+import { readable, wholeNumber } from './variable-kinds.ts'
 
 const partsOf = (text: string) =>
   text
@@ -228,6 +215,11 @@ export const environment = z.object({
   SVC_OUTBOX_DAYS: wholeNumber(1, 365)
     .default(30)
     .describe('Time for which events are stored, to be pulled, sent again and replayed, in days'),
+  SVC_QUERY_SCAN_ROWS: wholeNumber(100, 1_000_000)
+    .default(20_000)
+    .describe(
+      'Items that one page of a query looks at; a page of a wide filter may be short, and the next one goes on',
+    ),
 })
 
 export interface Config {
@@ -279,6 +271,7 @@ export interface Config {
   readonly purgeSettleSeconds: number
   readonly slugBlockDays: number
   readonly outboxDays: number
+  readonly queryScanRows: number
   /** The wait before each of the eight attempts at a delivery, in seconds. */
   readonly webhookRetrySeconds: readonly number[]
   readonly webhookDisableAfter: { readonly failures: number; readonly seconds: number }
@@ -342,6 +335,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     purgeSettleSeconds: values.SVC_PURGE_SETTLE_SECONDS,
     slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
     outboxDays: values.SVC_OUTBOX_DAYS,
+    queryScanRows: values.SVC_QUERY_SCAN_ROWS,
     webhookRetrySeconds: readLadder(values.SVC_WEBHOOK_RETRY_SECONDS) ?? [],
     webhookDisableAfter: disabling(values.SVC_WEBHOOK_DISABLE_AFTER),
   }

@@ -1,0 +1,59 @@
+/**
+ * Asks for items by a filter. All statements see one moment.
+ *
+ * In the order of creation or of a board a page walks an index (walk.ts); by anything else the matches are gathered and
+ * sorted (gather.ts). Where items lack their typed keys, the compiled filter lets these pass, and the interpreter decides
+ * (docs/decisions/0211). Spec: Work on boards, 2, N3.
+ */
+import type { ItemQueryAnswer, itemOperations as ops } from '../../../contract/items/operations.ts'
+import type { Received } from '../../../contract/operation.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { type Asked, asked as askedBy } from './asked.ts'
+import { type Source, sourceOf } from './candidates.ts'
+import { countMatches, groupsOf, sortedPage } from './gather.ts'
+import { exactSource, judge } from './unkeyed.ts'
+import { type Page, walk } from './walk.ts'
+
+/** Refuses not_found, request.invalid, cursor.invalid, gone, query.too_broad. */
+export async function queryItems(ctx: Ctx, { body }: Received<typeof ops.queryItems>): Promise<ItemQueryAnswer> {
+  const asked = await askedBy(ctx, body)
+  const source = sourceOf(ctx, asked)
+  const isGrouped = asked.group !== undefined && asked.inGroup === undefined
+  const isPageWalked = !isGrouped && isWalked(asked)
+  const exact = body.count || !isPageWalked ? await exactSource(ctx, asked, source) : source
+  const total = body.count ? await countMatches(ctx, exact) : {}
+  const about = { unknown: [...asked.unknown], ...total }
+  if (isGrouped) return { data: [], next_cursor: null, ...about, ...(await grouped(ctx, asked, exact)) }
+  const { items, next } = isPageWalked ? await walkedPage(ctx, asked, source) : await sortedPage(ctx, asked, exact)
+  return { data: [...items], next_cursor: next ? asked.cursorAt(next) : null, ...about }
+}
+
+/** A group is sorted in its first answer, so it goes on from there. */
+function isWalked({ group, sorts: [sort, second] }: Asked): boolean {
+  return !group && second === undefined && (sort?.by === 'created' || sort?.by === 'board')
+}
+
+/** The page is shorter by the items that the interpreter refuses; its cursor is that of all. */
+async function walkedPage(ctx: Ctx, asked: Asked, source: Source): Promise<Page> {
+  const { items, next } = await walk(ctx, asked, source)
+  const isTaken = await judge(ctx, asked)
+  return { items: items.filter(isTaken), next }
+}
+
+async function grouped(ctx: Ctx, asked: Asked, source: Source) {
+  if (!asked.group) return {}
+  const found = await groupsOf(ctx, asked, asked.group, source)
+  const place = (key: string | null) => (key === null ? 'none' : `=${key}`)
+  const groups = found.map(({ key, count, items }) => {
+    const last = items.at(-1)
+    const next = last && count > items.length ? [place(last.k1), place(last.k2), last.id] : undefined
+    return {
+      key,
+      count,
+      count_capped: false,
+      data: [...items],
+      next_cursor: next ? asked.cursorAt(next, { key }) : null,
+    }
+  })
+  return { groups }
+}

@@ -1,0 +1,67 @@
+/** What `POST /items:query` takes and answers. Spec: Work on boards, 2. */
+import { z } from 'zod'
+import { count, longestCursor, text, uuid } from '../vocabulary.ts'
+import { Filter } from './filter.ts'
+import { itemSorts, periodUnits } from './filter-fields.ts'
+
+const customKey = /^custom\.[a-z][a-z0-9_]{0,49}$/
+const sortBy = z
+  .enum(Object.keys(itemSorts) as [keyof typeof itemSorts])
+  .or(z.string().regex(customKey))
+  .describe('`board` is the order of one collection; `custom.<key>` that of a value')
+const sortKey = z.strictObject({ by: sortBy, order: z.enum(['ASC', 'DESC']).default('ASC') })
+
+const groupBy = z.strictObject({
+  by: z
+    .enum(['bucket', 'state', 'label', 'due'])
+    .or(z.string().regex(customKey))
+    .describe('of custom fields: a SELECT'),
+  unit: z.enum(periodUnits).optional().describe('for `due`'),
+})
+
+/** How many matches are counted, and how many are sorted where no index has the order. */
+export const mostMatches = 10_000
+/** Groups that an answer has at most. */
+export const mostGroups = 50
+/** Items of one group in the first answer. */
+export const mostOfGroup = 20
+
+export const ItemQuery = z
+  .strictObject({
+    filter: Filter.optional().describe('absent: every item'),
+    container_id: uuid.optional().describe('one collection; its own custom fields come first'),
+    sort: z.array(sortKey).min(1).max(2).optional().describe('absent: `board` in one collection, else `created`'),
+    group_by: groupBy.optional(),
+    count: z.boolean().default(false).describe('whether `total` is asked for'),
+    time_zone: text(1, 64).optional().describe("IANA; absent: the workspace's"),
+    cursor: z.string().max(longestCursor).nullish(),
+    size: count(1, 200).default(50).describe(`items of the page; of each group at most ${mostOfGroup}`),
+  })
+  .meta({ id: 'ItemQuery' })
+export type ItemQuery = z.output<typeof ItemQuery>
+
+/** `item` comes from operations.ts, which names this module. */
+export const itemQueryAnswer = <Item extends z.ZodType>(item: Item) => {
+  const next_cursor = z.string().nullable().describe('null alone ends a list: a page may be short, or empty, before')
+  const group = z
+    .object({
+      key: z.string().nullable().describe('an id, a state, an option, or the first day of a period; null: none'),
+      count: z.int(),
+      count_capped: z.boolean().describe('there may be more'),
+      data: z.array(item),
+      next_cursor: next_cursor.describe('of the same request: it answers the next items of this group'),
+    })
+    .meta({ id: 'ItemGroup' })
+  return z
+    .object({
+      data: z.array(item),
+      next_cursor,
+      unknown: z
+        .array(z.object({ pointer: z.string(), code: z.literal('reference.unknown') }))
+        .describe('conditions, or values of them, on what is gone or not seen'),
+      total: z.int().optional(),
+      total_capped: z.boolean().optional().describe('there may be more'),
+      groups: z.array(group).optional(),
+    })
+    .meta({ id: 'ItemQueryAnswer' })
+}

@@ -1,0 +1,105 @@
+/** What leads to the items of a query is an index, and a page reads little beside 20,000 others. Spec: Work on boards, 9. */
+import { randomUUIDv7 } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { recorded } from '../../../bench/recording.ts'
+import { performForAnswer } from '../../../src/core/app/perform.ts'
+import { numberKey } from '../../../src/core/areas/items/filter/keys.ts'
+import { operations } from '../../../src/core/contract/operations.ts'
+import { sentStatements } from '../../house/sent-statements.ts'
+import { type FilterWorld, filterWorld } from './filter-world.ts'
+
+const many = 20_000
+let world: FilterWorld
+let label: string
+let collectionId: string
+beforeAll(async () => {
+  world = await filterWorld(10)
+  const { oracle } = world.own
+  const { tenantId } = world
+  const [plain] = await oracle<{ id: string }[]>`
+    select id from container c where kind = 'COLLECTION' and not exists (select from custom_field f where f.collection_id = c.id)`
+  collectionId = plain?.id ?? ''
+  label = randomUUIDv7()
+  await oracle`
+    insert into item (tenant_id, id, container_id, type, title, rank, created_by, without_labels, without_values, without_keys)
+    select ${tenantId}, uuidv7(), ${collectionId}, 'TASK', 'Filler', 'zz' || lpad(n::text, 6, '0'), ${world.actor.accountId}, false, false, false
+    from generate_series(1, ${many}) n`
+  await oracle`
+    insert into label (tenant_id, id, container_id, name, name_fold, color_token)
+    values (${tenantId}, ${label}, ${collectionId}, 'rare', 'rare', 'red'), (${tenantId}, ${collectionId}, ${collectionId}, 'many', 'many', 'red')`
+  await oracle`insert into item_label (tenant_id, item_id, label_id) select tenant_id, id, ${collectionId} from item where title = 'Filler'`
+  await oracle`
+    insert into item_label (tenant_id, item_id, label_id)
+    select tenant_id, id, ${label} from item where title = 'Filler' order by id desc limit 3`
+  await oracle`
+    insert into item_field_key (tenant_id, field_id, item_id, key)
+    select i.tenant_id, f.id, i.id, case when i.rank > 'zz019997' then ${numberKey(77)} else ${numberKey(5)} end
+    from item i, custom_field f where i.title = 'Filler' and f.key = 'number' and f.collection_id is null`
+  await oracle`
+    insert into item_field_value (tenant_id, field_id, item_id, value)
+    select i.tenant_id, f.id, i.id, case when i.rank > 'zz019997' then '77'::jsonb else '5'::jsonb end
+    from item i, custom_field f where i.title = 'Filler' and f.key = 'number' and f.collection_id is null`
+  await oracle`vacuum analyze`
+}, 120_000)
+afterAll(() => world.close())
+
+interface Plan {
+  readonly 'Node Type': string
+  readonly 'Index Name'?: string
+  readonly 'Actual Rows'?: number
+  readonly 'Actual Loops'?: number
+  readonly 'Rows Removed by Filter'?: number
+  readonly Plans?: readonly Plan[]
+}
+
+/** The indexes that the page is read by, and the most rows that one scan reads. */
+async function readBy(body: object): Promise<{ indexes: string[]; most: number; found: number }> {
+  const { own, actor } = world
+  let found = 0
+  const sent = sentStatements(
+    await recorded(own.installation, async (installation) => {
+      found = (await performForAnswer(installation, operations.queryItems, actor, { body } as never)).data.length
+    }),
+  )
+  const page = sent.find(({ statement }) => /^\s*select \* from \(\s*select r\.\*|with found/.test(statement.text))
+  if (!page) throw new Error('no statement is the page')
+  const connection = await own.oracle.reserve()
+  try {
+    await connection.unsafe(`begin; ${page.opening}; prepare asked as ${page.statement.text}`)
+    const given = page.statement.values.map((value) =>
+      typeof value === 'number' ? String(value) : `'${String(value).replaceAll("'", "''")}'`,
+    )
+    const [row] = await connection.unsafe<{ 'QUERY PLAN': readonly { readonly Plan: Plan }[] }[]>(
+      `explain (analyze, timing off, format json) execute asked(${given.join(', ')})`,
+    )
+    await connection.unsafe('rollback; deallocate asked')
+    const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
+    const all = nodes(row!['QUERY PLAN'][0]!.Plan)
+    const rowsOf = (plan: Plan) =>
+      ((plan['Actual Rows'] ?? 0) + (plan['Rows Removed by Filter'] ?? 0)) * (plan['Actual Loops'] ?? 1)
+    return {
+      indexes: all.flatMap((plan) => plan['Index Name'] ?? []),
+      most: Math.max(...all.filter((plan) => plan['Node Type'].includes('Scan')).map(rowsOf)),
+      found,
+    }
+  } finally {
+    connection.release()
+  }
+}
+
+test.each([
+  ['a rare value', 'item_field_key_by_key', () => ({ filter: { field: 'custom.number', op: 'is', value: 77 } })],
+  ['a rare label', 'item_label_by_label', () => ({ filter: { field: 'label', op: 'has_any', value: [label] } })],
+  ['nothing', 'item_pkey', () => ({})],
+  ['one collection', 'item_in_order', () => ({ container_id: collectionId })],
+])('%s leads by %s', async (_, index, body) => {
+  const { indexes, most, found } = await readBy({ ...body(), size: 20 })
+  expect(indexes).toContain(index)
+  expect(found).toBeGreaterThan(0)
+  expect(most).toBeLessThan(500)
+})
+
+test('a filter that nothing leads to looks at no more than a page may', async () => {
+  const { most } = await readBy({ filter: { field: 'title', op: 'contains', value: 'nowhere' } })
+  expect(most).toBeLessThanOrEqual(many + 100)
+})
