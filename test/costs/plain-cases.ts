@@ -64,6 +64,10 @@ function items(desk: Desk) {
         return [`PUT /items/${(await item()).id}/custom-fields/${key}`, { value: 'a value' }]
       },
     },
+    setItemDue: { request: async () => [`PUT /items/${(await item()).id}/due`, { due_on: '2027-03-01' }] },
+    clearItemDue: {
+      request: async () => [`DELETE /items/${(await item({ due_at: '2027-03-01T00:00:00Z' })).id}/due`],
+    },
     deleteItem: { request: async () => [`DELETE /items/${(await item()).id}`] },
   } satisfies Record<string, PlainCase>
 }

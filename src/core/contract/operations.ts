@@ -8,6 +8,7 @@ import { backupOperations } from './backup/operations.ts'
 import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { identityOperations } from './identity/operations.ts'
+import { itemDateOperations } from './items/dates.ts'
 import { itemOperations } from './items/operations.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
@@ -47,6 +48,7 @@ export const operations = {
   ...labelOperations,
   ...customFieldOperations,
   ...itemOperations,
+  ...itemDateOperations,
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,

@@ -5,7 +5,8 @@ import type { Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { recount } from '../structure/buckets/tally.ts'
-import { fromSeen, lockItem, momentOf, recorded, representation } from './item.ts'
+import { columnsOf, datesOf, dueOf } from './dates.ts'
+import { changedMembers, fromSeen, lockItem, recorded, representation } from './item.ts'
 import { discountItem } from './item-count.ts'
 
 /** Refuses not_found. */
@@ -21,19 +22,15 @@ export async function updateItem(ctx: Ctx, { itemId, body }: Received<typeof ops
   const { item } = locked
   const title = body.title ?? item.title
   const description = body.description === undefined ? item.description : body.description
-  const dueAt = body.due_at ? momentOf(body.due_at) : body.due_at === undefined ? item.due_at : null
-  const changed = [
-    ...(title === item.title ? [] : ['title']),
-    ...(description === item.description ? [] : ['description']),
-    ...(dueAt === item.due_at ? [] : ['due_at']),
-  ]
+  const dates = body.due_at === undefined ? datesOf(item) : dueOf(item, body.due_at)
+  const changed = changedMembers(item, { title, description, ...dates })
   if (changed.length === 0) return item
 
   void ctx.tx`
-    update item set title = ${title}, description = ${description}, due_at = ${dueAt}, updated_at = now(), version = version + 1
+    update item set title = ${title}, description = ${description}, ${columnsOf(ctx, dates)}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
 
-  return recorded(ctx, locked, { title, description, due_at: dueAt }, 'work.item.changed', { members: changed })
+  return recorded(ctx, locked, { title, description, ...dates }, 'work.item.changed', { members: changed })
 }
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed. */

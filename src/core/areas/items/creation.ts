@@ -8,8 +8,8 @@ import { together } from '../../kernel/transaction/together.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { referencedContainer } from '../access/access.ts'
 import { recount } from '../structure/buckets/tally.ts'
+import { dueOf, undated } from './dates.ts'
 import { type CheckedValue, checkNewValues } from './field-values.ts'
-import { momentOf } from './item.ts'
 import { countItem } from './item-count.ts'
 import { placeAt } from './position.ts'
 
@@ -35,7 +35,7 @@ export async function createItem(ctx: Ctx, { body }: Received<typeof ops.createI
     label_ids: [...body.label_ids].sort(),
     member_ids: [],
     custom_fields: Object.fromEntries(values.map(({ key, value }) => [key, value])),
-    due_at: body.due_at ? momentOf(body.due_at) : null,
+    ...(body.due_at ? dueOf(undated, body.due_at) : undated),
     completed_at: null,
     created_at: now,
     created_by: ctx.account.accountId,

@@ -1,4 +1,5 @@
 /** The rules of this area, by operation. */
+import type { itemDateOperations } from '../../contract/items/dates.ts'
 import type { itemOperations } from '../../contract/items/operations.ts'
 import { type HandlersOf, ofOneMoment } from '../../kernel/request/handler.ts'
 import { listItemActivity } from './activity.ts'
@@ -6,6 +7,7 @@ import { readBoard } from './board.ts'
 import { deleteItem, getItem, updateItem } from './change.ts'
 import { completeItem, reopenItem } from './completion.ts'
 import { createItem } from './creation.ts'
+import { clearItemDue, setItemDue } from './dates.ts'
 import { setItemField } from './field-values.ts'
 import { addItemLabel, removeItemLabel } from './labels.ts'
 import { listItems } from './list.ts'
@@ -25,4 +27,6 @@ export const itemsHandlers = {
   removeItemLabel,
   setItemField,
   listItemActivity,
-} satisfies HandlersOf<typeof itemOperations>
+  setItemDue,
+  clearItemDue,
+} satisfies HandlersOf<typeof itemOperations & typeof itemDateOperations>

@@ -50,7 +50,7 @@ export const representation = ({ tx }: Ctx): Part => tx.part`
         select from custom_field s
         where s.tenant_id = f.tenant_id and s.collection_id = i.container_id and s.key = f.key and s.deleted_at is null))
   ), '{}'::jsonb) end as custom_fields,
-  i.due_at, i.completed_at, i.created_at, i.created_by, i.updated_at, i.version`
+  i.start_at, i.due_at, i.start_on, i.due_on, i.time_zone, i.completed_at, i.created_at, i.created_by, i.updated_at, i.version`
 
 /** The item, when the caller sees it. Refuses not_found. */
 export async function visibleItem(ctx: Ctx, itemId: string): Promise<Item> {
@@ -132,8 +132,11 @@ export function touch({ tx, account: { tenantId } }: Ctx, itemId: string, list: 
     where tenant_id = ${tenantId} and id = ${itemId}`
 }
 
-/** A moment of a request, as answers give it. */
-export const momentOf = (sent: string): string => new Date(sent).toISOString()
+/** The members that a change gives another value. For members that are compared by value: no lists. */
+export const changedMembers = (item: Item, members: Partial<Item>): string[] =>
+  Object.entries(members)
+    .filter(([name, value]) => item[name as keyof Item] !== value)
+    .map(([name]) => name)
 
 type ItemEvent = Extract<EventName, `work.item.${string}`>
 

@@ -5,7 +5,7 @@ import { Container } from '../containers/operations.ts'
 import { itemType } from '../item-types.ts'
 import { defineOperations } from '../operation.ts'
 import { Bucket } from '../structure/operations.ts'
-import { count, moment, pageOf, paging, text, uuid, version } from '../vocabulary.ts'
+import { count, day, moment, pageOf, paging, text, uuid, version } from '../vocabulary.ts'
 
 const state = z.enum(['OPEN', 'DONE'])
 const title = text(1, 500)
@@ -31,7 +31,11 @@ export const Item = z
     label_ids: z.array(uuid).describe("of the container's vocabulary as it is now"),
     member_ids: z.array(uuid),
     custom_fields: customFields.describe('by key; what was never set is not there'),
+    start_at: moment.nullable(),
     due_at: moment.nullable(),
+    start_on: day.nullable().describe('a day, which is the same for every reader; `start_at` is its first millisecond'),
+    due_on: day.nullable().describe('a day; `due_at` is its last millisecond'),
+    time_zone: z.string().nullable().describe('of the dates: where its days begin and end'),
     completed_at: moment.nullable(),
     created_at: moment,
     created_by: uuid,
@@ -84,7 +88,7 @@ const writing = { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER',
 const spec = 'Index, Items; decisions 3'
 const one = { status: 200, answer: Item } as const
 /** What every change of an item has in common. */
-const change = { spec, params, success: one, needs: writing, ifMatch: true, recovery } as const
+export const change = { spec, params, success: one, needs: writing, ifMatch: true, recovery } as const
 
 const ofBoard = z.object({
   items: z.array(Item).describe('the first of the bucket, in its order'),
@@ -178,7 +182,11 @@ export const itemOperations = defineOperations('items', {
     body: ItemUpdate,
     patch: 'merge',
     refuses: ['container.archived'],
-    assumed: ['place, state, labels and values have operations of their own; the type stays'],
+    assumed: [
+      'place, state, labels and values have operations of their own; the type stays',
+      '`due_at` makes the due date a moment: days are dropped, and a start that does not fit; null drops all dates',
+      'the `due_at` that the item has already changes nothing, also where it is the end of a day',
+    ],
   },
   deleteItem: {
     ...change,
