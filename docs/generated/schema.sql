@@ -653,6 +653,7 @@ CREATE TABLE item (
   start_on date,
   due_on date,
   time_zone text,
+  assignee_id uuid,
   CONSTRAINT item_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT item_completed CHECK ((state = 'DONE'::text) = (completed_at IS NOT NULL)),
   CONSTRAINT item_days CHECK ((due_on IS NULL OR due_at IS NOT NULL AND time_zone IS NOT NULL) AND (start_on IS NULL OR due_on IS NOT NULL AND start_on <= due_on) AND (start_at IS NULL OR (start_on IS NULL) = (due_on IS NULL))),
@@ -660,9 +661,11 @@ CREATE TABLE item (
   CONSTRAINT item_state_check CHECK (state = ANY (ARRAY['OPEN'::text, 'DONE'::text])),
   CONSTRAINT item_type_check CHECK (type = ANY (ARRAY['TASK'::text, 'EVENT'::text, 'NOTE'::text, 'ACTIVITY'::text])),
   CONSTRAINT item_bucket FOREIGN KEY (tenant_id, container_id, bucket_id) REFERENCES bucket(tenant_id, container_id, id) ON DELETE SET NULL (bucket_id),
+  CONSTRAINT item_tenant_id_assignee_id_fkey FOREIGN KEY (tenant_id, assignee_id) REFERENCES account(tenant_id, id),
   CONSTRAINT item_tenant_id_container_id_fkey FOREIGN KEY (tenant_id, container_id) REFERENCES container(tenant_id, id),
   CONSTRAINT item_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 ) WITH (fillfactor=90);
+CREATE INDEX item_by_assignee ON item USING btree (tenant_id, assignee_id, state, id) WHERE assignee_id IS NOT NULL;
 CREATE INDEX item_by_state ON item USING btree (tenant_id, state, id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX item_in_order ON item USING btree (tenant_id, container_id, bucket_id, rank) NULLS NOT DISTINCT WHERE deleted_at IS NULL;
 CREATE INDEX item_in_order_by_state ON item USING btree (tenant_id, container_id, bucket_id, state, rank) WHERE deleted_at IS NULL;

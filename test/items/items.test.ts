@@ -29,6 +29,7 @@ describe('creating', () => {
       position: expect.any(String),
       label_ids: [],
       member_ids: [],
+      assignee_id: null,
       custom_fields: {},
       start_at: null,
       due_at: null,

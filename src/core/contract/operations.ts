@@ -10,6 +10,7 @@ import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { identityOperations } from './identity/operations.ts'
 import { itemDateOperations } from './items/dates.ts'
 import { itemOperations } from './items/operations.ts'
+import { itemPeopleOperations } from './items/people.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
 import { encryptionOperations } from './keyring/operations.ts'
@@ -49,6 +50,7 @@ export const operations = {
   ...customFieldOperations,
   ...itemOperations,
   ...itemDateOperations,
+  ...itemPeopleOperations,
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,

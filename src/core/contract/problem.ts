@@ -17,6 +17,7 @@ import { aiProblems } from './ai/problems.ts'
 import { authProblems } from './auth/problems.ts'
 import { backupProblems } from './backup/problems.ts'
 import { containerProblems } from './containers/problems.ts'
+import { itemProblems } from './items/problems.ts'
 import { operatorProblems } from './operators/problems.ts'
 import { providerProblems } from './providers/problems.ts'
 import { retentionProblems } from './retention/problems.ts'
@@ -126,6 +127,7 @@ export const problems = {
   },
   ...containerProblems,
   ...structureProblems,
+  ...itemProblems,
   ...providerProblems,
   ...authProblems,
   'installation.recovering': {

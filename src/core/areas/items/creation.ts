@@ -34,6 +34,7 @@ export async function createItem(ctx: Ctx, { body }: Received<typeof ops.createI
     position: rank,
     label_ids: [...body.label_ids].sort(),
     member_ids: [],
+    assignee_id: null,
     custom_fields: Object.fromEntries(values.map(({ key, value }) => [key, value])),
     ...(body.due_at ? dueOf(undated, body.due_at) : undated),
     completed_at: null,

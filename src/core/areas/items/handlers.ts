@@ -1,6 +1,7 @@
 /** The rules of this area, by operation. */
 import type { itemDateOperations } from '../../contract/items/dates.ts'
 import type { itemOperations } from '../../contract/items/operations.ts'
+import type { itemPeopleOperations } from '../../contract/items/people.ts'
 import { type HandlersOf, ofOneMoment } from '../../kernel/request/handler.ts'
 import { listItemActivity } from './activity.ts'
 import { readBoard } from './board.ts'
@@ -12,6 +13,7 @@ import { setItemField } from './field-values.ts'
 import { addItemLabel, removeItemLabel } from './labels.ts'
 import { listItems } from './list.ts'
 import { moveItem } from './move.ts'
+import { addItemMember, assignItem, removeItemMember, unassignItem } from './people.ts'
 
 export const itemsHandlers = {
   getBoard: ofOneMoment(readBoard),
@@ -29,4 +31,8 @@ export const itemsHandlers = {
   listItemActivity,
   setItemDue,
   clearItemDue,
-} satisfies HandlersOf<typeof itemOperations & typeof itemDateOperations>
+  assignItem,
+  unassignItem,
+  addItemMember,
+  removeItemMember,
+} satisfies HandlersOf<typeof itemOperations & typeof itemDateOperations & typeof itemPeopleOperations>

@@ -12,6 +12,7 @@
 
 import type { Item } from '../../contract/items/operations.ts'
 import { refuse } from '../../contract/problem.ts'
+import type { Role } from '../../contract/vocabulary.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import { hasWaited } from '../../kernel/database/waited.ts'
 import type { EventName } from '../../kernel/outbox/event-row.ts'
@@ -41,7 +42,7 @@ export const representation = ({ tx }: Ctx): Part => tx.part`
   case when i.without_members then '[]'::jsonb else coalesce((
     select jsonb_agg(m.account_id order by m.account_id) from item_member m
     where m.tenant_id = i.tenant_id and m.item_id = i.id
-  ), '[]'::jsonb) end as member_ids,
+  ), '[]'::jsonb) end as member_ids, i.assignee_id,
   case when i.without_values then '{}'::jsonb else coalesce((
     select jsonb_object_agg(f.key, w.value) from item_field_value w
     join custom_field f on f.tenant_id = w.tenant_id and f.id = w.field_id
@@ -79,10 +80,10 @@ export async function readItem(ctx: Ctx, itemId: string): Promise<Item> {
  * this order everywhere: item, container, bucket, places. Refuses not_found, auth.role_required,
  * container.archived, precondition.failed.
  */
-export async function lockItem(ctx: Ctx, itemId: string): Promise<LockedItem> {
+export async function lockItem(ctx: Ctx, itemId: string, role: Role = 'MEMBER'): Promise<LockedItem> {
   const [found, container] = await together(
     lockedRow(ctx, itemId),
-    writableContainerOf(ctx, containerOf(ctx, itemId), 'MEMBER'),
+    writableContainerOf(ctx, containerOf(ctx, itemId), role),
   )
   const row = found.is_old || container.has_waited ? await lockedRow(ctx, itemId) : found
   const { is_in_done_bucket: isInDoneBucket, now, is_old, seen_version, ...item } = row

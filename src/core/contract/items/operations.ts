@@ -29,7 +29,8 @@ export const Item = z
     state,
     position: z.string().describe('orders the items of one bucket: compare as text, by code unit'),
     label_ids: z.array(uuid).describe("of the container's vocabulary as it is now"),
-    member_ids: z.array(uuid),
+    member_ids: z.array(uuid).describe('who takes part'),
+    assignee_id: uuid.nullable().describe('who is responsible; one of the members'),
     custom_fields: customFields.describe('by key; what was never set is not there'),
     start_at: moment.nullable(),
     due_at: moment.nullable(),
@@ -84,7 +85,7 @@ const params = z.strictObject({ itemId })
 const recovery = { refused: "content is the workspace's own; `:export` is the operator's way" } as const
 /** The role is asked for in the item's container; what is not visible is `not_found`. */
 const reading = { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', within: 'container' } as const
-const writing = { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER', within: 'container' } as const
+export const writing = { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER', within: 'container' } as const
 const spec = 'Index, Items; decisions 3'
 const one = { status: 200, answer: Item } as const
 /** What every change of an item has in common. */

@@ -1,0 +1,9 @@
+/** Refusals of items; part of the one table (problem.ts). */
+export const itemProblems = {
+  'item.account_no_access': {
+    status: 409,
+    params: ['role'],
+    says: 'The account has no access to the item: it needs the role {role} in the container, and must not be disabled.',
+    remedy: 'Give the account the role, or choose another one.',
+  },
+} as const
