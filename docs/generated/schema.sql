@@ -654,6 +654,7 @@ CREATE TABLE item (
   due_on date,
   time_zone text,
   assignee_id uuid,
+  archived_at timestamp with time zone,
   CONSTRAINT item_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT item_completed CHECK ((state = 'DONE'::text) = (completed_at IS NOT NULL)),
   CONSTRAINT item_days CHECK ((due_on IS NULL OR due_at IS NOT NULL AND time_zone IS NOT NULL) AND (start_on IS NULL OR due_on IS NOT NULL AND start_on <= due_on) AND (start_at IS NULL OR (start_on IS NULL) = (due_on IS NULL))),
@@ -665,13 +666,20 @@ CREATE TABLE item (
   CONSTRAINT item_tenant_id_container_id_fkey FOREIGN KEY (tenant_id, container_id) REFERENCES container(tenant_id, id),
   CONSTRAINT item_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 ) WITH (fillfactor=90);
+CREATE INDEX archived_item_by_state ON item USING btree (tenant_id, state, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
+CREATE INDEX archived_item_in_order ON item USING btree (tenant_id, container_id, bucket_id, rank, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
+CREATE INDEX archived_item_in_order_by_state ON item USING btree (tenant_id, container_id, bucket_id, state, rank, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
+CREATE INDEX archived_item_of_container ON item USING btree (tenant_id, container_id, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
+CREATE INDEX archived_item_of_container_by_state ON item USING btree (tenant_id, container_id, state, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
+CREATE INDEX archived_item_of_workspace ON item USING btree (tenant_id, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
 CREATE INDEX item_by_assignee ON item USING btree (tenant_id, assignee_id, state, id) WHERE assignee_id IS NOT NULL;
-CREATE INDEX item_by_state ON item USING btree (tenant_id, state, id) WHERE deleted_at IS NULL;
-CREATE UNIQUE INDEX item_in_order ON item USING btree (tenant_id, container_id, bucket_id, rank) NULLS NOT DISTINCT WHERE deleted_at IS NULL;
-CREATE INDEX item_in_order_by_state ON item USING btree (tenant_id, container_id, bucket_id, state, rank) WHERE deleted_at IS NULL;
+CREATE INDEX item_by_state ON item USING btree (tenant_id, state, id) WHERE deleted_at IS NULL AND archived_at IS NULL;
+CREATE UNIQUE INDEX item_in_order ON item USING btree (tenant_id, container_id, bucket_id, rank) NULLS NOT DISTINCT WHERE deleted_at IS NULL AND archived_at IS NULL;
+CREATE INDEX item_in_order_by_state ON item USING btree (tenant_id, container_id, bucket_id, state, rank) WHERE deleted_at IS NULL AND archived_at IS NULL;
 CREATE INDEX item_of_bucket ON item USING btree (tenant_id, bucket_id) WHERE bucket_id IS NOT NULL;
-CREATE INDEX item_of_container ON item USING btree (tenant_id, container_id, id) WHERE deleted_at IS NULL;
-CREATE INDEX item_of_container_by_state ON item USING btree (tenant_id, container_id, state, id) WHERE deleted_at IS NULL;
+CREATE INDEX item_of_container ON item USING btree (tenant_id, container_id, id) WHERE deleted_at IS NULL AND archived_at IS NULL;
+CREATE INDEX item_of_container_by_state ON item USING btree (tenant_id, container_id, state, id) WHERE deleted_at IS NULL AND archived_at IS NULL;
+CREATE INDEX item_of_workspace ON item USING btree (tenant_id, id) WHERE deleted_at IS NULL AND archived_at IS NULL;
 ALTER TABLE item ENABLE ROW LEVEL SECURITY;
 ALTER TABLE item FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON item TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));

@@ -84,6 +84,10 @@ function items(desk: Desk) {
         return [`DELETE /items/${made.id}/members/${people.ADMIN.accountId}`]
       },
     },
+    archiveItem: { request: async () => [`POST /items/${(await item()).id}:archive`] },
+    unarchiveItem: {
+      request: async () => [`POST /items/${(await act(await item(), 'archive')).id}:unarchive`],
+    },
     deleteItem: { request: async () => [`DELETE /items/${(await item()).id}`] },
   } satisfies Record<string, PlainCase>
 }

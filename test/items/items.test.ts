@@ -37,6 +37,7 @@ describe('creating', () => {
       due_on: null,
       time_zone: null,
       completed_at: null,
+      archived_at: null,
       created_at: json.updated_at,
       created_by: desk.people.OWNER.accountId,
       updated_at: expect.any(String),

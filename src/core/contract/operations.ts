@@ -8,6 +8,7 @@ import { backupOperations } from './backup/operations.ts'
 import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { identityOperations } from './identity/operations.ts'
+import { itemArchiveOperations } from './items/archive.ts'
 import { itemDateOperations } from './items/dates.ts'
 import { itemOperations } from './items/operations.ts'
 import { itemPeopleOperations } from './items/people.ts'
@@ -51,6 +52,7 @@ export const operations = {
   ...itemOperations,
   ...itemDateOperations,
   ...itemPeopleOperations,
+  ...itemArchiveOperations,
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,

@@ -16,7 +16,7 @@ export async function getItem(ctx: Ctx, { itemId }: Received<typeof ops.getItem>
   return item ?? refuse('not_found')
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived. */
 export async function updateItem(ctx: Ctx, { itemId, body }: Received<typeof ops.updateItem>): Promise<Item> {
   const locked = await lockItem(ctx, itemId)
   const { item } = locked
@@ -35,14 +35,15 @@ export async function updateItem(ctx: Ctx, { itemId, body }: Received<typeof ops
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
 export async function deleteItem(ctx: Ctx, { itemId }: Received<typeof ops.deleteItem>): Promise<void> {
-  const locked = await lockItem(ctx, itemId)
-  const { container_id, bucket_id: bucketId } = locked.item
+  const locked = await lockItem(ctx, itemId, { takes: 'archived' })
+  const { container_id, bucket_id: bucketId, archived_at } = locked.item
 
   void ctx.tx`
     update item set deleted_at = now(), updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
 
   await recorded(ctx, locked, {}, 'work.item.deleted', { container_id })
-  recount(ctx, { bucketId, by: -1 })
+  // An archived item was taken off its bucket's count when it was archived.
+  recount(ctx, { bucketId, by: archived_at === null ? -1 : 0 })
   void discountItem(ctx)
 }

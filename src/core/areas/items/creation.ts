@@ -38,6 +38,7 @@ export async function createItem(ctx: Ctx, { body }: Received<typeof ops.createI
     custom_fields: Object.fromEntries(values.map(({ key, value }) => [key, value])),
     ...(body.due_at ? dueOf(undated, body.due_at) : undated),
     completed_at: null,
+    archived_at: null,
     created_at: now,
     created_by: ctx.account.accountId,
     updated_at: now,

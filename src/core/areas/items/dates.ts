@@ -26,7 +26,7 @@ export const undated: Dates = { start_at: null, due_at: null, start_on: null, du
 const longestSpanDays = 366
 const dayMs = 86_400_000
 
-/** Refuses request.invalid, not_found, auth.role_required, container.archived, precondition.failed. */
+/** Refuses request.invalid, not_found, auth.role_required, container.archived, precondition.failed, item.archived. */
 export async function setItemDue(ctx: Ctx, { itemId, body }: Received<typeof ops.setItemDue>): Promise<Item> {
   refuseMixed(body)
   const asked = body.time_zone ?? undefined
@@ -36,7 +36,7 @@ export async function setItemDue(ctx: Ctx, { itemId, body }: Received<typeof ops
   return setDates(ctx, locked, datesIn(zone, body))
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived. */
 export async function clearItemDue(ctx: Ctx, { itemId }: Received<typeof ops.clearItemDue>): Promise<void> {
   await setDates(ctx, await lockItem(ctx, itemId), undated)
 }

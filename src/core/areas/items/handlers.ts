@@ -1,9 +1,11 @@
 /** The rules of this area, by operation. */
+import type { itemArchiveOperations } from '../../contract/items/archive.ts'
 import type { itemDateOperations } from '../../contract/items/dates.ts'
 import type { itemOperations } from '../../contract/items/operations.ts'
 import type { itemPeopleOperations } from '../../contract/items/people.ts'
 import { type HandlersOf, ofOneMoment } from '../../kernel/request/handler.ts'
 import { listItemActivity } from './activity.ts'
+import { archiveItem, unarchiveItem } from './archive.ts'
 import { readBoard } from './board.ts'
 import { deleteItem, getItem, updateItem } from './change.ts'
 import { completeItem, reopenItem } from './completion.ts'
@@ -35,4 +37,8 @@ export const itemsHandlers = {
   unassignItem,
   addItemMember,
   removeItemMember,
-} satisfies HandlersOf<typeof itemOperations & typeof itemDateOperations & typeof itemPeopleOperations>
+  archiveItem,
+  unarchiveItem,
+} satisfies HandlersOf<
+  typeof itemOperations & typeof itemDateOperations & typeof itemPeopleOperations & typeof itemArchiveOperations
+>

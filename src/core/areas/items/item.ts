@@ -51,7 +51,7 @@ export const representation = ({ tx }: Ctx): Part => tx.part`
         select from custom_field s
         where s.tenant_id = f.tenant_id and s.collection_id = i.container_id and s.key = f.key and s.deleted_at is null))
   ), '{}'::jsonb) end as custom_fields,
-  i.start_at, i.due_at, i.start_on, i.due_on, i.time_zone, i.completed_at, i.created_at, i.created_by, i.updated_at, i.version`
+  i.start_at, i.due_at, i.start_on, i.due_on, i.time_zone, i.completed_at, i.archived_at, i.created_at, i.created_by, i.updated_at, i.version`
 
 /** The item, when the caller sees it. Refuses not_found. */
 export async function visibleItem(ctx: Ctx, itemId: string): Promise<Item> {
@@ -75,12 +75,23 @@ export async function readItem(ctx: Ctx, itemId: string): Promise<Item> {
   return item ?? refuse('not_found')
 }
 
+interface Locking {
+  /** The role that the change needs in the container; MEMBER, if none is named. */
+  readonly role?: Role
+  /** Archived items are read only, except for the changes that take them. */
+  readonly takes?: 'archived'
+}
+
 /**
  * The item, for a change: it and its container stay as they are until the commit. Locks are taken in
  * this order everywhere: item, container, bucket, places. Refuses not_found, auth.role_required,
- * container.archived, precondition.failed.
+ * container.archived, precondition.failed, item.archived.
  */
-export async function lockItem(ctx: Ctx, itemId: string, role: Role = 'MEMBER'): Promise<LockedItem> {
+export async function lockItem(
+  ctx: Ctx,
+  itemId: string,
+  { role = 'MEMBER', takes }: Locking = {},
+): Promise<LockedItem> {
   const [found, container] = await together(
     lockedRow(ctx, itemId),
     writableContainerOf(ctx, containerOf(ctx, itemId), role),
@@ -88,6 +99,7 @@ export async function lockItem(ctx: Ctx, itemId: string, role: Role = 'MEMBER'):
   const row = found.is_old || container.has_waited ? await lockedRow(ctx, itemId) : found
   const { is_in_done_bucket: isInDoneBucket, now, is_old, seen_version, ...item } = row
   ctx.unchanged(item.version)
+  if (item.archived_at !== null && takes === undefined) refuse('item.archived')
   return { item, isInDoneBucket, now }
 }
 

@@ -21,7 +21,7 @@ import { containerOf, lockItem, recorded } from './item.ts'
 const mostMembers = 100
 
 /**
- * Refuses not_found, auth.role_required, container.archived, precondition.failed, request.invalid,
+ * Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived, request.invalid,
  * item.account_no_access, structure.full.
  */
 export async function assignItem(ctx: Ctx, { itemId, body }: Received<typeof ops.assignItem>): Promise<Item> {
@@ -42,7 +42,7 @@ export async function assignItem(ctx: Ctx, { itemId, body }: Received<typeof ops
   return recorded(ctx, locked, { assignee_id: accountId, member_ids }, 'work.item.assigned', params)
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived. */
 export async function unassignItem(ctx: Ctx, { itemId, body }: Received<typeof ops.unassignItem>): Promise<Item> {
   const locked = await lockItem(ctx, itemId)
   const { item } = locked
@@ -54,13 +54,13 @@ export async function unassignItem(ctx: Ctx, { itemId, body }: Received<typeof o
   return recorded(ctx, locked, { assignee_id: null }, 'work.item.unassigned', { account_id: item.assignee_id })
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.account_no_access, structure.full. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived, item.account_no_access, structure.full. */
 export async function addItemMember(
   ctx: Ctx,
   { itemId, accountId }: Received<typeof ops.addItemMember>,
 ): Promise<Item> {
   const [locked, access] = await together(
-    lockItem(ctx, itemId, roleToChange(ctx, accountId)),
+    lockItem(ctx, itemId, { role: roleToChange(ctx, accountId) }),
     accessOf(ctx, containerOf(ctx, itemId), accountId),
   )
   const { item } = locked
@@ -76,14 +76,14 @@ export async function addItemMember(
   return recorded(ctx, locked, { member_ids }, 'work.item.member_added', { account_id: accountId })
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived. */
 export async function removeItemMember(
   ctx: Ctx,
   { itemId, accountId }: Received<typeof ops.removeItemMember>,
 ): Promise<void> {
   const { tenantId } = ctx.account
   const [locked, access] = await together(
-    lockItem(ctx, itemId, roleToChange(ctx, accountId)),
+    lockItem(ctx, itemId, { role: roleToChange(ctx, accountId) }),
     accessOf(ctx, containerOf(ctx, itemId), accountId),
   )
   const { item } = locked

@@ -24,7 +24,7 @@ export const itemDateOperations = defineOperations('items', {
     summary: 'Set when an item is due and when it starts: moments, or days',
     spec,
     body: DueSet,
-    refuses: ['container.archived'],
+    refuses: ['container.archived', 'item.archived'],
     assumed: [
       'all dates are set whole: without a start there is none afterwards',
       'a start behind the due date, or more than 366 days before it, is refused at its own member',
@@ -37,7 +37,7 @@ export const itemDateOperations = defineOperations('items', {
     summary: 'Take the dates off an item',
     spec,
     success: { status: 204 },
-    refuses: ['container.archived'],
+    refuses: ['container.archived', 'item.archived'],
     assumed: ['the start goes as well; an item without dates stays as it is'],
   },
 })

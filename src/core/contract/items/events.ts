@@ -22,6 +22,7 @@ const example: z.input<typeof Item> = {
   due_on: '2026-11-27',
   time_zone: 'Europe/Zurich',
   completed_at: null,
+  archived_at: null,
   created_at: '2026-11-20T17:15:00.000Z',
   created_by: exampleId(3),
   updated_at: '2026-11-20T17:15:00.000Z',
@@ -42,5 +43,7 @@ export const itemEvents = defineEvents({
   'work.item.unassigned': { when: 'nobody is responsible for an item any more', ...whole },
   'work.item.member_added': { when: 'an account was added to the members of an item', ...whole },
   'work.item.member_removed': { when: 'an account was taken off the members of an item', ...whole },
+  'work.item.archived': { when: 'an item was archived', ...whole },
+  'work.item.unarchived': { when: 'an item was brought back from the archive', ...whole },
   'work.item.deleted': { when: 'an item was deleted; the item as it was', ...whole },
 })

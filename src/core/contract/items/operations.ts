@@ -8,6 +8,10 @@ import { Bucket } from '../structure/operations.ts'
 import { count, day, moment, pageOf, paging, text, uuid, version } from '../vocabulary.ts'
 
 const state = z.enum(['OPEN', 'DONE'])
+const archived = z
+  .enum(['EXCLUDE', 'INCLUDE', 'ONLY'])
+  .default('EXCLUDE')
+  .describe('whether archived items are in the list')
 const title = text(1, 500)
 const description = text(0, 20_000)
 
@@ -38,6 +42,7 @@ export const Item = z
     due_on: day.nullable().describe('a day; `due_at` is its last millisecond'),
     time_zone: z.string().nullable().describe('of the dates: where its days begin and end'),
     completed_at: moment.nullable(),
+    archived_at: moment.nullable().describe('since then it is read only, and in lists only on request'),
     created_at: moment,
     created_by: uuid,
     updated_at: moment,
@@ -115,7 +120,11 @@ export const itemOperations = defineOperations('items', {
     summary: 'A board: the container, its buckets, and the first items of each',
     spec: 'decisions 7, the board',
     params: z.strictObject({ containerId: uuid }),
-    query: z.strictObject({ size: count(1, 50).default(20).describe('items of each bucket'), state: state.optional() }),
+    query: z.strictObject({
+      size: count(1, 50).default(20).describe('items of each bucket'),
+      state: state.optional(),
+      archived,
+    }),
     success: { status: 200, answer: Board },
     needs: reading,
     refuses: ['not_found'],
@@ -135,6 +144,7 @@ export const itemOperations = defineOperations('items', {
       bucket_id: uuid.or(z.literal('none')).optional().describe('`none`: those in no bucket of `container_id`'),
       state: state.optional(),
       label_id: uuid.optional(),
+      archived,
       ...paging(200, 50),
     }),
     success: { status: 200, answer: pageOf(Item) },
@@ -143,6 +153,7 @@ export const itemOperations = defineOperations('items', {
     recovery,
     assumed: [
       'with `bucket_id` in the order of the bucket, otherwise oldest first; filters add up',
+      'an archived item stands where it stood when it was archived',
       'a filter that names what the caller does not see is not_found',
       'an item that nobody moves meanwhile is on exactly one page, however many others are moved',
     ],
@@ -182,7 +193,7 @@ export const itemOperations = defineOperations('items', {
     summary: 'Change title, description or due moment',
     body: ItemUpdate,
     patch: 'merge',
-    refuses: ['container.archived'],
+    refuses: ['container.archived', 'item.archived'],
     assumed: [
       'place, state, labels and values have operations of their own; the type stays',
       '`due_at` makes the due date a moment: days are dropped, and a start that does not fit; null drops all dates',
@@ -204,7 +215,7 @@ export const itemOperations = defineOperations('items', {
     path: '/items/{itemId}:move',
     summary: 'Move an item to another container, bucket or place',
     body: ItemMove,
-    refuses: ['container.archived', 'order.exhausted'],
+    refuses: ['container.archived', 'item.archived', 'order.exhausted'],
     assumed: [
       'MEMBER in both containers',
       "labels and values of the old container's vocabulary stop showing and come back with the item (decision 0108)",
@@ -216,7 +227,7 @@ export const itemOperations = defineOperations('items', {
     method: 'POST',
     path: '/items/{itemId}:complete',
     summary: "Complete an item; it goes to the end of the container's done bucket, if there is one",
-    refuses: ['container.archived', 'order.exhausted'],
+    refuses: ['container.archived', 'item.archived', 'order.exhausted'],
     assumed: ['of several done buckets the leftmost, unless it is in one already; completing twice changes nothing'],
   },
   reopenItem: {
@@ -224,7 +235,7 @@ export const itemOperations = defineOperations('items', {
     method: 'POST',
     path: '/items/{itemId}:reopen',
     summary: 'Open an item again; out of a done bucket it goes to the end of the leftmost that is none',
-    refuses: ['container.archived', 'order.exhausted'],
+    refuses: ['container.archived', 'item.archived', 'order.exhausted'],
     assumed: ['where every bucket is a done bucket it stays; reopening what is open changes nothing'],
   },
   addItemLabel: {
@@ -233,7 +244,7 @@ export const itemOperations = defineOperations('items', {
     path: '/items/{itemId}/labels/{labelId}',
     summary: 'Put a label of the container on an item',
     params: z.strictObject({ itemId, labelId: uuid }),
-    refuses: ['container.archived'],
+    refuses: ['container.archived', 'item.archived'],
     assumed: ["a label of another container's vocabulary, or deleted, is not_found"],
   },
   removeItemLabel: {
@@ -243,7 +254,7 @@ export const itemOperations = defineOperations('items', {
     summary: 'Take a label off an item',
     params: z.strictObject({ itemId, labelId: uuid }),
     success: { status: 204 },
-    refuses: ['container.archived'],
+    refuses: ['container.archived', 'item.archived'],
     assumed: ['taking off what is not on changes nothing'],
   },
   setItemField: {
@@ -253,7 +264,7 @@ export const itemOperations = defineOperations('items', {
     summary: 'Set or clear the value of a custom field',
     params: z.strictObject({ itemId, key: text(1, 50) }),
     body: FieldValueSet,
-    refuses: ['container.archived'],
+    refuses: ['container.archived', 'item.archived'],
     assumed: [
       "a key that is not defined for the item's container and type is not_found",
       'a required field cannot be cleared',

@@ -22,7 +22,7 @@ export const itemPeopleOperations = defineOperations('items', {
     summary: 'Make one account responsible for an item; it becomes a member, too',
     spec,
     body: ItemAssign,
-    refuses: ['container.archived', 'item.account_no_access', 'structure.full'],
+    refuses: ['container.archived', 'item.archived', 'item.account_no_access', 'structure.full'],
     assumed: [
       'the account is ACTIVE or INVITED and a MEMBER in the container',
       'an earlier assignee stays a member',
@@ -36,7 +36,7 @@ export const itemPeopleOperations = defineOperations('items', {
     summary: 'Make nobody responsible for an item',
     spec,
     body: ItemUnassign,
-    refuses: ['container.archived'],
+    refuses: ['container.archived', 'item.archived'],
     assumed: ['the account stays a member', 'an account that is not the assignee changes nothing'],
   },
   addItemMember: {
@@ -47,7 +47,7 @@ export const itemPeopleOperations = defineOperations('items', {
     spec,
     params: withMember,
     needs: taking,
-    refuses: ['container.archived', 'item.account_no_access', 'structure.full'],
+    refuses: ['container.archived', 'item.archived', 'item.account_no_access', 'structure.full'],
     assumed: ['VIEWER for oneself, MEMBER for others', 'the account is ACTIVE or INVITED and sees the container'],
   },
   removeItemMember: {
@@ -59,7 +59,7 @@ export const itemPeopleOperations = defineOperations('items', {
     params: withMember,
     needs: taking,
     success: { status: 204 },
-    refuses: ['container.archived'],
+    refuses: ['container.archived', 'item.archived'],
     assumed: [
       'VIEWER for oneself, MEMBER for others',
       'an account that lost its access or was disabled stays a member until somebody takes it off',

@@ -6,4 +6,9 @@ export const itemProblems = {
     says: 'The account has no access to the item: it needs the role {role} in the container, and must not be disabled.',
     remedy: 'Give the account the role, or choose another one.',
   },
+  'item.archived': {
+    status: 409,
+    says: 'The item is archived, so it is read-only.',
+    remedy: 'First unarchive it.',
+  },
 } as const
