@@ -61,13 +61,14 @@ function firstItems(ctx: Ctx, query: Query): Promise<Placed[]> {
   const { containerId, archived } = query
   const { tenantId } = ctx.account
   const { tx } = ctx
+  const order = byRank(ctx, archived)
+  const firstOfEach = firstOf(ctx, query, tx.part`i.bucket_id = b.id`, order)
+  const firstOfNone = firstOf(ctx, query, tx.part`i.bucket_id is null`, tx.part`bucket_id, ${order}`)
   const rows = tx.part`
-    select of_bucket.*, b.rank as bucket_rank from bucket b cross join lateral (
-      ${firstOf(ctx, query, tx.part`i.bucket_id = b.id`, byRank(ctx, archived))}) of_bucket
+    select of_bucket.*, b.rank as bucket_rank from bucket b cross join lateral (${firstOfEach}) of_bucket
     where b.tenant_id = ${tenantId} and b.container_id = ${containerId}
     union all
-    select of_none.*, null from (
-      ${firstOf(ctx, query, tx.part`i.bucket_id is null`, tx.part`bucket_id, ${byRank(ctx, archived)}`)}) of_none`
+    select of_none.*, null from (${firstOfNone}) of_none`
   return tx<Placed[]>`
     ${withinPage(ctx, rows, {
       order: tx.part`bucket_rank nulls last, ${byPosition(ctx, archived)}`,
