@@ -34,7 +34,7 @@ beforeAll(async () => {
   await ways.sql`insert into tenant_quota values (${mine.id}, 'api_requests_per_minute', 0)`
   owner = await person(ways.daemon, mine.id)
   admin = await person(ways.daemon, mine.id, { role: 'ADMIN' })
-  await fill(mine, mine.collectionId)
+  await fill(mine, mine.collectionId, 'own')
   await fill(other, other.collectionId)
   foreign = await idsOf(ways.sql, other.id)
   own = await idsOf(ways.sql, mine.id)
@@ -49,12 +49,12 @@ const call = (path: string, body: object, token = owner.token) =>
   ways.daemon.call('POST', `/api/v1${path}`, { token, body })
 
 /** Whatever the operations that are served put into a container; one that is not served yet answers 404 or 405. */
-async function fill({ id }: Furnished, containerId: string): Promise<void> {
+async function fill({ id }: Furnished, containerId: string, word = 'canary'): Promise<void> {
   const { token } = id === mine.id ? owner : await person(ways.daemon, id)
   await call(`/containers/${containerId}/buckets`, { name: 'canary bucket' }, token)
   await call(`/containers/${containerId}/labels`, { name: 'canary label', color_token: 'red' }, token)
   await call('/custom-fields', { collection_id: containerId, key: 'canary', kind: 'TEXT' }, token)
-  await call('/items', { container_id: containerId, title: 'canary item' }, token)
+  await call('/items', { container_id: containerId, title: `${word} item` }, token)
 }
 
 /** What is in the caller's own collection, so that a path with two ids is right in the one that is not probed. */

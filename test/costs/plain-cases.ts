@@ -49,7 +49,7 @@ function readings({ collectionId, item }: Desk) {
 }
 
 function items(desk: Desk) {
-  const { collectionId, buckets, labels, item, act, field } = desk
+  const { collectionId, buckets, labels, item, act, field, people } = desk
   return {
     createItem: { request: async () => ['POST /items', { container_id: collectionId, title: 'An item' }] },
     updateItem: { request: async () => [`PATCH /items/${(await item()).id}`, { title: name() }] },
@@ -70,6 +70,30 @@ function items(desk: Desk) {
         await field({ key, kind: 'TEXT' })
         return [`PUT /items/${(await item()).id}/custom-fields/${key}`, { value: 'a value' }]
       },
+    },
+    setItemDue: { request: async () => [`PUT /items/${(await item()).id}/due`, { due_on: '2027-03-01' }] },
+    clearItemDue: {
+      request: async () => [`DELETE /items/${(await item({ due_at: '2027-03-01T00:00:00Z' })).id}/due`],
+    },
+    assignItem: {
+      request: async () => [`POST /items/${(await item()).id}:assign`, { account_id: people.ADMIN.accountId }],
+    },
+    unassignItem: {
+      request: async () => {
+        const made = await act(await item(), 'assign', { account_id: people.ADMIN.accountId })
+        return [`POST /items/${made.id}:unassign`, {}]
+      },
+    },
+    addItemMember: { request: async () => [`PUT /items/${(await item()).id}/members/${people.ADMIN.accountId}`] },
+    removeItemMember: {
+      request: async () => {
+        const made = await act(await item(), 'assign', { account_id: people.ADMIN.accountId })
+        return [`DELETE /items/${made.id}/members/${people.ADMIN.accountId}`]
+      },
+    },
+    archiveItem: { request: async () => [`POST /items/${(await item()).id}:archive`] },
+    unarchiveItem: {
+      request: async () => [`POST /items/${(await act(await item(), 'archive')).id}:unarchive`],
     },
     deleteItem: { request: async () => [`DELETE /items/${(await item()).id}`] },
   } satisfies Record<string, PlainCase>

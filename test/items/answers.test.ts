@@ -8,7 +8,7 @@ import type { ReservedSql } from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Item } from '../../src/core/contract/items/operations.ts'
 import type { Answered } from '../kit/daemon.ts'
-import { type Desk, openDesk } from './desk.ts'
+import { type Desk, isRead, openDesk } from './desk.ts'
 
 let desk: Desk
 beforeAll(async () => {
@@ -18,18 +18,6 @@ beforeAll(async () => {
   await desk.field({ key: 'choice', kind: 'MULTI_SELECT', options: ['x', 'y'] })
 })
 afterAll(() => desk.close())
-
-/** The data of the item's last event. */
-async function told({ id }: { readonly id: string }): Promise<unknown> {
-  const rows = await desk.daemon.db.sql`
-    select body from outbox_event where tenant_id = ${desk.tenantId} and body::jsonb -> 'data' ->> 'id' = ${id} order by id desc limit 1`
-  return JSON.parse(rows[0]?.['body']).data
-}
-
-async function isRead(item: Item): Promise<void> {
-  expect(item).toEqual(await desk.read(item))
-  expect(await told(item)).toEqual(item)
-}
 
 const full = () => ({
   title: 'All of it',
@@ -41,8 +29,8 @@ const full = () => ({
 })
 
 test('a new item', async () => {
-  await isRead(await desk.item(full()))
-  await isRead(await desk.item({ title: '  spaces  ' }))
+  await isRead(desk, await desk.item(full()))
+  await isRead(desk, await desk.item({ title: '  spaces  ' }))
 })
 
 test.each<[string, object]>([
@@ -59,7 +47,7 @@ test.each<[string, object]>([
   const { status, json } = await desk.patch(item, body)
   expect(status).toBe(200)
   expect(json.version).toBe(2)
-  await isRead(json)
+  await isRead(desk, json)
 })
 
 test.each(['9999-12-31T23:59:59-01:00', '0000-01-01T00:00:00Z'])(
@@ -74,14 +62,14 @@ test('moves, completion and labels', async () => {
   const item = await desk.item(full())
   const [first, second] = desk.buckets as [string, string]
   const [label] = desk.labels as [string]
-  await isRead(await desk.act(item, 'move', { bucket_id: second }))
-  await isRead(await desk.act(item, 'move', { bucket_id: first, before_item_id: (await desk.item()).id }))
-  await isRead(await desk.act(item, 'complete'))
-  await isRead(await desk.act(item, 'reopen'))
+  await isRead(desk, await desk.act(item, 'move', { bucket_id: second }))
+  await isRead(desk, await desk.act(item, 'move', { bucket_id: first, before_item_id: (await desk.item()).id }))
+  await isRead(desk, await desk.act(item, 'complete'))
+  await isRead(desk, await desk.act(item, 'reopen'))
   expect((await desk.ask(`DELETE /items/${item.id}/labels/${label}`)).status).toBe(204)
-  expect(await told(item)).toEqual(await desk.read(item))
-  await isRead((await desk.ask(`PUT /items/${item.id}/labels/${label}`)).json as Item)
-  await isRead((await desk.ask(`PUT /items/${item.id}/custom-fields/note`, { value: 'm' })).json as Item)
+  expect(await desk.told(item)).toEqual(await desk.read(item))
+  await isRead(desk, (await desk.ask(`PUT /items/${item.id}/labels/${label}`)).json as Item)
+  await isRead(desk, (await desk.ask(`PUT /items/${item.id}/custom-fields/note`, { value: 'm' })).json as Item)
 })
 
 /** Holds a row, of the item unless another one is named, lets the call wait for it, and lets it go with `end` when `meanwhile` is done. */
@@ -116,7 +104,7 @@ test('a change that waited for another answers what the other left', async () =>
   }
   const { json } = await held(item, () => desk.patch(item, { title: 'Later' }), attach, 'commit')
   expect([json.label_ids, json.version]).toEqual([[label], 3])
-  await isRead(json)
+  await isRead(desk, json)
 })
 
 test('a change that waited, while a label was deleted and restored, knows it', async () => {
@@ -130,7 +118,7 @@ test('a change that waited, while a label was deleted and restored, knows it', a
     'rollback',
   )
   expect(patched.json.label_ids).toEqual([])
-  await isRead(patched.json)
+  await isRead(desk, patched.json)
   const put = await held(
     item,
     () => desk.ask(`PUT /items/${item.id}/labels/${label}`),
@@ -152,5 +140,5 @@ test('a change that waited for its container, while a field was deleted, knows i
     { table: 'container', id: collectionId },
   )
   expect(json.custom_fields).toEqual({})
-  await isRead(json)
+  await isRead(desk, json)
 })

@@ -20,6 +20,8 @@ export interface Desk extends Board {
   /** Does something to an item and answers it; throws for a refusal. */
   act(item: { readonly id: string }, action: string, body?: object): Promise<Item>
   read(item: { readonly id: string }, as?: Person): Promise<Item>
+  /** The data of the item's last event. */
+  told(item: { readonly id: string }): Promise<Item>
   patch(item: { readonly id: string }, body: unknown, more?: Sending & { readonly as?: Person }): Promise<Answered>
   /** The titles of a bucket's items, in its order. */
   titles(bucketId: string): Promise<string[]>
@@ -106,6 +108,11 @@ export async function openDesk(): Promise<Desk> {
       ),
     act: async ({ id }, action, body) => answered(200, await ask(`POST /items/${id}:${action}`, body)),
     read: async ({ id }, as) => answered(200, await ask(`GET /items/${id}`, undefined, as ? { as } : {})),
+    async told({ id }) {
+      const rows = await sql`
+        select body from outbox_event where tenant_id = ${tenantId} and body::jsonb -> 'data' ->> 'id' = ${id} order by id desc limit 1`
+      return JSON.parse(rows[0]?.['body']).data
+    },
     patch: ({ id }, body, more) => ask(`PATCH /items/${id}`, body, more),
     async titles(bucketId) {
       const { json } = await ask(`GET /items?size=200&bucket_id=${bucketId}`)
@@ -132,6 +139,12 @@ export async function openDesk(): Promise<Desk> {
 /** The members that a refusal names, and the rule that each breaks. */
 export const pointers = ({ json }: { readonly json: { errors?: { pointer: string; code: string }[] } }) =>
   json.errors?.map(({ pointer, code }) => [pointer, code])
+
+/** The item that a change answered is what a read finds, and what its event says. */
+export async function isRead(desk: Desk, item: Item): Promise<void> {
+  expect(item).toEqual(await desk.read(item))
+  expect(await desk.told(item)).toEqual(item)
+}
 
 /** A call that has to change nothing at all. */
 export async function expectUntouched<T>(desk: Desk, call: () => Promise<T>): Promise<T> {

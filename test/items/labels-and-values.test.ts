@@ -56,6 +56,14 @@ test('an item says which lists it lacks, so that nobody looks for them', async (
   await desk.ask(`PUT /items/${item.id}/labels/${desk.labels[0]}`)
   expect(await lacks(item)).toEqual([false, true, true])
   expect(await lacks(await desk.item({ label_ids: [desk.labels[0]] }))).toEqual([false, true, true])
+  const { accountId } = desk.people.MEMBER
+  await desk.ask(`PUT /items/${item.id}/members/${accountId}`)
+  expect(await lacks(item)).toEqual([false, false, true])
+  expect(await lacks(await desk.act(await desk.item(), 'assign', { account_id: accountId }))).toEqual([
+    true,
+    false,
+    true,
+  ])
 })
 
 describe('values of custom fields', () => {

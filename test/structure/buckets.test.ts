@@ -368,12 +368,12 @@ describe('DELETE', () => {
     expect(await call(listBuckets, { containerId })).toEqual({ data: [] })
   })
 
-  test('entries that were deleted before are not counted, and keep no bucket', async () => {
+  test('entries that were deleted before are not counted, and come back where the others went', async () => {
     const [a, b] = await fresh('A', 'B')
     const [gone] = await board.plantItems(containerId, b!.id, 2)
     await board.own.oracle`update item set deleted_at = now() where id = ${gone!}`
     expect(await call(deleteBucket, { containerId, bucketId: b!.id })).toMatchObject({ moved_item_count: 1 })
-    expect(await board.own.oracle`select bucket_id from item where id = ${gone!}`).toEqual([{ bucket_id: null }])
+    expect(await board.own.oracle`select bucket_id from item where id = ${gone!}`).toEqual([{ bucket_id: a!.id }])
     expect((await call(listBuckets, { containerId })).data).toMatchObject([{ id: a!.id, item_count: 1 }])
   })
 

@@ -8,7 +8,10 @@ import { backupOperations } from './backup/operations.ts'
 import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { identityOperations } from './identity/operations.ts'
+import { itemArchiveOperations } from './items/archive.ts'
+import { itemDateOperations } from './items/dates.ts'
 import { itemOperations } from './items/operations.ts'
+import { itemPeopleOperations } from './items/people.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
 import { encryptionOperations } from './keyring/operations.ts'
@@ -47,6 +50,9 @@ export const operations = {
   ...labelOperations,
   ...customFieldOperations,
   ...itemOperations,
+  ...itemDateOperations,
+  ...itemPeopleOperations,
+  ...itemArchiveOperations,
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,

@@ -128,6 +128,7 @@ export const problems = {
   ...containerProblems,
   ...itemProblems,
   ...structureProblems,
+  ...itemProblems,
   ...providerProblems,
   ...authProblems,
   'installation.recovering': {

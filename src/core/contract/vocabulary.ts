@@ -86,6 +86,20 @@ export const moment = z.iso.datetime({ offset: true }).check((context) => {
     context.issues.push({ ...broken('value.format', { format: 'date-time' }), input: context.value })
 })
 
+/** The first and the last day whose milliseconds are moments in every zone. */
+const firstDay = '0001-01-02'
+const lastDay = '9999-12-30'
+
+/** A day of the calendar, `YYYY-MM-DD`, without a zone. */
+export const day = z.iso
+  .date()
+  .check((context) => {
+    const { value } = context
+    if (value < firstDay) context.issues.push({ ...broken('value.minimum', { minimum: firstDay }), input: value })
+    if (value > lastDay) context.issues.push({ ...broken('value.maximum', { maximum: lastDay }), input: value })
+  })
+  .meta({ format: 'date' })
+
 /** An integer of 64 bits, never negative; a bigint above 2^53, written unquoted either way. */
 export const int64 = z
   .union([z.int().min(0), z.bigint().min(0n).max(9223372036854775807n)])

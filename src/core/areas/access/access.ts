@@ -19,7 +19,6 @@ import { type Role, rankOf } from '../../contract/vocabulary.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import { hasWaited } from '../../kernel/database/waited.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import type { AccountActor } from '../../kernel/values/actor.ts'
 
 /** A container as a rule needs it: its row, the state that it takes from its hub, and the caller's role in it. */
 export interface ContainerRow {
@@ -178,17 +177,24 @@ async function findContainer(ctx: Ctx, containerId: Part, lock?: Lock): Promise<
   // The container was moved while this statement waited for the lock, so the joined hub is the old one. Now that the
   // row is locked, a second read is correct.
   if (row.hub_id !== row.parent_id) return findContainer(ctx, containerId, lock)
-  const role = roleIn(actor, row, rows)
+  const role = roleIn(actor.isGuest ? undefined : actor.role, row, rows)
   return role === undefined ? undefined : { ...row, role }
 }
 
-/** The caller's role in a container; undefined if the caller does not see it. `held`: a row for each membership. */
-function roleIn({ role, isGuest }: AccountActor, row: FoundRow, held: readonly FoundRow[]): Role | undefined {
-  const isOpen = !row.is_private && !row.is_hub_private
+/** What a role in a container depends on. */
+type Place = Pick<FoundRow, 'id' | 'is_private' | 'is_hub_private'>
+type Held = Pick<FoundRow, 'held_role' | 'held_in'>
+
+/**
+ * An account's role in a container; undefined if it does not see it. `general`: its role on the workspace, undefined for a
+ * guest. `held`: a row for each membership of the container and its hub.
+ */
+export function roleIn(general: Role | undefined, place: Place, held: readonly Held[]): Role | undefined {
+  const isOpen = !place.is_private && !place.is_hub_private
   const counting = [
-    ...held.map(({ held_in, held_role }) => (held_in === row.id || !row.is_private ? held_role : null)),
-    !isGuest && (isOpen || role === 'OWNER') ? role : null,
-  ].filter((one) => one !== null)
+    ...held.map(({ held_in, held_role }) => (held_in === place.id || !place.is_private ? held_role : null)),
+    isOpen || general === 'OWNER' ? general : null,
+  ].filter((one) => one !== null && one !== undefined)
   return counting.sort((a, b) => rankOf[b] - rankOf[a])[0]
 }
 

@@ -108,7 +108,7 @@ async function readLabels(ctx: Ctx, tenantId: string, containerId: string): Prom
 /** Open items, then done ones, newest first. */
 async function readItems(ctx: Ctx, tenantId: string, containerId: string): Promise<Section> {
   const rows = await ctx.tx<{ title: string; state: 'OPEN' | 'DONE'; due_at: string | null }[]>`
-    select title, state, due_at from item where tenant_id = ${tenantId} and container_id = ${containerId} and deleted_at is null
+    select title, state, due_at from item where tenant_id = ${tenantId} and container_id = ${containerId} and deleted_at is null and archived_at is null
     order by state desc, id desc limit 200`
   return { title: 'Items', lines: rows.map(lineOfItem) }
 }

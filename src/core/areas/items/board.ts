@@ -8,6 +8,7 @@
 import type { Board, Item, itemOperations as ops } from '../../contract/items/operations.ts'
 import type { Received } from '../../contract/operation.ts'
 import type { Bucket } from '../../contract/structure/operations.ts'
+import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { type Followed, roomFor, withinPage } from '../../kernel/transaction/page.ts'
 import { together } from '../../kernel/transaction/together.ts'
@@ -15,6 +16,11 @@ import { visibleContainer } from '../access/access.ts'
 import { positionOf } from '../containers/order.ts'
 import { bucketsOf } from '../structure/buckets/bucket-row.ts'
 import { representation } from './item.ts'
+import { listOf } from './list.ts'
+import { byPosition, byRank, inArchive, onBoard, shelfOf } from './shelf.ts'
+
+/** Of how many items of a bucket nobody keeps count: archived ones, and those in no bucket. */
+const unknown = Number.POSITIVE_INFINITY
 
 type Query = Received<typeof ops.getBoard>
 type Placed = Item & Followed & { readonly bucket_rank: string | null }
@@ -42,33 +48,55 @@ export async function readBoard(ctx: Ctx, query: Query): Promise<Board> {
   }
   return {
     container: { ...row, position },
-    buckets: buckets.map((bucket) => ({ ...bucket, ...part(bucket.id, bucket.item_count) })),
-    unbucketed: part(null, Number.POSITIVE_INFINITY),
+    buckets: buckets.map((bucket) => ({
+      ...bucket,
+      ...part(bucket.id, query.archived === 'EXCLUDE' ? bucket.item_count : unknown),
+    })),
+    unbucketed: part(null, unknown),
   }
 }
 
 /** Of each bucket from the left, and then of no bucket, one item more than is asked for. Ends at about 1 MiB. */
-function firstItems(ctx: Ctx, { containerId, size, state }: Query): Promise<Placed[]> {
+function firstItems(ctx: Ctx, query: Query): Promise<Placed[]> {
+  const { containerId, archived } = query
   const { tenantId } = ctx.account
   const { tx } = ctx
-  const inState = state === undefined ? tx.part`` : tx.part`and i.state = ${state}`
-  const ofContainer = tx.part`i.tenant_id = ${tenantId} and i.container_id = ${containerId} and i.deleted_at is null ${inState}`
+  const order = byRank(ctx, archived)
+  const firstOfEach = firstOf(ctx, query, tx.part`i.bucket_id = b.id`, order)
+  const firstOfNone = firstOf(ctx, query, tx.part`i.bucket_id is null`, tx.part`bucket_id, ${order}`)
   const rows = tx.part`
-    select of_bucket.*, b.rank as bucket_rank from bucket b cross join lateral (
-      select ${representation(ctx)} from item i where ${ofContainer} and i.bucket_id = b.id order by i.rank limit ${size + 1}) of_bucket
+    select of_bucket.*, b.rank as bucket_rank from bucket b cross join lateral (${firstOfEach}) of_bucket
     where b.tenant_id = ${tenantId} and b.container_id = ${containerId}
     union all
-    select of_none.*, null from (
-      select ${representation(ctx)} from item i where ${ofContainer} and i.bucket_id is null order by i.bucket_id, i.rank limit ${size + 1}) of_none`
+    select of_none.*, null from (${firstOfNone}) of_none`
   return tx<Placed[]>`
     ${withinPage(ctx, rows, {
-      order: tx.part`bucket_rank nulls last, position`,
+      order: tx.part`bucket_rank nulls last, ${byPosition(ctx, archived)}`,
       bytes: tx.part`coalesce(octet_length(description), 0) + pg_column_size(custom_fields)`,
     })}`
 }
 
+/** The first `size` items of a bucket or of no bucket, and one more. */
+function firstOf(ctx: Ctx, { containerId, size, state, archived }: Query, inBucket: Part, order: Part): Part {
+  const { tenantId } = ctx.account
+  const { tx } = ctx
+  const inState = state === undefined ? tx.part`` : tx.part`and i.state = ${state}`
+  const from = tx.part`from item i where i.tenant_id = ${tenantId} and i.container_id = ${containerId} and ${inBucket} ${inState}`
+  const most = size + 1
+  if (archived !== 'INCLUDE')
+    return tx.part`select ${representation(ctx)} ${from} and ${shelfOf(ctx, archived)} order by ${order} limit ${most}`
+  return tx.part`
+    select ${representation(ctx)} from (
+      (select i.* ${from} and ${onBoard(ctx)} order by ${order} limit ${most})
+      union all
+      (select i.* ${from} and ${inArchive(ctx)} order by ${order} limit ${most})
+      order by ${order} limit ${most}) i`
+}
+
 /** Where `GET /items` goes on in a bucket, behind the last item shown. */
-function cursorAfter(ctx: Ctx, { containerId, state }: Query, bucketId: string | null, last: Item | undefined): string {
+function cursorAfter(ctx: Ctx, query: Query, bucketId: string | null, last: Item | undefined): string {
+  const { containerId, state, archived } = query
   const bucket = bucketId === null ? { container_id: containerId, bucket_id: 'none' } : { bucket_id: bucketId }
-  return ctx.cursor.write('listItems', { ...bucket, state }, [last?.position ?? ''])
+  const { operation, filters } = listOf({ ...bucket, state, archived })
+  return ctx.cursor.write(operation, filters, last ? [last.position, last.id] : [''])
 }

@@ -5,8 +5,9 @@ import type { Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { recount } from '../structure/buckets/tally.ts'
+import { columnsOf, datesOf, dueOf } from './dates.ts'
 import { keyTitle } from './filter/keying.ts'
-import { fromSeen, lockItem, momentOf, recorded, representation } from './item.ts'
+import { changedMembers, fromSeen, lockItem, recorded, representation } from './item.ts'
 import { discountItem } from './item-count.ts'
 
 /** Refuses not_found. */
@@ -16,38 +17,35 @@ export async function getItem(ctx: Ctx, { itemId }: Received<typeof ops.getItem>
   return item ?? refuse('not_found')
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived. */
 export async function updateItem(ctx: Ctx, { itemId, body }: Received<typeof ops.updateItem>): Promise<Item> {
   const locked = await lockItem(ctx, itemId)
   const { item } = locked
   const title = body.title ?? item.title
   const description = body.description === undefined ? item.description : body.description
-  const dueAt = body.due_at ? momentOf(body.due_at) : body.due_at === undefined ? item.due_at : null
-  const changed = [
-    ...(title === item.title ? [] : ['title']),
-    ...(description === item.description ? [] : ['description']),
-    ...(dueAt === item.due_at ? [] : ['due_at']),
-  ]
+  const dates = body.due_at === undefined ? datesOf(item) : dueOf(item, body.due_at)
+  const changed = changedMembers(item, { title, description, ...dates })
   if (changed.length === 0) return item
 
   void ctx.tx`
-    update item set title = ${title}, description = ${description}, due_at = ${dueAt}, updated_at = now(), version = version + 1
+    update item set title = ${title}, description = ${description}, ${columnsOf(ctx, dates)}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
   if (title !== item.title) keyTitle(ctx, itemId, title)
 
-  return recorded(ctx, locked, { title, description, due_at: dueAt }, 'work.item.changed', { members: changed })
+  return recorded(ctx, locked, { title, description, ...dates }, 'work.item.changed', { members: changed })
 }
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
 export async function deleteItem(ctx: Ctx, { itemId }: Received<typeof ops.deleteItem>): Promise<void> {
-  const locked = await lockItem(ctx, itemId)
-  const { container_id, bucket_id: bucketId } = locked.item
+  const locked = await lockItem(ctx, itemId, { takes: 'archived' })
+  const { container_id, bucket_id: bucketId, archived_at } = locked.item
 
   void ctx.tx`
     update item set deleted_at = now(), updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
 
   await recorded(ctx, locked, {}, 'work.item.deleted', { container_id })
-  recount(ctx, { bucketId, by: -1 })
+  // An archived item was taken off its bucket's count when it was archived.
+  recount(ctx, { bucketId, by: archived_at === null ? -1 : 0 })
   void discountItem(ctx)
 }

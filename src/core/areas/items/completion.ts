@@ -15,7 +15,7 @@ import { recountMove } from '../structure/buckets/tally.ts'
 import { type LockedItem, lockItem, recorded } from './item.ts'
 import { placeInKind } from './position.ts'
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed, order.exhausted. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived, order.exhausted. */
 export async function completeItem(ctx: Ctx, { itemId }: Received<typeof ops.completeItem>): Promise<Item> {
   const locked = await lockItem(ctx, itemId)
   const { item, now } = locked
@@ -31,7 +31,7 @@ export async function completeItem(ctx: Ctx, { itemId }: Received<typeof ops.com
   return recorded(ctx, locked, members, 'work.item.completed', { from: item.bucket_id, to: bucketId })
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed, order.exhausted. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived, order.exhausted. */
 export async function reopenItem(ctx: Ctx, { itemId }: Received<typeof ops.reopenItem>): Promise<Item> {
   const locked = await lockItem(ctx, itemId)
   const { item } = locked

@@ -8,9 +8,9 @@ import { together } from '../../kernel/transaction/together.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { referencedContainer } from '../access/access.ts'
 import { recount } from '../structure/buckets/tally.ts'
+import { dueOf, undated } from './dates.ts'
 import { type CheckedValue, checkNewValues } from './field-values.ts'
 import { keysOfNewItem } from './filter/keying.ts'
-import { momentOf } from './item.ts'
 import { countItem } from './item-count.ts'
 import { placeAt } from './position.ts'
 
@@ -35,9 +35,11 @@ export async function createItem(ctx: Ctx, { body }: Received<typeof ops.createI
     position: rank,
     label_ids: [...body.label_ids].sort(),
     member_ids: [],
+    assignee_id: null,
     custom_fields: Object.fromEntries(values.map(({ key, value }) => [key, value])),
-    due_at: body.due_at ? momentOf(body.due_at) : null,
+    ...(body.due_at ? dueOf(undated, body.due_at) : undated),
     completed_at: null,
+    archived_at: null,
     created_at: now,
     created_by: ctx.account.accountId,
     updated_at: now,

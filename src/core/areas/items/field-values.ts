@@ -61,7 +61,7 @@ export async function checkNewValues(
   return checked
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed, request.invalid. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived, request.invalid. */
 export async function setItemField(ctx: Ctx, { itemId, key, body }: Received<typeof ops.setItemField>): Promise<Item> {
   const [{ item }, fields] = await together(lockItem(ctx, itemId), definitionsFor(ctx, containerOf(ctx, itemId)))
   const field = fields.find((one) => one.key === key && carries(one, item.type))

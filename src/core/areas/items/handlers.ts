@@ -1,15 +1,21 @@
 /** The rules of this area, by operation. */
+import type { itemArchiveOperations } from '../../contract/items/archive.ts'
+import type { itemDateOperations } from '../../contract/items/dates.ts'
 import type { itemOperations } from '../../contract/items/operations.ts'
+import type { itemPeopleOperations } from '../../contract/items/people.ts'
 import { type HandlersOf, ofOneMoment } from '../../kernel/request/handler.ts'
 import { listItemActivity } from './activity.ts'
+import { archiveItem, unarchiveItem } from './archive.ts'
 import { readBoard } from './board.ts'
 import { deleteItem, getItem, updateItem } from './change.ts'
 import { completeItem, reopenItem } from './completion.ts'
 import { createItem } from './creation.ts'
+import { clearItemDue, setItemDue } from './dates.ts'
 import { setItemField } from './field-values.ts'
 import { addItemLabel, removeItemLabel } from './labels.ts'
 import { listItems } from './list.ts'
 import { moveItem } from './move.ts'
+import { addItemMember, assignItem, removeItemMember, unassignItem } from './people.ts'
 import { queryItems } from './query/query.ts'
 
 export const itemsHandlers = {
@@ -27,4 +33,14 @@ export const itemsHandlers = {
   removeItemLabel,
   setItemField,
   listItemActivity,
-} satisfies HandlersOf<typeof itemOperations>
+  setItemDue,
+  clearItemDue,
+  assignItem,
+  unassignItem,
+  addItemMember,
+  removeItemMember,
+  archiveItem,
+  unarchiveItem,
+} satisfies HandlersOf<
+  typeof itemOperations & typeof itemDateOperations & typeof itemPeopleOperations & typeof itemArchiveOperations
+>

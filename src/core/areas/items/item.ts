@@ -12,6 +12,7 @@
 
 import type { Item } from '../../contract/items/operations.ts'
 import { refuse } from '../../contract/problem.ts'
+import type { Role } from '../../contract/vocabulary.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import { hasWaited } from '../../kernel/database/waited.ts'
 import type { EventName } from '../../kernel/outbox/event-row.ts'
@@ -41,7 +42,7 @@ export const representation = ({ tx }: Ctx): Part => tx.part`
   case when i.without_members then '[]'::jsonb else coalesce((
     select jsonb_agg(m.account_id order by m.account_id) from item_member m
     where m.tenant_id = i.tenant_id and m.item_id = i.id
-  ), '[]'::jsonb) end as member_ids,
+  ), '[]'::jsonb) end as member_ids, i.assignee_id,
   case when i.without_values then '{}'::jsonb else coalesce((
     select jsonb_object_agg(f.key, w.value) from item_field_value w
     join custom_field f on f.tenant_id = w.tenant_id and f.id = w.field_id
@@ -50,7 +51,7 @@ export const representation = ({ tx }: Ctx): Part => tx.part`
         select from custom_field s
         where s.tenant_id = f.tenant_id and s.collection_id = i.container_id and s.key = f.key and s.deleted_at is null))
   ), '{}'::jsonb) end as custom_fields,
-  i.due_at, i.completed_at, i.created_at, i.created_by, i.updated_at, i.version`
+  i.start_at, i.due_at, i.start_on, i.due_on, i.time_zone, i.completed_at, i.archived_at, i.created_at, i.created_by, i.updated_at, i.version`
 
 /** The item, when the caller sees it. Refuses not_found. */
 export async function visibleItem(ctx: Ctx, itemId: string): Promise<Item> {
@@ -74,19 +75,31 @@ export async function readItem(ctx: Ctx, itemId: string): Promise<Item> {
   return item ?? refuse('not_found')
 }
 
+interface Locking {
+  /** The role that the change needs in the container; MEMBER, if none is named. */
+  readonly role?: Role
+  /** Archived items are read only, except for the changes that take them. */
+  readonly takes?: 'archived'
+}
+
 /**
  * The item, for a change: it and its container stay as they are until the commit. Locks are taken in
  * this order everywhere: item, container, bucket, places. Refuses not_found, auth.role_required,
- * container.archived, precondition.failed.
+ * container.archived, precondition.failed, item.archived.
  */
-export async function lockItem(ctx: Ctx, itemId: string): Promise<LockedItem> {
+export async function lockItem(
+  ctx: Ctx,
+  itemId: string,
+  { role = 'MEMBER', takes }: Locking = {},
+): Promise<LockedItem> {
   const [found, container] = await together(
     lockedRow(ctx, itemId),
-    writableContainerOf(ctx, containerOf(ctx, itemId), 'MEMBER'),
+    writableContainerOf(ctx, containerOf(ctx, itemId), role),
   )
   const row = found.is_old || container.has_waited ? await lockedRow(ctx, itemId) : found
   const { is_in_done_bucket: isInDoneBucket, now, is_old, seen_version, ...item } = row
   ctx.unchanged(item.version)
+  if (item.archived_at !== null && takes === undefined) refuse('item.archived')
   return { item, isInDoneBucket, now }
 }
 
@@ -132,8 +145,11 @@ export function touch({ tx, account: { tenantId } }: Ctx, itemId: string, list: 
     where tenant_id = ${tenantId} and id = ${itemId}`
 }
 
-/** A moment of a request, as answers give it. */
-export const momentOf = (sent: string): string => new Date(sent).toISOString()
+/** The members that a change gives another value. For members that are compared by value: no lists. */
+export const changedMembers = (item: Item, members: Partial<Item>): string[] =>
+  Object.entries(members)
+    .filter(([name, value]) => item[name as keyof Item] !== value)
+    .map(([name]) => name)
 
 type ItemEvent = Extract<EventName, `work.item.${string}`>
 

@@ -7,7 +7,7 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
 import { containerOf, lockItem, recorded, touch } from './item.ts'
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived. */
 export async function addItemLabel(ctx: Ctx, { itemId, labelId }: Received<typeof ops.addItemLabel>): Promise<Item> {
   const { tenantId } = ctx.account
   const [locked] = await together(lockItem(ctx, itemId), refuseForeignLabel(ctx, itemId, labelId))
@@ -23,7 +23,7 @@ export async function addItemLabel(ctx: Ctx, { itemId, labelId }: Received<typeo
   return recorded(ctx, locked, { label_ids }, 'work.item.label_added', { label_id: labelId })
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived. */
 export async function removeItemLabel(
   ctx: Ctx,
   { itemId, labelId }: Received<typeof ops.removeItemLabel>,

@@ -17,6 +17,7 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import { type Followed, firstId, pageOfRows, withinPage } from '../../kernel/transaction/page.ts'
 import { isSeen, visibleContainerIds } from '../access/access.ts'
 import { representation } from './item.ts'
+import { byPosition, byRank, inArchive, onBoard, shelfOf } from './shelf.ts'
 
 type Query = Received<typeof ops.listItems>
 type Filters = Omit<Query, 'cursor' | 'size'>
@@ -24,23 +25,51 @@ type Filters = Omit<Query, 'cursor' | 'size'>
 /** Refuses request.malformed, cursor.invalid, not_found for a filter that names what the caller does not see. */
 export async function listItems(ctx: Ctx, query: Query): Promise<Answer<typeof ops.listItems>> {
   const { cursor, size, ...filters } = query
-  const after = cursor === undefined ? undefined : ctx.cursor.read('listItems', filters, cursor)[0]
+  const list = listOf(filters)
+  const [after, afterId] = cursor === undefined ? [] : ctx.cursor.read(list.operation, list.filters, cursor)
   const containers = containersNamed(ctx, filters)
-  const rows = ctx.tx.part`
-    select ${representation(ctx)}
-    ${containers.length === 0 ? everywhere(ctx, filters, after, size) : narrowed(ctx, filters, containers)}
-    ${behind(ctx, filters, after)} limit ${size + 1}`
+  const rows = listed(ctx, filters, containers, { after, afterId, size })
   if (filters.bucket_id === 'none' && filters.container_id === undefined)
     refuse('request.malformed', undefined, {
       errors: [{ parameter: 'container_id', code: 'member.required', params: {} }],
     })
   const isByRank = filters.bucket_id !== undefined
-  const order = isByRank ? ctx.tx.part`position` : ctx.tx.part`id`
+  const order = isByRank ? byPosition(ctx, filters.archived) : ctx.tx.part`id`
   const bytes = ctx.tx.part`coalesce(octet_length(description), 0) + pg_column_size(custom_fields)`
   const page = await ofSeen(ctx, containers, withinPage(ctx, rows, { order, bytes }), order)
 
-  const list = { operation: 'listItems', filters }
-  return pageOfRows(ctx, list, page, size, (last) => [isByRank ? last.position : last.id])
+  return pageOfRows(ctx, list, page, size, ({ id, position }) => (isByRank ? [position, id] : [id]))
+}
+
+/** What a cursor is bound to. The board writes cursors of this list. */
+export const listOf = ({ archived, ...filters }: Filters) => ({
+  operation: 'listItems',
+  filters: archived === 'EXCLUDE' ? filters : { ...filters, archived },
+})
+
+interface Page {
+  /** The last id or rank of the page before. */
+  readonly after: string | undefined
+  readonly afterId: string | undefined
+  readonly size: number
+}
+
+/** The rows of a page, and one more. */
+function listed(ctx: Ctx, filters: Filters, containers: readonly Part[], page: Page): Part {
+  const { tx } = ctx
+  const from = (shelf: Part) =>
+    containers.length === 0 ? everywhere(ctx, filters, shelf, page) : narrowed(ctx, filters, shelf, containers)
+  const begins = behind(ctx, filters, page)
+  const most = page.size + 1
+  if (filters.archived !== 'INCLUDE')
+    return tx.part`select ${representation(ctx)} ${from(shelfOf(ctx, filters.archived))} ${begins} limit ${most}`
+  const order = filters.bucket_id === undefined ? tx.part`id` : tx.part`bucket_id, ${byRank(ctx, filters.archived)}`
+  return tx.part`
+    select ${representation(ctx)} from (
+      (select i.* ${from(onBoard(ctx))} ${begins} limit ${most})
+      union all
+      (select i.* ${from(inArchive(ctx))} ${begins} limit ${most})
+      order by ${order} limit ${most}) i`
 }
 
 type Listed = Item & Followed
@@ -84,19 +113,19 @@ const sees = (ctx: Ctx, containerId: Part): Part => ctx.tx.part`exists (
  * All items that the caller sees. A guest sees few containers, so each is read separately, for one page at most. Other
  * callers see nearly all containers, so items of unseen containers are skipped.
  */
-function everywhere(ctx: Ctx, { state }: Filters, after: string | undefined, size: number): Part {
+function everywhere(ctx: Ctx, { state }: Filters, shelf: Part, { after, size }: Page): Part {
   const { tenantId, isGuest } = ctx.account
   const { tx } = ctx
-  const inState = state === undefined ? tx.part`` : tx.part`and state = ${state}`
+  const inState = state === undefined ? tx.part`` : tx.part`and i.state = ${state}`
   if (!isGuest)
     return tx.part`
       from item i
-      where i.tenant_id = ${tenantId} and i.deleted_at is null ${inState} and i.container_id in (${visibleContainerIds(ctx)})`
+      where i.tenant_id = ${tenantId} and ${shelf} ${inState} and i.container_id in (${visibleContainerIds(ctx)})`
   return tx.part`
     from (${visibleContainerIds(ctx)}) seen, lateral (
-      select * from item
-      where tenant_id = ${tenantId} and container_id = seen.id and deleted_at is null ${inState} and id > ${after ?? firstId}::uuid
-      order by id limit ${size + 1}) i
+      select i.* from item i
+      where i.tenant_id = ${tenantId} and i.container_id = seen.id and ${shelf} ${inState} and i.id > ${after ?? firstId}::uuid
+      order by i.id limit ${size + 1}) i
     where i.tenant_id = ${tenantId}`
 }
 
@@ -104,14 +133,14 @@ function everywhere(ctx: Ctx, { state }: Filters, after: string | undefined, siz
  * The items of filters that name at least one container. With a label but no bucket, the label's index drives the
  * query: it is in the order of items.
  */
-function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, containers: readonly Part[]): Part {
+function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, shelf: Part, containers: readonly Part[]): Part {
   const { tenantId } = ctx.account
   const { part } = ctx.tx
   const isByLabel = label_id !== undefined && bucket_id === undefined
   const from = isByLabel
     ? part`from item_label x join item i on i.tenant_id = x.tenant_id and i.id = x.item_id
-        where x.tenant_id = ${tenantId} and x.label_id = ${label_id} and i.deleted_at is null`
-    : part`from item i where i.tenant_id = ${tenantId} and i.deleted_at is null`
+        where x.tenant_id = ${tenantId} and x.label_id = ${label_id} and ${shelf}`
+    : part`from item i where i.tenant_id = ${tenantId} and ${shelf}`
   const conditions = [
     // Filters that name different containers match no item.
     ...containers.map((id) => part`i.container_id = ${id}`),
@@ -128,9 +157,16 @@ function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, containers:
   return conditions.reduce((all, one) => part`${all} and ${one}`, from)
 }
 
-function behind({ tx }: Ctx, { bucket_id, label_id }: Filters, after: string | undefined): Part {
-  // With the bucket: where that is null, PostgreSQL would sort all items by their rank alone.
-  if (bucket_id !== undefined) return tx.part`and i.rank > ${after ?? ''} order by i.bucket_id, i.rank`
+function behind(ctx: Ctx, { bucket_id, label_id, archived }: Filters, { after, afterId }: Page): Part {
+  const { tx } = ctx
+  if (bucket_id !== undefined) {
+    const isBehind =
+      archived === 'EXCLUDE'
+        ? tx.part`i.rank > ${after ?? ''}`
+        : tx.part`(i.rank, i.id) > (${after ?? ''}, ${afterId ?? firstId}::uuid)`
+    // With the bucket: where that is null, PostgreSQL would sort all items by their rank alone.
+    return tx.part`and ${isBehind} order by bucket_id, ${byRank(ctx, archived)}`
+  }
   if (label_id !== undefined) return tx.part`and x.item_id > ${after ?? firstId}::uuid order by x.item_id`
   return tx.part`and i.id > ${after ?? firstId}::uuid order by i.id`
 }

@@ -16,7 +16,7 @@ interface Standing {
   readonly position: string
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed, request.invalid, order.exhausted. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived, request.invalid, order.exhausted. */
 export async function moveItem(ctx: Ctx, { itemId, body }: Received<typeof ops.moveItem>): Promise<Item> {
   const [locked, near] = await together(lockItem(ctx, itemId), gapNear(ctx, itemId, body))
   const { item } = locked

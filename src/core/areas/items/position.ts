@@ -150,7 +150,7 @@ const among = (ctx: Ctx, containerId: Part, { bucketId, moving }: Place, items =
   const bucket = bucketId === null ? tx.part`i.bucket_id is null` : tx.part`i.bucket_id = p.bucket_id`
   return tx.part`
     from ${items} i where i.tenant_id = ${tenantId} and i.container_id = ${containerId} and ${bucket}
-      and i.deleted_at is null and i.id <> ${moving ?? tenantId}`
+      and i.deleted_at is null and i.archived_at is null and i.id <> ${moving ?? tenantId}`
 }
 
 /**

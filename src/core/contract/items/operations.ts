@@ -5,10 +5,14 @@ import { Container } from '../containers/operations.ts'
 import { itemType } from '../item-types.ts'
 import { defineOperations } from '../operation.ts'
 import { Bucket } from '../structure/operations.ts'
-import { count, moment, pageOf, paging, text, uuid, version } from '../vocabulary.ts'
+import { count, day, moment, pageOf, paging, text, uuid, version } from '../vocabulary.ts'
 import { ItemQuery, itemQueryAnswer } from './query.ts'
 
 const state = z.enum(['OPEN', 'DONE'])
+const archived = z
+  .enum(['EXCLUDE', 'INCLUDE', 'ONLY'])
+  .default('EXCLUDE')
+  .describe('whether archived items are in the list')
 const title = text(1, 500)
 const description = text(0, 20_000)
 
@@ -30,10 +34,16 @@ export const Item = z
     state,
     position: z.string().describe('orders the items of one bucket: compare as text, by code unit'),
     label_ids: z.array(uuid).describe("of the container's vocabulary as it is now"),
-    member_ids: z.array(uuid),
+    member_ids: z.array(uuid).describe('who takes part'),
+    assignee_id: uuid.nullable().describe('who is responsible; one of the members'),
     custom_fields: customFields.describe('by key; what was never set is not there'),
+    start_at: moment.nullable(),
     due_at: moment.nullable(),
+    start_on: day.nullable().describe('a day, which is the same for every reader; `start_at` is its first millisecond'),
+    due_on: day.nullable().describe('a day; `due_at` is its last millisecond'),
+    time_zone: z.string().nullable().describe('of the dates: where its days begin and end'),
     completed_at: moment.nullable(),
+    archived_at: moment.nullable().describe('since then it is read only, and in lists only on request'),
     created_at: moment,
     created_by: uuid,
     updated_at: moment,
@@ -81,11 +91,11 @@ const params = z.strictObject({ itemId })
 const recovery = { refused: "content is the workspace's own; `:export` is the operator's way" } as const
 /** The role is asked for in the item's container; what is not visible is `not_found`. */
 const reading = { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', within: 'container' } as const
-const writing = { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER', within: 'container' } as const
+export const writing = { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER', within: 'container' } as const
 const spec = 'Index, Items; decisions 3'
 const one = { status: 200, answer: Item } as const
 /** What every change of an item has in common. */
-const change = { spec, params, success: one, needs: writing, ifMatch: true, recovery } as const
+export const change = { spec, params, success: one, needs: writing, ifMatch: true, recovery } as const
 
 const ofBoard = z.object({
   items: z.array(Item).describe('the first of the bucket, in its order'),
@@ -114,7 +124,11 @@ export const itemOperations = defineOperations('items', {
     summary: 'A board: the container, its buckets, and the first items of each',
     spec: 'decisions 7, the board',
     params: z.strictObject({ containerId: uuid }),
-    query: z.strictObject({ size: count(1, 50).default(20).describe('items of each bucket'), state: state.optional() }),
+    query: z.strictObject({
+      size: count(1, 50).default(20).describe('items of each bucket'),
+      state: state.optional(),
+      archived,
+    }),
     success: { status: 200, answer: Board },
     needs: reading,
     refuses: ['not_found'],
@@ -134,6 +148,7 @@ export const itemOperations = defineOperations('items', {
       bucket_id: uuid.or(z.literal('none')).optional().describe('`none`: those in no bucket of `container_id`'),
       state: state.optional(),
       label_id: uuid.optional(),
+      archived,
       ...paging(200, 50),
     }),
     success: { status: 200, answer: pageOf(Item) },
@@ -142,6 +157,7 @@ export const itemOperations = defineOperations('items', {
     recovery,
     assumed: [
       'with `bucket_id` in the order of the bucket, otherwise oldest first; filters add up',
+      'an archived item stands where it stood when it was archived',
       'a filter that names what the caller does not see is not_found',
       'an item that nobody moves meanwhile is on exactly one page, however many others are moved',
     ],
@@ -198,8 +214,12 @@ export const itemOperations = defineOperations('items', {
     summary: 'Change title, description or due moment',
     body: ItemUpdate,
     patch: 'merge',
-    refuses: ['container.archived'],
-    assumed: ['place, state, labels and values have operations of their own; the type stays'],
+    refuses: ['container.archived', 'item.archived'],
+    assumed: [
+      'place, state, labels and values have operations of their own; the type stays',
+      '`due_at` makes the due date a moment: days are dropped, and a start that does not fit; null drops all dates',
+      'the `due_at` that the item has already changes nothing, also where it is the end of a day',
+    ],
   },
   deleteItem: {
     ...change,
@@ -216,7 +236,7 @@ export const itemOperations = defineOperations('items', {
     path: '/items/{itemId}:move',
     summary: 'Move an item to another container, bucket or place',
     body: ItemMove,
-    refuses: ['container.archived', 'order.exhausted'],
+    refuses: ['container.archived', 'item.archived', 'order.exhausted'],
     assumed: [
       'MEMBER in both containers',
       "labels and values of the old container's vocabulary stop showing and come back with the item (decision 0108)",
@@ -228,7 +248,7 @@ export const itemOperations = defineOperations('items', {
     method: 'POST',
     path: '/items/{itemId}:complete',
     summary: "Complete an item; it goes to the end of the container's done bucket, if there is one",
-    refuses: ['container.archived', 'order.exhausted'],
+    refuses: ['container.archived', 'item.archived', 'order.exhausted'],
     assumed: ['of several done buckets the leftmost, unless it is in one already; completing twice changes nothing'],
   },
   reopenItem: {
@@ -236,7 +256,7 @@ export const itemOperations = defineOperations('items', {
     method: 'POST',
     path: '/items/{itemId}:reopen',
     summary: 'Open an item again; out of a done bucket it goes to the end of the leftmost that is none',
-    refuses: ['container.archived', 'order.exhausted'],
+    refuses: ['container.archived', 'item.archived', 'order.exhausted'],
     assumed: ['where every bucket is a done bucket it stays; reopening what is open changes nothing'],
   },
   addItemLabel: {
@@ -245,7 +265,7 @@ export const itemOperations = defineOperations('items', {
     path: '/items/{itemId}/labels/{labelId}',
     summary: 'Put a label of the container on an item',
     params: z.strictObject({ itemId, labelId: uuid }),
-    refuses: ['container.archived'],
+    refuses: ['container.archived', 'item.archived'],
     assumed: ["a label of another container's vocabulary, or deleted, is not_found"],
   },
   removeItemLabel: {
@@ -255,7 +275,7 @@ export const itemOperations = defineOperations('items', {
     summary: 'Take a label off an item',
     params: z.strictObject({ itemId, labelId: uuid }),
     success: { status: 204 },
-    refuses: ['container.archived'],
+    refuses: ['container.archived', 'item.archived'],
     assumed: ['taking off what is not on changes nothing'],
   },
   setItemField: {
@@ -265,7 +285,7 @@ export const itemOperations = defineOperations('items', {
     summary: 'Set or clear the value of a custom field',
     params: z.strictObject({ itemId, key: text(1, 50) }),
     body: FieldValueSet,
-    refuses: ['container.archived'],
+    refuses: ['container.archived', 'item.archived'],
     assumed: [
       "a key that is not defined for the item's container and type is not_found",
       'a required field cannot be cleared',

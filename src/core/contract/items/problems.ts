@@ -6,4 +6,15 @@ export const itemProblems = {
     says: 'More than {limit} items would have to be sorted, grouped or looked at for this answer.',
     remedy: 'Add conditions, or sort by `created` or `board`.',
   },
+  'item.account_no_access': {
+    status: 409,
+    params: ['role'],
+    says: 'The account has no access to the item: it needs the role {role} in the container, and must not be disabled.',
+    remedy: 'Give the account the role, or choose another one.',
+  },
+  'item.archived': {
+    status: 409,
+    says: 'The item is archived, so it is read-only.',
+    remedy: 'First unarchive it.',
+  },
 } as const

@@ -58,7 +58,7 @@ const plain =
   (after, most, isDescending) =>
     tx.part`
     select x.* from item x
-    where x.tenant_id = ${tenantId} and x.deleted_at is null and ${behind(tx, tx.part`x.id`, after, isDescending)}
+    where x.tenant_id = ${tenantId} and x.deleted_at is null and x.archived_at is null and ${behind(tx, tx.part`x.id`, after, isDescending)}
       and ${condition || tx.part`true`}
     order by x.id ${turned(tx, isDescending)} limit ${most}`
 
@@ -82,7 +82,7 @@ const byLabel =
   (after, most, isDescending) =>
     tx.part`
     select x.* from item_label l join item x on x.tenant_id = l.tenant_id and x.id = l.item_id
-    where l.tenant_id = ${tenantId} and l.label_id = ${labelId} and ${behind(tx, tx.part`l.item_id`, after, isDescending)} and x.deleted_at is null
+    where l.tenant_id = ${tenantId} and l.label_id = ${labelId} and ${behind(tx, tx.part`l.item_id`, after, isDescending)} and x.deleted_at is null and x.archived_at is null
     order by l.item_id ${turned(tx, isDescending)} limit ${most}`
 
 const byMember =
@@ -90,7 +90,7 @@ const byMember =
   (after, most, isDescending) =>
     tx.part`
     select x.* from item_member m join item x on x.tenant_id = m.tenant_id and x.id = m.item_id
-    where m.tenant_id = ${tenantId} and m.account_id = ${accountId} and ${behind(tx, tx.part`m.item_id`, after, isDescending)} and x.deleted_at is null
+    where m.tenant_id = ${tenantId} and m.account_id = ${accountId} and ${behind(tx, tx.part`m.item_id`, after, isDescending)} and x.deleted_at is null and x.archived_at is null
     order by m.item_id ${turned(tx, isDescending)} limit ${most}`
 
 function valueLead(ctx: Ctx, { id, kind }: CustomField, { op, operand }: Leaf): Lead | undefined {
@@ -103,7 +103,7 @@ function valueLead(ctx: Ctx, { id, kind }: CustomField, { op, operand }: Leaf): 
     candidates: (after, most, isDescending) => tx.part`
       select x.* from item_field_key k join item x on x.tenant_id = k.tenant_id and x.id = k.item_id
       where k.tenant_id = ${tenantId} and k.field_id = ${id} and k.key = ${key} and ${behind(tx, tx.part`k.item_id`, after, isDescending)}
-        and x.deleted_at is null
+        and x.deleted_at is null and x.archived_at is null
       order by k.item_id ${turned(tx, isDescending)} limit ${most}`,
   }
 }

@@ -32,7 +32,7 @@ export async function exactSource(ctx: Ctx, asked: Asked, source: Source): Promi
   const [items, isTaken] = await together(
     tx<Listed[]>`${once(tx.part`
       select ${representation(ctx)}, i.without_keys from item i
-      where i.tenant_id = ${tenantId} and i.without_keys and i.deleted_at is null and ${source.where} limit ${mostMatches + 1}`)}`,
+      where i.tenant_id = ${tenantId} and i.without_keys and i.deleted_at is null and i.archived_at is null and ${source.where} limit ${mostMatches + 1}`)}`,
     judge(ctx, asked),
   )
   if (items.length > mostMatches) refuse('query.too_broad', { limit: mostMatches })

@@ -110,7 +110,7 @@ async function stretchesOf(
     mark,
     rows: (after, most) => tx.part`
       select x.* from item x
-      where x.tenant_id = ${tenantId} and x.container_id = ${containerId} and ${inBucket} and x.deleted_at is null
+      where x.tenant_id = ${tenantId} and x.container_id = ${containerId} and ${inBucket} and x.deleted_at is null and x.archived_at is null
         and x.rank > ${after ?? ''}
       order by x.bucket_id, x.rank limit ${most}`,
     order: tx.part`i.rank`,

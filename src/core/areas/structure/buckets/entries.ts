@@ -17,7 +17,7 @@ import { recount } from './tally.ts'
 /** Entries that move in one transaction: they are locked for some 50 ms. */
 const portionSize = 1_000
 
-/** Whether a bucket has more entries than a portion, deleted ones included. Counts at most one more than a portion. */
+/** Whether a bucket has more entries than a portion, deleted and archived ones included. Counts at most one more than a portion. */
 export async function isMoreThanPortion(ctx: Ctx, bucketId: string): Promise<boolean> {
   const [row] = await ctx.tx<{ count: number }[]>`
     select count(*)::int as count from (
@@ -25,27 +25,30 @@ export async function isMoreThanPortion(ctx: Ctx, bucketId: string): Promise<boo
   return (row?.count ?? 0) > portionSize
 }
 
-/** Locks the next portion of a bucket's entries, from the top; deleted entries come last. */
+/** Locks the next portion of a bucket's entries, from the top; those without a place come last. */
 export async function lockPortion(ctx: Ctx, containerId: string, bucketId: string): Promise<LockedEntry[]> {
   const { tenantId } = ctx.account
   const entries = await ctx.tx<LockedEntry[]>`
-    select id, false as is_deleted from item
-    where tenant_id = ${tenantId} and container_id = ${containerId} and bucket_id = ${bucketId} and deleted_at is null
+    select id, true as has_place from item
+    where tenant_id = ${tenantId} and container_id = ${containerId} and bucket_id = ${bucketId}
+      and deleted_at is null and archived_at is null
     order by rank limit ${portionSize} for update`
   if (entries.length === portionSize) return entries
-  const deleted = await ctx.tx<LockedEntry[]>`
-    select id, true as is_deleted from item
-    where tenant_id = ${tenantId} and container_id = ${containerId} and bucket_id = ${bucketId} and deleted_at is not null
+  const others = await ctx.tx<LockedEntry[]>`
+    select id, false as has_place from item
+    where tenant_id = ${tenantId} and container_id = ${containerId} and bucket_id = ${bucketId}
+      and (deleted_at is not null or archived_at is not null)
     order by id limit ${portionSize - entries.length} for update`
-  return [...entries, ...deleted]
+  return [...entries, ...others]
 }
 
 interface LockedEntry {
   readonly id: string
-  readonly is_deleted: boolean
+  /** Deleted and archived entries hold no place. */
+  readonly has_place: boolean
 }
 
-/** Moves locked entries behind those of another bucket, or of no bucket (null). Answers how many are not deleted. */
+/** Moves locked entries behind those of another bucket, or of no bucket (null). Answers how many had a place. */
 export async function moveEntries(
   ctx: Ctx,
   containerId: string,
@@ -54,12 +57,12 @@ export async function moveEntries(
 ): Promise<number> {
   const { tenantId } = ctx.account
   const { tx } = ctx
-  const [deleted, alive] = [entries.filter(({ is_deleted }) => is_deleted), entries.filter((one) => !one.is_deleted)]
-  if (deleted.length > 0)
-    // A restore gives it a new place: its old rank may be taken by then.
+  const [others, alive] = [entries.filter(({ has_place }) => !has_place), entries.filter(({ has_place }) => has_place)]
+  if (others.length > 0)
+    // They get a place when they come back.
     await tx`
-      update item set bucket_id = null
-      where tenant_id = ${tenantId} and id in (select id from jsonb_to_recordset(${tx.json(deleted)}) as gone (id uuid))`
+      update item set bucket_id = ${toBucketId}, updated_at = now(), version = version + 1
+      where tenant_id = ${tenantId} and id in (select id from jsonb_to_recordset(${tx.json(others)}) as gone (id uuid))`
   if (alive.length === 0) return 0
 
   await holdPlaces(ctx, tx.part`${containerId}::uuid`, tx.part`${toBucketId}::uuid`)
@@ -78,7 +81,8 @@ async function lastRank(ctx: Ctx, containerId: string, bucketId: string | null):
   const inBucket = bucketId === null ? tx.part`bucket_id is null` : tx.part`bucket_id = ${bucketId}`
   const [last] = await tx<{ rank: string }[]>`
     select rank from item
-    where tenant_id = ${ctx.account.tenantId} and container_id = ${containerId} and ${inBucket} and deleted_at is null
+    where tenant_id = ${ctx.account.tenantId} and container_id = ${containerId} and ${inBucket}
+      and deleted_at is null and archived_at is null
     order by bucket_id desc, rank desc limit 1`
   return last?.rank ?? null
 }

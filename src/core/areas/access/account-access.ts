@@ -1,0 +1,41 @@
+/** What another account than the caller may do in a container. Spec: decisions 2 (roles); docs/decisions/0101. */
+
+import type { Role } from '../../contract/vocabulary.ts'
+import type { Part } from '../../kernel/database/statement.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { roleIn } from './access.ts'
+
+export interface AccountAccess {
+  readonly state: 'INVITED' | 'ACTIVE' | 'DISABLED'
+  /** Its role in the container; undefined if it does not see it. */
+  readonly role: Role | undefined
+}
+
+interface FoundRow {
+  readonly state: AccountAccess['state']
+  readonly id: string
+  readonly is_private: boolean
+  readonly is_hub_private: boolean
+  readonly held_role: Role | null
+  /** The container or hub of the role; null with a role: the workspace. */
+  readonly held_in: string | null
+}
+
+/** The account's access to the container; undefined if the workspace has no such account. `containerId`: a query for the id. */
+export async function accessOf(ctx: Ctx, containerId: Part, accountId: string): Promise<AccountAccess | undefined> {
+  const { tenantId } = ctx.account
+  const rows = await ctx.tx<FoundRow[]>`
+    select a.state, c.id, c.is_private, coalesce(h.is_private, false) as is_hub_private,
+           m.role as held_role, m.container_id as held_in
+    from account a
+    join container c on c.tenant_id = a.tenant_id and c.id = ${containerId}
+    left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+    left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
+      and (m.container_id is null or m.container_id in (c.id, c.parent_id))
+    where a.tenant_id = ${tenantId} and a.id = ${accountId}`
+  const [row] = rows
+  if (!row) return undefined
+  const general = rows.find(({ held_role, held_in }) => held_role !== null && held_in === null)?.held_role ?? undefined
+  const held = rows.filter(({ held_in }) => held_in !== null)
+  return { state: row.state, role: roleIn(general, row, held) }
+}
