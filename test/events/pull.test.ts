@@ -164,7 +164,7 @@ describe('order', () => {
     void late.then(isLate)
     await vi.waitFor(async () => {
       const waiting = await own.oracle`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%outbox_counter%'`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%into outbox_event%'`
       expect(waiting).toHaveLength(1)
     }, 10_000)
     const before = await pullPage(own.installation, id, { since })
