@@ -665,20 +665,37 @@ CREATE TABLE item (
   without_members boolean DEFAULT false NOT NULL,
   without_values boolean DEFAULT false NOT NULL,
   without_keys boolean DEFAULT true NOT NULL,
+  start_at timestamp with time zone,
+  start_on date,
+  due_on date,
+  time_zone text,
+  assignee_id uuid,
+  archived_at timestamp with time zone,
   CONSTRAINT item_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT item_completed CHECK ((state = 'DONE'::text) = (completed_at IS NOT NULL)),
+  CONSTRAINT item_days CHECK ((due_on IS NULL OR due_at IS NOT NULL AND time_zone IS NOT NULL) AND (start_on IS NULL OR due_on IS NOT NULL AND start_on <= due_on) AND (start_at IS NULL OR (start_on IS NULL) = (due_on IS NULL))),
+  CONSTRAINT item_start_before_due CHECK (start_at IS NULL OR due_at IS NOT NULL AND start_at <= due_at),
   CONSTRAINT item_state_check CHECK (state = ANY (ARRAY['OPEN'::text, 'DONE'::text])),
   CONSTRAINT item_type_check CHECK (type = ANY (ARRAY['TASK'::text, 'EVENT'::text, 'NOTE'::text, 'ACTIVITY'::text])),
   CONSTRAINT item_bucket FOREIGN KEY (tenant_id, container_id, bucket_id) REFERENCES bucket(tenant_id, container_id, id) ON DELETE SET NULL (bucket_id),
+  CONSTRAINT item_tenant_id_assignee_id_fkey FOREIGN KEY (tenant_id, assignee_id) REFERENCES account(tenant_id, id),
   CONSTRAINT item_tenant_id_container_id_fkey FOREIGN KEY (tenant_id, container_id) REFERENCES container(tenant_id, id),
   CONSTRAINT item_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 ) WITH (fillfactor=90);
-CREATE INDEX item_by_state ON item USING btree (tenant_id, state, id) WHERE deleted_at IS NULL;
-CREATE UNIQUE INDEX item_in_order ON item USING btree (tenant_id, container_id, bucket_id, rank) NULLS NOT DISTINCT WHERE deleted_at IS NULL;
-CREATE INDEX item_in_order_by_state ON item USING btree (tenant_id, container_id, bucket_id, state, rank) WHERE deleted_at IS NULL;
+CREATE INDEX archived_item_by_state ON item USING btree (tenant_id, state, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
+CREATE INDEX archived_item_in_order ON item USING btree (tenant_id, container_id, bucket_id, rank, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
+CREATE INDEX archived_item_in_order_by_state ON item USING btree (tenant_id, container_id, bucket_id, state, rank, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
+CREATE INDEX archived_item_of_container ON item USING btree (tenant_id, container_id, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
+CREATE INDEX archived_item_of_container_by_state ON item USING btree (tenant_id, container_id, state, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
+CREATE INDEX archived_item_of_workspace ON item USING btree (tenant_id, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
+CREATE INDEX item_by_assignee ON item USING btree (tenant_id, assignee_id, state, id) WHERE assignee_id IS NOT NULL;
+CREATE INDEX item_by_state ON item USING btree (tenant_id, state, id) WHERE deleted_at IS NULL AND archived_at IS NULL;
+CREATE UNIQUE INDEX item_in_order ON item USING btree (tenant_id, container_id, bucket_id, rank) NULLS NOT DISTINCT WHERE deleted_at IS NULL AND archived_at IS NULL;
+CREATE INDEX item_in_order_by_state ON item USING btree (tenant_id, container_id, bucket_id, state, rank) WHERE deleted_at IS NULL AND archived_at IS NULL;
 CREATE INDEX item_of_bucket ON item USING btree (tenant_id, bucket_id) WHERE bucket_id IS NOT NULL;
-CREATE INDEX item_of_container ON item USING btree (tenant_id, container_id, id) WHERE deleted_at IS NULL;
-CREATE INDEX item_of_container_by_state ON item USING btree (tenant_id, container_id, state, id) WHERE deleted_at IS NULL;
+CREATE INDEX item_of_container ON item USING btree (tenant_id, container_id, id) WHERE deleted_at IS NULL AND archived_at IS NULL;
+CREATE INDEX item_of_container_by_state ON item USING btree (tenant_id, container_id, state, id) WHERE deleted_at IS NULL AND archived_at IS NULL;
+CREATE INDEX item_of_workspace ON item USING btree (tenant_id, id) WHERE deleted_at IS NULL AND archived_at IS NULL;
 CREATE INDEX item_without_keys ON item USING btree (tenant_id, id) WHERE without_keys;
 ALTER TABLE item ENABLE ROW LEVEL SECURITY;
 ALTER TABLE item FORCE ROW LEVEL SECURITY;
