@@ -68,8 +68,11 @@ describe('the assignee', () => {
 
   test('an account that nobody has is refused at its member', async () => {
     const item = await desk.item()
-    const answer = await leavesAlone(() => assign(item, { accountId: randomUUID() }))
-    expect([answer.status, pointers(answer)]).toEqual([422, [['/account_id', 'reference.unknown']]])
+    const account_id = randomUUID()
+    for (const act of ['assign', 'unassign']) {
+      const answer = await leavesAlone(() => desk.ask(`POST /items/${item.id}:${act}`, { account_id }))
+      expect([act, answer.status, pointers(answer)]).toEqual([act, 422, [['/account_id', 'reference.unknown']]])
+    }
   })
 })
 

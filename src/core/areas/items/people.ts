@@ -42,11 +42,16 @@ export async function assignItem(ctx: Ctx, { itemId, body }: Received<typeof ops
   return recorded(ctx, locked, { assignee_id: accountId, member_ids }, 'work.item.assigned', params)
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived, request.invalid. */
 export async function unassignItem(ctx: Ctx, { itemId, body }: Received<typeof ops.unassignItem>): Promise<Item> {
-  const locked = await lockItem(ctx, itemId)
+  const named = body.account_id ?? undefined
+  const [locked, access] = await together(
+    lockItem(ctx, itemId),
+    named !== undefined && accessOf(ctx, containerOf(ctx, itemId), named),
+  )
   const { item } = locked
-  const isMeant = (body.account_id ?? item.assignee_id) === item.assignee_id
+  if (named !== undefined && !access) refuseMember('/account_id', 'reference.unknown')
+  const isMeant = (named ?? item.assignee_id) === item.assignee_id
   if (item.assignee_id === null || !isMeant) return item
 
   writeAssignee(ctx, itemId, null)
