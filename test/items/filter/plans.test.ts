@@ -90,7 +90,7 @@ async function readBy(body: object): Promise<{ indexes: string[]; most: number; 
 test.each([
   ['a rare value', 'item_field_key_by_key', () => ({ filter: { field: 'custom.number', op: 'is', value: 77 } })],
   ['a rare label', 'item_label_by_label', () => ({ filter: { field: 'label', op: 'has_any', value: [label] } })],
-  ['nothing', 'item_pkey', () => ({})],
+  ['nothing', 'item_of_workspace', () => ({})],
   ['one collection', 'item_in_order', () => ({ container_id: collectionId })],
 ])('%s leads by %s', async (_, index, body) => {
   const { indexes, most, found } = await readBy({ ...body(), size: 20 })
