@@ -47,7 +47,8 @@ function reachableCheckout(): string {
   const copy = mkdtempSync(join(tmpdir(), 'svc-checkout-'))
   chmodSync(copy, 0o755)
   process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
-  const parts = ['package.json', 'src', 'test', 'node_modules'].map((name) => join(checkout, name))
+  const names = ['package.json', 'bin', 'dist', 'migrations', 'src', 'test', 'node_modules']
+  const parts = names.map((name) => join(checkout, name))
   // Links cost no space, but cannot cross file systems.
   const linked = spawnSync('cp', ['-aL', '--link', ...parts, copy]).status === 0
   if (!linked) spawnSync('cp', ['-aL', ...parts, copy])
@@ -57,7 +58,7 @@ function reachableCheckout(): string {
 let reachable: string | undefined
 
 /** A file of the checkout, at a path that the user can reach. */
-function fileFor(user: { readonly uid?: number }, path: string): string {
+export function fileFor(user: { readonly uid?: number }, path: string): string {
   if (user.uid === undefined) return path
   reachable ??= reachableCheckout()
   const real = realpathSync(path)
