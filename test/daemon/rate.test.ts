@@ -128,7 +128,9 @@ test('a raised ceiling holds from the next request, also where one was just refu
 describe('who is not limited', () => {
   test('a workspace with the ceiling 0', async () => {
     const caller = await limited(0)
-    expect(passed(await Promise.all(Array.from({ length: 100 }, () => me(daemon, caller))))).toBe(100)
+    // Ten at a time: a hundred at once are too many for a slow machine, which is another refusal (full-door.ts).
+    for (let round = 0; round < 10; round += 1)
+      expect(passed(await Promise.all(Array.from({ length: 10 }, () => me(daemon, caller))))).toBe(10)
     expect(await daemon.db.sql`select 1 from request_rate where tenant_id = ${caller.tenantId}`).toHaveLength(0)
   })
 
