@@ -128,7 +128,6 @@ export const problems = {
   ...containerProblems,
   ...itemProblems,
   ...structureProblems,
-  ...itemProblems,
   ...providerProblems,
   ...authProblems,
   'installation.recovering': {

@@ -116,8 +116,8 @@ function refuseOutside(pointer: string, start: string, first: string, due: strin
 const firstDay = (due: string): string => instant(Date.parse(due) - (longestSpanDays - 1) * dayMs).slice(0, 10)
 const firstMoment = (due: string): string => instant(Date.parse(due) - longestSpanDays * dayMs)
 
-/** The zone of the workspace, which dates have that name none. */
-async function workspaceZone(ctx: Ctx): Promise<string> {
+/** The zone of the workspace, which dates and queries have that name none. */
+export async function workspaceZone(ctx: Ctx): Promise<string> {
   const { tenantId } = ctx.account
   const [row] = await ctx.tx<{ zone: string }[]>`select default_time_zone as zone from tenant where id = ${tenantId}`
   return row?.zone ?? 'UTC'

@@ -19,6 +19,7 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
 import { rankBehind, rankBetween } from '../../kernel/values/rank.ts'
 import { holdPlaces } from '../structure/buckets/places.ts'
+import { onBoard } from './shelf.ts'
 
 /** A place in a container, which the functions take as a query for its id. */
 interface Place {
@@ -150,7 +151,7 @@ const among = (ctx: Ctx, containerId: Part, { bucketId, moving }: Place, items =
   const bucket = bucketId === null ? tx.part`i.bucket_id is null` : tx.part`i.bucket_id = p.bucket_id`
   return tx.part`
     from ${items} i where i.tenant_id = ${tenantId} and i.container_id = ${containerId} and ${bucket}
-      and i.deleted_at is null and i.archived_at is null and i.id <> ${moving ?? tenantId}`
+      and ${onBoard(ctx)} and i.id <> ${moving ?? tenantId}`
 }
 
 /**

@@ -5,7 +5,7 @@
  *                             └─ a savepoint that is rolled back drops its own
  *
  * The statement takes the workspace's counter, which others then wait for until the commit. So it is the last one, in the
- * packet of the commit: no other lock is waited for behind it, and the counter is held for no longer than a commit takes.
+ * packet of the commit: a rule waits for no lock behind it, and the counter is held for no longer than a commit takes.
  * Counters of several workspaces are taken in the order of the workspaces' ids, so no two transactions wait for each other.
  *
  * Spec: Events; Webhooks and event pull, rule 6; docs/decisions/0126, 0176.

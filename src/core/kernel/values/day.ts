@@ -53,7 +53,7 @@ const midnightOf = (day: string): number => Date.parse(`${day}T00:00:00Z`)
 const localTime = (at: number, zone: string): number => at + offsetAt(at, zone)
 
 /** What a zone's clocks are ahead of UTC, in ms. */
-function offsetAt(at: number, zone: string): number {
+export function offsetAt(at: number, zone: string): number {
   const name =
     formatOf(zone)
       .formatToParts(at)

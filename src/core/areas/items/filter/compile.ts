@@ -23,11 +23,12 @@ interface Compiling {
   readonly isLoose: boolean
 }
 
-/** The condition, planned for the call: its text has as many forms as there are filters. */
-export function compile(ctx: Ctx, filter: Checked, options: Compiling): Part {
-  const { strings, values } = compiled(ctx, filter, false, options)
-  return new Part(strings, values, false)
-}
+/** Planned for the call and not kept: a statement with a filter has as many texts as there are filters. */
+export const once = ({ strings, values }: Part): Part => new Part(strings, values, false)
+
+/** The condition. */
+export const compile = (ctx: Ctx, filter: Checked, options: Compiling): Part =>
+  once(compiled(ctx, filter, false, options))
 
 function compiled(ctx: Ctx, filter: Checked, isNegated: boolean, options: Compiling): Part {
   if ('unknown' in filter) return ctx.tx.part`false`

@@ -9,6 +9,7 @@
  */
 import type { PeriodUnit } from '../../../contract/items/filter-fields.ts'
 import { isDay } from '../../../contract/items/filter-value.ts'
+import { offsetAt, startOfDay } from '../../../kernel/values/day.ts'
 
 /** Moments in ms since 1970; `until` and `nextDay` are no longer part of it. */
 export interface Period {
@@ -50,11 +51,13 @@ function days(first: number, count: number, zone: string): Period {
 }
 
 const between = (first: number, next: number, zone: string): Period => ({
-  from: startOfDay(within(first), zone),
-  until: startOfDay(within(next), zone),
+  from: beginningOf(first, zone),
+  until: beginningOf(next, zone),
   firstDay: dayText(first),
   nextDay: dayText(next),
 })
+
+const beginningOf = (day: number, zone: string): number => (day > latest ? latest : startOfDay(dayText(day), zone))
 
 const parseDay = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
 const dayText = (day: number): string => new Date(within(day)).toISOString().slice(0, 10)
@@ -88,30 +91,4 @@ function firstOfMonth(month: number): number {
 function localDay(time: number, zone: string): number {
   const local = time + offsetAt(time, zone)
   return local - (((local % dayMs) + dayMs) % dayMs)
-}
-
-/** The first moment of a day in a zone. */
-function startOfDay(day: number, zone: string): number {
-  const [before, after] = [offsetAt(day - dayMs, zone), offsetAt(day + dayMs, zone)]
-  const found = [day - before, day - after].filter((time) => time + offsetAt(time, zone) === day)
-  // None: the clock was set forward over midnight, at the moment that would have been midnight.
-  return found.length === 0 ? day - before : Math.min(...found)
-}
-
-/** Making one takes 150 µs. Bounded, so that spellings cannot fill the memory. */
-const formats = new Map<string, Intl.DateTimeFormat>()
-const mostFormats = 1000
-
-/** How far the clocks of a zone are ahead of UTC, in ms. */
-function offsetAt(time: number, zone: string): number {
-  let format = formats.get(zone)
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' })
-    if (formats.size >= mostFormats) formats.clear()
-    formats.set(zone, format)
-  }
-  const name = format.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? ''
-  const [, sign, hours = '0', minutes = '0', seconds = '0'] = /([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(name) ?? []
-  const ahead = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000
-  return sign === '-' ? -ahead : ahead
 }

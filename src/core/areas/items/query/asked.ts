@@ -13,6 +13,7 @@ import { together } from '../../../kernel/transaction/together.ts'
 import { knownTimeZone } from '../../../kernel/values/locale.ts'
 import { dateNow } from '../../../kernel/values/time.ts'
 import { visibleContainer } from '../../access/access.ts'
+import { workspaceZone } from '../dates.ts'
 import { checkFilter, storedFilter } from '../filter/check.ts'
 import type { Checked, CustomField, Unknown } from '../filter/checked.ts'
 import { hasWithoutKeys } from '../filter/keying.ts'
@@ -51,7 +52,7 @@ export async function asked(ctx: Ctx, body: ItemQuery): Promise<Asked> {
   const customs = [...sortsSent.map(({ by }) => by), ...(groupBy ? [groupBy.by] : [])]
   const [names, settings, lacksKeys, container] = await together(
     namesIn(ctx, filter, containerId, customs),
-    zoneOf(ctx),
+    workspaceZone(ctx),
     hasWithoutKeys(ctx, ctx.account.tenantId),
     containerId === undefined ? undefined : visibleContainer(ctx, containerId),
   )
@@ -100,11 +101,6 @@ function needsKeys(filter: Checked): boolean {
   if ('not' in filter) return needsKeys(filter.not)
   if ('unknown' in filter) return false
   return ('all' in filter ? filter.all : filter.any).some(needsKeys)
-}
-
-async function zoneOf({ tx, account: { tenantId } }: Ctx): Promise<string> {
-  const [row] = await tx<{ zone: string }[]>`select default_time_zone as zone from tenant where id = ${tenantId}`
-  return row?.zone ?? refuse('not_found')
 }
 
 interface Sorting {

@@ -5,7 +5,7 @@
  * `and` stands above it, so no item that the filter takes is missed. What leads is read in the order of items behind one
  * key; conditions on a range, and texts that are contained somewhere, only filter. Spec: Work on boards, 2, Cost.
  */
-import { Part } from '../../../kernel/database/statement.ts'
+import type { Part } from '../../../kernel/database/statement.ts'
 import type { Tx } from '../../../kernel/database/transaction.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { firstId, lastId } from '../../../kernel/transaction/page.ts'
@@ -13,9 +13,10 @@ import { visibleContainerIds } from '../../access/access.ts'
 import type { Checked, CustomField, Leaf } from '../filter/checked.ts'
 import { compile } from '../filter/compile.ts'
 import { beginningOf, numberKey } from '../filter/keys.ts'
+import { onBoard } from '../shelf.ts'
 import type { Asked } from './asked.ts'
 
-/** Items `x` behind an id, by id: at most so many. */
+/** Items `i` behind an id, by id: at most so many. */
 export type Candidates = (after: string | undefined, most: number, isDescending: boolean) => Part
 
 export interface Source {
@@ -35,7 +36,7 @@ export function sourceOf(ctx: Ctx, asked: Asked): Source {
   if (best && (best.rank < 4 || asked.containerId === undefined))
     return { candidates: best.candidates, isNarrow: best.rank < 4, where }
   return {
-    candidates: plain(ctx, asked.containerId && tx.part`x.container_id = ${asked.containerId}`),
+    candidates: plain(ctx, asked.containerId && tx.part`i.container_id = ${asked.containerId}`),
     isNarrow: false,
     where,
   }
@@ -54,13 +55,26 @@ interface Lead {
 }
 
 const plain =
-  ({ tx, account: { tenantId } }: Ctx, condition: Part | undefined | ''): Candidates =>
-  (after, most, isDescending) =>
-    tx.part`
-    select x.* from item x
-    where x.tenant_id = ${tenantId} and x.deleted_at is null and x.archived_at is null and ${behind(tx, tx.part`x.id`, after, isDescending)}
+  (ctx: Ctx, condition: Part | undefined | ''): Candidates =>
+  (after, most, isDescending) => {
+    const { tx } = ctx
+    return tx.part`
+    select i.* from item i
+    where i.tenant_id = ${ctx.account.tenantId} and ${onBoard(ctx)} and ${behind(tx, tx.part`i.id`, after, isDescending)}
       and ${condition || tx.part`true`}
-    order by x.id ${turned(tx, isDescending)} limit ${most}`
+    order by i.id ${turned(tx, isDescending)} limit ${most}`
+  }
+
+/** The items of the rows `l` of a table that names items by `item_id`. */
+const linked =
+  (ctx: Ctx, table: Part, condition: Part): Candidates =>
+  (after, most, isDescending) => {
+    const { tx } = ctx
+    return tx.part`
+    select i.* from ${table} l join item i on i.tenant_id = l.tenant_id and i.id = l.item_id
+    where l.tenant_id = ${ctx.account.tenantId} and ${condition} and ${behind(tx, tx.part`l.item_id`, after, isDescending)} and ${onBoard(ctx)}
+    order by l.item_id ${turned(tx, isDescending)} limit ${most}`
+  }
 
 function leadOf(ctx: Ctx, { field, op, operand }: Leaf, isLoose: boolean): Lead | undefined {
   const { tx } = ctx
@@ -68,43 +82,24 @@ function leadOf(ctx: Ctx, { field, op, operand }: Leaf, isLoose: boolean): Lead 
   const { values = [] } = operand
   const [value] = values
   if (value === undefined || !['is', 'in', 'has_any', 'has_all'].includes(op)) return undefined
-  if (field.item.member === 'id') return { rank: 1, candidates: plain(ctx, tx.part`x.id in ${tx.list(values)}`) }
+  if (field.item.member === 'id') return { rank: 1, candidates: plain(ctx, tx.part`i.id in ${tx.list(values)}`) }
   if (values.length > 1 && op !== 'has_all') return undefined
-  if (field.item.rows?.table === 'item_label') return { rank: 3, candidates: byLabel(ctx, value) }
-  if (field.item.rows) return { rank: 3, candidates: byMember(ctx, value) }
-  if (field.item.member === 'state') return { rank: 5, candidates: plain(ctx, tx.part`x.state = ${value}`) }
+  if (field.item.rows?.table === 'item_label')
+    return { rank: 3, candidates: linked(ctx, tx.part`item_label`, tx.part`l.label_id = ${value}`) }
+  if (field.item.rows)
+    return { rank: 3, candidates: linked(ctx, tx.part`item_member`, tx.part`l.account_id = ${value}`) }
+  if (field.item.member === 'state') return { rank: 5, candidates: plain(ctx, tx.part`i.state = ${value}`) }
   const isContainer = 'of' in field.item && field.item.of === 'container'
-  return isContainer ? { rank: 4, candidates: plain(ctx, tx.part`x.container_id = ${value}`) } : undefined
+  return isContainer ? { rank: 4, candidates: plain(ctx, tx.part`i.container_id = ${value}`) } : undefined
 }
-
-const byLabel =
-  ({ tx, account: { tenantId } }: Ctx, labelId: string): Candidates =>
-  (after, most, isDescending) =>
-    tx.part`
-    select x.* from item_label l join item x on x.tenant_id = l.tenant_id and x.id = l.item_id
-    where l.tenant_id = ${tenantId} and l.label_id = ${labelId} and ${behind(tx, tx.part`l.item_id`, after, isDescending)} and x.deleted_at is null and x.archived_at is null
-    order by l.item_id ${turned(tx, isDescending)} limit ${most}`
-
-const byMember =
-  ({ tx, account: { tenantId } }: Ctx, accountId: string): Candidates =>
-  (after, most, isDescending) =>
-    tx.part`
-    select x.* from item_member m join item x on x.tenant_id = m.tenant_id and x.id = m.item_id
-    where m.tenant_id = ${tenantId} and m.account_id = ${accountId} and ${behind(tx, tx.part`m.item_id`, after, isDescending)} and x.deleted_at is null and x.archived_at is null
-    order by m.item_id ${turned(tx, isDescending)} limit ${most}`
 
 function valueLead(ctx: Ctx, { id, kind }: CustomField, { op, operand }: Leaf): Lead | undefined {
   const key = leadingKey(kind, op, operand)
   if (key === undefined) return undefined
   const { tx } = ctx
-  const { tenantId } = ctx.account
   return {
     rank: kind === 'BOOL' ? 3 : 2,
-    candidates: (after, most, isDescending) => tx.part`
-      select x.* from item_field_key k join item x on x.tenant_id = k.tenant_id and x.id = k.item_id
-      where k.tenant_id = ${tenantId} and k.field_id = ${id} and k.key = ${key} and ${behind(tx, tx.part`k.item_id`, after, isDescending)}
-        and x.deleted_at is null and x.archived_at is null
-      order by k.item_id ${turned(tx, isDescending)} limit ${most}`,
+    candidates: linked(ctx, tx.part`item_field_key`, tx.part`l.field_id = ${id} and l.key = ${key}`),
   }
 }
 
@@ -121,6 +116,3 @@ function leadingKey(kind: CustomField['kind'], op: Leaf['op'], operand: Leaf['op
 const behind = (tx: Tx, id: Part, after: string | undefined, isDescending: boolean): Part =>
   isDescending ? tx.part`${id} < ${after ?? lastId}::uuid` : tx.part`${id} > ${after ?? firstId}::uuid`
 export const turned = (tx: Tx, isDescending: boolean): Part => (isDescending ? tx.part`desc` : tx.part``)
-
-/** The statement differs with the filter, so no plan of it is kept. */
-export const once = ({ strings, values }: Part): Part => new Part(strings, values, false)

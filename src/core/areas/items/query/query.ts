@@ -11,7 +11,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { type Asked, asked as askedBy } from './asked.ts'
 import { type Source, sourceOf } from './candidates.ts'
 import { countMatches, groupsOf, sortedPage } from './gather.ts'
-import { exactSource, judge } from './unkeyed.ts'
+import { exactSource, judged } from './unkeyed.ts'
 import { type Page, walk } from './walk.ts'
 
 /** Refuses not_found, request.invalid, cursor.invalid, gone, query.too_broad. */
@@ -36,8 +36,7 @@ function isWalked({ group, sorts: [sort, second] }: Asked): boolean {
 /** The page is shorter by the items that the interpreter refuses; its cursor is that of all. */
 async function walkedPage(ctx: Ctx, asked: Asked, source: Source): Promise<Page> {
   const { items, next } = await walk(ctx, asked, source)
-  const isTaken = await judge(ctx, asked)
-  return { items: items.filter(isTaken), next }
+  return { items: await judged(ctx, asked, items), next }
 }
 
 async function grouped(ctx: Ctx, asked: Asked, source: Source) {

@@ -7,35 +7,36 @@
 import { mostMatches } from '../../../contract/items/query.ts'
 import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { together } from '../../../kernel/transaction/together.ts'
+import { once } from '../filter/compile.ts'
 import { holds } from '../filter/interpret.ts'
 import { representation } from '../item.ts'
+import { onBoard } from '../shelf.ts'
 import type { Asked } from './asked.ts'
-import { once, type Source } from './candidates.ts'
+import type { Source } from './candidates.ts'
 import type { Listed } from './walk.ts'
 
-/** Whether the interpreter takes an item of a page: it decides about those without keys. */
-export async function judge(ctx: Ctx, asked: Asked): Promise<(item: Listed) => boolean> {
-  if (!asked.isLoose) return () => true
-  const containers = await ctx.tx<{ id: string; parent_id: string | null }[]>`
-    select id, parent_id from container where tenant_id = ${ctx.account.tenantId}`
+/** The items that the interpreter takes: it decides about those without keys. */
+export async function judged(ctx: Ctx, asked: Asked, items: readonly Listed[]): Promise<readonly Listed[]> {
+  if (!asked.isLoose || !items.some((item) => item.without_keys)) return items
+  const { tx } = ctx
+  const ids = tx.json([...new Set(items.map((item) => item.container_id))])
+  const containers = await tx<{ id: string; parent_id: string | null }[]>`
+    select id, parent_id from container
+    where tenant_id = ${ctx.account.tenantId} and id in (select jsonb_array_elements_text(${ids})::uuid)`
   const hubs = new Map(containers.map(({ id, parent_id }) => [id, parent_id]))
   const facts = { hubOf: (id: string) => hubs.get(id) ?? null }
-  return (item) => !item.without_keys || holds(asked.filter, item, facts) === true
+  return items.filter((item) => !item.without_keys || holds(asked.filter, item, facts) === true)
 }
 
 /** The source whose condition is exact, for what is gathered. Refuses query.too_broad where too many items lack keys. */
 export async function exactSource(ctx: Ctx, asked: Asked, source: Source): Promise<Source> {
   if (!asked.isLoose) return source
   const { tx } = ctx
-  const { tenantId } = ctx.account
-  const [items, isTaken] = await together(
-    tx<Listed[]>`${once(tx.part`
-      select ${representation(ctx)}, i.without_keys from item i
-      where i.tenant_id = ${tenantId} and i.without_keys and i.deleted_at is null and i.archived_at is null and ${source.where} limit ${mostMatches + 1}`)}`,
-    judge(ctx, asked),
-  )
+  const items = await tx<Listed[]>`${once(tx.part`
+    select ${representation(ctx)}, i.without_keys from item i
+    where i.tenant_id = ${ctx.account.tenantId} and i.without_keys and ${onBoard(ctx)} and ${source.where} limit ${mostMatches + 1}`)}`
   if (items.length > mostMatches) refuse('query.too_broad', { limit: mostMatches })
-  const wrong = items.filter((item) => !isTaken(item)).map(({ id }) => id)
+  const taken = new Set(await judged(ctx, asked, items))
+  const wrong = items.filter((item) => !taken.has(item)).map(({ id }) => id)
   return wrong.length === 0 ? source : { ...source, where: tx.part`${source.where} and i.id not in ${tx.list(wrong)}` }
 }

@@ -11,9 +11,11 @@ import type { Item } from '../../../contract/items/operations.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { type Followed, roomFor, withinPage } from '../../../kernel/transaction/page.ts'
+import { once } from '../filter/compile.ts'
 import { representation } from '../item.ts'
+import { onBoard } from '../shelf.ts'
 import type { Asked } from './asked.ts'
-import { once, type Source, turned } from './candidates.ts'
+import { type Source, turned } from './candidates.ts'
 
 export interface Listed extends Item, Followed {
   readonly without_keys: boolean
@@ -28,7 +30,7 @@ export interface Page {
 interface Stretch {
   /** What names it in a place. */
   readonly mark: string
-  /** Items `x` of it behind a place, in order. */
+  /** Items `i` of it behind a place, in order. */
   readonly rows: (after: string | undefined, most: number) => Part
   readonly order: Part
   readonly placeOf: (item: Pick<Item, 'id' | 'position'>) => string
@@ -109,15 +111,15 @@ async function stretchesOf(
   const stretch = (mark: string, inBucket: Part): Stretch => ({
     mark,
     rows: (after, most) => tx.part`
-      select x.* from item x
-      where x.tenant_id = ${tenantId} and x.container_id = ${containerId} and ${inBucket} and x.deleted_at is null and x.archived_at is null
-        and x.rank > ${after ?? ''}
-      order by x.bucket_id, x.rank limit ${most}`,
+      select i.* from item i
+      where i.tenant_id = ${tenantId} and i.container_id = ${containerId} and ${inBucket} and ${onBoard(ctx)}
+        and i.rank > ${after ?? ''}
+      order by i.bucket_id, i.rank limit ${most}`,
     order: tx.part`i.rank`,
     placeOf: byRank,
   })
   return [
-    ...buckets.map(({ id, rank }) => stretch(`b${rank}`, tx.part`x.bucket_id = ${id}`)),
-    stretch('c', tx.part`x.bucket_id is null`),
+    ...buckets.map(({ id, rank }) => stretch(`b${rank}`, tx.part`i.bucket_id = ${id}`)),
+    stretch('c', tx.part`i.bucket_id is null`),
   ]
 }
