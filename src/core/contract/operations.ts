@@ -12,6 +12,7 @@ import { itemArchiveOperations } from './items/archive.ts'
 import { itemDateOperations } from './items/dates.ts'
 import { itemOperations } from './items/operations.ts'
 import { itemPeopleOperations } from './items/people.ts'
+import { viewOperations } from './items/views.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
 import { encryptionOperations } from './keyring/operations.ts'
@@ -52,6 +53,7 @@ export const operations = {
   ...itemOperations,
   ...itemDateOperations,
   ...itemPeopleOperations,
+  ...viewOperations,
   ...itemArchiveOperations,
   ...triggerOperations,
   ...tenantOperations,

@@ -3,6 +3,7 @@ import type { itemArchiveOperations } from '../../contract/items/archive.ts'
 import type { itemDateOperations } from '../../contract/items/dates.ts'
 import type { itemOperations } from '../../contract/items/operations.ts'
 import type { itemPeopleOperations } from '../../contract/items/people.ts'
+import type { viewOperations } from '../../contract/items/views.ts'
 import { type HandlersOf, ofOneMoment } from '../../kernel/request/handler.ts'
 import { listItemActivity } from './activity.ts'
 import { archiveItem, unarchiveItem } from './archive.ts'
@@ -17,6 +18,8 @@ import { listItems } from './list.ts'
 import { moveItem } from './move.ts'
 import { addItemMember, assignItem, removeItemMember, unassignItem } from './people.ts'
 import { queryItems } from './query/query.ts'
+import { listViews } from './views/list.ts'
+import { createView, deleteView, updateView } from './views/view.ts'
 
 export const itemsHandlers = {
   getBoard: ofOneMoment(readBoard),
@@ -41,6 +44,14 @@ export const itemsHandlers = {
   removeItemMember,
   archiveItem,
   unarchiveItem,
+  listViews,
+  createView,
+  updateView,
+  deleteView,
 } satisfies HandlersOf<
-  typeof itemOperations & typeof itemDateOperations & typeof itemPeopleOperations & typeof itemArchiveOperations
+  typeof itemOperations &
+    typeof itemDateOperations &
+    typeof itemPeopleOperations &
+    typeof itemArchiveOperations &
+    typeof viewOperations
 >

@@ -88,7 +88,7 @@ const FieldValueSet = z
 
 const itemId = uuid
 const params = z.strictObject({ itemId })
-const recovery = { refused: "content is the workspace's own; `:export` is the operator's way" } as const
+export const recovery = { refused: "content is the workspace's own; `:export` is the operator's way" } as const
 /** The role is asked for in the item's container; what is not visible is `not_found`. */
 const reading = { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', within: 'container' } as const
 export const writing = { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER', within: 'container' } as const
