@@ -10,7 +10,6 @@ import { identityEvents } from './auth/events.ts'
 import { containerEvents } from './containers/events.ts'
 import { nameOf } from './event.ts'
 import { itemEvents } from './items/events.ts'
-import { viewEvents } from './items/view-events.ts'
 import { membershipEvents } from './memberships/events.ts'
 import { retentionEvents } from './retention/events.ts'
 import { structureEvents } from './structure/events.ts'
@@ -23,7 +22,6 @@ export const catalog = {
   ...containerEvents,
   ...structureEvents,
   ...itemEvents,
-  ...viewEvents,
   ...identityEvents,
   ...membershipEvents,
   ...aiEvents,

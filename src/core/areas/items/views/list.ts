@@ -20,7 +20,7 @@ export async function listViews(ctx: Ctx, query: Query): Promise<Answer<typeof o
     ${id === undefined ? tx.part`` : tx.part`and v.id = ${id}`}`
   // Each index is read in its order, so that nobody's page walks past other people's private views.
   const some = (which: Part) => tx.part`
-    (select ${columnsOf(ctx)} from item_view v where ${which} and v.id > ${after}::uuid ${narrowed} order by v.id limit ${size + 1})`
+    (select ${columnsOf(ctx)} from item_view v where v.tenant_id = ${ctx.account.tenantId} and ${which} and v.id > ${after}::uuid ${narrowed} order by v.id limit ${size + 1})`
   const rows = tx.part`
     select * from (${some(isShared(ctx))} union all ${some(isOwn(ctx))}) both_kinds order by id limit ${size + 1}`
   const bytes = tx.part`coalesce(pg_column_size(filter), 0)`
