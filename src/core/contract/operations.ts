@@ -9,6 +9,7 @@ import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { identityOperations } from './identity/operations.ts'
 import { itemArchiveOperations } from './items/archive.ts'
+import { itemBulkOperations } from './items/bulk.ts'
 import { itemDateOperations } from './items/dates.ts'
 import { itemOperations } from './items/operations.ts'
 import { itemPeopleOperations } from './items/people.ts'
@@ -55,6 +56,7 @@ export const operations = {
   ...itemPeopleOperations,
   ...viewOperations,
   ...itemArchiveOperations,
+  ...itemBulkOperations,
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,

@@ -1,5 +1,6 @@
 /** The rules of this area, by operation. */
 import type { itemArchiveOperations } from '../../contract/items/archive.ts'
+import type { itemBulkOperations } from '../../contract/items/bulk.ts'
 import type { itemDateOperations } from '../../contract/items/dates.ts'
 import type { itemOperations } from '../../contract/items/operations.ts'
 import type { itemPeopleOperations } from '../../contract/items/people.ts'
@@ -8,6 +9,7 @@ import { type HandlersOf, ofOneMoment } from '../../kernel/request/handler.ts'
 import { listItemActivity } from './activity.ts'
 import { archiveItem, unarchiveItem } from './archive.ts'
 import { readBoard } from './board.ts'
+import { bulkItems } from './bulk.ts'
 import { deleteItem, getItem, updateItem } from './change.ts'
 import { completeItem, reopenItem } from './completion.ts'
 import { createItem } from './creation.ts'
@@ -44,6 +46,7 @@ export const itemsHandlers = {
   removeItemMember,
   archiveItem,
   unarchiveItem,
+  bulkItems,
   listViews,
   createView,
   updateView,
@@ -53,5 +56,6 @@ export const itemsHandlers = {
     typeof itemDateOperations &
     typeof itemPeopleOperations &
     typeof itemArchiveOperations &
+    typeof itemBulkOperations &
     typeof viewOperations
 >

@@ -66,7 +66,7 @@ const ItemCreate = z
   })
   .meta({ id: 'ItemCreate' })
 
-const ItemUpdate = z
+export const ItemUpdate = z
   .strictObject({
     title: title.optional(),
     description: description.nullable().optional(),
@@ -74,7 +74,7 @@ const ItemUpdate = z
   })
   .meta({ id: 'ItemUpdate' })
 
-const ItemMove = z
+export const ItemMove = z
   .strictObject({
     container_id: uuid.optional().describe('absent: where it is'),
     bucket_id: uuid.nullish().describe('absent: the bucket it is in, or the leftmost of another container; null: none'),
@@ -82,7 +82,7 @@ const ItemMove = z
   })
   .meta({ id: 'ItemMove' })
 
-const FieldValueSet = z
+export const FieldValueSet = z
   .strictObject({ value: fieldValue.nullable().describe('of the kind of its field; null clears it') })
   .meta({ id: 'FieldValueSet' })
 

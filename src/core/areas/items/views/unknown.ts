@@ -13,7 +13,7 @@ export async function withUnknown(ctx: Ctx, views: readonly View[]): Promise<Vie
   return views.map((view) => shownWith(ctx, view, names))
 }
 
-export function shownWith(ctx: Ctx, view: View, names: Names): ViewShown {
+function shownWith(ctx: Ctx, view: View, names: Names): ViewShown {
   if (view.filter === null) return { ...view, unknown: [] }
   // Which days a period means changes nothing here.
   const means = { now: dateNow().getTime(), zone: 'UTC', names, me: ctx.account.accountId }
