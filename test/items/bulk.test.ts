@@ -207,10 +207,10 @@ test('a repeated key changes nothing twice', async () => {
   expect((await desk.read(items[0]!)).version).toBe(2)
 })
 
-test('ten at once about the same items, in turned orders: each step happens, and none is lost', async () => {
-  const items = await some(20)
+test('four at once about the same items, in turned orders: each step happens, and none is lost', async () => {
+  const items = await some(8)
   const answers = await Promise.all(
-    Array.from({ length: 10 }, (_, n) =>
+    Array.from({ length: 4 }, (_, n) =>
       bulk(ids(n % 2 ? items : items.toReversed()), [
         { action: 'update', title: `by ${n}` },
         { action: 'move', bucket_id: desk.buckets[n % 3] },
@@ -219,7 +219,7 @@ test('ten at once about the same items, in turned orders: each step happens, and
   )
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
   const versions = answers.flatMap(({ json }) => json.results.map(({ version }: { version: number }) => version))
-  for (const item of items) expect((await desk.read(item)).version).toBeGreaterThan(10)
+  for (const item of items) expect((await desk.read(item)).version).toBeGreaterThan(4)
   expect(Math.max(...versions)).toBe(
     Math.max(...(await Promise.all(items.map((one) => desk.read(one)))).map(({ version }) => version)),
   )
