@@ -774,6 +774,36 @@ CREATE POLICY one_workspace ON item_tally TO svc_tenant USING ((tenant_id = ( SE
 GRANT SELECT ON item_tally TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON item_tally TO svc_tenant;
 
+CREATE TABLE item_view (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  container_id uuid,
+  name text NOT NULL,
+  layout text NOT NULL,
+  filter jsonb,
+  sort jsonb,
+  group_by jsonb,
+  columns jsonb NOT NULL,
+  visibility text NOT NULL,
+  created_by uuid NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  CONSTRAINT item_view_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT item_view_layout_check CHECK (layout = ANY (ARRAY['LIST'::text, 'BOARD'::text, 'TABLE'::text, 'CALENDAR'::text, 'TIMELINE'::text])),
+  CONSTRAINT item_view_visibility_check CHECK (visibility = ANY (ARRAY['PRIVATE'::text, 'SHARED'::text])),
+  CONSTRAINT item_view_tenant_id_container_id_fkey FOREIGN KEY (tenant_id, container_id) REFERENCES container(tenant_id, id),
+  CONSTRAINT item_view_tenant_id_created_by_fkey FOREIGN KEY (tenant_id, created_by) REFERENCES account(tenant_id, id)
+);
+CREATE INDEX item_view_by_maker ON item_view USING btree (tenant_id, created_by);
+CREATE INDEX item_view_of_container ON item_view USING btree (tenant_id, container_id, id);
+CREATE INDEX private_item_view ON item_view USING btree (tenant_id, created_by, id) WHERE visibility = 'PRIVATE'::text;
+CREATE INDEX shared_item_view ON item_view USING btree (tenant_id, id) WHERE visibility = 'SHARED'::text;
+ALTER TABLE item_view ENABLE ROW LEVEL SECURITY;
+ALTER TABLE item_view FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON item_view TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON item_view TO svc_tenant;
+
 CREATE TABLE job (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,

@@ -36,11 +36,11 @@ export interface Gate {
   /** The lane in which the call's first transaction would wait; undefined if it has no token, or a text that cannot be one. */
   laneOf(request: Heard): string | undefined
   /**
-   * The actor of the call. `isPaid`: its request was already spent. Refuses auth.unauthenticated,
+   * The actor of the call. `pays`: how many requests it has still to spend; one, if nothing is said. Refuses auth.unauthenticated,
    * installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required,
    * auth.second_factor_demanded, quota.exceeded; of strangers request.limited, service.unavailable.
    */
-  admit(operation: Operation, request: Heard, given?: { readonly isPaid: boolean }): Promise<Actor>
+  admit(operation: Operation, request: Heard, pays?: number): Promise<Actor>
   /**
    * The actor as the last look-up of its token found it, if that would be admitted: so that the work can leave in the
    * same packet as the look-up. Nothing is decided before `entry` has passed.
@@ -51,8 +51,8 @@ export interface Gate {
 /** An actor that is probably the caller. */
 export interface Foreseen {
   readonly actor: AccountActor
-  /** Spends the request, if the ceiling that the last look-up found allows it. */
-  pay(): Promise<boolean>
+  /** Spends as many requests, if the ceiling that the last look-up found allows it. */
+  pay(requests: number): Promise<boolean>
   /** Looks the token up. Throws Misjudged if a call with it is decided otherwise by now. */
   readonly entry: Entry
   /** Whether the look-up of the last attempt has confirmed the actor. */
@@ -69,11 +69,11 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
   const noted = new Set<string>()
   const tokens = openKnownTokens()
 
-  const pay = async ({ needs }: Operation, row: CredentialRow, actor: AccountActor) => {
+  const pay = async ({ needs }: Operation, row: CredentialRow, actor: AccountActor, requests: number) => {
     // Calls on /admin belong to the installation and not to the workspace.
     if (needs.caller === 'operator' || (needs.caller === 'workspace or operator' && actsForInstallation(actor))) return
     const { ceiling, decided_ceiling: decided } = row
-    await rate.spend(row.tenant_id, ceilingOf(config.mode, 'api_requests_per_minute', ceiling, decided))
+    await rate.spend(row.tenant_id, ceilingOf(config.mode, 'api_requests_per_minute', ceiling, decided), requests)
   }
 
   const waitingLane = laneAmong(tokens, config)
@@ -84,7 +84,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       return token === undefined ? undefined : waitingLane(hashToken(token), request)
     },
 
-    async admit(operation, request, { isPaid } = { isPaid: false }) {
+    async admit(operation, request, pays = 1) {
       const { headers } = request
       const { needs } = operation
       if (needs.caller === 'anyone') {
@@ -100,7 +100,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       const actor = actorOf(row)
       const isFirst = mayBeFirst(needs, actor) && (await isRegisterEmpty(installation, actor))
       judge(needs, row, actor, isFirst)
-      if (!isPaid) await pay(operation, row, actor)
+      if (pays > 0) await pay(operation, row, actor, pays)
       if (row.is_unseen) noteUse(installation, actor, noted)
       return actor
     },
@@ -117,7 +117,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       let isConfirmed = false
       return {
         actor,
-        pay: () => pay(operation, known, actor).then(() => true, refusedAs('quota.exceeded')),
+        pay: (requests) => pay(operation, known, actor, requests).then(() => true, refusedAs('quota.exceeded')),
         async entry(tx, isChange) {
           isConfirmed = false // an attempt that collided is followed by another
           const row = await lookUpCredential(tx, hash, { asksForWebhooks: isChange })

@@ -74,7 +74,7 @@ async function answer(
   const answered = foreseen && (await performForeseen(served, operation, { request, sent, foreseen }))
   if (answered) return send(request, reply, answered)
 
-  const actor = await gate.admit(operation, request.raw)
+  const actor = await gate.admit(operation, request.raw, requestsOf(operation, request))
   request.actor = actor
   readers.checkRoom(request)
   if (actor.kind === 'ANYONE')
@@ -103,7 +103,7 @@ async function performForeseen(
   operation: Operation,
   { request, sent, foreseen }: ForeseenCall,
 ): Promise<StoredAnswer | undefined> {
-  if (!(await foreseen.pay())) return undefined
+  if (!(await foreseen.pay(requestsOf(operation, request)))) return undefined
   try {
     request.actor = foreseen.actor
     readers.checkRoom(request)
@@ -113,10 +113,12 @@ async function performForeseen(
     request.actor = undefined
     if (error instanceof Misjudged) return undefined
     // The call was refused before its token was looked up, and a refusal of the token comes first.
-    if (error instanceof Problem) request.actor = await gate.admit(operation, request.raw, { isPaid: true })
+    if (error instanceof Problem) request.actor = await gate.admit(operation, request.raw, 0)
     throw error
   }
 }
+
+const requestsOf = ({ counts }: Operation, { body }: FastifyRequest): number => counts?.(body) ?? 1
 
 function sentBy(installation: Installation, operation: Operation, request: FastifyRequest): Request {
   const { headers } = request

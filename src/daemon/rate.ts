@@ -22,8 +22,8 @@ import type { Pool } from '../core/kernel/database/pool.ts'
 import { openAsInstallation, withoutSync } from '../core/kernel/database/roles.ts'
 
 export interface Rate {
-  /** Spends one request of the workspace; `limit` per minute, 0 is unlimited. Refuses quota.exceeded (429). */
-  spend(tenantId: string, limit: number | bigint): Promise<void>
+  /** Spends requests of the workspace, one by one; `limit` per minute, 0 is unlimited. Refuses quota.exceeded (429). */
+  spend(tenantId: string, limit: number | bigint, requests?: number): Promise<void>
 }
 
 const windowSeconds = 60
@@ -62,13 +62,19 @@ export function openRate(pool: Pool): Rate {
   }
 
   return {
-    async spend(tenantId, ceiling) {
+    async spend(tenantId, ceiling, requests = 1) {
       const limit = Number(ceiling)
       if (limit === 0) return
       const lease = leaseOf(tenantId, limit)
-      lease.waiting += 1
+      let unpaid = requests
+      lease.waiting += unpaid
       try {
-        while (!taken(lease)) {
+        while (unpaid > 0) {
+          if (taken(lease)) {
+            unpaid -= 1
+            lease.waiting -= 1
+            continue
+          }
           refuseWhile(lease)
           lease.asking ??= renew(pool, tenantId, lease).finally(() => {
             lease.asking = undefined
@@ -76,7 +82,7 @@ export function openRate(pool: Pool): Rate {
           await lease.asking
         }
       } finally {
-        lease.waiting -= 1
+        lease.waiting -= unpaid
       }
     },
   }

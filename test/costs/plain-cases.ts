@@ -56,6 +56,13 @@ function items(desk: Desk) {
     moveItem: {
       request: async () => [`POST /items/${(await item()).id}:move`, { bucket_id: buckets[1] }],
     },
+    bulkItems: {
+      request: async () => {
+        const items = [{ id: (await item()).id }, { id: (await item()).id }]
+        return ['POST /items:bulk', { items, actions: [{ action: 'complete' }, { action: 'archive' }] }]
+      },
+      why: 'two actions on each of two items, each behind its savepoint',
+    },
     completeItem: { request: async () => [`POST /items/${(await item()).id}:complete`] },
     reopenItem: {
       request: async () => [`POST /items/${(await act(await item(), 'complete')).id}:reopen`],

@@ -1,7 +1,7 @@
 /** A daemon over its own database: inside the test's process, or the real command. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import { type IncomingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import type { DatabaseAddress } from '../../src/core/kernel/database/address.ts'
 import { createKeyring } from '../../src/core/kernel/sealing/keyring.ts'
 import { type Log, silentLog } from '../../src/daemon/log.ts'
 import { type DaemonRole, startDaemon } from '../../src/daemon/main.ts'
+import { BriefAgent } from './brief-agent.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { bareEnvironment } from './processes.ts'
 
@@ -76,9 +77,7 @@ async function daemonOver(db: TestDatabase, config: Config, options: TestDaemonO
   const { role = 'api', log = silentLog } = options
   const daemon = await startDaemon(config, role, log)
   const port = Number(new URL(daemon.address).port)
-  // An idle connection is kept for a second: after five the daemon closes it, perhaps just when the next request is on its
-  // way. (What the daemon says of them in Keep-Alive only shortens a timeout that the agent has.)
-  const agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: 1_000 })
+  const agent = new BriefAgent(64)
   return {
     address: daemon.address,
     port,
@@ -115,7 +114,7 @@ function configFor(db: TestDatabase, folder: string, overrides: Partial<Config> 
 }
 
 function send(
-  agent: Agent,
+  agent: BriefAgent,
   port: number,
   method: string,
   path: string,
@@ -127,7 +126,7 @@ function send(
   return new Promise((resolve, reject) => {
     const sent = request(
       {
-        agent,
+        agent: agent.dropIdle(),
         port,
         host: '127.0.0.1',
         method,

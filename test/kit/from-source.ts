@@ -1,5 +1,6 @@
 /** Calls that come from a chosen address: each of 127.0.0.0/8 is another source for the daemon. */
-import { Agent, request } from 'node:http'
+import { request } from 'node:http'
+import { BriefAgent } from './brief-agent.ts'
 import type { Answered, Sending } from './daemon.ts'
 
 export interface Source {
@@ -11,13 +12,13 @@ export interface Source {
 /** `address`: of this machine, such as 127.0.0.2. `connections`: as many calls at once. */
 export function source(daemon: string, address: string, connections = 64): Source {
   const { hostname, port } = new URL(daemon)
-  const agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: 1_000 })
+  const agent = new BriefAgent(connections)
 
   const send = (method: string, path: string, body: unknown, { token, headers }: Sending = {}) =>
     new Promise<Answered>((resolve, reject) => {
       const text = body === undefined ? undefined : JSON.stringify(body)
       const sent = request(
-        { agent, hostname, port, localAddress: address, method, path: `/api/v1${path}` },
+        { agent: agent.dropIdle(), hostname, port, localAddress: address, method, path: `/api/v1${path}` },
         (response) => {
           const pieces: Buffer[] = []
           response.on('data', (piece: Buffer) => pieces.push(piece))

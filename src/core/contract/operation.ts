@@ -96,6 +96,8 @@ export interface Operation {
   readonly patch?: 'merge'
   /** Whether the body may be large; `boundsOf` has the bounds. */
   readonly takes?: 'large'
+  /** As how many requests of the workspace's rate a call counts, by the body as it came; absent: one. */
+  readonly counts?: (body: unknown) => number
   /**
    * A POST that changes nothing: what it asks for does not fit into a query. It runs as a GET does, in a read-only
    * transaction without the workspace's lock, and takes no `Idempotency-Key`.

@@ -9,9 +9,11 @@ import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { identityOperations } from './identity/operations.ts'
 import { itemArchiveOperations } from './items/archive.ts'
+import { itemBulkOperations } from './items/bulk.ts'
 import { itemDateOperations } from './items/dates.ts'
 import { itemOperations } from './items/operations.ts'
 import { itemPeopleOperations } from './items/people.ts'
+import { viewOperations } from './items/views.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
 import { encryptionOperations } from './keyring/operations.ts'
@@ -52,7 +54,9 @@ export const operations = {
   ...itemOperations,
   ...itemDateOperations,
   ...itemPeopleOperations,
+  ...viewOperations,
   ...itemArchiveOperations,
+  ...itemBulkOperations,
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,

@@ -57,6 +57,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
     since: 'created_at',
     withheld: ['without_labels', 'without_members', 'without_values', 'without_keys'],
   },
+  item_view: { export: 'views', since: 'created_at' },
   custom_field: { export: 'custom_fields', since: 'created_at' },
   label: { export: 'labels', since: 'created_at' },
   bucket: { export: 'buckets', since: 'created_at' },

@@ -1,12 +1,15 @@
 /** The rules of this area, by operation. */
 import type { itemArchiveOperations } from '../../contract/items/archive.ts'
+import type { itemBulkOperations } from '../../contract/items/bulk.ts'
 import type { itemDateOperations } from '../../contract/items/dates.ts'
 import type { itemOperations } from '../../contract/items/operations.ts'
 import type { itemPeopleOperations } from '../../contract/items/people.ts'
+import type { viewOperations } from '../../contract/items/views.ts'
 import { type HandlersOf, ofOneMoment } from '../../kernel/request/handler.ts'
 import { listItemActivity } from './activity.ts'
 import { archiveItem, unarchiveItem } from './archive.ts'
 import { readBoard } from './board.ts'
+import { bulkItems } from './bulk.ts'
 import { deleteItem, getItem, updateItem } from './change.ts'
 import { completeItem, reopenItem } from './completion.ts'
 import { createItem } from './creation.ts'
@@ -17,6 +20,8 @@ import { listItems } from './list.ts'
 import { moveItem } from './move.ts'
 import { addItemMember, assignItem, removeItemMember, unassignItem } from './people.ts'
 import { queryItems } from './query/query.ts'
+import { listViews } from './views/list.ts'
+import { createView, deleteView, updateView } from './views/view.ts'
 
 export const itemsHandlers = {
   getBoard: ofOneMoment(readBoard),
@@ -41,6 +46,16 @@ export const itemsHandlers = {
   removeItemMember,
   archiveItem,
   unarchiveItem,
+  bulkItems,
+  listViews,
+  createView,
+  updateView,
+  deleteView,
 } satisfies HandlersOf<
-  typeof itemOperations & typeof itemDateOperations & typeof itemPeopleOperations & typeof itemArchiveOperations
+  typeof itemOperations &
+    typeof itemDateOperations &
+    typeof itemPeopleOperations &
+    typeof itemArchiveOperations &
+    typeof itemBulkOperations &
+    typeof viewOperations
 >

@@ -6,7 +6,7 @@ import { change } from './operations.ts'
 
 const spec = 'items 1, Dates'
 
-const DueSet = z
+export const DueSet = z
   .strictObject({
     due_on: day.nullish().describe('a day; either this or `due_at`'),
     due_at: moment.nullish(),

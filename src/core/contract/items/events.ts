@@ -1,7 +1,8 @@
-/** Events of items. Spec: Index, Items; decisions 3 and 5. */
+/** Events of items and views; private views are told to nobody. Spec: Index, Items; items 7; decisions 3 and 5. */
 import type { z } from 'zod'
 import { defineEvents, exampleId } from '../event.ts'
 import { Item } from './operations.ts'
+import { View } from './views.ts'
 
 const example: z.input<typeof Item> = {
   id: exampleId(11),
@@ -30,6 +31,29 @@ const example: z.input<typeof Item> = {
 }
 const whole = { subject: '/items/{id}', kind: 'item', container: 'container_id', data: Item, example } as const
 
+const view: z.input<typeof View> = {
+  id: exampleId(12),
+  container_id: exampleId(5),
+  name: 'Due this week',
+  layout: 'LIST',
+  filter: { field: 'due', op: 'on', value: { unit: 'WEEK', offset: 0 } },
+  sort: [{ by: 'due', order: 'ASC' }],
+  group_by: null,
+  columns: ['title', 'due'],
+  visibility: 'SHARED',
+  created_by: exampleId(3),
+  created_at: '2026-11-20T17:15:00.000Z',
+  updated_at: '2026-11-20T17:15:00.000Z',
+  version: 1,
+}
+const wholeView = {
+  subject: '/views/{id}',
+  kind: 'view',
+  container: 'container_id',
+  data: View,
+  example: view,
+} as const
+
 export const itemEvents = defineEvents({
   'work.item.created': { when: 'an item was created', ...whole },
   'work.item.changed': { when: 'the title, description or dates of an item were changed', ...whole },
@@ -46,4 +70,7 @@ export const itemEvents = defineEvents({
   'work.item.archived': { when: 'an item was archived', ...whole },
   'work.item.unarchived': { when: 'an item was brought back from the archive', ...whole },
   'work.item.deleted': { when: 'an item was deleted; the item as it was', ...whole },
+  'work.view.created': { when: 'a shared view was made, or a private one was shared', ...wholeView },
+  'work.view.changed': { when: 'a shared view was changed', ...wholeView },
+  'work.view.deleted': { when: 'a shared view was deleted, or made private', ...wholeView },
 })

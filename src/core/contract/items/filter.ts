@@ -76,12 +76,17 @@ function look(sent: unknown, path: Path, level: number, walk: Walk): void {
     lookAtCondition(members, path, walk)
     return
   }
-  const other = Object.keys(members).find((name) => name !== join)
-  if (other !== undefined) walk.faults.push(fault([...path, other], 'member.unknown'))
+  const others = unknownIn(members, [join], path)
+  if (others.length > 0) walk.faults.push(...others)
   else if (level >= filterBounds.depth) walk.faults.push(tooLarge(path, 'depth'))
   else if (join === 'not') look(members['not'], [...path, 'not'], level + 1, walk)
   else lookAtAll(members[join], [...path, join], level, walk)
 }
+
+const unknownIn = (members: object, known: readonly string[], path: Path): Fault[] =>
+  Object.keys(members)
+    .filter((name) => !known.includes(name))
+    .map((name) => fault([...path, name], 'member.unknown'))
 
 function lookAtAll(sent: unknown, path: Path, level: number, walk: Walk): void {
   if (!Array.isArray(sent)) walk.faults.push(fault(path, 'value.type', { expected: 'array' }))
@@ -102,9 +107,9 @@ function lookAtCondition(members: Readonly<Record<string, unknown>>, path: Path,
     return
   }
   const { field, op, value } = members
-  const other = Object.keys(members).find((name) => !conditionMembers.includes(name))
+  const others = unknownIn(members, conditionMembers, path)
   const missing = ['field', 'op'].find((name) => members[name] === undefined)
-  if (other !== undefined) walk.faults.push(fault([...path, other], 'member.unknown'))
+  if (others.length > 0) walk.faults.push(...others)
   else if (missing !== undefined) walk.faults.push(fault([...path, missing], 'member.required'))
   else walk.faults.push(...conditionFaults(field, op, value, path))
 }

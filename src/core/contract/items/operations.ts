@@ -66,7 +66,7 @@ const ItemCreate = z
   })
   .meta({ id: 'ItemCreate' })
 
-const ItemUpdate = z
+export const ItemUpdate = z
   .strictObject({
     title: title.optional(),
     description: description.nullable().optional(),
@@ -74,7 +74,7 @@ const ItemUpdate = z
   })
   .meta({ id: 'ItemUpdate' })
 
-const ItemMove = z
+export const ItemMove = z
   .strictObject({
     container_id: uuid.optional().describe('absent: where it is'),
     bucket_id: uuid.nullish().describe('absent: the bucket it is in, or the leftmost of another container; null: none'),
@@ -82,13 +82,13 @@ const ItemMove = z
   })
   .meta({ id: 'ItemMove' })
 
-const FieldValueSet = z
+export const FieldValueSet = z
   .strictObject({ value: fieldValue.nullable().describe('of the kind of its field; null clears it') })
   .meta({ id: 'FieldValueSet' })
 
 const itemId = uuid
 const params = z.strictObject({ itemId })
-const recovery = { refused: "content is the workspace's own; `:export` is the operator's way" } as const
+export const recovery = { refused: "content is the workspace's own; `:export` is the operator's way" } as const
 /** The role is asked for in the item's container; what is not visible is `not_found`. */
 const reading = { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', within: 'container' } as const
 export const writing = { caller: 'workspace', scope: 'workspace:write', role: 'MEMBER', within: 'container' } as const

@@ -9,8 +9,8 @@ const withMember = z.strictObject({ itemId: uuid, accountId: uuid })
 /** Every reader may take part and leave; other people's places are the MEMBERs' to change. */
 const taking = { ...writing, role: 'VIEWER' } as const
 
-const ItemAssign = z.strictObject({ account_id: uuid }).meta({ id: 'ItemAssign' })
-const ItemUnassign = z
+export const ItemAssign = z.strictObject({ account_id: uuid }).meta({ id: 'ItemAssign' })
+export const ItemUnassign = z
   .strictObject({ account_id: uuid.nullish().describe('only if this account is the assignee; absent: whoever is') })
   .meta({ id: 'ItemUnassign' })
 

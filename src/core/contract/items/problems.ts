@@ -6,6 +6,11 @@ export const itemProblems = {
     says: 'More than {limit} items would have to be sorted, grouped or looked at for this answer.',
     remedy: 'Add conditions, or sort by `created` or `board`.',
   },
+  'bulk.refused': {
+    status: 409,
+    says: 'An action on one of the items was refused, so nothing was changed.',
+    remedy: 'Mend or leave out the item that `errors` names, or send `mode` EACH.',
+  },
   'item.account_no_access': {
     status: 409,
     params: ['role'],

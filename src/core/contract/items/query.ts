@@ -4,14 +4,15 @@ import { count, longestCursor, text, uuid } from '../vocabulary.ts'
 import { Filter } from './filter.ts'
 import { itemSorts, periodUnits } from './filter-fields.ts'
 
-const customKey = /^custom\.[a-z][a-z0-9_]{0,49}$/
+export const customKey = /^custom\.[a-z][a-z0-9_]{0,49}$/
 const sortBy = z
   .enum(Object.keys(itemSorts) as [keyof typeof itemSorts])
   .or(z.string().regex(customKey))
   .describe('`board` is the order of one collection; `custom.<key>` that of a value')
 const sortKey = z.strictObject({ by: sortBy, order: z.enum(['ASC', 'DESC']).default('ASC') })
+export const sortKeys = z.array(sortKey).min(1).max(2)
 
-const groupBy = z.strictObject({
+export const groupBy = z.strictObject({
   by: z
     .enum(['bucket', 'state', 'label', 'due'])
     .or(z.string().regex(customKey))
@@ -29,8 +30,11 @@ export const mostOfGroup = 20
 export const ItemQuery = z
   .strictObject({
     filter: Filter.optional().describe('absent: every item'),
+    view_id: uuid
+      .optional()
+      .describe('a view: its filter holds beside this one; its collection, order and groups where none are sent'),
     container_id: uuid.optional().describe('one collection; its own custom fields come first'),
-    sort: z.array(sortKey).min(1).max(2).optional().describe('absent: `board` in one collection, else `created`'),
+    sort: sortKeys.optional().describe("absent: the view's, else `board` in one collection, else `created`"),
     group_by: groupBy.optional(),
     count: z.boolean().default(false).describe('whether `total` is asked for'),
     time_zone: text(1, 64).optional().describe("IANA; absent: the workspace's"),
@@ -39,6 +43,11 @@ export const ItemQuery = z
   })
   .meta({ id: 'ItemQuery' })
 export type ItemQuery = z.output<typeof ItemQuery>
+
+export const unknownConditions = (where: string) =>
+  z
+    .array(z.object({ pointer: z.string(), code: z.literal('reference.unknown') }))
+    .describe(`conditions, or values of them, on what is gone or not seen; ${where}`)
 
 /** `item` comes from operations.ts, which names this module. */
 export const itemQueryAnswer = <Item extends z.ZodType>(item: Item) => {
@@ -56,9 +65,7 @@ export const itemQueryAnswer = <Item extends z.ZodType>(item: Item) => {
     .object({
       data: z.array(item),
       next_cursor,
-      unknown: z
-        .array(z.object({ pointer: z.string(), code: z.literal('reference.unknown') }))
-        .describe('conditions, or values of them, on what is gone or not seen'),
+      unknown: unknownConditions('those of a view at `/view_id`'),
       total: z.int().optional(),
       total_capped: z.boolean().optional().describe('there may be more'),
       groups: z.array(group).optional(),

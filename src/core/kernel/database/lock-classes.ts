@@ -22,4 +22,5 @@ export const lockClasses = {
   sweep: 7316,
   newWebhook: 7317,
   clock: 7318,
+  views: 7322,
 } as const

@@ -57,10 +57,20 @@ function ruleOf(issue: Issue): Pick<Violation, 'code' | 'params'> {
 
 /** A union reports the fault of its nearest branch: the one that accepts the type of the value. */
 function unionRule(issue: Extract<Issue, { code: 'invalid_union' }>): Pick<Violation, 'code' | 'params'> {
+  if (issue.discriminator !== undefined) return discriminatorRule(issue)
   const branch = issue.errors.flat().find((inner) => inner.code !== 'invalid_type')
   const first = issue.errors[0]?.[0]
   if (branch) return ruleOf(branch)
   return first ? ruleOf({ ...first, input: issue.input } as Issue) : { code: 'value.invalid', params: {} }
+}
+
+/** The member that says which branch is meant is missing, or says none. The library's type lacks the `options`. */
+function discriminatorRule(
+  issue: Extract<Issue, { code: 'invalid_union' }> & { readonly options?: readonly unknown[] },
+) {
+  const { discriminator = '', options = [], input } = issue
+  const isMissing = (input as Readonly<Record<string, unknown>> | undefined)?.[discriminator] === undefined
+  return isMissing ? { code: 'member.required', params: {} } : { code: 'value.one_of', params: { values: options } }
 }
 
 const sizeOf = (origin: string) =>

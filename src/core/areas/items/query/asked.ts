@@ -4,27 +4,22 @@
  * The position of a cursor begins with the moment of `now` and the group that it goes on in; the rest is the place in the
  * list. It is bound to the filter as it is kept: a custom field by its id. Spec: Work on boards, 2, N3.
  */
-import type { Filter } from '../../../contract/items/filter.ts'
-import { type ItemSort, kindOfCustom } from '../../../contract/items/filter-fields.ts'
 import type { ItemQuery } from '../../../contract/items/query.ts'
-import { refuse, refuseMember } from '../../../contract/problem.ts'
+import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { together } from '../../../kernel/transaction/together.ts'
 import { knownTimeZone } from '../../../kernel/values/locale.ts'
 import { dateNow } from '../../../kernel/values/time.ts'
 import { visibleContainer } from '../../access/access.ts'
 import { workspaceZone } from '../dates.ts'
-import { checkFilter, storedFilter } from '../filter/check.ts'
-import type { Checked, CustomField, Unknown } from '../filter/checked.ts'
+import { storedFilter } from '../filter/check.ts'
+import type { Checked, Unknown } from '../filter/checked.ts'
 import { hasWithoutKeys } from '../filter/keying.ts'
-import { type Names, namesIn } from '../filter/names.ts'
+import { namesIn } from '../filter/names.ts'
 import type { Around } from '../filter/periods.ts'
 import { type Group, groupFor, groupLeaf } from './group-key.ts'
-
-export type SortKey = { readonly isDescending: boolean } & (
-  | { readonly by: ItemSort }
-  | { readonly by: 'custom'; readonly custom: CustomField }
-)
+import { type SortKey, sortKeysOf } from './sort-key.ts'
+import { checkBoth, livingOf, wantedOf } from './wanted.ts'
 
 export interface Asked {
   readonly filter: Checked
@@ -46,10 +41,9 @@ export interface Asked {
 
 /** Refuses not_found, request.invalid, cursor.invalid, gone. */
 export async function asked(ctx: Ctx, body: ItemQuery): Promise<Asked> {
-  const { container_id: containerId, group_by: groupBy } = body
-  const filter = body.filter as Filter | undefined
-  const sortsSent = body.sort ?? [{ by: containerId === undefined ? 'created' : 'board', order: 'ASC' as const }]
-  const customs = [...sortsSent.map(({ by }) => by), ...(groupBy ? [groupBy.by] : [])]
+  const wanted = await wantedOf(ctx, body)
+  const { containerId, filter } = wanted
+  const customs = [...wanted.sort.map(({ by }) => by), ...(wanted.groupBy ? [wanted.groupBy.by] : [])]
   const [names, settings, lacksKeys, container] = await together(
     namesIn(ctx, filter, containerId, customs),
     workspaceZone(ctx),
@@ -59,25 +53,27 @@ export async function asked(ctx: Ctx, body: ItemQuery): Promise<Asked> {
   if (container?.kind === 'HUB') refuse('not_found')
   const zone = body.time_zone === undefined ? settings : knownTimeZone(body.time_zone, '/time_zone')
   const unknown: Unknown[] = []
-  const sorts = sortsSent.flatMap((sent, at) =>
-    sortKey(sent, at, { names, containerId, isOnly: sortsSent.length === 1 }, unknown),
-  )
+  const { sort, groupBy } = livingOf(wanted, names, unknown)
+  const sorts = sortKeysOf(sort, names, containerId, unknown)
   const group = groupBy && groupFor(groupBy, names, zone, unknown)
 
   const kept = filter && storedFilter(filter, names)
-  const bound = { filter: kept, container_id: containerId, sort: body.sort, group_by: groupBy, zone }
+  const bound = {
+    filter: kept,
+    container_id: containerId,
+    sort: wanted.view ? wanted.sort : body.sort,
+    group_by: wanted.groupBy,
+    zone,
+  }
   const position = body.cursor ? ctx.cursor.read('queryItems', bound, body.cursor) : undefined
   const [now = dateNow().toISOString(), mark = '', ...after] = position ?? []
   const around = { now: Date.parse(now), zone }
-  const checked = filter && checkFilter(filter, ['filter'], { ...around, names, me: ctx.account.accountId })
+  const checked = checkBoth(wanted, { ...around, names, me: ctx.account.accountId })
   const inGroup = mark === '' ? undefined : { key: mark === 'none' ? null : mark.slice(1) }
-  const conditions = [
-    ...(checked ? [checked.checked] : []),
-    ...(group && inGroup ? [groupLeaf(group, inGroup.key, around)] : []),
-  ]
+  const conditions = [checked.checked, ...(group && inGroup ? [groupLeaf(group, inGroup.key, around)] : [])]
   return {
     filter: { all: conditions },
-    unknown: [...(checked?.unknown ?? []), ...unknown],
+    unknown: [...checked.unknown, ...unknown],
     around,
     containerId,
     sorts: sorts.length > 0 ? sorts : [{ by: containerId === undefined ? 'created' : 'board', isDescending: false }],
@@ -101,33 +97,4 @@ function needsKeys(filter: Checked): boolean {
   if ('not' in filter) return needsKeys(filter.not)
   if ('unknown' in filter) return false
   return ('all' in filter ? filter.all : filter.any).some(needsKeys)
-}
-
-interface Sorting {
-  readonly names: Names
-  readonly containerId: string | undefined
-  readonly isOnly: boolean
-}
-
-/** A key that is gone orders nothing. Refuses request.invalid. */
-function sortKey(
-  { by, order }: { readonly by: string; readonly order: 'ASC' | 'DESC' },
-  at: number,
-  { names, containerId, isOnly }: Sorting,
-  unknown: Unknown[],
-): SortKey[] {
-  const isDescending = order === 'DESC'
-  const pointer = `/sort/${at}/by`
-  if (!by.startsWith('custom.')) {
-    if (by === 'board' && containerId === undefined) refuseMember('/container_id', 'member.required')
-    if (by === 'board' && (!isOnly || isDescending)) refuseMember(pointer, 'value.not_taken')
-    return [{ by: by as ItemSort, isDescending }]
-  }
-  const custom = names.field(by)
-  if (custom === undefined) {
-    unknown.push({ pointer, code: 'reference.unknown' })
-    return []
-  }
-  if (kindOfCustom[custom.kind] === 'OPTIONS') refuseMember(pointer, 'value.not_taken')
-  return [{ by: 'custom', custom, isDescending }]
 }

@@ -14,9 +14,10 @@ import { roomFor } from '../../../kernel/transaction/page.ts'
 import { isShown, once } from '../filter/compile.ts'
 import { titleField } from '../filter/keys.ts'
 import { representation } from '../item.ts'
-import type { Asked, SortKey } from './asked.ts'
+import type { Asked } from './asked.ts'
 import type { Source } from './candidates.ts'
 import { type Group, groupKeys } from './group-key.ts'
+import type { SortKey } from './sort-key.ts'
 import type { Listed, Page } from './walk.ts'
 
 interface Gathered {
