@@ -22,8 +22,8 @@ export interface Ran {
   readonly stderr: string
 }
 
-/** What is typed once a question appears; it may depend on the screen. */
-export type Answer = readonly [question: string, typed: string | ((screen: string) => string)]
+/** What is typed once a question appears; it may depend on the screen, and on what is done before. */
+export type Answer = readonly [question: string, typed: string | ((screen: string) => string | Promise<string>)]
 
 export interface Home {
   /** Where the commands run. */
@@ -33,7 +33,7 @@ export interface Home {
   svc(args: readonly string[], options?: RunOptions): Promise<Ran>
   /** Starts a command that keeps running. */
   start(args: readonly string[], options?: RunOptions): ChildProcess
-  /** Runs a command on a pseudo terminal; each answer is typed once its question appears. */
+  /** Runs a command on a pseudo terminal, 80 columns wide unless COLUMNS says else; each answer is typed once its question appears. */
   onTerminal(
     args: readonly string[],
     answers: readonly Answer[],
@@ -84,12 +84,20 @@ export function temporaryHome(env: NodeJS.ProcessEnv = {}): Home {
     },
     async onTerminal(args, answers, more = {}) {
       const command = [bin, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-      const child = spawn('script', ['-qefc', `stty cols ${terminalColumns}; ${command}`, '/dev/null'], {
-        cwd: folder,
-        env: { ...common, TERM: 'xterm', NO_COLOR: '1', ...more },
-        stdio: ['pipe', 'pipe', 'inherit'],
+      const child = spawn(
+        'script',
+        ['-qefc', `stty cols ${more['COLUMNS'] ?? terminalColumns}; ${command}`, '/dev/null'],
+        {
+          cwd: folder,
+          env: { ...common, TERM: 'xterm', NO_COLOR: '1', ...more },
+          stdio: ['pipe', 'pipe', 'inherit'],
+        },
+      )
+      const said = conversation(child, answers).catch((error: unknown) => {
+        child.stdin?.write('\u0003')
+        throw error
       })
-      const [screen, code] = await Promise.all([conversation(child, answers), endOf(child)])
+      const [screen, code] = await Promise.all([said, endOf(child)])
       return { code, screen }
     },
     secretFile(name, text) {
@@ -129,7 +137,7 @@ async function conversation(child: ChildProcess, answers: readonly Answer[]): Pr
     if (question === undefined || typed === undefined || at === -1) continue
     read = at + question.length
     next += 1
-    child.stdin?.write(typeof typed === 'string' ? typed : typed(screen))
+    child.stdin?.write(typeof typed === 'string' ? typed : await typed(screen))
   }
   return screen
 }
