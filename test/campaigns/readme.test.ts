@@ -77,7 +77,6 @@ async function type(at: number): Promise<void> {
   if (isServing) answers.push(['`svc up` starts it again.', behind])
   const { code, screen } = await home.onTerminal(wordsOf(line), answers, { COLUMNS: '200' })
   expect([line, code], screen).toEqual([line, isServing ? expect.any(Number) : 0])
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's own
   const plain = alike(screen.replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, ''))
   const missing = shown.filter((one) => !plain.includes(alike(one).trim()))
   expect(missing, `${line}\n${plain}`).toEqual([])
