@@ -12,6 +12,7 @@ import { AnsweredProblem } from './call/answered-problem.ts'
 import { type Ending, endingOf, exitCodes, Failure } from './failure.ts'
 import { printable } from './render/printable.ts'
 import { problemLines } from './render/problem.ts'
+import { nearestCommand, nearestFlag } from './suggestion.ts'
 
 interface Told {
   readonly ending: Ending
@@ -119,13 +120,15 @@ function usageFailure(error: Error): Failure {
     error.message.replace('See more help with --help', '').replace(/^The following errors? occurred:/, ''),
   )
   const unknown = /^Command (.+) not found/i.exec(said)
-  if (unknown)
-    return new Failure(
-      'usage',
-      `There is no command "${unknown[1]?.replaceAll(':', ' ')}".`,
-      '`svc help` lists the commands.',
-    )
-  return new Failure('usage', /[.!?]$/.test(said) ? said : `${said}.`, '`--help` shows the usage.')
+  if (unknown) {
+    const typed = unknown[1]?.replaceAll(':', ' ') ?? ''
+    const meant = nearestCommand(typed)
+    const asked = meant === undefined ? '' : ` Did you mean \`svc ${meant}\`?`
+    return new Failure('usage', `There is no command "${typed}".${asked}`, '`svc help` lists the commands.')
+  }
+  const flag = nearestFlag(error)
+  const asked = flag === undefined ? '' : ` Did you mean ${flag}?`
+  return new Failure('usage', `${/[.!?]$/.test(said) ? said : `${said}.`}${asked}`, '`--help` shows the usage.')
 }
 
 const colours = /\u001b\[[0-9;]*m/g

@@ -23,6 +23,7 @@ import { settleSettings } from '../core/areas/settings/enforcing-file.ts'
 import { startDispatcher } from '../core/areas/webhooks/dispatch/dispatcher.ts'
 import { type Config, readConfig } from '../core/kernel/config/config.ts'
 import { placeOf } from '../core/kernel/config/mail-settings.ts'
+import { mistypedVariables } from '../core/kernel/config/mistyped.ts'
 import { apartInWords, followClock, noticeableMs } from '../core/kernel/database/clock.ts'
 import { announceServing } from '../core/kernel/database/serving.ts'
 import { codeOf, DatabaseUnavailable } from '../core/kernel/database/unavailable.ts'
@@ -197,6 +198,7 @@ export async function runDaemon({ role }: { readonly role: DaemonRole }): Promis
 export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
   const config = readConfig()
   const log = openLog(config.logLevel)
+  for (const line of mistypedVariables(process.env)) log.warn(line)
   const daemon = await startDaemon(config, role, log)
   // The old heap may grow by 60 % before its next collection, and not by up to 300 %, which made it 73 MB larger with
   // hostile targets. As a flag at the start, it would make Node compile its own code again for each command of svc.

@@ -80,6 +80,7 @@ const tables: Readonly<Record<string, string>> = {
   item_labels: 'item_label',
   item_members: 'item_member',
   item_field_values: 'item_field_value',
+  views: 'item_view',
   audit_entries: 'audit_entry',
   quotas: 'tenant_quota',
   legal_holds: 'legal_hold',

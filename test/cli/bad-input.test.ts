@@ -135,6 +135,25 @@ describe('values', () => {
     expectClear(await home.svc(['journal', '--size', '5', '--all']), 2, /--size/)
   })
 
+  test.each([
+    [['tenants', 'lsit'], 'Did you mean `svc tenants list`?'],
+    [['tenant', 'list'], 'Did you mean `svc tenants list`?'],
+    [['tenants', 'quota', 'set'], 'Did you mean `svc tenants quotas set`?'],
+    [['jurnal'], 'Did you mean `svc journal`?'],
+    [['tenants', 'list', '--stat', 'ACTIVE'], 'Did you mean --state?'],
+    [['tenants', 'list', '--jsn'], 'Did you mean --json?'],
+  ])('%j is answered by what was meant', async (args, says) => expectClear(await home.svc(args), 2, says))
+
+  test('what is near to nothing is answered without a guess', async () => {
+    for (const args of [['frobnicate'], ['tenants', 'list', '--frobnicate']])
+      expect((await home.svc(args)).stderr).not.toContain('Did you mean')
+  })
+
+  test('a variable that is mistyped is named by doctor', async () => {
+    const ran = await home.svc(['doctor'], { env: { ...env, SVC_DATABSE_POOL: '5' } })
+    expect(ran.stdout).toContain('SVC_DATABSE_POOL is not read. Did you mean SVC_DATABASE_POOL?')
+  })
+
   test('a missing value off a terminal names the flags', async () => {
     expectClear(
       await home.svc(['tenants', 'provision', '--slug', 'x'], { env }),

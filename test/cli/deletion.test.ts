@@ -87,13 +87,17 @@ describe.each(everyWay)('by %s', (way: Way) => {
     expect(await stateOf(acme)).toBe('ACTIVE')
   })
 
-  test('without a terminal the name has to be confirmed, exactly', async () => {
+  test('without a terminal the name or the slug has to be confirmed, exactly', async () => {
     const acme = await furnished(ways)
-    for (const confirm of [[], ['--confirm', acme.slug], ['--confirm', '']]) {
+    for (const confirm of [[], ['--confirm', `${acme.slug}x`], ['--confirm', '']]) {
       const refused = await run('tenants', 'delete', acme.slug, ...confirm, ...proof())
       expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('Nothing was done')])
     }
     expect(await stateOf(acme)).toBe('ACTIVE')
+    const asked = await run('tenants', 'delete', acme.slug, ...proof())
+    expect(asked.stderr).toContain(`To confirm, add: --confirm ${acme.slug}`)
+    expect((await run('tenants', 'delete', acme.slug, '--confirm', acme.slug, ...proof())).code).toBe(0)
+    expect(await stateOf(acme)).toBe('PENDING_DELETION')
   })
 
   test('a deletion is taken back', async () => {

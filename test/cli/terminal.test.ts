@@ -106,7 +106,7 @@ describe('a deletion', () => {
       body: { slug: 'leaving', display_name: 'Leaving Ltd', owner_email: 'ada@leaving.example' },
     })
     expect(made.status).toBe(201)
-    for (const typed of ['leaving', 'Leaving  Ltd', '']) {
+    for (const typed of ['leavin', 'Leaving  Ltd', '']) {
       const { code, screen } = await home.onTerminal(['tenants', 'delete', 'leaving'], answers(typed), env)
       expect([code, await stateOf()]).toEqual([1, 'ACTIVE'])
       expect(screen).toContain('Nothing was done.')

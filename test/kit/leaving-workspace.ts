@@ -105,7 +105,7 @@ async function furnishWaysIn(sql: Sql, { id, ownerId }: Pick<Furnished, 'id' | '
   })
 }
 
-/** An assigned item in a bucket, with a label and a value; and a deleted one. */
+/** An assigned item in a bucket, with a label and a value; a deleted one; and a view of them. */
 async function furnishItems(
   sql: Sql,
   { id, ownerId, collectionId }: Pick<Furnished, 'id' | 'ownerId' | 'collectionId'>,
@@ -121,6 +121,9 @@ async function furnishItems(
     await tx`insert into item_member (tenant_id, item_id, account_id) values (${id}, ${item}, ${ownerId})`
     await tx`insert into item_field_value (tenant_id, item_id, field_id, value) select ${id}, ${item}, id, '3' from custom_field where tenant_id = ${id}`
     await tx`insert into item_field_key (tenant_id, item_id, field_id, key) select ${id}, ${item}, id, '3' from custom_field where tenant_id = ${id}`
+    await tx`
+      insert into item_view (tenant_id, id, container_id, name, layout, filter, columns, visibility, created_by)
+      values (${id}, ${randomUUIDv7()}, ${collectionId}, 'A view', 'LIST', ${tx.json({ field: 'state', op: 'is', value: 'OPEN' })}, '["title"]', 'SHARED', ${ownerId})`
     await tx`insert into item_tally (tenant_id, items) values (${id}, 1)`
     await tx`insert into bucket_tally (tenant_id, bucket_id, items) select tenant_id, bucket_id, 1 from item where id = ${item}`
   })

@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Config, readConfig } from '../../core/kernel/config/config.ts'
 import { placeOf } from '../../core/kernel/config/mail-settings.ts'
+import { mistypedVariables } from '../../core/kernel/config/mistyped.ts'
 import { type Keyring, readKeyring } from '../../core/kernel/sealing/keyring.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 
@@ -26,7 +27,12 @@ export function checkConfiguration(): { readonly finding: Finding; readonly conf
     const database = config.database
       ? `PostgreSQL ${config.database.daemon.host}`
       : `embedded PostgreSQL in ${config.dataDir}`
-    return { finding: ok('configuration', `${config.mode} mode, ${database}`), config }
+    const [mistyped] = mistypedVariables(process.env)
+    const finding =
+      mistyped === undefined
+        ? ok('configuration', `${config.mode} mode, ${database}`)
+        : warn('configuration', mistyped, 'Correct its name in the environment or in .env, or remove it.')
+    return { finding, config }
   } catch (error) {
     return {
       finding: fail('configuration', lineOf(error), 'Correct it in the environment or in .env.'),

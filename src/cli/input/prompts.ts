@@ -44,13 +44,24 @@ export const declined = () => new Failure('failed', 'Nothing was done.')
 
 /**
  * Asks the user to type a name before a change that is hard to undo; `confirmed` (from
- * --confirm) replaces the question. Fails if the name differs, or without it if there is no terminal.
+ * --confirm) replaces the question. `also`: a slug, which serves where the name has blanks or another script. Fails if the
+ * name differs, or without it if there is no terminal.
  */
-export async function confirmByName(name: string, what: string, confirmed: string | undefined): Promise<void> {
-  if (confirmed === name) return
+export async function confirmByName(
+  name: string,
+  what: string,
+  confirmed: string | undefined,
+  also?: string,
+): Promise<void> {
+  const isNamed = (typed: string) => typed === name || typed === also
+  if (confirmed !== undefined && isNamed(confirmed)) return
   if (confirmed !== undefined) throw new Failure('usage', `--confirm differs from ${name}. Nothing was done.`)
-  if (!isInteractive()) throw new Failure('usage', `${what} Nothing was done.`, `To confirm, add: --confirm ${name}`)
+  if (!isInteractive())
+    throw new Failure('usage', `${what} Nothing was done.`, `To confirm, add: --confirm ${quoted(also ?? name)}`)
   process.stderr.write(`${printable(what)}\n`)
-  const typed = await askText(`Type ${name} to confirm:`, () => true)
-  if (typed !== name) throw declined()
+  const typed = await askText(`Type ${name} to confirm${also === undefined ? '' : ` (or ${also})`}:`, () => true)
+  if (!isNamed(typed)) throw declined()
 }
+
+/** A word as a shell takes it. */
+const quoted = (word: string) => (/^[\w./:@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

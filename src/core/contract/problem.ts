@@ -67,7 +67,7 @@ export const problems = {
   not_found: {
     status: 404,
     says: 'Nothing with this name or id exists here.',
-    remedy: 'Check the id or the slug; `svc tenants list` shows the workspaces.',
+    remedy: 'Check the id or the name; what you may not see answers alike.',
   },
   'precondition.failed': {
     status: 412,

@@ -29,7 +29,7 @@ export default class OperatorsAdd extends CallerCommand {
       args.email === undefined ? { account_id: args.account } : { workspace: args.account, email: args.email }
     await this.callProven(caller, operatorOperations.addOperator, { body }, flags)
     this.tell(
-      `${args.email ?? args.account} is an operator.\nNext, signed in as that account: svc tokens create --scope admin:tenants`,
+      `${args.email ?? args.account} is an operator.\nNext, signed in as that account: svc tokens create --name ops --scope admin:tenants`,
     )
   }
 }

@@ -29,7 +29,10 @@ export default class TenantsDelete extends CallerCommand {
       exclusive: ['apply', 'confirm'],
     }),
     apply: Flags.string({ summary: 'Continue only if the plan still has this hash.', helpValue: 'HASH' }),
-    confirm: Flags.string({ summary: "Confirm without a prompt: the workspace's display name.", helpValue: 'NAME' }),
+    confirm: Flags.string({
+      summary: "Confirm without a prompt: the workspace's display name or slug.",
+      helpValue: 'NAME',
+    }),
     ...proofFlags,
   }
 
@@ -51,7 +54,7 @@ export default class TenantsDelete extends CallerCommand {
       )
     if (flags.confirm === undefined) this.tell(await planned(plan))
     const isOwn = tenantId === (await ownWorkspaceId(caller))
-    await confirmByName(plan.display_name, warning(plan, isOwn), flags.confirm)
+    await confirmByName(plan.display_name, warning(plan, isOwn), flags.confirm, plan.slug)
 
     const tenant = await this.callProven(
       caller,
