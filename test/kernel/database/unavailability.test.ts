@@ -46,7 +46,7 @@ async function pidOf(tx: Tx): Promise<number> {
 
 describe('503, not 500', () => {
   test('a statement, a lock and a connection that take too long are unavailable', async () => {
-    await withPool({ size: 1, statementMs: 50, lockMs: 25, acquireMs: 100 }, async (single) => {
+    await withPool({ size: 1, statementMs: 50, lockMs: 25, acquireMs: 1_000 }, async (single) => {
       await expect(single.transaction('', (tx) => tx`select pg_sleep(60)`)).rejects.toMatchObject({
         name: 'DatabaseUnavailable',
         cause: { code: '57014' },
