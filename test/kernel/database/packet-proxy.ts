@@ -10,7 +10,10 @@ export interface PacketProxy {
   readonly address: DatabaseAddress
   /** What was sent to the server since the last call, one text for each packet. */
   sent(): string[]
-  /** From now on the server's answers to a packet with this text are dropped, and its connection is cut. */
+  /**
+   * From now on the server's answers to a packet with this text are dropped, and its connection is cut once the server
+   * says that it is in no transaction any more. The text is that of a commit.
+   */
   cutAnswerTo(text: string): void
   /** Whether new connections are hung up on. */
   refuse(refuses: boolean): void
@@ -22,6 +25,9 @@ export interface Listener {
   sent(packet: Buffer): void
   answered(): void
 }
+
+/** ReadyForQuery of a server that is in no transaction. */
+const isIdle = Buffer.from('Z\0\0\0\x05I', 'latin1')
 
 const deaf: Listener = { sent() {}, answered() {} }
 
@@ -37,6 +43,7 @@ export async function packetProxy(target: DatabaseAddress, listen: () => Listene
     if (refuses) return void near.destroy()
     const far = connect(socketOf(target))
     let cutting = false
+    let dropped = Buffer.alloc(0)
     const listener = listen()
     near.on('data', (packet) => {
       packets.push(packet.toString('latin1'))
@@ -44,11 +51,12 @@ export async function packetProxy(target: DatabaseAddress, listen: () => Listene
       cutting ||= cut !== undefined && packet.includes(cut)
       far.write(packet)
     })
-    // The answer has come, so the server has done it; we never hear of it.
+    // Answers to statements that left with the commit come first, and a server that cannot send them ends without it.
     far.on('data', (answer) => {
       listener.answered()
-      if (cutting) near.destroy()
-      else near.write(answer)
+      if (!cutting) return void near.write(answer)
+      dropped = Buffer.concat([dropped, answer])
+      if (dropped.includes(isIdle)) near.destroy()
     })
     for (const socket of [near, far]) {
       sockets.add(socket)
