@@ -2,7 +2,7 @@
  * `npm run bench`: the cost of svc compared with the same work done bare, and with its promises.
  *
  *    npm run bench                   everything
- *    npm run bench -- read start     only these parts
+ *    npm run bench -- floor start    only these parts
  *
  * Every comparison runs in turns in one run (rounds.ts), so its ratio is also valid on a busy
  * machine. Figures without a ratio (cold start) are valid only on an idle machine. Exits 1 when a
@@ -23,12 +23,10 @@ import { overload } from './overload.ts'
 import { provisioning } from './provisioning.ts'
 import { pulling } from './pulling.ts'
 import { purging } from './purging.ts'
-import { readPath } from './read-path.ts'
 import { scale } from './scale.ts'
 import { drawn, type Line } from './table.ts'
 
 const parts = {
-  read: onGround(readPath),
   floor: onGround(floor),
   provisioning: onGround(provisioning),
   start: onGround(commandStart),
