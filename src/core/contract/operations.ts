@@ -13,6 +13,7 @@ import { itemBulkOperations } from './items/bulk.ts'
 import { itemDateOperations } from './items/dates.ts'
 import { itemOperations } from './items/operations.ts'
 import { itemPeopleOperations } from './items/people.ts'
+import { itemTrashOperations } from './items/trash.ts'
 import { viewOperations } from './items/views.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
@@ -57,6 +58,7 @@ export const operations = {
   ...viewOperations,
   ...itemArchiveOperations,
   ...itemBulkOperations,
+  ...itemTrashOperations,
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,

@@ -126,7 +126,7 @@ export async function deleteContainer(ctx: Ctx, { containerId }: Received<typeof
   const before = await represented(ctx, row)
 
   const [after] = await ctx.tx<Pick<Container, 'deleted_at' | 'updated_at' | 'version'>[]>`
-    update container set deleted_at = now(), updated_at = now(), version = version + 1
+    update container set deleted_at = now(), deleted_by = ${ctx.account.accountId}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId} returning deleted_at, updated_at, version`
 
   await ctx.record('work.container.deleted', { ...before, ...after })

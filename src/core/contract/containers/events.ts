@@ -41,5 +41,11 @@ export const containerEvents = defineEvents({
   'work.container.archived': { when: 'a container was archived', ...whole },
   'work.container.unarchived': { when: 'a container was unarchived', ...whole },
   'work.container.deleted': { when: 'a container was deleted', ...whole },
+  'work.container.purged': {
+    when: 'a container was taken from the trash for good, with all in it, by hand or by time',
+    ...ofContainer,
+    data: Container.pick({ id: true, kind: true, parent_id: true }),
+    example: { id: example.id, kind: example.kind, parent_id: example.parent_id },
+  },
   'work.container.restored': { when: 'a deleted container was brought back', ...whole },
 })
