@@ -167,7 +167,7 @@ function purgePortion(installation: Installation, claim: Claim): Promise<'more' 
 }
 
 /** Purges the oldest rows of a trash, and answers how many. */
-export async function purgeSome(
+async function purgeSome(
   ctx: Ctx,
   tenantId: string,
   trash: Trash,
