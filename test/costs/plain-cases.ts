@@ -183,6 +183,9 @@ function containers({ hub, collection, ask }: Desk) {
         return [`POST /containers/${id}:reorder`, {}]
       },
     },
+    setContainerPolicies: {
+      request: async () => [`PUT /containers/${await made()}/policies`, { trash_days: 7 }],
+    },
     setContainerPrivacy: {
       request: async () => [`PUT /containers/${await made()}/privacy`, { is_private: true }],
       why: 'gives the caller a membership of the container, so that it is not lost',

@@ -189,7 +189,7 @@ describe('time purges', () => {
     expect([await isPurged(old), await isPurged(young)]).toEqual([true, false])
     const [entry] = await sql()`
       select actor_kind, params from audit_entry where subject_id = ${old.id} and action = 'item.purged'`
-    expect(entry).toEqual({ actor_kind: 'SYSTEM', params: { after_days: 30 } })
+    expect(entry).toEqual({ actor_kind: 'SYSTEM', params: { by: 'time' } })
   })
 
   test('nothing, where this host is 31 days ahead of the database: it fails and says so', async () => {
@@ -220,6 +220,20 @@ describe('time purges', () => {
     const row = rows.find(({ id }: Item) => id === before.id)
     expect(Date.parse(row.purge_after) - Date.now()).toBeGreaterThan(28 * day * 1000)
     pass(1)
+  })
+
+  test('by the days of each container: sooner, later, and never', async () => {
+    const ages = async (trash_days: number, days: number) => {
+      const shelf = await desk.shelf(1)
+      await desk.ask(`PUT /containers/${shelf.collectionId}/policies`, { trash_days })
+      const item = await deleted({ container_id: shelf.collectionId, label_ids: [] })
+      await age(item, days)
+      return item
+    }
+    const items = [await ages(1, 1), await ages(2, 1), await ages(90, 89), await ages(90, 90), await ages(0, 5000)]
+    await sweep()
+    await sweep()
+    expect(await Promise.all(items.map(isPurged))).toEqual([true, false, false, true, false])
   })
 
   test('a deleted container, with what is in it', async () => {

@@ -75,7 +75,7 @@ describe('an item', () => {
       deleted_by: desk.people.MEMBER.accountId,
       purge_after: expect.any(String),
     })
-    expect(Date.parse(row!.purge_after) - Date.parse(row!.deleted_at)).toBe(30 * 24 * 3600 * 1000)
+    expect(Date.parse(row!.purge_after!) - Date.parse(row!.deleted_at)).toBe(30 * 24 * 3600 * 1000)
   })
 
   test('comes back as it was, to the end of its bucket, and is counted again', async () => {

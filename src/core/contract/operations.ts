@@ -6,6 +6,7 @@ import { invitationOperations, passwordOperations, sessionOperations, setUpOpera
 import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
 import { backupOperations } from './backup/operations.ts'
 import { containerOperations } from './containers/operations.ts'
+import { containerPolicyOperations } from './containers/policies.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { identityOperations } from './identity/operations.ts'
 import { itemArchiveOperations } from './items/archive.ts'
@@ -49,6 +50,7 @@ export const operations = {
   ...identityOperations,
   ...membershipOperations,
   ...containerOperations,
+  ...containerPolicyOperations,
   ...bucketOperations,
   ...labelOperations,
   ...customFieldOperations,

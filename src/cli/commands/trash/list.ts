@@ -11,7 +11,11 @@ const columns: readonly Column<TrashRow>[] = [
   { head: 'KIND', cell: ({ kind }) => kind.toLowerCase(), whole: true },
   { head: 'ITEMS', cell: ({ item_count: count }) => String(count), align: 'right' },
   { head: 'DELETED', cell: ({ deleted_at }) => moment(deleted_at), whole: true },
-  { head: 'GONE AFTER', cell: ({ purge_after }) => moment(purge_after), whole: true },
+  {
+    head: 'GONE AFTER',
+    cell: ({ purge_after }) => (purge_after === null ? 'never' : moment(purge_after)),
+    whole: true,
+  },
   { head: 'ID', cell: ({ id }) => id, whole: true },
 ]
 

@@ -14,6 +14,7 @@
  * request. Spec: decisions 1 (not visible), 2 (roles); docs/decisions/0101.
  */
 
+import { type ContainerPolicies, type EffectivePolicies, productPolicies } from '../../contract/containers/policies.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import { type Role, rankOf, roles } from '../../contract/vocabulary.ts'
 import type { Part } from '../../kernel/database/statement.ts'
@@ -22,8 +23,14 @@ import { hasWaited } from '../../kernel/database/waited.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { AccountActor } from '../../kernel/values/actor.ts'
 
+/** What a collection takes from its hub. */
+interface Inherited {
+  readonly hub_trash_days: ContainerPolicies['trash_days']
+  readonly hub_delete_role: ContainerPolicies['delete_role']
+}
+
 /** A container as a rule needs it: its row, the state that it takes from its hub, and the caller's role in it. */
-export interface ContainerRow {
+export interface ContainerRow extends ContainerPolicies, Inherited {
   readonly id: string
   readonly kind: 'HUB' | 'COLLECTION'
   readonly parent_id: string | null
@@ -73,10 +80,17 @@ export async function visibleContainer(ctx: Ctx, containerId: string, role: Role
 export const writableContainer = (ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> =>
   writableContainerOf(ctx, known(ctx, containerId), role)
 
+/** A role that the container's policies decide. */
+export type DecidedRole = 'delete_role'
+
 /** The same for a container that a query finds. */
-export async function writableContainerOf(ctx: Ctx, containerId: Part, role: Role): Promise<ContainerRow> {
+export async function writableContainerOf(
+  ctx: Ctx,
+  containerId: Part,
+  role: Role | DecidedRole,
+): Promise<ContainerRow> {
   const container = alive(await findContainer(ctx, containerId, 'share'))
-  demandRole(container, role)
+  demandRole(container, role === 'delete_role' ? effectivePolicies(container).delete_role : role)
   if (container.is_archived) refuse('container.archived')
   return container
 }
@@ -188,7 +202,8 @@ async function findContainer(ctx: Ctx, containerId: Part, lock?: Lock): Promise<
   const rows = await tx<FoundRow[]>`
     select f.*, ${hasWaited(tx)} as has_waited from (
       select c.id, c.kind, c.parent_id, c.name, c.description, c.rank, c.is_private, c.archived_at, c.deleted_at,
-             c.created_at, c.updated_at, c.version,
+             c.created_at, c.updated_at, c.version, c.trash_days, c.delete_role,
+             h.trash_days as hub_trash_days, h.delete_role as hub_delete_role,
              (c.archived_at is not null or h.archived_at is not null) as is_archived,
              h.id as hub_id, h.deleted_at is not null as is_parent_deleted, coalesce(h.is_private, false) as is_hub_private,
              m.role as held_role, m.container_id as held_in
@@ -221,6 +236,16 @@ export function roleIn(general: Role | undefined, place: Place, held: readonly H
   ].filter((one) => one !== null && one !== undefined)
   return counting.sort((a, b) => rankOf[b] - rankOf[a])[0]
 }
+
+/** What the container decides, or its hub, or the product. */
+export const effectivePolicies = (row: ContainerPolicies & Inherited): EffectivePolicies => ({
+  trash_days: row.trash_days ?? row.hub_trash_days ?? productPolicies.trash_days,
+  delete_role: row.delete_role ?? row.hub_delete_role ?? productPolicies.delete_role,
+})
+
+/** For how many days the trash of the container `c`, whose hub is `h`, is kept: for a statement that reads many. 0: for ever. */
+export const trashDaysOf = (tx: Pick<Tx, 'part'>): Part =>
+  tx.part`coalesce(c.trash_days, h.trash_days, ${productPolicies.trash_days})`
 
 const isGone = ({ deleted_at, is_parent_deleted }: ContainerRow) => deleted_at !== null || is_parent_deleted
 

@@ -37,7 +37,7 @@ export async function updateItem(ctx: Ctx, { itemId, body }: Received<typeof ops
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
 export async function deleteItem(ctx: Ctx, { itemId }: Received<typeof ops.deleteItem>): Promise<void> {
-  const locked = await lockItem(ctx, itemId, { takes: 'archived' })
+  const locked = await lockItem(ctx, itemId, { takes: 'archived', role: 'delete_role' })
   const { container_id, bucket_id: bucketId, archived_at } = locked.item
 
   void ctx.tx`

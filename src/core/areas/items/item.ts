@@ -18,7 +18,13 @@ import { hasWaited } from '../../kernel/database/waited.ts'
 import type { EventName } from '../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
-import { type ContainerRow, containerOfTrashed, isSeen, writableContainerOf } from '../access/access.ts'
+import {
+  type ContainerRow,
+  containerOfTrashed,
+  type DecidedRole,
+  isSeen,
+  writableContainerOf,
+} from '../access/access.ts'
 
 /** An item that a rule has locked: as it is before the change, and what the rule needs beside it. */
 export interface LockedItem {
@@ -76,8 +82,8 @@ export async function readItem(ctx: Ctx, itemId: string): Promise<Item> {
 }
 
 interface Locking {
-  /** The role that the change needs in the container; MEMBER, if none is named. */
-  readonly role?: Role
+  /** The role that the change needs in the container, or the policy that decides it; MEMBER, if none is named. */
+  readonly role?: Role | DecidedRole
   /** Archived items are read only, except for the changes that take them. */
   readonly takes?: 'archived'
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { defineEvents, exampleId } from '../event.ts'
 import { Container } from './operations.ts'
+import { ContainerWithPolicies } from './policies.ts'
 
 const hub = { id: exampleId(4), kind: 'HUB' as const, parent_id: null, name: 'Home' }
 const example: z.input<typeof Container> = {
@@ -36,6 +37,16 @@ export const containerEvents = defineEvents({
   },
   'work.container.changed': { when: 'the name or the description of a container was changed', ...whole },
   'work.container.privacy_changed': { when: 'a container was hidden or opened', ...whole },
+  'work.container.policies_changed': {
+    when: 'a policy of a container was changed; collections that inherit it tell nothing',
+    ...ofContainer,
+    data: ContainerWithPolicies,
+    example: {
+      ...example,
+      policies: { trash_days: 90, delete_role: null },
+      effective_policies: { trash_days: 90, delete_role: 'MEMBER' },
+    },
+  },
   'work.container.reordered': { when: 'a container was moved among its siblings', ...whole },
   'work.container.moved': { when: 'a collection was moved to another hub', ...whole },
   'work.container.archived': { when: 'a container was archived', ...whole },

@@ -5,8 +5,6 @@ import { defineOperations } from '../operation.ts'
 import { moment, pageOf, paging, uuid, version } from '../vocabulary.ts'
 import { change, recovery, writing } from './operations.ts'
 
-/** How long what was deleted stays in the trash, in days. */
-export const trashDays = 30
 /** Of a container with more, the trash says this many. */
 export const mostCountedInTrash = 10_000
 
@@ -21,7 +19,7 @@ export const TrashRow = z
     item_count: z.int().describe(`1 of an item; of a container all that it has, up to ${mostCountedInTrash}`),
     deleted_at: moment,
     deleted_by: uuid.nullable().describe('null: it was deleted before this was noted'),
-    purge_after: moment.describe('from then on it is purged by itself'),
+    purge_after: moment.nullable().describe('from then on it is purged by itself; null: never'),
     version,
   })
   .meta({ id: 'TrashRow' })

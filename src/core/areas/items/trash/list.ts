@@ -1,16 +1,11 @@
 /** The list of the trash. Spec: items 3, N1. */
-import {
-  mostCountedInTrash,
-  type itemTrashOperations as ops,
-  type TrashRow,
-  trashDays,
-} from '../../../contract/items/trash.ts'
+import { mostCountedInTrash, type itemTrashOperations as ops, type TrashRow } from '../../../contract/items/trash.ts'
 import type { Answer, Received } from '../../../contract/operation.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { firstId, pageOfRows } from '../../../kernel/transaction/page.ts'
 import { together } from '../../../kernel/transaction/together.ts'
-import { visibleContainer } from '../../access/access.ts'
+import { trashDaysOf, visibleContainer } from '../../access/access.ts'
 import { trashedContainers, trashedItems } from './content.ts'
 
 interface Listed extends TrashRow {
@@ -43,9 +38,12 @@ export async function listTrash(
   const [, found] = await together(
     container_id !== undefined && visibleContainer(ctx, container_id, 'MEMBER'),
     tx.last<Listed[]>`
-      select t.*, t.deleted_at::text as place, greatest(t.deleted_at, t.kept_since) + make_interval(days => ${trashDays}) as purge_after,
+      select t.*, t.deleted_at::text as place,
+             greatest(t.deleted_at, t.kept_since) + make_interval(days => nullif(${trashDaysOf(tx)}, 0)) as purge_after,
              case t.kind when 'ITEM' then 1 else ${countOf(ctx, tx.part`t.id`)} end as item_count
       from (select * from (${rows}) r order by deleted_at desc, id desc limit ${most}) t
+      join container c on c.tenant_id = ${ctx.account.tenantId} and c.id = case t.kind when 'ITEM' then t.container_id else t.id end
+      left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
       order by t.deleted_at desc, t.id desc`,
   )
   return pageOfRows(ctx, list, found, size, ({ place, id: last }) => [place, last])

@@ -1,5 +1,5 @@
 /**
- * The sweep of the trash: what has been in it for its days is purged, and what was purged is removed.
+ * The sweep of the trash: what has been in it for the days of its container is purged, and what was purged is removed.
  *
  * Time purges only by a time that two clocks agree on, and have for a while (kernel/values/steady-clock.ts). It purges
  * nothing in a container that is archived, and nothing of a workspace that is not ACTIVE.
@@ -7,13 +7,16 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { trashDays } from '../../../contract/items/trash.ts'
+import { productPolicies } from '../../../contract/containers/policies.ts'
 import { Problem } from '../../../contract/problem.ts'
+import type { Part } from '../../../kernel/database/statement.ts'
+import type { Tx } from '../../../kernel/database/transaction.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { workspacesThat } from '../../../kernel/transaction/workspaces.ts'
 import { observed, type Steady, trustedMs } from '../../../kernel/values/steady-clock.ts'
+import { trashDaysOf } from '../../access/access.ts'
 import { markContainers, markItems, type PurgedContainer } from './purge.ts'
 import { removeAll } from './removal.ts'
 
@@ -65,12 +68,16 @@ async function trustedTime(installation: Installation): Promise<Date | undefined
   return trusted === undefined ? undefined : new Date(trusted)
 }
 
-/** The end of what is overdue: deleted, and kept, before it. */
-const dueBefore = ({ tx }: Ctx, trusted: Date) => tx.part`${trusted}::timestamptz - make_interval(days => ${trashDays})`
+/** The moment before which what is deleted, and kept, is overdue; null where the trash is kept for ever. */
+const dueBefore = (tx: Tx, trusted: Date, days: Part): Part =>
+  tx.part`${trusted}::timestamptz - make_interval(days => nullif(${days}, 0))`
 
-async function hasOverdue(ctx: Ctx, tenantId: string, trusted: Date): Promise<boolean> {
-  const { tx } = ctx
-  const due = dueBefore(ctx, trusted)
+/** Whether anything may be overdue, by the shortest time that a container of the workspace keeps its trash. */
+async function hasOverdue({ tx }: Ctx, tenantId: string, trusted: Date): Promise<boolean> {
+  const shortest = tx.part`(
+    select least(${productPolicies.trash_days}, min(trash_days)) from container
+    where tenant_id = ${tenantId} and trash_days > 0)`
+  const due = dueBefore(tx, trusted, shortest)
   const [row] = await tx<{ found: boolean }[]>`
     select exists (select from item where tenant_id = ${tenantId} and deleted_at is not null and purged_at is null and deleted_at <= ${due})
         or exists (select from container where tenant_id = ${tenantId} and deleted_at is not null and purged_at is null and deleted_at <= ${due}) as found`
@@ -100,23 +107,43 @@ async function purgeOverdue(installation: Installation, tenantId: string, truste
 
 async function purgePortion(ctx: Ctx, tenantId: string, trusted: Date): Promise<boolean> {
   const { tx } = ctx
-  const due = dueBefore(ctx, trusted)
-  const params = { after_days: trashDays }
-  const items = await tx<{ id: string; container_id: string }[]>`
-    select i.id, i.container_id from item i
-    where i.tenant_id = ${tenantId} and i.deleted_at is not null and i.purged_at is null
-      and i.deleted_at <= ${due} and i.kept_since <= ${due} and i.container_id in (
-        select c.id from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-        where c.tenant_id = ${tenantId} and c.deleted_at is null and h.deleted_at is null
-          and c.archived_at is null and h.archived_at is null)
-    order by i.deleted_at, i.id limit ${portion} for update of i`
-  await markItems(ctx, tenantId, items, params)
+  const due = dueBefore(tx, trusted, trashDaysOf(tx))
+  const items = await overdueItems(tx, tenantId, due)
+  await markItems(ctx, tenantId, items, { by: 'time' })
   if (items.length > 0) return true
   const containers = await tx<PurgedContainer[]>`
     select c.id, c.kind, c.parent_id from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
     where c.tenant_id = ${tenantId} and c.deleted_at is not null and c.purged_at is null
       and c.deleted_at <= ${due} and c.kept_since <= ${due} and h.deleted_at is null
     order by c.deleted_at, c.id limit ${containersAtOnce} for update of c`
-  await markContainers(ctx, tenantId, containers, params)
+  await markContainers(ctx, tenantId, containers, { by: 'time' })
   return containers.length > 0
+}
+
+interface Overdue {
+  readonly id: string
+  readonly container_id: string
+}
+
+/** The oldest of each container, because each keeps its trash for a time of its own; locked, if nobody has restored them. */
+async function overdueItems(tx: Tx, tenantId: string, due: Part): Promise<readonly Overdue[]> {
+  const found = await tx<{ id: string; version: number }[]>`
+    select d.id, d.version
+    from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+    cross join lateral (
+      select i.id, i.version from item i
+      where i.tenant_id = ${tenantId} and i.container_id = c.id and i.deleted_at is not null and i.purged_at is null
+        and i.deleted_at <= ${due} and i.kept_since <= ${due}
+      order by i.deleted_at, i.id limit ${portion}) d
+    where c.tenant_id = ${tenantId} and c.deleted_at is null and h.deleted_at is null
+      and c.archived_at is null and h.archived_at is null
+    limit ${portion}`
+  if (found.length === 0) return []
+  const locked = await tx<(Overdue & { version: number })[]>`
+    select i.id, i.container_id, i.version from item i
+    where i.tenant_id = ${tenantId} and i.id in ${tx.list(found.map(({ id }) => id))}
+      and i.deleted_at is not null and i.purged_at is null
+    order by i.id for update`
+  const versions = new Map(found.map(({ id, version }) => [id, version]))
+  return locked.filter(({ id, version }) => versions.get(id) === version)
 }
