@@ -18,6 +18,7 @@ import { type Role, rankOf } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
+import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { findVisibleContainer, type Holder } from '../../access/access.ts'
 import { resumeLost } from '../../jobs/resume.ts'
@@ -108,6 +109,7 @@ export const emptyTrashJob = defineJob({
       })
       if (outcome === 'over') return
       if (outcome !== 'more') return fail(installation, claim, outcome)
+      failpoint('trash.portion')
       await pause(Math.min(performance.now() - began, 100))
     }
   },
@@ -150,6 +152,7 @@ function purgePortion(installation: Installation, claim: Claim): Promise<'more' 
       before: params.before,
     }
     const purged = await purgeSome(ctx, tenantId, trash, { requested_by: params.requested_by })
+    failpoint('trash.marked')
     const done = Number(job.progress.done ?? 0) + purged
     if (purged === 0) {
       const progress = { phase: 'DONE', done, total: done }

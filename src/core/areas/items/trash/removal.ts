@@ -20,6 +20,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { firstId } from '../../../kernel/transaction/page.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
+import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { readBelongings, removeBelongings } from './belongings.ts'
 import { isContainerHeld, isItemHeld } from './holds.ts'
 
@@ -128,6 +129,7 @@ async function destroyItems({ tx }: Ctx, tenantId: string, items: readonly Candi
   const ids = items.map(({ id }) => id)
   await removeBelongings(tx, await readBelongings(tx, 'item'), tenantId, ids)
   await tx`delete from item where tenant_id = ${tenantId} and id in ${tx.list(ids)}`
+  failpoint('trash.removed')
 }
 
 async function destroyContainer({ tx }: Ctx, tenantId: string, id: string): Promise<void> {
