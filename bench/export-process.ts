@@ -52,7 +52,7 @@ async function exportOnce(): Promise<number> {
   })
   await exportTenantJob.run(installation, { tenantId, jobId: job_id })
   const job = await performForAnswer(installation, jobOperations.getJob, actor, { jobId: job_id })
-  if (!job.result) throw new Error(`the export ended as ${job.state}: ${job.failure}`)
+  if (job.result?.path === undefined) throw new Error(`the export ended as ${job.state}: ${job.failure}`)
   const manifest = join(config.backupDir, 'archives', job.result.path, 'manifest.json')
   const { files } = JSON.parse(await readFile(manifest, 'utf8')) as { files: { rows: number }[] }
   return files.reduce((sum, file) => sum + file.rows, 0)

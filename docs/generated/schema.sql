@@ -358,6 +358,9 @@ CREATE TABLE container (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   version integer DEFAULT 1 NOT NULL,
+  deleted_by uuid,
+  purged_at timestamp with time zone,
+  kept_since timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT container_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT container_kind_check CHECK (kind = ANY (ARRAY['HUB'::text, 'COLLECTION'::text])),
   CONSTRAINT container_parent CHECK ((kind = 'COLLECTION'::text) = (parent_id IS NOT NULL)),
@@ -365,6 +368,8 @@ CREATE TABLE container (
   CONSTRAINT container_tenant_id_parent_id_fkey FOREIGN KEY (tenant_id, parent_id) REFERENCES container(tenant_id, id)
 );
 CREATE INDEX container_children ON container USING btree (tenant_id, parent_id, rank);
+CREATE INDEX purged_container ON container USING btree (tenant_id, id) WHERE purged_at IS NOT NULL;
+CREATE INDEX trashed_container ON container USING btree (tenant_id, deleted_at, id) WHERE deleted_at IS NOT NULL AND purged_at IS NULL;
 ALTER TABLE container ENABLE ROW LEVEL SECURITY;
 ALTER TABLE container FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON container TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
@@ -671,9 +676,13 @@ CREATE TABLE item (
   time_zone text,
   assignee_id uuid,
   archived_at timestamp with time zone,
+  deleted_by uuid,
+  purged_at timestamp with time zone,
+  kept_since timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT item_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT item_completed CHECK ((state = 'DONE'::text) = (completed_at IS NOT NULL)),
   CONSTRAINT item_days CHECK ((due_on IS NULL OR due_at IS NOT NULL AND time_zone IS NOT NULL) AND (start_on IS NULL OR due_on IS NOT NULL AND start_on <= due_on) AND (start_at IS NULL OR (start_on IS NULL) = (due_on IS NULL))),
+  CONSTRAINT item_purged CHECK (purged_at IS NULL OR deleted_at IS NOT NULL),
   CONSTRAINT item_start_before_due CHECK (start_at IS NULL OR due_at IS NOT NULL AND start_at <= due_at),
   CONSTRAINT item_state_check CHECK (state = ANY (ARRAY['OPEN'::text, 'DONE'::text])),
   CONSTRAINT item_type_check CHECK (type = ANY (ARRAY['TASK'::text, 'EVENT'::text, 'NOTE'::text, 'ACTIVITY'::text])),
@@ -697,6 +706,9 @@ CREATE INDEX item_of_container ON item USING btree (tenant_id, container_id, id)
 CREATE INDEX item_of_container_by_state ON item USING btree (tenant_id, container_id, state, id) WHERE deleted_at IS NULL AND archived_at IS NULL;
 CREATE INDEX item_of_workspace ON item USING btree (tenant_id, id) WHERE deleted_at IS NULL AND archived_at IS NULL;
 CREATE INDEX item_without_keys ON item USING btree (tenant_id, id) WHERE without_keys;
+CREATE INDEX purged_item ON item USING btree (tenant_id, id) WHERE purged_at IS NOT NULL;
+CREATE INDEX trashed_item ON item USING btree (tenant_id, deleted_at, id) WHERE deleted_at IS NOT NULL AND purged_at IS NULL;
+CREATE INDEX trashed_item_of_container ON item USING btree (tenant_id, container_id, deleted_at, id) WHERE deleted_at IS NOT NULL AND purged_at IS NULL;
 ALTER TABLE item ENABLE ROW LEVEL SECURITY;
 ALTER TABLE item FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON item TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
@@ -820,7 +832,7 @@ CREATE TABLE job (
   finished_at timestamp with time zone,
   CONSTRAINT job_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT job_finished CHECK ((state = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text])) = (finished_at IS NOT NULL)),
-  CONSTRAINT job_kind_check CHECK (kind = 'TENANT_EXPORT'::text),
+  CONSTRAINT job_kind_check CHECK (kind ~ '^[A-Z_]{3,40}$'::text),
   CONSTRAINT job_state_check CHECK (state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text]))
 );
 CREATE INDEX job_beat ON job USING btree (beat_at) WHERE state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text]);

@@ -176,7 +176,7 @@ function authorize(needs: Needs, actor: AccountActor, containerRank: number, isF
       demandPlace(actor, needs, needs.within === 'container' ? containerRank : 0)
       break
     case 'workspace or operator':
-      if (!actsForInstallation(actor)) demandPlace(actor, needs)
+      if (!actsForInstallation(actor)) demandPlace(actor, needs, needs.within === 'container' ? containerRank : 0)
       else if (!actor.isOperator) refuse('admin.operator_required')
       break
     case 'operator':

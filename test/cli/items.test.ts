@@ -1,7 +1,9 @@
 /** Items and views from a terminal. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bootInstallation } from '../../src/core/app/boot.ts'
+import { emptyTrashJob } from '../../src/core/areas/items/trash/emptying.ts'
 import { type Desk, openDesk } from '../items/desk.ts'
 import { type Home, type Ran, temporaryHome } from '../kit/svc.ts'
 
@@ -95,6 +97,49 @@ test('ids come from stdin, in as many calls as it takes', async () => {
     200,
     ...Array(250).fill(404),
   ])
+})
+
+describe('the trash', () => {
+  const trash = (...args: string[]) => home.svc(['trash', ...args], { env: { SVC_TOKEN: desk.people.OWNER.token } })
+
+  test('is listed, counted, and emptied after the number was confirmed', async () => {
+    const { collectionId } = await desk.shelf(1)
+    const items = [1, 2].map((n) => desk.item({ container_id: collectionId, title: `Old \u001b[31m${n}` }))
+    for (const { id } of await Promise.all(items)) await desk.ask(`DELETE /items/${id}`)
+    const of = ['--collection', collectionId]
+    const listed = await trash('list', ...of)
+    expect([listed.code, listed.stdout]).toEqual([0, expect.stringMatching(/TITLE +KIND +ITEMS[\s\S]*Old /)])
+    expect(listed.stdout).not.toContain('\u001b[31m')
+    expect(JSON.parse((await trash('list', ...of, '--json')).stdout).data).toHaveLength(2)
+    expect((await trash('empty', ...of, '--plan')).stdout).toContain('2 rows of the trash would be purged.')
+    const unconfirmed = await trash('empty', ...of)
+    expect([unconfirmed.code, unconfirmed.stderr]).toEqual([2, expect.stringContaining('--confirm 2')])
+    const wrong = await trash('empty', ...of, '--confirm', '3')
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('differs from 2')])
+    expect(JSON.parse((await trash('list', ...of, '--json')).stdout).data).toHaveLength(2)
+  })
+
+  test('empties by a job that a worker does, and says how much', async () => {
+    const { sql } = desk.daemon.db
+    const { collectionId } = await desk.shelf(1)
+    const item = await desk.item({ container_id: collectionId })
+    await desk.ask(`DELETE /items/${item.id}`)
+    await sql`update credential set scopes = 'workspace:read workspace:write' where account_id = ${desk.people.OWNER.accountId}`
+    const running = trash('empty', '--collection', collectionId, '--confirm', '1')
+    const queued = async () =>
+      (await sql`select id from job where kind = 'TRASH_EMPTY' and state = 'QUEUED'`)[0]?.['id']
+    await expect.poll(queued, { timeout: 20_000 }).toBeDefined()
+    const { installation, close } = await bootInstallation(desk.daemon.config, {
+      works: false,
+      applicationName: 'svc test',
+    })
+    await emptyTrashJob.run(installation, { tenantId: desk.tenantId, jobId: await queued() })
+    await close()
+    const ran = await running
+    expect([ran.code, ran.stdout]).toEqual([0, '1 rows were purged.\n'])
+    const none = await trash('empty', '--collection', collectionId)
+    expect([none.code, none.stdout]).toEqual([0, 'Nothing of this is in the trash.\n'])
+  })
 })
 
 test.each([

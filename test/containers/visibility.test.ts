@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Container, containerOperations } from '../../src/core/contract/containers/operations.ts'
+import { containerPolicyOperations } from '../../src/core/contract/containers/policies.ts'
 import { type Role, rankOf, roles } from '../../src/core/contract/vocabulary.ts'
 import type { Person } from '../kit/people.ts'
 import { type Board, bare, openBoard } from './board.ts'
@@ -23,6 +24,7 @@ const requestsFor = (id: string, hub: string): [`${string} /${string}`, object |
   [`GET /containers/${id}`, undefined],
   [`PATCH /containers/${id}`, { name: 'x' }],
   [`PUT /containers/${id}/privacy`, { is_private: true }],
+  [`PUT /containers/${id}/policies`, { trash_days: 7 }],
   [`DELETE /containers/${id}`, undefined],
   [`POST /containers/${id}:move`, { parent_id: hub }],
   [`POST /containers/${id}:reorder`, {}],
@@ -33,7 +35,9 @@ const requestsFor = (id: string, hub: string): [`${string} /${string}`, object |
 
 describe('who sees what', () => {
   test('the requests of this file are those of every operation with a container in its path', () => {
-    const served = Object.values(containerOperations).filter(({ path }) => path.includes('{containerId}'))
+    const served = Object.values({ ...containerOperations, ...containerPolicyOperations }).filter(({ path }) =>
+      path.includes('{containerId}'),
+    )
     const asked = requestsFor('{containerId}', '').map(([request]) => request)
     expect(asked.sort(), 'add the request of the missing operation to requestsFor').toEqual(
       served.map(({ method, path }) => `${method} ${path}`).sort(),

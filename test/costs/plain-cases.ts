@@ -15,6 +15,13 @@ export function plainCases(desk: Desk): Readonly<Record<string, PlainCase>> {
 
 const name = () => `n${randomUUID()}`
 
+/** An item in the trash. */
+async function gone({ item, ask }: Desk) {
+  const made = await item()
+  await ask(`DELETE /items/${made.id}`)
+  return made
+}
+
 function readings({ collectionId, item }: Desk) {
   return {
     listContainers: { request: async () => ['GET /containers'] },
@@ -35,6 +42,7 @@ function readings({ collectionId, item }: Desk) {
       why: 'looks up what the filter names, plans for the call, and asks where a bound ended the page',
     },
     getItem: { request: async () => [`GET /items/${(await item()).id}`] },
+    listTrash: { request: async () => ['GET /trash'] },
     listItemActivity: { request: async () => [`GET /items/${(await item()).id}/activity`] },
     listMemberships: { request: async () => ['GET /memberships'] },
     listAuditEntries: { request: async () => ['GET /audit'] },
@@ -103,6 +111,15 @@ function items(desk: Desk) {
       request: async () => [`POST /items/${(await act(await item(), 'archive')).id}:unarchive`],
     },
     deleteItem: { request: async () => [`DELETE /items/${(await item()).id}`] },
+    restoreItem: { request: async () => [`POST /items/${(await gone(desk)).id}:restore`] },
+    purgeItem: { request: async () => [`POST /items/${(await gone(desk)).id}:purge`] },
+    emptyTrash: {
+      request: async () => {
+        await gone(desk)
+        const { json } = await desk.ask('POST /trash:empty', { confirm_count: 1_000_000 })
+        return ['POST /trash:empty', { confirm_count: json.params.expected }]
+      },
+    },
   } satisfies Record<string, PlainCase>
 }
 
@@ -165,6 +182,9 @@ function containers({ hub, collection, ask }: Desk) {
         await collection(home)
         return [`POST /containers/${id}:reorder`, {}]
       },
+    },
+    setContainerPolicies: {
+      request: async () => [`PUT /containers/${await made()}/policies`, { trash_days: 7 }],
     },
     setContainerPrivacy: {
       request: async () => [`PUT /containers/${await made()}/privacy`, { is_private: true }],

@@ -209,6 +209,8 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listBuckets', () => ({ params: { containerId: collectionId } })],
   ['getBoard', () => ({ params: { containerId: collectionId } })],
   ['getBoard', () => ({ params: { containerId: collectionId }, query: { size: '50', state: 'DONE' } })],
+  ['listTrash', () => size],
+  ['listTrash', () => ({ query: { ...size.query, container_id: collectionId, kind: 'ITEM' } })],
   ['listViews', () => size],
   ['listViews', () => ({ query: { ...size.query, container_id: collectionId } })],
   ['listItems', () => ({ query: { container_id: collectionId, bucket_id: 'none' } })],

@@ -93,7 +93,7 @@ export async function twoWays(config: Partial<Config> = {}): Promise<TwoWays> {
   }
 }
 
-function testClock(): TestClock {
+export function testClock(): TestClock {
   let ahead = 0
   let monotonic = 0
   return {

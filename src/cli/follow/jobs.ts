@@ -1,27 +1,27 @@
 /** Follows a job to its end. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { type JobProgress, type JobRef, jobOperations } from '../../core/contract/jobs/operations.ts'
+import { type JobRef, jobOperations } from '../../core/contract/jobs/operations.ts'
 import type { Caller } from '../call/caller.ts'
 import { Failure } from '../failure.ts'
 import { bar, withToldProgress } from '../render/progress.ts'
 
 const pollMs = 1000
 
-/** Waits for the end of the job and returns it. Fails if the job failed. */
-export async function followJob(caller: Caller, tenantId: string, queued: JobRef): Promise<JobRef> {
+/** Waits for the end of the job and returns it. Fails if the job failed. `tenantId`: the workspace whose job is done here where no daemon does it. */
+export async function followJob(caller: Caller, queued: JobRef, tenantId?: string): Promise<JobRef> {
   const { job_id: jobId } = queued
-  const ended = await withToldProgress(progressLine(queued.progress), async (tell) => {
+  const ended = await withToldProgress(progressLine(queued), async (tell) => {
     let job = queued
     // At the database there may be no daemon to run the job. The row says if it failed.
-    let isWorking = caller.work !== undefined
-    const worked = caller.work?.(tenantId, jobId).catch(() => {})
+    const worked = tenantId === undefined ? undefined : caller.work?.(tenantId, jobId).catch(() => {})
+    let isWorking = worked !== undefined
     void worked?.then(() => {
       isWorking = false
     })
     while (job.state === 'QUEUED' || job.state === 'RUNNING') {
       await Promise.race(isWorking ? [pause(pollMs), worked] : [pause(pollMs)])
       job = await caller.call(jobOperations.getJob, { jobId })
-      tell(progressLine(job.progress))
+      tell(progressLine(job))
     }
     return job
   })
@@ -31,11 +31,19 @@ export async function followJob(caller: Caller, tenantId: string, queued: JobRef
 }
 
 /** `Reading  [####----------------]  20 %  2000 of 10000 rows` */
-export function progressLine({ phase, done, total }: JobProgress): string {
-  const unit = phase === 'READING' ? 'rows' : 'bytes'
+export function progressLine({ kind, progress }: Pick<JobRef, 'kind' | 'progress'>): string {
+  const { phase, done, total } = progress
+  const isInBytes = phase === 'SENDING' || (phase === 'DONE' && kind === 'TENANT_EXPORT')
+  const unit = isInBytes ? 'bytes' : 'rows'
   const share = bar(Number(done), total === null ? null : Number(total))
   const counts = total === null ? '' : `${done} of ${total} ${unit}`
-  const word = { WAITING: 'Waiting for a worker', READING: 'Reading', SENDING: 'Sending', DONE: 'Done' }[phase]
+  const word = {
+    WAITING: 'Waiting for a worker',
+    READING: 'Reading',
+    SENDING: 'Sending',
+    WORKING: 'Working',
+    DONE: 'Done',
+  }[phase]
   return [word, ...(phase === 'WAITING' ? [] : [share, counts])].filter((part) => part !== '').join('  ')
 }
 

@@ -41,7 +41,13 @@ export type Needs =
    * A workspace's people act for their workspace. A credential with `admin:tenants` acts for the
    * installation, and its account must be in the operator register.
    */
-  | { readonly caller: 'workspace or operator'; readonly scope: Scope; readonly role: Role; readonly stepUp?: StepUp }
+  | {
+      readonly caller: 'workspace or operator'
+      readonly scope: Scope
+      readonly role: Role
+      readonly within?: 'container'
+      readonly stepUp?: StepUp
+    }
   /** The installation's operators: scope `admin:tenants` and the register. */
   | {
       readonly caller: 'operator'

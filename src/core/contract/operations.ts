@@ -6,6 +6,7 @@ import { invitationOperations, passwordOperations, sessionOperations, setUpOpera
 import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
 import { backupOperations } from './backup/operations.ts'
 import { containerOperations } from './containers/operations.ts'
+import { containerPolicyOperations } from './containers/policies.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { identityOperations } from './identity/operations.ts'
 import { itemArchiveOperations } from './items/archive.ts'
@@ -13,6 +14,7 @@ import { itemBulkOperations } from './items/bulk.ts'
 import { itemDateOperations } from './items/dates.ts'
 import { itemOperations } from './items/operations.ts'
 import { itemPeopleOperations } from './items/people.ts'
+import { itemTrashOperations } from './items/trash.ts'
 import { viewOperations } from './items/views.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
@@ -48,6 +50,7 @@ export const operations = {
   ...identityOperations,
   ...membershipOperations,
   ...containerOperations,
+  ...containerPolicyOperations,
   ...bucketOperations,
   ...labelOperations,
   ...customFieldOperations,
@@ -57,6 +60,7 @@ export const operations = {
   ...viewOperations,
   ...itemArchiveOperations,
   ...itemBulkOperations,
+  ...itemTrashOperations,
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,

@@ -19,13 +19,14 @@ export default class JobsShow extends CallerCommand {
         ['job', job.job_id],
         ['kind', job.kind],
         ['state', job.state],
-        ['progress', progressLine(job.progress)],
+        ['progress', progressLine(job)],
         ['queued', moment(job.queued_at)],
         ['started', moment(job.started_at)],
         ['finished', moment(job.finished_at)],
         ['failure', job.failure],
         ['target', job.result?.target_id ?? null],
         ['archive', job.result?.path ?? null],
+        ['purged', job.result?.purged ?? null],
       ]),
     )
     return job

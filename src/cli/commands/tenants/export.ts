@@ -38,7 +38,7 @@ export default class TenantsExport extends CallerCommand {
       this.tell(`Queued. To see the progress: ${this.following(`jobs show ${queued.job_id}`, flags)}`)
       return queued
     }
-    const job = await followJob(caller, tenant.id, queued)
+    const job = await followJob(caller, queued, tenant.id)
     this.log(job.result?.path ?? '')
     this.tell(`The archive of ${tenant.slug} is complete.`)
     return job

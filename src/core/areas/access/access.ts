@@ -14,14 +14,23 @@
  * request. Spec: decisions 1 (not visible), 2 (roles); docs/decisions/0101.
  */
 
+import { type ContainerPolicies, type EffectivePolicies, productPolicies } from '../../contract/containers/policies.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
-import { type Role, rankOf } from '../../contract/vocabulary.ts'
+import { type Role, rankOf, roles } from '../../contract/vocabulary.ts'
 import type { Part } from '../../kernel/database/statement.ts'
+import type { Tx } from '../../kernel/database/transaction.ts'
 import { hasWaited } from '../../kernel/database/waited.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import type { AccountActor } from '../../kernel/values/actor.ts'
+
+/** What a collection takes from its hub. */
+interface Inherited {
+  readonly hub_trash_days: ContainerPolicies['trash_days']
+  readonly hub_delete_role: ContainerPolicies['delete_role']
+}
 
 /** A container as a rule needs it: its row, the state that it takes from its hub, and the caller's role in it. */
-export interface ContainerRow {
+export interface ContainerRow extends ContainerPolicies, Inherited {
   readonly id: string
   readonly kind: 'HUB' | 'COLLECTION'
   readonly parent_id: string | null
@@ -71,10 +80,17 @@ export async function visibleContainer(ctx: Ctx, containerId: string, role: Role
 export const writableContainer = (ctx: Ctx, containerId: string, role: Role): Promise<ContainerRow> =>
   writableContainerOf(ctx, known(ctx, containerId), role)
 
+/** A role that the container's policies decide. */
+export type DecidedRole = 'delete_role'
+
 /** The same for a container that a query finds. */
-export async function writableContainerOf(ctx: Ctx, containerId: Part, role: Role): Promise<ContainerRow> {
+export async function writableContainerOf(
+  ctx: Ctx,
+  containerId: Part,
+  role: Role | DecidedRole,
+): Promise<ContainerRow> {
   const container = alive(await findContainer(ctx, containerId, 'share'))
-  demandRole(container, role)
+  demandRole(container, role === 'delete_role' ? effectivePolicies(container).delete_role : role)
   if (container.is_archived) refuse('container.archived')
   return container
 }
@@ -123,6 +139,17 @@ export async function restorableContainer(ctx: Ctx, containerId: string, role: R
   return container
 }
 
+/**
+ * The container of something in the trash, also when the container is deleted itself. It does not change until the commit.
+ * `containerId`: a query for the id. Refuses not_found, auth.role_required.
+ */
+export async function containerOfTrashed(ctx: Ctx, containerId: Part, role: Role): Promise<ContainerRow> {
+  const container = await findContainer(ctx, containerId, 'share')
+  if (!container) refuse('not_found')
+  demandRole(container, role)
+  return container
+}
+
 /** The container if the caller sees it and it is not deleted: for an id in a body, which is refused by its pointer. */
 export async function findVisibleContainer(ctx: Ctx, containerId: string): Promise<ContainerRow | undefined> {
   const container = await findContainer(ctx, known(ctx, containerId))
@@ -141,14 +168,25 @@ export function visibleContainerIds(ctx: Ctx): Part {
 export const seesAll = ({ account }: Ctx): boolean => !account.isGuest && account.role === 'OWNER'
 
 /** Whether the caller sees the container `c`, whose hub is `h`: for a statement that reads many. */
-export function isSeen(ctx: Ctx): Part {
-  const { tenantId, accountId, isGuest } = ctx.account
-  const { tx } = ctx
-  if (seesAll(ctx)) return tx.part`true`
+export const isSeen = (ctx: Ctx): Part => holdsIn(ctx.tx, ctx.account, 'VIEWER')
+
+/** Who holds a role: the caller, or whoever asked for a job. */
+export type Holder = Pick<AccountActor, 'tenantId' | 'accountId' | 'role' | 'isGuest'>
+
+/** Whether an account has the role, or a higher one, in the container `c`, whose hub is `h`: for a statement that reads many. */
+export function holdsIn(
+  tx: Pick<Tx, 'part' | 'list'>,
+  { tenantId, accountId, role, isGuest }: Holder,
+  needed: Role,
+): Part {
+  if (!isGuest && role === 'OWNER') return tx.part`true`
+  const enough = roles.filter((one) => rankOf[one] >= rankOf[needed])
+  const ofRole = needed === 'VIEWER' ? tx.part`` : tx.part`and m.role in ${tx.list(enough)}`
   const named = tx.part`exists (
-    select from membership m where m.tenant_id = ${tenantId} and m.account_id = ${accountId}
+    select from membership m where m.tenant_id = ${tenantId} and m.account_id = ${accountId} ${ofRole}
       and (m.container_id = c.id or (m.container_id = c.parent_id and not c.is_private)))`
-  return isGuest ? named : tx.part`(not (c.is_private or coalesce(h.is_private, false)) or ${named})`
+  const isGeneral = !isGuest && rankOf[role] >= rankOf[needed]
+  return isGeneral ? tx.part`(not (c.is_private or coalesce(h.is_private, false)) or ${named})` : named
 }
 
 const known = ({ tx }: Ctx, containerId: string): Part => tx.part`${containerId}::uuid`
@@ -164,14 +202,15 @@ async function findContainer(ctx: Ctx, containerId: Part, lock?: Lock): Promise<
   const rows = await tx<FoundRow[]>`
     select f.*, ${hasWaited(tx)} as has_waited from (
       select c.id, c.kind, c.parent_id, c.name, c.description, c.rank, c.is_private, c.archived_at, c.deleted_at,
-             c.created_at, c.updated_at, c.version,
+             c.created_at, c.updated_at, c.version, c.trash_days, c.delete_role,
+             h.trash_days as hub_trash_days, h.delete_role as hub_delete_role,
              (c.archived_at is not null or h.archived_at is not null) as is_archived,
              h.id as hub_id, h.deleted_at is not null as is_parent_deleted, coalesce(h.is_private, false) as is_hub_private,
              m.role as held_role, m.container_id as held_in
       from container c
       left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
       left join membership m on m.tenant_id = c.tenant_id and m.account_id = ${accountId} and m.container_id in (c.id, c.parent_id)
-      where c.tenant_id = ${tenantId} and c.id = ${containerId} ${locked}) f`
+      where c.tenant_id = ${tenantId} and c.id = ${containerId} and c.purged_at is null ${locked}) f`
   const [row] = rows
   if (!row) return undefined
   // The container was moved while this statement waited for the lock, so the joined hub is the old one. Now that the
@@ -197,6 +236,16 @@ export function roleIn(general: Role | undefined, place: Place, held: readonly H
   ].filter((one) => one !== null && one !== undefined)
   return counting.sort((a, b) => rankOf[b] - rankOf[a])[0]
 }
+
+/** What the container decides, or its hub, or the product. */
+export const effectivePolicies = (row: ContainerPolicies & Inherited): EffectivePolicies => ({
+  trash_days: row.trash_days ?? row.hub_trash_days ?? productPolicies.trash_days,
+  delete_role: row.delete_role ?? row.hub_delete_role ?? productPolicies.delete_role,
+})
+
+/** For how many days the trash of the container `c`, whose hub is `h`, is kept: for a statement that reads many. 0: for ever. */
+export const trashDaysOf = (tx: Pick<Tx, 'part'>): Part =>
+  tx.part`coalesce(c.trash_days, h.trash_days, ${productPolicies.trash_days})`
 
 const isGone = ({ deleted_at, is_parent_deleted }: ContainerRow) => deleted_at !== null || is_parent_deleted
 

@@ -9,6 +9,10 @@
  */
 
 import type { Container, containerOperations as ops } from '../../contract/containers/operations.ts'
+import type {
+  ContainerWithPolicies,
+  containerPolicyOperations as policyOps,
+} from '../../contract/containers/policies.ts'
 import type { Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
@@ -16,12 +20,16 @@ import { together } from '../../kernel/transaction/together.ts'
 import { lockUnchanged, lockWritable, restorableContainer, visibleContainer } from '../access/access.ts'
 import { writableHub } from './creation.ts'
 import { isInPlace, positionOf, rankAt } from './order.ts'
+import { withPolicies } from './policies.ts'
 import { recorded, represented } from './representation.ts'
 
 /** Refuses not_found. */
-export async function getContainer(ctx: Ctx, { containerId }: Received<typeof ops.getContainer>): Promise<Container> {
+export async function getContainer(
+  ctx: Ctx,
+  { containerId }: Received<typeof policyOps.getContainer>,
+): Promise<ContainerWithPolicies> {
   const [row, position] = await together(visibleContainer(ctx, containerId), positionOf(ctx, containerId, ctx.tx.last))
-  return { ...row, position }
+  return withPolicies(row, position)
 }
 
 /** Refuses not_found, auth.role_required, precondition.failed, container.archived. */
@@ -126,7 +134,7 @@ export async function deleteContainer(ctx: Ctx, { containerId }: Received<typeof
   const before = await represented(ctx, row)
 
   const [after] = await ctx.tx<Pick<Container, 'deleted_at' | 'updated_at' | 'version'>[]>`
-    update container set deleted_at = now(), updated_at = now(), version = version + 1
+    update container set deleted_at = now(), deleted_by = ${ctx.account.accountId}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${containerId} returning deleted_at, updated_at, version`
 
   await ctx.record('work.container.deleted', { ...before, ...after })

@@ -1,5 +1,6 @@
 /** The rules of this area, by operation. */
 import type { containerOperations } from '../../contract/containers/operations.ts'
+import type { containerPolicyOperations } from '../../contract/containers/policies.ts'
 import type { HandlersOf } from '../../kernel/request/handler.ts'
 import {
   archiveContainer,
@@ -13,6 +14,7 @@ import {
 } from './change.ts'
 import { createContainer } from './creation.ts'
 import { listContainers } from './list.ts'
+import { setContainerPolicies } from './policies.ts'
 import { setContainerPrivacy } from './privacy.ts'
 
 export const containersHandlers = {
@@ -21,10 +23,11 @@ export const containersHandlers = {
   getContainer,
   updateContainer,
   setContainerPrivacy,
+  setContainerPolicies,
   deleteContainer,
   moveContainer,
   reorderContainer,
   archiveContainer,
   unarchiveContainer,
   restoreContainer,
-} satisfies HandlersOf<typeof containerOperations>
+} satisfies HandlersOf<typeof containerOperations & typeof containerPolicyOperations>

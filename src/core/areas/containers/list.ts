@@ -44,6 +44,6 @@ function inState({ tx }: Ctx, state: Query['state']): Part {
     case 'ARCHIVED':
       return tx.part`is_there and (archived_at is not null or hub_archived_at is not null)`
     case 'DELETED':
-      return tx.part`deleted_at is not null`
+      return tx.part`deleted_at is not null and purged_at is null`
   }
 }

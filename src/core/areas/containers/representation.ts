@@ -12,7 +12,7 @@ export async function represented(ctx: Ctx, row: ContainerRow): Promise<Containe
   return { ...row, position: await positionOf(ctx, row.id) }
 }
 
-type ContainerEvent = Extract<EventName, `work.container.${string}`>
+type ContainerEvent = Exclude<Extract<EventName, `work.container.${string}`>, 'work.container.policies_changed'>
 
 /** Writes the trail's entry and the event of a change, which may still be on its way, and answers the container after it. */
 export async function recorded(

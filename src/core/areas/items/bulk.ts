@@ -27,6 +27,7 @@ import { setItemField } from './field-values.ts'
 import { addItemLabel, removeItemLabel } from './labels.ts'
 import { moveItem } from './move.ts'
 import { addItemMember, assignItem, removeItemMember, unassignItem } from './people.ts'
+import { restoreItem } from './trash/restore.ts'
 
 type Body = Received<typeof ops.bulkItems>['body']
 type Sent = Body['items'][number]
@@ -69,18 +70,24 @@ function refuseBounds({ items, actions }: Body): void {
   if (new Set(items.map(({ id }) => id)).size < items.length) refuseMember('/items', 'list.unique')
 }
 
-/** The versions of the items that the caller sees. They are locked. */
-async function lockSeen(ctx: Ctx, items: readonly Sent[]): Promise<ReadonlyMap<string, number>> {
+interface Seen {
+  readonly id: string
+  readonly version: number
+  readonly is_deleted: boolean
+}
+
+/** The items of containers that the caller sees, also those in the trash. They are locked. */
+async function lockSeen(ctx: Ctx, items: readonly Sent[]): Promise<ReadonlyMap<string, Seen>> {
   const { tx } = ctx
   const { tenantId } = ctx.account
-  const rows = await tx<{ id: string; version: number }[]>`
-    select i.id, i.version from item i
+  const rows = await tx<Seen[]>`
+    select i.id, i.version, i.deleted_at is not null as is_deleted from item i
     join container c on c.tenant_id = i.tenant_id and c.id = i.container_id
     left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-    where i.tenant_id = ${tenantId} and i.id in ${tx.list(items.map(({ id }) => id))} and i.deleted_at is null
+    where i.tenant_id = ${tenantId} and i.id in ${tx.list(items.map(({ id }) => id))} and i.purged_at is null
       and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}
     order by i.id for update of i`
-  return new Map(rows.map(({ id, version }) => [id, version]))
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** The item's version behind the actions; null if it is deleted. Throws the refusal of an action, with pointers into the request. */
@@ -88,14 +95,15 @@ async function act(
   ctx: Ctx,
   { id, version: expected }: Sent,
   actions: readonly BulkAction[],
-  seen: ReadonlyMap<string, number>,
+  seen: ReadonlyMap<string, Seen>,
 ): Promise<number | null> {
-  const version = seen.get(id)
-  if (version === undefined) refuse('not_found')
+  const found = seen.get(id)
+  if (!found || (found.is_deleted && actions[0]?.action !== 'restore')) refuse('not_found')
+  const { version } = found
   if (expected !== undefined && expected !== version) refuse('precondition.failed', { current_etag: etagOf(version) })
   let now: number | null = version
   for (const [at, action] of actions.entries()) {
-    if (now === null) refuse('not_found')
+    if (now === null && action.action !== 'restore') refuse('not_found')
     now = await step(ctx, id, action).catch((thrown: unknown) => {
       throw thrown instanceof Problem ? pointed(thrown, action, at) : thrown
     })
@@ -131,6 +139,8 @@ async function step(ctx: Ctx, itemId: string, action: BulkAction): Promise<numbe
       return of(await archiveItem(ctx, { itemId }))
     case 'unarchive':
       return of(await unarchiveItem(ctx, { itemId }))
+    case 'restore':
+      return of(await restoreItem(ctx, { itemId }))
     case 'delete':
       await deleteItem(ctx, { itemId })
       return null

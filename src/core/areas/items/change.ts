@@ -37,11 +37,11 @@ export async function updateItem(ctx: Ctx, { itemId, body }: Received<typeof ops
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
 export async function deleteItem(ctx: Ctx, { itemId }: Received<typeof ops.deleteItem>): Promise<void> {
-  const locked = await lockItem(ctx, itemId, { takes: 'archived' })
+  const locked = await lockItem(ctx, itemId, { takes: 'archived', role: 'delete_role' })
   const { container_id, bucket_id: bucketId, archived_at } = locked.item
 
   void ctx.tx`
-    update item set deleted_at = now(), updated_at = now(), version = version + 1
+    update item set deleted_at = now(), deleted_by = ${ctx.account.accountId}, updated_at = now(), version = version + 1
     where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
 
   await recorded(ctx, locked, {}, 'work.item.deleted', { container_id })

@@ -4,6 +4,7 @@ import type { itemBulkOperations } from '../../contract/items/bulk.ts'
 import type { itemDateOperations } from '../../contract/items/dates.ts'
 import type { itemOperations } from '../../contract/items/operations.ts'
 import type { itemPeopleOperations } from '../../contract/items/people.ts'
+import type { itemTrashOperations } from '../../contract/items/trash.ts'
 import type { viewOperations } from '../../contract/items/views.ts'
 import { type HandlersOf, ofOneMoment } from '../../kernel/request/handler.ts'
 import { listItemActivity } from './activity.ts'
@@ -20,6 +21,10 @@ import { listItems } from './list.ts'
 import { moveItem } from './move.ts'
 import { addItemMember, assignItem, removeItemMember, unassignItem } from './people.ts'
 import { queryItems } from './query/query.ts'
+import { emptyTrash } from './trash/emptying.ts'
+import { listTrash } from './trash/list.ts'
+import { purgeItem } from './trash/purge.ts'
+import { restoreItem } from './trash/restore.ts'
 import { listViews } from './views/list.ts'
 import { createView, deleteView, updateView } from './views/view.ts'
 
@@ -47,6 +52,10 @@ export const itemsHandlers = {
   archiveItem,
   unarchiveItem,
   bulkItems,
+  listTrash,
+  emptyTrash,
+  restoreItem,
+  purgeItem,
   listViews,
   createView,
   updateView,
@@ -57,5 +66,6 @@ export const itemsHandlers = {
     typeof itemPeopleOperations &
     typeof itemArchiveOperations &
     typeof itemBulkOperations &
+    typeof itemTrashOperations &
     typeof viewOperations
 >

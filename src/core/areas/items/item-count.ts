@@ -25,7 +25,9 @@ export const itemQuotas = {
       with raised as (update item_tally set items = items + ${amount} where tenant_id = ${tenantId} returning items),
       begun as (
         insert into item_tally as t (tenant_id, items)
-        select ${tenantId}, (select count(*) from item where tenant_id = ${tenantId} and deleted_at is null)
+        select ${tenantId}, (
+          select count(*) from item where tenant_id = ${tenantId} and deleted_at is null
+            and container_id not in (select id from container where tenant_id = ${tenantId} and purged_at is not null))
         where not exists (select from raised)
         on conflict (tenant_id) do update set items = t.items + ${amount} returning items)
       select keep_within('items', items, ${amount}, ${ceilingIn(ctx, tenantId, 'items')}) from (select items from raised union all select items from begun) t`,
@@ -38,5 +40,8 @@ export function countItem(ctx: Ctx): void {
 }
 
 /** Lowers the count by one. */
-export const discountItem = (ctx: Ctx) =>
-  ctx.tx`update item_tally set items = greatest(0, items - 1) where tenant_id = ${ctx.account.tenantId}`
+export const discountItem = (ctx: Ctx) => discountItems(ctx, ctx.account.tenantId, 1)
+
+/** Lowers the count of a workspace. */
+export const discountItems = ({ tx }: Ctx, tenantId: string, by: number) =>
+  tx`update item_tally set items = greatest(0, items - ${by}) where tenant_id = ${tenantId}`

@@ -18,7 +18,13 @@ import { hasWaited } from '../../kernel/database/waited.ts'
 import type { EventName } from '../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
-import { isSeen, writableContainerOf } from '../access/access.ts'
+import {
+  type ContainerRow,
+  containerOfTrashed,
+  type DecidedRole,
+  isSeen,
+  writableContainerOf,
+} from '../access/access.ts'
 
 /** An item that a rule has locked: as it is before the change, and what the rule needs beside it. */
 export interface LockedItem {
@@ -76,8 +82,8 @@ export async function readItem(ctx: Ctx, itemId: string): Promise<Item> {
 }
 
 interface Locking {
-  /** The role that the change needs in the container; MEMBER, if none is named. */
-  readonly role?: Role
+  /** The role that the change needs in the container, or the policy that decides it; MEMBER, if none is named. */
+  readonly role?: Role | DecidedRole
   /** Archived items are read only, except for the changes that take them. */
   readonly takes?: 'archived'
 }
@@ -96,11 +102,33 @@ export async function lockItem(
     lockedRow(ctx, itemId),
     writableContainerOf(ctx, containerOf(ctx, itemId), role),
   )
-  const row = found.is_old || container.has_waited ? await lockedRow(ctx, itemId) : found
-  const { is_in_done_bucket: isInDoneBucket, now, is_old, seen_version, ...item } = row
-  ctx.unchanged(item.version)
-  if (item.archived_at !== null && takes === undefined) refuse('item.archived')
-  return { item, isInDoneBucket, now }
+  const locked = lockedOf(found.is_old || container.has_waited ? await lockedRow(ctx, itemId) : found)
+  ctx.unchanged(locked.item.version)
+  if (locked.item.archived_at !== null && takes === undefined) refuse('item.archived')
+  return locked
+}
+
+interface TrashedItem extends LockedItem {
+  /** Null: it is not in the trash. */
+  readonly deletedAt: string | null
+  /** It may be deleted itself, or archived. */
+  readonly container: ContainerRow
+}
+
+/** An item that may be in the trash, locked as `lockItem` does it. Refuses not_found, auth.role_required, precondition.failed. */
+export async function lockInTrash(ctx: Ctx, itemId: string, role: Role): Promise<TrashedItem> {
+  const [found, container] = await together(
+    lockedRow(ctx, itemId, 'and in the trash'),
+    containerOfTrashed(ctx, containerOf(ctx, itemId), role),
+  )
+  const row = found.is_old || container.has_waited ? await lockedRow(ctx, itemId, 'and in the trash') : found
+  const locked = lockedOf(row)
+  ctx.unchanged(locked.item.version)
+  return { ...locked, deletedAt: row.deleted_at, container }
+}
+
+function lockedOf({ is_in_done_bucket, now, is_old, seen_version, deleted_at, ...item }: LockedRow): LockedItem {
+  return { item, isInDoneBucket: is_in_done_bucket, now }
 }
 
 /**
@@ -115,6 +143,7 @@ interface LockedRow extends Item {
   readonly now: string
   /** The version in the statement's snapshot. */
   readonly seen_version: number
+  readonly deleted_at: string | null
   /** Whether labels, people and values may have changed since the statement's snapshot. */
   readonly is_old: boolean
 }
@@ -124,16 +153,18 @@ interface LockedRow extends Item {
  * statement's snapshot. That is old if another change of the item committed since, or if the wait was long, because
  * labels and fields change without the item's lock.
  */
-async function lockedRow(ctx: Ctx, itemId: string): Promise<LockedRow> {
+async function lockedRow(ctx: Ctx, itemId: string, where?: 'and in the trash'): Promise<LockedRow> {
   const { tenantId } = ctx.account
+  const { tx } = ctx
+  const isThere = where === undefined ? tx.part`i.deleted_at is null` : tx.part`i.purged_at is null`
   // The outer query runs when the row is locked, and so tells the wait.
   const [row] = await ctx.tx<LockedRow[]>`
     select l.*, now(), l.version <> l.seen_version or ${hasWaited(ctx.tx)} as is_old
     from (
-      select ${representation(ctx)},
+      select ${representation(ctx)}, i.deleted_at,
              (select s.version from item s where s.tenant_id = i.tenant_id and s.id = i.id) as seen_version,
              coalesce((select b.is_done_bucket from bucket b where b.tenant_id = i.tenant_id and b.id = i.bucket_id), false) as is_in_done_bucket
-      from item i where i.tenant_id = ${tenantId} and i.id = ${itemId} and i.deleted_at is null for update) l`
+      from item i where i.tenant_id = ${tenantId} and i.id = ${itemId} and ${isThere} for update) l`
   return row ?? refuse('not_found')
 }
 

@@ -4,8 +4,9 @@
  *    none ──place──▶ in force ──release──▶ released (the row stays)
  *
  * A hold in force, with any scope, stops the purge of its workspace: the purge does not begin. A
- * hold that a recovery places again stops a running purge between two batches. A release deletes
- * nothing: a purge that is due continues by its own schedule (purge.ts).
+ * hold that a recovery places again stops a running purge between two batches. It also keeps the rows
+ * that people purged from their trash (areas/items/trash/removal.ts). A release deletes nothing itself:
+ * a purge that is due continues by its own schedule (purge.ts), and a job removes what was purged.
  *
  * Placing a hold takes the workspace's exclusive lock, as the start of the purge does. If both
  * happen at the same moment, the later one sees the earlier one. Elsewhere: holds after a recovery
@@ -23,6 +24,7 @@ import { firstId, pageOfRows, pageStart } from '../../kernel/transaction/page.ts
 import { lockTenant } from '../../kernel/transaction/workspace-row.ts'
 import { accountIdOf } from '../../kernel/values/actor.ts'
 import { newId } from '../../kernel/values/id.ts'
+import { removePurged } from '../items/trash/removal.ts'
 
 interface HoldRow extends Omit<Hold, 'scope'> {
   readonly scope_kind: Hold['scope']['kind']
@@ -110,6 +112,7 @@ export async function releaseHold(ctx: Ctx, { holdId }: Received<typeof ops.rele
       params: { scope: hold.scope.kind },
     })
   if (isChanged) ctx.recordObligation({ act: 'hold.released', tenant_id: tenantId, id: holdId })
+  if (isChanged) await ctx.enqueue(removePurged, { tenantId }, { singletonKey: tenantId })
 
   return hold
 }

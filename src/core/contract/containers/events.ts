@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { defineEvents, exampleId } from '../event.ts'
 import { Container } from './operations.ts'
+import { ContainerWithPolicies } from './policies.ts'
 
 const hub = { id: exampleId(4), kind: 'HUB' as const, parent_id: null, name: 'Home' }
 const example: z.input<typeof Container> = {
@@ -36,10 +37,26 @@ export const containerEvents = defineEvents({
   },
   'work.container.changed': { when: 'the name or the description of a container was changed', ...whole },
   'work.container.privacy_changed': { when: 'a container was hidden or opened', ...whole },
+  'work.container.policies_changed': {
+    when: 'a policy of a container was changed; collections that inherit it tell nothing',
+    ...ofContainer,
+    data: ContainerWithPolicies,
+    example: {
+      ...example,
+      policies: { trash_days: 90, delete_role: null },
+      effective_policies: { trash_days: 90, delete_role: 'MEMBER' },
+    },
+  },
   'work.container.reordered': { when: 'a container was moved among its siblings', ...whole },
   'work.container.moved': { when: 'a collection was moved to another hub', ...whole },
   'work.container.archived': { when: 'a container was archived', ...whole },
   'work.container.unarchived': { when: 'a container was unarchived', ...whole },
   'work.container.deleted': { when: 'a container was deleted', ...whole },
+  'work.container.purged': {
+    when: 'a container was taken from the trash for good, with all in it, by hand or by time',
+    ...ofContainer,
+    data: Container.pick({ id: true, kind: true, parent_id: true }),
+    example: { id: example.id, kind: example.kind, parent_id: example.parent_id },
+  },
   'work.container.restored': { when: 'a deleted container was brought back', ...whole },
 })

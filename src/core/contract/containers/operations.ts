@@ -54,10 +54,11 @@ const ContainerReorder = z
 const ContainerPrivacy = z.strictObject({ is_private: z.boolean() }).meta({ id: 'ContainerPrivacy' })
 
 const params = z.strictObject({ containerId: uuid })
-const recovery = { refused: "content is the workspace's own; `:export` is the operator's way" } as const
+export const recovery = { refused: "content is the workspace's own; `:export` is the operator's way" } as const
 /** The role is asked for in the container itself; what is not visible is `not_found`. */
-const reading = { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', within: 'container' } as const
-const writing = (role: Role) => ({ caller: 'workspace', scope: 'workspace:write', role, within: 'container' }) as const
+export const reading = { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', within: 'container' } as const
+export const writing = (role: Role) =>
+  ({ caller: 'workspace', scope: 'workspace:write', role, within: 'container' }) as const
 const spec = 'Index, Containers; decisions 3'
 const one = { status: 200, answer: Container } as const
 
@@ -95,16 +96,6 @@ export const containerOperations = defineOperations('containers', {
       'a hub takes MEMBER on the workspace, a collection MEMBER in its hub; a private hub ADMIN where the installation switched `private_hubs` off',
       'whoever creates one without being its ADMIN anyway, or a private one, becomes its OWNER',
     ],
-  },
-  getContainer: {
-    method: 'GET',
-    path: '/containers/{containerId}',
-    summary: 'One hub or collection',
-    spec,
-    params,
-    success: one,
-    needs: reading,
-    recovery,
   },
   updateContainer: {
     method: 'PATCH',

@@ -5,6 +5,11 @@ export const containerProblems = {
     says: 'The container or its hub is archived, so it is read-only.',
     remedy: 'First unarchive it.',
   },
+  'container.deleted': {
+    status: 409,
+    says: 'The container of the item, or its hub, is deleted.',
+    remedy: 'First restore the container.',
+  },
   'container.parent_deleted': {
     status: 409,
     says: 'The hub of the collection is deleted.',

@@ -35,6 +35,7 @@ const BulkAction = z
     action('archive', {}),
     action('unarchive', {}),
     action('delete', {}),
+    action('restore', {}),
   ])
   .meta({ id: 'BulkAction' })
 export type BulkAction = z.output<typeof BulkAction>

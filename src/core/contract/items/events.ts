@@ -70,6 +70,13 @@ export const itemEvents = defineEvents({
   'work.item.archived': { when: 'an item was archived', ...whole },
   'work.item.unarchived': { when: 'an item was brought back from the archive', ...whole },
   'work.item.deleted': { when: 'an item was deleted; the item as it was', ...whole },
+  'work.item.restored': { when: 'an item was brought back from the trash', ...whole },
+  'work.item.purged': {
+    when: 'an item was taken from the trash for good, by hand or by time',
+    ...whole,
+    data: Item.pick({ id: true, container_id: true }),
+    example: { id: example.id, container_id: example.container_id },
+  },
   'work.view.created': { when: 'a shared view was made, or a private one was shared', ...wholeView },
   'work.view.changed': { when: 'a shared view was changed', ...wholeView },
   'work.view.deleted': { when: 'a shared view was deleted, or made private', ...wholeView },

@@ -228,7 +228,10 @@ export const itemOperations = defineOperations('items', {
     summary: 'Delete an item',
     success: { status: 204 },
     refuses: ['container.archived'],
-    assumed: ['a soft delete; it answers 404 from then on and no longer counts against the ceiling (decision 0107)'],
+    assumed: [
+      'a soft delete; it is in the trash from then on, and no longer counts against the ceiling (decision 0107)',
+      'the container may ask for a higher role (`delete_role` of its policies)',
+    ],
   },
   moveItem: {
     ...change,

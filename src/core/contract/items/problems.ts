@@ -17,6 +17,17 @@ export const itemProblems = {
     says: 'The account has no access to the item: it needs the role {role} in the container, and must not be disabled.',
     remedy: 'Give the account the role, or choose another one.',
   },
+  'item.not_in_trash': {
+    status: 409,
+    says: 'The item is not in the trash.',
+    remedy: 'First delete it.',
+  },
+  'trash.count_mismatch': {
+    status: 409,
+    params: ['expected'],
+    says: 'The trash that would be emptied has {expected} rows. Nothing was purged.',
+    remedy: 'Look at it again, and send this number.',
+  },
   'item.archived': {
     status: 409,
     says: 'The item is archived, so it is read-only.',

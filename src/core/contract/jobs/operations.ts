@@ -6,10 +6,13 @@ import { int64, moment, uuid } from '../vocabulary.ts'
 const jobStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const
 export type JobState = (typeof jobStates)[number]
 
+const jobKinds = ['TENANT_EXPORT', 'TRASH_EMPTY'] as const
+export type JobKind = (typeof jobKinds)[number]
+
 const JobProgress = z
   .object({
-    phase: z.enum(['WAITING', 'READING', 'SENDING', 'DONE']),
-    done: int64.describe('rows while READING, bytes while SENDING'),
+    phase: z.enum(['WAITING', 'READING', 'SENDING', 'WORKING', 'DONE']),
+    done: int64.describe('rows while READING or WORKING, bytes while SENDING'),
     total: int64.nullable().describe('of the same; null while it is not known'),
   })
   .meta({ id: 'JobProgress' })
@@ -18,7 +21,7 @@ export type JobProgress = z.output<typeof JobProgress>
 export const JobRef = z
   .object({
     job_id: uuid,
-    kind: z.enum(['TENANT_EXPORT']),
+    kind: z.enum(jobKinds),
     state: z.enum(jobStates),
     queued_at: moment,
     progress: JobProgress,
@@ -26,9 +29,13 @@ export const JobRef = z
     finished_at: moment.nullable(),
     failure: z.string().nullable().describe('a code, once the job is FAILED'),
     result: z
-      .object({ target_id: uuid, path: z.string() })
+      .object({
+        target_id: uuid.optional().describe('TENANT_EXPORT: where the archive lies'),
+        path: z.string().optional().describe('TENANT_EXPORT: the archive there'),
+        purged: z.int().optional().describe('TRASH_EMPTY: how many rows of the trash'),
+      })
       .nullable()
-      .describe('where the archive lies, once the job has SUCCEEDED'),
+      .describe('once the job has SUCCEEDED; the members of its kind'),
   })
   .meta({ id: 'JobRef' })
 export type JobRef = z.output<typeof JobRef>
@@ -41,10 +48,10 @@ export const jobOperations = defineOperations('jobs', {
     spec: 'decisions 4, JobRef',
     params: z.strictObject({ jobId: uuid }),
     success: { status: 200, answer: JobRef },
-    needs: { caller: 'workspace or operator', scope: 'workspace:admin', role: 'ADMIN' },
+    needs: { caller: 'workspace or operator', scope: 'workspace:read', role: 'VIEWER', within: 'container' },
     recovery: 'allowed',
     assumed: [
-      "operators read every job, a workspace's ADMIN those of the workspace",
+      "operators read every job, a workspace's ADMIN with `workspace:admin` those of the workspace, others those that they asked for",
       'started_at, finished_at, failure and result beside the members of JobRef',
     ],
   },

@@ -14,6 +14,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { firstId } from '../../../kernel/transaction/page.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
+import { workspacesThat } from '../../../kernel/transaction/workspaces.ts'
 import type { FieldValue } from '../../structure/custom-fields/value.ts'
 import { keysOf, type TypedKey, textKey, titleField } from './keys.ts'
 
@@ -90,8 +91,6 @@ function inPortions(rows: readonly KeyRow[]): KeyRow[][] {
 const keyer = { kind: 'SYSTEM', job: 'key_items' } as const
 /** Items of one transaction, so that none lasts long. */
 const portion = 200
-/** Workspaces that one transaction looks at. */
-const lookedAt = 200
 const runMs = 9 * 60_000
 
 /** Items of before the keys get theirs, workspace by workspace. Killed anywhere, the next run goes on where it stopped. */
@@ -103,28 +102,10 @@ export const keyItems = defineJob({
   cron: '*/10 * * * *',
   async run(installation) {
     const until = performance.now() + runMs
-    for (let after: string | undefined = firstId; after !== undefined; ) {
-      const { workspaces, last } = await findWithoutKeys(installation, after)
-      for (const tenantId of workspaces) if (!(await keyWorkspace(installation, tenantId, until))) return
-      after = last
-    }
+    for await (const tenantId of workspacesThat(installation, keyer, hasWithoutKeys))
+      if (!(await keyWorkspace(installation, tenantId, until))) return
   },
 })
-
-/** The workspaces of one batch that have items without keys; `last` is undefined after the last batch. */
-function findWithoutKeys(installation: Installation, after: string) {
-  return installation.transaction(keyer, { readOnly: true }, async (ctx) => {
-    const tenants = await ctx.tx<{ id: string }[]>`
-      select id from tenant where id > ${after}::uuid order by id limit ${lookedAt}`
-    const found = new Set<string>()
-    await Promise.all(
-      tenants.map(({ id }) =>
-        ctx.inWorkspaceAtOnce(id, () => [hasWithoutKeys(ctx, id).then((has) => (has ? found.add(id) : undefined))]),
-      ),
-    )
-    return { workspaces: [...found], last: tenants.length < lookedAt ? undefined : tenants.at(-1)?.id }
-  })
-}
 
 /** Whether a workspace has items without keys. */
 export async function hasWithoutKeys({ tx }: Ctx, tenantId: string): Promise<boolean> {

@@ -1,0 +1,31 @@
+/**
+ * Which legal holds cover an item or a container.
+ *
+ *    TENANT      everything
+ *    CONTAINER   the container and what is in it; of a hub also its collections
+ *    ITEM        the item
+ *    ACCOUNT     the items that the account created, deleted, is responsible for or takes part in, and the containers
+ *                in which it has a role
+ *
+ * Spec: items 3; docs/decisions/0203.
+ */
+import type { Part } from '../../../kernel/database/statement.ts'
+import type { Tx } from '../../../kernel/database/transaction.ts'
+
+/** A condition on the item `i`. */
+export const isItemHeld = (tx: Tx, tenantId: string): Part => tx.part`exists (
+  select from legal_hold l where l.tenant_id = ${tenantId} and l.released_at is null and (
+    l.scope_kind = 'TENANT'
+    or l.scope_kind = 'ITEM' and l.scope_id = i.id
+    or l.scope_kind = 'CONTAINER' and (l.scope_id = i.container_id
+      or l.scope_id = (select k.parent_id from container k where k.tenant_id = ${tenantId} and k.id = i.container_id))
+    or l.scope_kind = 'ACCOUNT' and (l.scope_id in (i.created_by, i.deleted_by, i.assignee_id) or exists (
+      select from item_member m where m.tenant_id = ${tenantId} and m.item_id = i.id and m.account_id = l.scope_id))))`
+
+/** A condition on the container `c`, whose items are asked for apart. */
+export const isContainerHeld = (tx: Tx, tenantId: string): Part => tx.part`exists (
+  select from legal_hold l where l.tenant_id = ${tenantId} and l.released_at is null and (
+    l.scope_kind = 'TENANT'
+    or l.scope_kind = 'CONTAINER' and l.scope_id in (c.id, c.parent_id)
+    or l.scope_kind = 'ACCOUNT' and (l.scope_id = c.deleted_by or exists (
+      select from membership m where m.tenant_id = ${tenantId} and m.container_id = c.id and m.account_id = l.scope_id))))`
