@@ -10,7 +10,7 @@ export interface PlainCase {
 }
 
 export function plainCases(desk: Desk): Readonly<Record<string, PlainCase>> {
-  return { ...readings(desk), ...items(desk), ...structure(desk), ...containers(desk) }
+  return { ...readings(desk), ...items(desk), ...structure(desk), ...containers(desk), ...comments(desk) }
 }
 
 const name = () => `n${randomUUID()}`
@@ -103,6 +103,22 @@ function items(desk: Desk) {
       request: async () => [`POST /items/${(await act(await item(), 'archive')).id}:unarchive`],
     },
     deleteItem: { request: async () => [`DELETE /items/${(await item()).id}`] },
+  } satisfies Record<string, PlainCase>
+}
+
+function comments({ item, ask }: Desk) {
+  const commented = async () => {
+    const { id } = await item()
+    return (await ask(`POST /items/${id}/comments`, { body: 'A comment' })).json.id as string
+  }
+  return {
+    listComments: { request: async () => [`GET /items/${(await item()).id}/comments`] },
+    createComment: { request: async () => [`POST /items/${(await item()).id}/comments`, { body: 'A comment' }] },
+    updateComment: { request: async () => [`PATCH /comments/${await commented()}`, { body: name() }] },
+    deleteComment: { request: async () => [`DELETE /comments/${await commented()}`] },
+    setCommentReactions: {
+      request: async () => [`PUT /comments/${await commented()}/reactions`, { reactions: ['HEART'] }],
+    },
   } satisfies Record<string, PlainCase>
 }
 

@@ -4,6 +4,7 @@ import { aiHandlers } from '../areas/ai/handlers.ts'
 import { auditHandlers } from '../areas/audit/handlers.ts'
 import { authHandlers } from '../areas/auth/handlers.ts'
 import { backupHandlers } from '../areas/backup/handlers.ts'
+import { commentsHandlers } from '../areas/comments/handlers.ts'
 import { containersHandlers } from '../areas/containers/handlers.ts'
 import { eventsHandlers } from '../areas/events/handlers.ts'
 import { identityHandlers } from '../areas/identity/handlers.ts'
@@ -27,6 +28,7 @@ export const handlers: HandlersOf<Operations> = {
   ...auditHandlers,
   ...authHandlers,
   ...backupHandlers,
+  ...commentsHandlers,
   ...containersHandlers,
   ...eventsHandlers,
   ...identityHandlers,

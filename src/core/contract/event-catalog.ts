@@ -7,6 +7,7 @@
 import type { z } from 'zod'
 import { aiEvents } from './ai/events.ts'
 import { identityEvents } from './auth/events.ts'
+import { commentEvents } from './comments/events.ts'
 import { containerEvents } from './containers/events.ts'
 import { nameOf } from './event.ts'
 import { itemEvents } from './items/events.ts'
@@ -22,6 +23,7 @@ export const catalog = {
   ...containerEvents,
   ...structureEvents,
   ...itemEvents,
+  ...commentEvents,
   ...identityEvents,
   ...membershipEvents,
   ...aiEvents,

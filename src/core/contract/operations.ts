@@ -5,6 +5,7 @@ import { auditOperations, signInExplanationOperations } from './audit/operations
 import { invitationOperations, passwordOperations, sessionOperations, setUpOperations } from './auth/operations.ts'
 import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
 import { backupOperations } from './backup/operations.ts'
+import { commentOperations } from './comments/operations.ts'
 import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { identityOperations } from './identity/operations.ts'
@@ -57,6 +58,7 @@ export const operations = {
   ...viewOperations,
   ...itemArchiveOperations,
   ...itemBulkOperations,
+  ...commentOperations,
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,
