@@ -1314,6 +1314,30 @@ CREATE POLICY one_workspace ON step_up TO svc_tenant USING ((tenant_id = ( SELEC
 GRANT DELETE, INSERT, SELECT, UPDATE ON step_up TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON step_up TO svc_tenant;
 
+CREATE TABLE template (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  kind text NOT NULL,
+  name text NOT NULL,
+  description text,
+  container_id uuid,
+  variables jsonb NOT NULL,
+  content jsonb NOT NULL,
+  created_by uuid NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  CONSTRAINT template_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT template_kind_check CHECK (kind = ANY (ARRAY['ITEM'::text, 'BOARD'::text])),
+  CONSTRAINT template_tenant_id_container_id_fkey FOREIGN KEY (tenant_id, container_id) REFERENCES container(tenant_id, id),
+  CONSTRAINT template_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+CREATE INDEX template_of_container ON template USING btree (tenant_id, container_id, id);
+ALTER TABLE template ENABLE ROW LEVEL SECURITY;
+ALTER TABLE template FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON template TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON template TO svc_tenant;
+
 CREATE TABLE tenant (
   id uuid NOT NULL,
   slug text NOT NULL,

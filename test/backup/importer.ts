@@ -81,6 +81,7 @@ const tables: Readonly<Record<string, string>> = {
   item_members: 'item_member',
   item_field_values: 'item_field_value',
   views: 'item_view',
+  templates: 'template',
   comments: 'comment',
   comment_mentions: 'comment_mention',
   comment_reactions: 'comment_reaction',

@@ -10,7 +10,14 @@ export interface PlainCase {
 }
 
 export function plainCases(desk: Desk): Readonly<Record<string, PlainCase>> {
-  return { ...readings(desk), ...items(desk), ...structure(desk), ...containers(desk), ...comments(desk) }
+  return {
+    ...readings(desk),
+    ...items(desk),
+    ...structure(desk),
+    ...containers(desk),
+    ...comments(desk),
+    ...templates(desk),
+  }
 }
 
 const name = () => `n${randomUUID()}`
@@ -103,6 +110,25 @@ function items(desk: Desk) {
       request: async () => [`POST /items/${(await act(await item(), 'archive')).id}:unarchive`],
     },
     deleteItem: { request: async () => [`DELETE /items/${(await item()).id}`] },
+  } satisfies Record<string, PlainCase>
+}
+
+function templates({ collectionId, ask }: Desk) {
+  const content = { items: [{ title: 'Call {{customer}}', bucket: 'b0', labels: ['one'], due_in_days: 3 }] }
+  const made = async () => (await ask('POST /templates', { kind: 'ITEM', name: 'A call', content })).json.id as string
+  return {
+    listTemplates: { request: async () => ['GET /templates'] },
+    getTemplate: { request: async () => [`GET /templates/${await made()}`] },
+    createTemplate: { request: async () => ['POST /templates', { kind: 'ITEM', name: 'A call', content }] },
+    updateTemplate: { request: async () => [`PATCH /templates/${await made()}`, { name: name() }] },
+    deleteTemplate: { request: async () => [`DELETE /templates/${await made()}`] },
+    applyTemplate: {
+      request: async () => [
+        `POST /templates/${await made()}:apply`,
+        { container_id: collectionId, values: { customer: 'Acme' } },
+      ],
+      why: 'looks up all that the content names, and writes an item with its label and dates',
+    },
   } satisfies Record<string, PlainCase>
 }
 

@@ -122,6 +122,9 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
       insert into item (tenant_id, id, container_id, type, title, rank, created_by)
       select tenant_id, id, id, 'TASK', 'Plan', 'a0', account_id from made`
     await sql`insert into item_label (tenant_id, item_id, label_id) select tenant_id, id, id from made`
+    await sql`
+      insert into template (tenant_id, id, kind, name, container_id, variables, content, created_by)
+      select tenant_id, id, 'ITEM', 'Plan', id, '[]'::jsonb, '{"buckets":[],"labels":[],"fields":[],"items":[]}'::jsonb, account_id from made`
     await sql`insert into comment (tenant_id, id, item_id, body, created_by) select tenant_id, id, id, 'Plan', account_id from made`
     await sql`insert into comment_mention (tenant_id, comment_id, account_id) select tenant_id, id, account_id from made`
     await sql`insert into comment_reaction (tenant_id, comment_id, account_id, reaction) select tenant_id, id, account_id, 'EYES' from made`
@@ -212,6 +215,9 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listBuckets', () => ({ params: { containerId: collectionId } })],
   ['getBoard', () => ({ params: { containerId: collectionId } })],
   ['getBoard', () => ({ params: { containerId: collectionId }, query: { size: '50', state: 'DONE' } })],
+  ['listTemplates', () => size],
+  ['listTemplates', () => ({ query: { ...size.query, container_id: collectionId, kind: 'BOARD' } })],
+  ['getTemplate', () => ({ params: { templateId: collectionId } })],
   ['listViews', () => size],
   ['listViews', () => ({ query: { ...size.query, container_id: collectionId } })],
   ['listItems', () => ({ query: { container_id: collectionId, bucket_id: 'none' } })],

@@ -124,6 +124,9 @@ async function furnishItems(
     await tx`
       insert into item_view (tenant_id, id, container_id, name, layout, filter, columns, visibility, created_by)
       values (${id}, ${randomUUIDv7()}, ${collectionId}, 'A view', 'LIST', ${tx.json({ field: 'state', op: 'is', value: 'OPEN' })}, '["title"]', 'SHARED', ${ownerId})`
+    await tx`
+      insert into template (tenant_id, id, kind, name, container_id, variables, content, created_by)
+      values (${id}, ${randomUUIDv7()}, 'ITEM', 'canary template', ${collectionId}, '[]', '{"buckets":[],"labels":[],"fields":[],"items":[{"title":"An item","type":"TASK","labels":[],"custom_fields":{}}]}', ${ownerId})`
     const [comment, reply] = [randomUUIDv7(), randomUUIDv7()]
     await tx`
       insert into comment (tenant_id, id, item_id, reply_to_id, body, created_by)

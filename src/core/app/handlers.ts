@@ -18,6 +18,7 @@ import { operatorsHandlers } from '../areas/operators/handlers.ts'
 import { retentionHandlers } from '../areas/retention/handlers.ts'
 import { settingsHandlers } from '../areas/settings/handlers.ts'
 import { structureHandlers } from '../areas/structure/handlers.ts'
+import { templatesHandlers } from '../areas/templates/handlers.ts'
 import { tenantsHandlers } from '../areas/tenants/handlers.ts'
 import { webhooksHandlers } from '../areas/webhooks/handlers.ts'
 import type { Operations } from '../contract/operations.ts'
@@ -42,6 +43,7 @@ export const handlers: HandlersOf<Operations> = {
   ...retentionHandlers,
   ...settingsHandlers,
   ...structureHandlers,
+  ...templatesHandlers,
   ...tenantsHandlers,
   ...webhooksHandlers,
 }

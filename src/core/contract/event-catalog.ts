@@ -14,6 +14,7 @@ import { itemEvents } from './items/events.ts'
 import { membershipEvents } from './memberships/events.ts'
 import { retentionEvents } from './retention/events.ts'
 import { structureEvents } from './structure/events.ts'
+import { templateEvents } from './templates/events.ts'
 import { tenantEvents } from './tenants/events.ts'
 import { webhookEvents } from './webhooks/events.ts'
 
@@ -24,6 +25,7 @@ export const catalog = {
   ...structureEvents,
   ...itemEvents,
   ...commentEvents,
+  ...templateEvents,
   ...identityEvents,
   ...membershipEvents,
   ...aiEvents,

@@ -30,6 +30,7 @@ import { settingsOperations } from './settings/operations.ts'
 import { statisticsOperations } from './statistics/operations.ts'
 import { customFieldOperations } from './structure/custom-fields.ts'
 import { bucketOperations, labelOperations } from './structure/operations.ts'
+import { templateOperations } from './templates/operations.ts'
 import { tenantOperations } from './tenants/operations.ts'
 import { webhookOperations } from './webhooks/operations.ts'
 import { deliveryOperations } from './webhooks/operator-view.ts'
@@ -59,6 +60,7 @@ export const operations = {
   ...itemArchiveOperations,
   ...itemBulkOperations,
   ...commentOperations,
+  ...templateOperations,
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,

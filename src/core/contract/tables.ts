@@ -60,6 +60,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
     since: 'created_at',
     withheld: ['without_labels', 'without_members', 'without_values', 'without_keys'],
   },
+  template: { export: 'templates', since: 'created_at' },
   item_view: { export: 'views', since: 'created_at' },
   custom_field: { export: 'custom_fields', since: 'created_at' },
   label: { export: 'labels', since: 'created_at' },
