@@ -321,6 +321,60 @@ ALTER TABLE bucket_tally FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON bucket_tally TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON bucket_tally TO svc_tenant;
 
+CREATE TABLE comment (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  item_id uuid NOT NULL,
+  reply_to_id uuid,
+  body text NOT NULL,
+  created_by uuid NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  edited_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  version integer DEFAULT 1 NOT NULL,
+  CONSTRAINT comment_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT comment_has_text CHECK (deleted_at IS NOT NULL OR body <> ''::text),
+  CONSTRAINT comment_tenant_id_item_id_fkey FOREIGN KEY (tenant_id, item_id) REFERENCES item(tenant_id, id) ON DELETE CASCADE,
+  CONSTRAINT comment_tenant_id_reply_to_id_fkey FOREIGN KEY (tenant_id, reply_to_id) REFERENCES comment(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX comment_of_item ON comment USING btree (tenant_id, item_id, id) INCLUDE (deleted_at);
+CREATE INDEX comment_replies ON comment USING btree (tenant_id, reply_to_id) WHERE reply_to_id IS NOT NULL;
+CREATE INDEX comment_to_purge ON comment USING btree (tenant_id, id) WHERE deleted_at IS NOT NULL AND body <> ''::text;
+ALTER TABLE comment ENABLE ROW LEVEL SECURITY;
+ALTER TABLE comment FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON comment TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON comment TO svc_tenant;
+
+CREATE TABLE comment_mention (
+  tenant_id uuid NOT NULL,
+  comment_id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  CONSTRAINT comment_mention_pkey PRIMARY KEY (tenant_id, comment_id, account_id),
+  CONSTRAINT comment_mention_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id),
+  CONSTRAINT comment_mention_tenant_id_comment_id_fkey FOREIGN KEY (tenant_id, comment_id) REFERENCES comment(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX comment_mention_by_account ON comment_mention USING btree (tenant_id, account_id, comment_id);
+ALTER TABLE comment_mention ENABLE ROW LEVEL SECURITY;
+ALTER TABLE comment_mention FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON comment_mention TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON comment_mention TO svc_tenant;
+
+CREATE TABLE comment_reaction (
+  tenant_id uuid NOT NULL,
+  comment_id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  reaction text NOT NULL,
+  CONSTRAINT comment_reaction_pkey PRIMARY KEY (tenant_id, comment_id, account_id, reaction),
+  CONSTRAINT comment_reaction_reaction_check CHECK (reaction = ANY (ARRAY['THUMBS_UP'::text, 'THUMBS_DOWN'::text, 'LAUGH'::text, 'HOORAY'::text, 'CONFUSED'::text, 'HEART'::text, 'ROCKET'::text, 'EYES'::text])),
+  CONSTRAINT comment_reaction_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id),
+  CONSTRAINT comment_reaction_tenant_id_comment_id_fkey FOREIGN KEY (tenant_id, comment_id) REFERENCES comment(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX comment_reaction_by_account ON comment_reaction USING btree (tenant_id, account_id, comment_id);
+ALTER TABLE comment_reaction ENABLE ROW LEVEL SECURITY;
+ALTER TABLE comment_reaction FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON comment_reaction TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON comment_reaction TO svc_tenant;
+
 CREATE TABLE connected_identity (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -1271,6 +1325,30 @@ CREATE POLICY installation ON step_up TO svc_installation USING (true) WITH CHEC
 CREATE POLICY one_workspace ON step_up TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON step_up TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON step_up TO svc_tenant;
+
+CREATE TABLE template (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  kind text NOT NULL,
+  name text NOT NULL,
+  description text,
+  container_id uuid,
+  variables jsonb NOT NULL,
+  content jsonb NOT NULL,
+  created_by uuid NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  CONSTRAINT template_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT template_kind_check CHECK (kind = ANY (ARRAY['ITEM'::text, 'BOARD'::text])),
+  CONSTRAINT template_tenant_id_container_id_fkey FOREIGN KEY (tenant_id, container_id) REFERENCES container(tenant_id, id),
+  CONSTRAINT template_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+CREATE INDEX template_of_container ON template USING btree (tenant_id, container_id, id);
+ALTER TABLE template ENABLE ROW LEVEL SECURITY;
+ALTER TABLE template FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON template TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON template TO svc_tenant;
 
 CREATE TABLE tenant (
   id uuid NOT NULL,

@@ -81,6 +81,10 @@ const tables: Readonly<Record<string, string>> = {
   item_members: 'item_member',
   item_field_values: 'item_field_value',
   views: 'item_view',
+  templates: 'template',
+  comments: 'comment',
+  comment_mentions: 'comment_mention',
+  comment_reactions: 'comment_reaction',
   audit_entries: 'audit_entry',
   quotas: 'tenant_quota',
   legal_holds: 'legal_hold',
@@ -95,7 +99,7 @@ export async function importArchive(sql: postgres.Sql, { manifest, entities }: I
       const table = tables[entity]
       if (!table) throw new Error(`an entity that the page does not describe: ${entity}`)
       const owner = entity === 'workspace' ? {} : { tenant_id: manifest.tenant.id }
-      const rows = entity === 'containers' ? parentsFirst(entities.get(entity) ?? []) : (entities.get(entity) ?? [])
+      const rows = parentsFirst(entities.get(entity) ?? [])
       for (const row of rows) {
         const sent = { ...owner, ...row }
         // Columns that the archive does not hold take the defaults of their table.
@@ -111,6 +115,8 @@ export async function importArchive(sql: postgres.Sql, { manifest, entities }: I
   })
 }
 
+/** Of containers and comments, which refer to rows of their own table. */
 function parentsFirst(rows: readonly Record<string, unknown>[]): Record<string, unknown>[] {
-  return [...rows].sort((a, b) => Number(a['parent_id'] !== null) - Number(b['parent_id'] !== null))
+  const hasParent = (row: Record<string, unknown>) => (row['parent_id'] ?? row['reply_to_id'] ?? null) !== null
+  return [...rows].sort((a, b) => Number(hasParent(a)) - Number(hasParent(b)))
 }

@@ -54,7 +54,8 @@ async function fill({ id }: Furnished, containerId: string, word = 'canary'): Pr
   await call(`/containers/${containerId}/buckets`, { name: 'canary bucket' }, token)
   await call(`/containers/${containerId}/labels`, { name: 'canary label', color_token: 'red' }, token)
   await call('/custom-fields', { collection_id: containerId, key: 'canary', kind: 'TEXT' }, token)
-  await call('/items', { container_id: containerId, title: `${word} item` }, token)
+  const { json: item } = await call('/items', { container_id: containerId, title: `${word} item` }, token)
+  await call(`/items/${item.id}/comments`, { body: `${word} comment` }, token)
 }
 
 /** What is in the caller's own collection, so that a path with two ids is right in the one that is not probed. */
@@ -81,8 +82,15 @@ async function fillHidden(): Promise<Ids> {
   const inside = await idsOf(sql, mine.id, `and container_id = '${json.id}'`)
   const fields = await idsOf(sql, mine.id, `and collection_id = '${json.id}'`)
   const field = fields.get('field')
+  const inItems = `and item_id in (select id from item where tenant_id = '${mine.id}' and container_id = '${json.id}')`
+  const comment = (await idsOf(sql, mine.id, inItems)).get('comment')
   inside.delete('tenant')
-  return new Map([...inside, ['container', [json.id, hub.id]], ...(field ? [['field', field] as const] : [])])
+  return new Map([
+    ...inside,
+    ['container', [json.id, hub.id]],
+    ...(field ? [['field', field] as const] : []),
+    ...(comment ? [['comment', comment] as const] : []),
+  ])
 }
 
 /** An answer without what differs from request to request, and without the id that was sent. */
@@ -121,7 +129,7 @@ test('there are places enough, in paths, queries and bodies', () => {
   expect(places.filter(({ where }) => where === 'path').length).toBeGreaterThan(30)
   expect(places.filter(({ where }) => where === 'body').length).toBeGreaterThan(5)
   expect(foreign.size).toBeGreaterThan(20)
-  expect([...hidden.keys()]).toEqual(expect.arrayContaining(['container', 'bucket', 'label', 'membership']))
+  expect([...hidden.keys()]).toEqual(expect.arrayContaining(['container', 'bucket', 'label', 'membership', 'comment']))
 })
 
 describe('another workspace', () => {

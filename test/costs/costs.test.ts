@@ -15,7 +15,7 @@ import type { TestDaemon } from '../kit/daemon.ts'
 import { plainCases } from './plain-cases.ts'
 import { type Cost, type Wire, wireTo } from './wire.ts'
 
-const boards = ['containers', 'structure', 'items']
+const boards = ['containers', 'structure', 'items', 'comments', 'templates']
 const budgets = { read: { statements: 7, roundTrips: 2 }, change: { statements: 16, roundTrips: 4 } }
 
 let desk: Desk

@@ -10,7 +10,14 @@ export interface PlainCase {
 }
 
 export function plainCases(desk: Desk): Readonly<Record<string, PlainCase>> {
-  return { ...readings(desk), ...items(desk), ...structure(desk), ...containers(desk) }
+  return {
+    ...readings(desk),
+    ...items(desk),
+    ...structure(desk),
+    ...containers(desk),
+    ...comments(desk),
+    ...templates(desk),
+  }
 }
 
 const name = () => `n${randomUUID()}`
@@ -119,6 +126,41 @@ function items(desk: Desk) {
         const { json } = await desk.ask('POST /trash:empty', { confirm_count: 1_000_000 })
         return ['POST /trash:empty', { confirm_count: json.params.expected }]
       },
+    },
+  } satisfies Record<string, PlainCase>
+}
+
+function templates({ collectionId, ask }: Desk) {
+  const content = { items: [{ title: 'Call {{customer}}', bucket: 'b0', labels: ['one'], due_in_days: 3 }] }
+  const made = async () => (await ask('POST /templates', { kind: 'ITEM', name: 'A call', content })).json.id as string
+  return {
+    listTemplates: { request: async () => ['GET /templates'] },
+    getTemplate: { request: async () => [`GET /templates/${await made()}`] },
+    createTemplate: { request: async () => ['POST /templates', { kind: 'ITEM', name: 'A call', content }] },
+    updateTemplate: { request: async () => [`PATCH /templates/${await made()}`, { name: name() }] },
+    deleteTemplate: { request: async () => [`DELETE /templates/${await made()}`] },
+    applyTemplate: {
+      request: async () => [
+        `POST /templates/${await made()}:apply`,
+        { container_id: collectionId, values: { customer: 'Acme' } },
+      ],
+      why: 'looks up all that the content names, and writes an item with its label and dates',
+    },
+  } satisfies Record<string, PlainCase>
+}
+
+function comments({ item, ask }: Desk) {
+  const commented = async () => {
+    const { id } = await item()
+    return (await ask(`POST /items/${id}/comments`, { body: 'A comment' })).json.id as string
+  }
+  return {
+    listComments: { request: async () => [`GET /items/${(await item()).id}/comments`] },
+    createComment: { request: async () => [`POST /items/${(await item()).id}/comments`, { body: 'A comment' }] },
+    updateComment: { request: async () => [`PATCH /comments/${await commented()}`, { body: name() }] },
+    deleteComment: { request: async () => [`DELETE /comments/${await commented()}`] },
+    setCommentReactions: {
+      request: async () => [`PUT /comments/${await commented()}/reactions`, { reactions: ['HEART'] }],
     },
   } satisfies Record<string, PlainCase>
 }

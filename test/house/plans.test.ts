@@ -123,6 +123,12 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
       select tenant_id, id, id, 'TASK', 'Plan', 'a0', account_id from made`
     await sql`insert into item_label (tenant_id, item_id, label_id) select tenant_id, id, id from made`
     await sql`
+      insert into template (tenant_id, id, kind, name, container_id, variables, content, created_by)
+      select tenant_id, id, 'ITEM', 'Plan', id, '[]'::jsonb, '{"buckets":[],"labels":[],"fields":[],"items":[]}'::jsonb, account_id from made`
+    await sql`insert into comment (tenant_id, id, item_id, body, created_by) select tenant_id, id, id, 'Plan', account_id from made`
+    await sql`insert into comment_mention (tenant_id, comment_id, account_id) select tenant_id, id, account_id from made`
+    await sql`insert into comment_reaction (tenant_id, comment_id, account_id, reaction) select tenant_id, id, account_id, 'EYES' from made`
+    await sql`
       insert into identity_provider (tenant_id, id, issuer, client_id, kind, provisioning, position, allowed_email_domains, allowed_directories)
       select tenant_id, id, 'https://sso.example', 'svc', 'GENERIC', 'ANY', 0, '[]'::jsonb, '[]'::jsonb from made
       union all select '00000000-0000-0000-0000-000000000000', ${providerId}, 'https://sso.example', 'svc', 'GENERIC', 'ANY', 0, '[]'::jsonb, '[]'::jsonb`
@@ -211,6 +217,9 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['getBoard', () => ({ params: { containerId: collectionId }, query: { size: '50', state: 'DONE' } })],
   ['listTrash', () => size],
   ['listTrash', () => ({ query: { ...size.query, container_id: collectionId, kind: 'ITEM' } })],
+  ['listTemplates', () => size],
+  ['listTemplates', () => ({ query: { ...size.query, container_id: collectionId, kind: 'BOARD' } })],
+  ['getTemplate', () => ({ params: { templateId: collectionId } })],
   ['listViews', () => size],
   ['listViews', () => ({ query: { ...size.query, container_id: collectionId } })],
   ['listItems', () => ({ query: { container_id: collectionId, bucket_id: 'none' } })],
@@ -224,6 +233,9 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listItems', () => ({ query: { ...size.query, label_id: labelId, state: 'OPEN' } })],
   ['getItem', () => ({ params: { itemId: collectionId } })],
   ['listItemActivity', () => ({ params: { itemId: collectionId } })],
+  ['listComments', () => ({ params: { itemId: collectionId }, ...size })],
+  ['listComments', () => ({ params: { itemId: collectionId }, query: { ...size.query, order: 'DESC' } })],
+  ['listComments', () => ({ params: { itemId: collectionId }, query: { ...size.query, id: collectionId } })],
   ['listSessions', () => ({})],
   ['listTokens', () => ({})],
   ['listServiceAccounts', () => ({})],

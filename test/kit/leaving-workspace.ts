@@ -105,7 +105,7 @@ async function furnishWaysIn(sql: Sql, { id, ownerId }: Pick<Furnished, 'id' | '
   })
 }
 
-/** An assigned item in a bucket, with a label and a value; a deleted one; and a view of them. */
+/** An assigned item in a bucket, with a label, a value and comments; a deleted one; and a view of them. */
 async function furnishItems(
   sql: Sql,
   { id, ownerId, collectionId }: Pick<Furnished, 'id' | 'ownerId' | 'collectionId'>,
@@ -124,6 +124,15 @@ async function furnishItems(
     await tx`
       insert into item_view (tenant_id, id, container_id, name, layout, filter, columns, visibility, created_by)
       values (${id}, ${randomUUIDv7()}, ${collectionId}, 'A view', 'LIST', ${tx.json({ field: 'state', op: 'is', value: 'OPEN' })}, '["title"]', 'SHARED', ${ownerId})`
+    await tx`
+      insert into template (tenant_id, id, kind, name, container_id, variables, content, created_by)
+      values (${id}, ${randomUUIDv7()}, 'ITEM', 'canary template', ${collectionId}, '[]', '{"buckets":[],"labels":[],"fields":[],"items":[{"title":"An item","type":"TASK","labels":[],"custom_fields":{}}]}', ${ownerId})`
+    const [comment, reply] = [randomUUIDv7(), randomUUIDv7()]
+    await tx`
+      insert into comment (tenant_id, id, item_id, reply_to_id, body, created_by)
+      values (${id}, ${comment}, ${item}, null, 'canary comment', ${ownerId}), (${id}, ${reply}, ${item}, ${comment}, 'A reply', ${ownerId})`
+    await tx`insert into comment_mention (tenant_id, comment_id, account_id) values (${id}, ${comment}, ${ownerId})`
+    await tx`insert into comment_reaction (tenant_id, comment_id, account_id, reaction) values (${id}, ${reply}, ${ownerId}, 'EYES')`
     await tx`insert into item_tally (tenant_id, items) values (${id}, 1)`
     await tx`insert into bucket_tally (tenant_id, bucket_id, items) select tenant_id, bucket_id, 1 from item where id = ${item}`
   })

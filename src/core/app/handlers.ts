@@ -4,6 +4,7 @@ import { aiHandlers } from '../areas/ai/handlers.ts'
 import { auditHandlers } from '../areas/audit/handlers.ts'
 import { authHandlers } from '../areas/auth/handlers.ts'
 import { backupHandlers } from '../areas/backup/handlers.ts'
+import { commentsHandlers } from '../areas/comments/handlers.ts'
 import { containersHandlers } from '../areas/containers/handlers.ts'
 import { eventsHandlers } from '../areas/events/handlers.ts'
 import { identityHandlers } from '../areas/identity/handlers.ts'
@@ -17,6 +18,7 @@ import { operatorsHandlers } from '../areas/operators/handlers.ts'
 import { retentionHandlers } from '../areas/retention/handlers.ts'
 import { settingsHandlers } from '../areas/settings/handlers.ts'
 import { structureHandlers } from '../areas/structure/handlers.ts'
+import { templatesHandlers } from '../areas/templates/handlers.ts'
 import { tenantsHandlers } from '../areas/tenants/handlers.ts'
 import { webhooksHandlers } from '../areas/webhooks/handlers.ts'
 import type { Operations } from '../contract/operations.ts'
@@ -27,6 +29,7 @@ export const handlers: HandlersOf<Operations> = {
   ...auditHandlers,
   ...authHandlers,
   ...backupHandlers,
+  ...commentsHandlers,
   ...containersHandlers,
   ...eventsHandlers,
   ...identityHandlers,
@@ -40,6 +43,7 @@ export const handlers: HandlersOf<Operations> = {
   ...retentionHandlers,
   ...settingsHandlers,
   ...structureHandlers,
+  ...templatesHandlers,
   ...tenantsHandlers,
   ...webhooksHandlers,
 }

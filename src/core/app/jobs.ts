@@ -2,6 +2,7 @@
 
 import { authJobs } from '../areas/auth/jobs.ts'
 import { backupJobs } from '../areas/backup/jobs.ts'
+import { commentsJobs } from '../areas/comments/jobs.ts'
 import { eventsJobs } from '../areas/events/jobs.ts'
 import { itemsJobs } from '../areas/items/jobs.ts'
 import { keyringJobs } from '../areas/keyring/jobs.ts'
@@ -13,6 +14,7 @@ import type { RunnableJob } from '../kernel/transaction/runnable-job.ts'
 export const jobs: readonly RunnableJob[] = [
   ...authJobs,
   ...backupJobs,
+  ...commentsJobs,
   ...eventsJobs,
   ...itemsJobs,
   ...keyringJobs,

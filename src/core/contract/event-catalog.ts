@@ -7,12 +7,14 @@
 import type { z } from 'zod'
 import { aiEvents } from './ai/events.ts'
 import { identityEvents } from './auth/events.ts'
+import { commentEvents } from './comments/events.ts'
 import { containerEvents } from './containers/events.ts'
 import { nameOf } from './event.ts'
 import { itemEvents } from './items/events.ts'
 import { membershipEvents } from './memberships/events.ts'
 import { retentionEvents } from './retention/events.ts'
 import { structureEvents } from './structure/events.ts'
+import { templateEvents } from './templates/events.ts'
 import { tenantEvents } from './tenants/events.ts'
 import { webhookEvents } from './webhooks/events.ts'
 
@@ -22,6 +24,8 @@ export const catalog = {
   ...containerEvents,
   ...structureEvents,
   ...itemEvents,
+  ...commentEvents,
+  ...templateEvents,
   ...identityEvents,
   ...membershipEvents,
   ...aiEvents,

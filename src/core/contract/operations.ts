@@ -5,6 +5,7 @@ import { auditOperations, signInExplanationOperations } from './audit/operations
 import { invitationOperations, passwordOperations, sessionOperations, setUpOperations } from './auth/operations.ts'
 import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
 import { backupOperations } from './backup/operations.ts'
+import { commentOperations } from './comments/operations.ts'
 import { containerOperations } from './containers/operations.ts'
 import { containerPolicyOperations } from './containers/policies.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
@@ -31,6 +32,7 @@ import { settingsOperations } from './settings/operations.ts'
 import { statisticsOperations } from './statistics/operations.ts'
 import { customFieldOperations } from './structure/custom-fields.ts'
 import { bucketOperations, labelOperations } from './structure/operations.ts'
+import { templateOperations } from './templates/operations.ts'
 import { tenantOperations } from './tenants/operations.ts'
 import { webhookOperations } from './webhooks/operations.ts'
 import { deliveryOperations } from './webhooks/operator-view.ts'
@@ -61,6 +63,8 @@ export const operations = {
   ...itemArchiveOperations,
   ...itemBulkOperations,
   ...itemTrashOperations,
+  ...commentOperations,
+  ...templateOperations,
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,

@@ -16,6 +16,7 @@
 import { aiProblems } from './ai/problems.ts'
 import { authProblems } from './auth/problems.ts'
 import { backupProblems } from './backup/problems.ts'
+import { commentProblems } from './comments/problems.ts'
 import { containerProblems } from './containers/problems.ts'
 import { itemProblems } from './items/problems.ts'
 import { operatorProblems } from './operators/problems.ts'
@@ -127,6 +128,7 @@ export const problems = {
   },
   ...containerProblems,
   ...itemProblems,
+  ...commentProblems,
   ...structureProblems,
   ...providerProblems,
   ...authProblems,

@@ -1,4 +1,4 @@
-/** What another account than the caller may do in a container. Spec: decisions 2 (roles); docs/decisions/0101. */
+/** What other accounts than the caller may do in a container. Spec: decisions 2 (roles); docs/decisions/0101. */
 
 import type { Role } from '../../contract/vocabulary.ts'
 import type { Part } from '../../kernel/database/statement.ts'
@@ -12,6 +12,7 @@ export interface AccountAccess {
 }
 
 interface FoundRow {
+  readonly account_id: string
   readonly state: AccountAccess['state']
   readonly id: string
   readonly is_private: boolean
@@ -23,18 +24,32 @@ interface FoundRow {
 
 /** The account's access to the container; undefined if the workspace has no such account. `containerId`: a query for the id. */
 export async function accessOf(ctx: Ctx, containerId: Part, accountId: string): Promise<AccountAccess | undefined> {
+  return (await accessOfEach(ctx, containerId, [accountId])).get(accountId)
+}
+
+/** The same of several accounts, by their ids; without those that the workspace does not have. */
+export async function accessOfEach(
+  ctx: Ctx,
+  containerId: Part,
+  accountIds: readonly string[],
+): Promise<ReadonlyMap<string, AccountAccess>> {
   const { tenantId } = ctx.account
   const rows = await ctx.tx<FoundRow[]>`
-    select a.state, c.id, c.is_private, coalesce(h.is_private, false) as is_hub_private,
+    select a.id as account_id, a.state, c.id, c.is_private, coalesce(h.is_private, false) as is_hub_private,
            m.role as held_role, m.container_id as held_in
     from account a
     join container c on c.tenant_id = a.tenant_id and c.id = ${containerId}
     left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
     left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
       and (m.container_id is null or m.container_id in (c.id, c.parent_id))
-    where a.tenant_id = ${tenantId} and a.id = ${accountId}`
-  const [row] = rows
-  if (!row) return undefined
+    where a.tenant_id = ${tenantId} and a.id in ${ctx.tx.list(accountIds)}`
+  const byAccount = Map.groupBy(rows, ({ account_id }) => account_id)
+  return new Map([...byAccount].map(([id, found]) => [id, accessIn(found)]))
+}
+
+/** `rows`: one account's, at least one. */
+function accessIn(rows: readonly FoundRow[]): AccountAccess {
+  const [row] = rows as readonly [FoundRow, ...FoundRow[]]
   const general = rows.find(({ held_role, held_in }) => held_role !== null && held_in === null)?.held_role ?? undefined
   const held = rows.filter(({ held_in }) => held_in !== null)
   return { state: row.state, role: roleIn(general, row, held) }

@@ -86,8 +86,8 @@ function refuseMixed({ due_on, due_at, start_on, start_at }: Sent): void {
   if (due_at && start_on) refuseMember('/start_on', 'member.conflicts', { with: ['due_at'] })
 }
 
-/** Refuses request.invalid at the start where it is behind the due date or too far before it. */
-function datesIn(zone: string, { due_on, due_at, start_on, start_at }: Sent): Dates {
+/** The dates of a request that `refuseMixed` has passed. Refuses request.invalid at the start where it is behind the due date or too far before it. */
+export function datesIn(zone: string, { due_on, due_at, start_on, start_at }: Sent): Dates {
   if (due_on) {
     if (start_on) refuseOutside('/start_on', start_on, firstDay(due_on), due_on)
     const startAt = start_on ? instant(startOfDay(start_on, zone)) : null

@@ -35,8 +35,11 @@ export const itemQuotas = {
 } satisfies Partial<QuotaCounts>
 
 /** Counts an item that this transaction writes. Sent and not awaited: the commit refuses quota.exceeded. */
-export function countItem(ctx: Ctx): void {
-  spend(ctx, itemQuotas, 'items', ctx.account).catch(() => {})
+export const countItem = (ctx: Ctx): void => countItems(ctx, 1)
+
+/** The same for several. */
+export function countItems(ctx: Ctx, amount: number): void {
+  spend(ctx, itemQuotas, 'items', { tenantId: ctx.account.tenantId, amount }).catch(() => {})
 }
 
 /** Lowers the count by one. */

@@ -36,6 +36,11 @@ export const ItemQuery = z
     container_id: uuid.optional().describe('one collection; its own custom fields come first'),
     sort: sortKeys.optional().describe("absent: the view's, else `board` in one collection, else `created`"),
     group_by: groupBy.optional(),
+    include: z
+      .array(z.enum(['COMMENTS']))
+      .max(3)
+      .default([])
+      .describe('what `extras` says of each item of the answer'),
     count: z.boolean().default(false).describe('whether `total` is asked for'),
     time_zone: text(1, 64).optional().describe("IANA; absent: the workspace's"),
     cursor: z.string().max(longestCursor).nullish(),
@@ -48,6 +53,11 @@ export const unknownConditions = (where: string) =>
   z
     .array(z.object({ pointer: z.string(), code: z.literal('reference.unknown') }))
     .describe(`conditions, or values of them, on what is gone or not seen; ${where}`)
+
+/** What is counted for `include`, by the id of an item: a count in the item would change while its version stays. */
+const extras = z
+  .record(uuid, z.object({ comments: z.int().optional().describe('those that are not deleted') }))
+  .describe('by the id of each item of the answer; there if `include` asks for something')
 
 /** `item` comes from operations.ts, which names this module. */
 export const itemQueryAnswer = <Item extends z.ZodType>(item: Item) => {
@@ -66,6 +76,7 @@ export const itemQueryAnswer = <Item extends z.ZodType>(item: Item) => {
       data: z.array(item),
       next_cursor,
       unknown: unknownConditions('those of a view at `/view_id`'),
+      extras: extras.optional(),
       total: z.int().optional(),
       total_capped: z.boolean().optional().describe('there may be more'),
       groups: z.array(group).optional(),

@@ -6,10 +6,12 @@
  * (docs/decisions/0211). Spec: Work on boards, 2, N3.
  */
 import type { ItemQueryAnswer, itemOperations as ops } from '../../../contract/items/operations.ts'
+import type { ItemQuery } from '../../../contract/items/query.ts'
 import type { Received } from '../../../contract/operation.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { type Asked, asked as askedBy } from './asked.ts'
 import { type Source, sourceOf } from './candidates.ts'
+import { extrasOf } from './extras.ts'
 import { countMatches, groupsOf, sortedPage } from './gather.ts'
 import { exactSource, judged } from './unkeyed.ts'
 import { type Page, walk } from './walk.ts'
@@ -17,6 +19,11 @@ import { type Page, walk } from './walk.ts'
 /** Refuses not_found, request.invalid, cursor.invalid, gone, query.too_broad. */
 export async function queryItems(ctx: Ctx, { body }: Received<typeof ops.queryItems>): Promise<ItemQueryAnswer> {
   const asked = await askedBy(ctx, body)
+  const answer = await answerTo(ctx, body, asked)
+  return { ...answer, ...(await extrasOf(ctx, body.include, answer)) }
+}
+
+async function answerTo(ctx: Ctx, body: ItemQuery, asked: Asked): Promise<ItemQueryAnswer> {
   const source = sourceOf(ctx, asked)
   const isGrouped = asked.group !== undefined && asked.inGroup === undefined
   const isPageWalked = !isGrouped && isWalked(asked)

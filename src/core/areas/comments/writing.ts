@@ -1,0 +1,104 @@
+/** Writes comments, and changes their text. Spec: items 4, O2 and O3; docs/decisions/0225. */
+import { type Comment, mostComments, type commentOperations as ops } from '../../contract/comments/operations.ts'
+import type { Received } from '../../contract/operation.ts'
+import { refuse, refuseMember } from '../../contract/problem.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { together } from '../../kernel/transaction/together.ts'
+import { newId } from '../../kernel/values/id.ts'
+import { containerOf, lockComment, lockThread, recordComment, refuseArchived } from './comment.ts'
+import { insertMentions, mentionedIn, refuseUnseeing } from './mentions.ts'
+
+/**
+ * Refuses not_found, auth.role_required, container.archived, item.archived, structure.full, request.invalid,
+ * mention.no_access.
+ */
+export async function createComment(
+  ctx: Ctx,
+  { itemId, body: { body, reply_to_id } }: Received<typeof ops.createComment>,
+): Promise<Comment> {
+  const { tx } = ctx
+  const { tenantId, accountId } = ctx.account
+  const item = tx.part`${itemId}::uuid`
+  const mentioned = mentionedIn(body)
+  // The item's lock is the first statement, so that the others see what was written while it was waited for.
+  const [thread, count, , , now] = await together(
+    lockThread(ctx, item),
+    countOf(ctx, itemId),
+    reply_to_id ? refuseAsReplied(ctx, itemId, reply_to_id) : undefined,
+    refuseUnseeing(ctx, containerOf(ctx, item), mentioned),
+    ctx.now(),
+  )
+  refuseArchived(thread)
+  if (count >= mostComments) refuse('structure.full', { limit: mostComments })
+  const comment: Comment = {
+    id: newId(),
+    item_id: itemId,
+    reply_to_id: reply_to_id ?? null,
+    body,
+    mention_ids: [...mentioned],
+    reactions: [],
+    created_by: accountId,
+    created_at: now,
+    edited_at: null,
+    is_deleted: false,
+    version: 1,
+  }
+
+  void tx`
+    insert into comment (tenant_id, id, item_id, reply_to_id, body, created_by)
+    values (${tenantId}, ${comment.id}, ${itemId}, ${comment.reply_to_id}, ${body}, ${accountId})`
+  insertMentions(ctx, comment.id, mentioned)
+
+  await recordComment(ctx, 'work.comment.created', comment, thread)
+  return comment
+}
+
+/**
+ * Refuses not_found, auth.role_required, container.archived, comment.not_author, precondition.failed, item.archived,
+ * request.invalid, mention.no_access.
+ */
+export async function updateComment(
+  ctx: Ctx,
+  { commentId, body: { body } }: Received<typeof ops.updateComment>,
+): Promise<Comment> {
+  const { tx } = ctx
+  const { tenantId, accountId } = ctx.account
+  const { comment, thread, now } = await lockComment(ctx, commentId)
+  if (comment.created_by !== accountId) refuse('comment.not_author')
+  ctx.unchanged(comment.version)
+  refuseArchived(thread)
+  if (body === undefined || body === comment.body) return comment
+  const mentioned = mentionedIn(body)
+  const added = mentioned.filter((id) => !comment.mention_ids.includes(id))
+  const dropped = comment.mention_ids.filter((id) => !mentioned.includes(id))
+  await refuseUnseeing(ctx, tx.part`${thread.container.id}::uuid`, added)
+
+  void tx`
+    update comment set body = ${body}, edited_at = now(), version = version + 1
+    where tenant_id = ${tenantId} and id = ${commentId}`
+  insertMentions(ctx, commentId, added)
+  if (dropped.length > 0)
+    void tx`
+      delete from comment_mention
+      where tenant_id = ${tenantId} and comment_id = ${commentId} and account_id in ${tx.list(dropped)}`
+
+  const after = { ...comment, body, mention_ids: [...mentioned], edited_at: now, version: comment.version + 1 }
+  await recordComment(ctx, 'work.comment.changed', after, thread)
+  return after
+}
+
+/** Comments of the item that are not deleted. */
+async function countOf({ tx, account: { tenantId } }: Ctx, itemId: string): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count from comment where tenant_id = ${tenantId} and item_id = ${itemId} and deleted_at is null`
+  return row?.count ?? 0
+}
+
+/** Only a comment of the item that is there and replies to none can be replied to. Refuses request.invalid at /reply_to_id. */
+async function refuseAsReplied({ tx, account: { tenantId } }: Ctx, itemId: string, commentId: string): Promise<void> {
+  const [found] = await tx<{ reply_to_id: string | null }[]>`
+    select reply_to_id from comment
+    where tenant_id = ${tenantId} and id = ${commentId} and item_id = ${itemId} and deleted_at is null`
+  if (!found) refuseMember('/reply_to_id', 'reference.unknown')
+  if (found.reply_to_id !== null) refuseMember('/reply_to_id', 'comment.is_reply')
+}
