@@ -124,6 +124,12 @@ async function furnishItems(
     await tx`
       insert into item_view (tenant_id, id, container_id, name, layout, filter, columns, visibility, created_by)
       values (${id}, ${randomUUIDv7()}, ${collectionId}, 'A view', 'LIST', ${tx.json({ field: 'state', op: 'is', value: 'OPEN' })}, '["title"]', 'SHARED', ${ownerId})`
+    await tx`insert into search_index (tenant_id, language, state) values (${id}, 'simple', 'SERVING') on conflict do nothing`
+    await tx`
+      insert into search_document (tenant_id, generation, kind, id, container_id, changed_at, words)
+      select ${id}, generation, 'ITEM', ${item}, ${collectionId}, now(), '''1=item'':1A' from search_index where tenant_id = ${id}
+      on conflict do nothing`
+    await tx`insert into search_pending (tenant_id, id, subject, subject_id) values (${id}, ${randomUUIDv7()}, 'ITEM', ${item})`
     await tx`insert into item_tally (tenant_id, items) values (${id}, 1)`
     await tx`insert into bucket_tally (tenant_id, bucket_id, items) select tenant_id, bucket_id, 1 from item where id = ${item}`
   })

@@ -24,11 +24,11 @@ export const resumeJobs = defineJob({
     await installation.transaction({ kind: 'SYSTEM', job: 'resume_jobs' }, {}, async (ctx) => {
       await ctx.tx`
         update job set state = 'FAILED', finished_at = now(), failure = 'worker.lost'
-        where state = 'RUNNING' and beat_at < now() - ${silence}::interval and attempt >= ${mostAttempts}`
+        where kind = 'TENANT_EXPORT' and state = 'RUNNING' and beat_at < now() - ${silence}::interval and attempt >= ${mostAttempts}`
       const waiting = await ctx.tx<{ tenant_id: string; id: string }[]>`
         update job set state = 'QUEUED', beat_at = now()
-        where (state = 'RUNNING' and beat_at < now() - ${silence}::interval)
-           or (state = 'QUEUED' and beat_at < now() - interval '10 minutes')
+        where kind = 'TENANT_EXPORT' and ((state = 'RUNNING' and beat_at < now() - ${silence}::interval)
+           or (state = 'QUEUED' and beat_at < now() - interval '10 minutes'))
         returning tenant_id, id`
       for (const { tenant_id, id } of waiting) await ctx.enqueue(exportTenantJob, { tenantId: tenant_id, jobId: id })
     })

@@ -6,6 +6,9 @@ import { int64, moment, uuid } from '../vocabulary.ts'
 const jobStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const
 export type JobState = (typeof jobStates)[number]
 
+const jobKinds = ['TENANT_EXPORT', 'SEARCH_REINDEX'] as const
+export type JobKind = (typeof jobKinds)[number]
+
 const JobProgress = z
   .object({
     phase: z.enum(['WAITING', 'READING', 'SENDING', 'DONE']),
@@ -18,7 +21,7 @@ export type JobProgress = z.output<typeof JobProgress>
 export const JobRef = z
   .object({
     job_id: uuid,
-    kind: z.enum(['TENANT_EXPORT']),
+    kind: z.enum(jobKinds),
     state: z.enum(jobStates),
     queued_at: moment,
     progress: JobProgress,

@@ -23,4 +23,5 @@ export const lockClasses = {
   newWebhook: 7317,
   clock: 7318,
   views: 7322,
+  searchIndex: 7326,
 } as const
