@@ -19,6 +19,7 @@ import { type Booted, bootInstallation, offerSetUp } from '../core/app/boot.ts'
 import { jobs } from '../core/app/jobs.ts'
 import { followWithCopies } from '../core/areas/recovery/ledger/follow-copies.ts'
 import { detectRewind, recordHeartbeats } from '../core/areas/recovery/rewind-detection.ts'
+import { startIndexer } from '../core/areas/search/indexer.ts'
 import { settleSettings } from '../core/areas/settings/enforcing-file.ts'
 import { startDispatcher } from '../core/areas/webhooks/dispatch/dispatcher.ts'
 import { type Config, readConfig } from '../core/kernel/config/config.ts'
@@ -127,6 +128,8 @@ async function serve(
     options.metrics.watchSweeps(installation)
     const worker = await startWorker(installation, jobs, log)
     closing.push(() => worker.close())
+    const indexer = startIndexer(installation, { onFailure: (what, error) => log.failure(what, error) })
+    closing.push(() => indexer.close())
   }
   const dispatcher = role === 'api' ? undefined : startDeliveries(installation, log)
   // Both at the same time, because requests and deliveries may each need most of the drain's time.

@@ -1,6 +1,7 @@
 /** The plain case of each operation on boards: a request that does what the operation is for. */
 import { randomUUID } from 'node:crypto'
 import type { Desk } from '../items/desk.ts'
+import { indexed } from '../search/indexing.ts'
 
 export interface PlainCase {
   /** Prepares what the call needs through another daemon, and answers `METHOD /path` and the body. */
@@ -29,7 +30,8 @@ async function gone({ item, ask }: Desk) {
   return made
 }
 
-function readings({ collectionId, item }: Desk) {
+function readings(desk: Desk) {
+  const { collectionId, item } = desk
   return {
     listContainers: { request: async () => ['GET /containers'] },
     getContainer: { request: async () => [`GET /containers/${collectionId}`] },
@@ -47,6 +49,14 @@ function readings({ collectionId, item }: Desk) {
         { container_id: collectionId, filter: { field: 'state', op: 'is', value: 'OPEN' }, sort: [{ by: 'created' }] },
       ],
       why: 'looks up what the filter names, plans for the call, and asks where a bound ended the page',
+    },
+    search: {
+      request: async () => {
+        await item()
+        await indexed(desk.daemon)
+        return ['POST /search', { query: 'items' }]
+      },
+      why: 'asks for the generation and the stems of the question, plans for the call, and asks for the stems of what it marks',
     },
     getItem: { request: async () => [`GET /items/${(await item()).id}`] },
     listTrash: { request: async () => ['GET /trash'] },
@@ -70,6 +80,14 @@ function items(desk: Desk) {
     updateItem: { request: async () => [`PATCH /items/${(await item()).id}`, { title: name() }] },
     moveItem: {
       request: async () => [`POST /items/${(await item()).id}:move`, { bucket_id: buckets[1] }],
+    },
+    reindexSearch: {
+      request: async () => {
+        await desk.daemon.db
+          .sql`update credential set scopes = scopes || ' workspace:admin' where id = ${people.OWNER.credentialId} and scopes not like '%admin%'`
+        await indexed(desk.daemon)
+        return ['POST /search:reindex', {}]
+      },
     },
     bulkItems: {
       request: async () => {

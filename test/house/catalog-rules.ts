@@ -49,6 +49,13 @@ const openToInstallation: Readonly<Record<string, string>> = {
   ai_choice: 'operators see how many workspaces use a model',
   ai_usage: 'operators see what a workspace has used of a ceiling',
   item_tally: 'operators see what a workspace has used of a ceiling',
+  search_index: 'which workspaces have documents to make is not known before the look; a row holds ids and counts',
+  search_pending: 'the same; a row holds ids',
+}
+
+/** Functions that run with the rights of their owner, and why; each has an owner of its own. */
+const ofTheirOwner: Readonly<Record<string, string>> = {
+  search_ids: 'no index serves a full-text match under row-level security (docs/decisions/0230)',
 }
 
 /** A purge removes a workspace whole; of the journal nothing is ever removed. */
@@ -120,10 +127,12 @@ export const rules: readonly Rule[] = [
     breaks: (catalog) =>
       names(
         ofWorkspaces(catalog).filter(({ name, policies }) =>
-          policies.some(({ roles }) =>
+          policies.some(({ roles, command }) =>
             roles.some(
               (role) =>
-                role !== 'svc_tenant' && !(role === 'svc_installation' && openToInstallation[name] !== undefined),
+                role !== 'svc_tenant' &&
+                !(role === 'svc_installation' && openToInstallation[name] !== undefined) &&
+                !(role === 'svc_search' && name === 'search_document' && command === 'r'),
             ),
           ),
         ),
@@ -301,9 +310,9 @@ export const rules: readonly Rule[] = [
     named: 'label',
   },
   {
-    name: 'nothing runs with the rights of whoever made it',
+    name: 'nothing runs with the rights of whoever made it, but what is listed with a reason',
     why: 'a function of its owner passes by every policy of its caller',
-    breaks: ({ privileged }) => [...privileged],
+    breaks: ({ privileged }) => privileged.filter((name) => ofTheirOwner[name] === undefined),
     offence: 'create function stray() returns integer language sql security definer return 1',
     named: 'stray',
   },
@@ -332,6 +341,27 @@ export const rules: readonly Rule[] = [
     },
     offence: 'create table stray (id uuid primary key); alter table stray owner to svc_daemon',
     named: 'stray',
+  },
+  {
+    name: 'svc_search reads documents, and nothing else; nobody may become it',
+    why: 'what runs as it passes by the policies of its caller',
+    breaks: ({ roles, tables }) => {
+      const role = roles.find(({ name }) => name === 'svc_search')
+      if (!role) return ['there is no svc_search']
+      const { mayLogIn, isSuperuser, bypassesPolicies, mayCreate, owns, memberOf } = role
+      const isWrong = mayLogIn || isSuperuser || bypassesPolicies || mayCreate || owns.length > 0 || memberOf.length > 0
+      const members = roles.filter(({ memberOf: of }) => of.includes('svc_search')).map(({ name }) => name)
+      const granted = tables.flatMap(({ name, grants }) =>
+        grants.filter((grant) => grant.startsWith('svc_search: ')).map((grant) => `${name} ${grant}`),
+      )
+      return [
+        ...(isWrong ? ['svc_search'] : []),
+        ...members.filter((name) => name === 'svc_daemon' || name === 'svc_tenant'),
+        ...granted.filter((grant) => grant !== 'search_document svc_search: SELECT'),
+      ]
+    },
+    offence: 'grant select on item to svc_search',
+    named: 'item svc_search: SELECT',
   },
   {
     name: 'the four roles log in nowhere, own nothing and are nobody else, but for the purge, which is a workspace that may remove itself',

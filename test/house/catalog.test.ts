@@ -68,6 +68,7 @@ describe('a transaction as a workspace', () => {
     'audit_entry',
     'outbox_counter',
     'outbox_event',
+    'search_pending',
   ]
 
   test.each(Object.keys(workspaceTables))(

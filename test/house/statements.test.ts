@@ -130,6 +130,10 @@ const knownSources = new Set([
   'lateral',
   'jsonb_to_recordset',
   'jsonb_array_elements_text',
+  // Parts of the statement of a search (areas/search/ranking.ts) and of the indexer's look.
+  'hits',
+  'page',
+  'waiting',
 ])
 
 describe('statements', () => {

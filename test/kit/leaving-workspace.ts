@@ -133,6 +133,12 @@ async function furnishItems(
       values (${id}, ${comment}, ${item}, null, 'canary comment', ${ownerId}), (${id}, ${reply}, ${item}, ${comment}, 'A reply', ${ownerId})`
     await tx`insert into comment_mention (tenant_id, comment_id, account_id) values (${id}, ${comment}, ${ownerId})`
     await tx`insert into comment_reaction (tenant_id, comment_id, account_id, reaction) values (${id}, ${reply}, ${ownerId}, 'EYES')`
+    await tx`insert into search_index (tenant_id, language, state) values (${id}, 'simple', 'SERVING') on conflict do nothing`
+    await tx`
+      insert into search_document (tenant_id, generation, kind, id, container_id, changed_at, words)
+      select ${id}, generation, 'ITEM', ${item}, ${collectionId}, now(), '''1=item'':1A' from search_index where tenant_id = ${id}
+      on conflict do nothing`
+    await tx`insert into search_pending (tenant_id, id, subject, subject_id) values (${id}, ${randomUUIDv7()}, 'ITEM', ${item})`
     await tx`insert into item_tally (tenant_id, items) values (${id}, 1)`
     await tx`insert into bucket_tally (tenant_id, bucket_id, items) select tenant_id, bucket_id, 1 from item where id = ${item}`
   })

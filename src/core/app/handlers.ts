@@ -16,6 +16,7 @@ import { membershipsHandlers } from '../areas/memberships/handlers.ts'
 import { metaHandlers } from '../areas/meta/handlers.ts'
 import { operatorsHandlers } from '../areas/operators/handlers.ts'
 import { retentionHandlers } from '../areas/retention/handlers.ts'
+import { searchHandlers } from '../areas/search/handlers.ts'
 import { settingsHandlers } from '../areas/settings/handlers.ts'
 import { structureHandlers } from '../areas/structure/handlers.ts'
 import { templatesHandlers } from '../areas/templates/handlers.ts'
@@ -34,6 +35,7 @@ export const handlers: HandlersOf<Operations> = {
   ...eventsHandlers,
   ...identityHandlers,
   ...itemsHandlers,
+  ...searchHandlers,
   ...jobsHandlers,
   ...journalHandlers,
   ...keyringHandlers,

@@ -9,6 +9,7 @@
  * Spec: Events, 2 and 9; decisions 5.
  */
 import type { z } from 'zod'
+import type { SearchSubject } from './search/kinds.ts'
 
 export interface EventDeclaration {
   /** A whole clause, for people: "a workspace was suspended". */
@@ -27,6 +28,8 @@ export interface EventDeclaration {
    */
   readonly container: string | null
   readonly example: unknown
+  /** What people find by words that it may have changed: its documents are written anew (areas/search). */
+  readonly searched?: SearchSubject
 }
 
 /** One area's events by name: `area.entity.verb`, without namespace and version. The example must fit its schema. */

@@ -31,6 +31,7 @@ export type JournalAction =
   | 'encryption.key_promoted'
   | 'encryption.key_retired'
   | 'installation.set_up'
+  | 'search.reindex_requested'
   | 'settings.replaced'
   | 'recovery.begun'
   | 'recovery.rewind_found'

@@ -27,6 +27,7 @@ import { overviewOperations } from './overview/operations.ts'
 import { identityProviderOperations, withdrawalPlanOperations } from './providers/offered.ts'
 import { providerOperations, providerSignInOperations } from './providers/operations.ts'
 import { purgeOperations, retentionOperations } from './retention/operations.ts'
+import { searchOperations } from './search/operations.ts'
 import { secondFactorOperations } from './second-factor/operations.ts'
 import { settingsOperations } from './settings/operations.ts'
 import { statisticsOperations } from './statistics/operations.ts'
@@ -65,6 +66,7 @@ export const operations = {
   ...itemTrashOperations,
   ...commentOperations,
   ...templateOperations,
+  ...searchOperations,
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,

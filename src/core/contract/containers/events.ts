@@ -21,11 +21,13 @@ const example: z.input<typeof Container> = {
 }
 const ofContainer = { subject: '/containers/{id}', kind: 'container', container: 'id' } as const
 const whole = { ...ofContainer, data: Container, example } as const
+const searched = 'CONTAINER'
 
 export const containerEvents = defineEvents({
   'work.container.created': {
     when: 'a hub or a collection was created; provisioning tells the first four members alone',
     ...ofContainer,
+    searched,
     data: z.object({
       ...Container.partial().shape,
       id: Container.shape.id,
@@ -35,7 +37,7 @@ export const containerEvents = defineEvents({
     }),
     example: hub,
   },
-  'work.container.changed': { when: 'the name or the description of a container was changed', ...whole },
+  'work.container.changed': { when: 'the name or the description of a container was changed', ...whole, searched },
   'work.container.privacy_changed': { when: 'a container was hidden or opened', ...whole },
   'work.container.policies_changed': {
     when: 'a policy of a container was changed; collections that inherit it tell nothing',
@@ -51,12 +53,12 @@ export const containerEvents = defineEvents({
   'work.container.moved': { when: 'a collection was moved to another hub', ...whole },
   'work.container.archived': { when: 'a container was archived', ...whole },
   'work.container.unarchived': { when: 'a container was unarchived', ...whole },
-  'work.container.deleted': { when: 'a container was deleted', ...whole },
+  'work.container.deleted': { when: 'a container was deleted', ...whole, searched },
   'work.container.purged': {
     when: 'a container was taken from the trash for good, with all in it, by hand or by time',
     ...ofContainer,
     data: Container.pick({ id: true, kind: true, parent_id: true }),
     example: { id: example.id, kind: example.kind, parent_id: example.parent_id },
   },
-  'work.container.restored': { when: 'a deleted container was brought back', ...whole },
+  'work.container.restored': { when: 'a deleted container was brought back', ...whole, searched },
 })

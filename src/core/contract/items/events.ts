@@ -30,6 +30,8 @@ const example: z.input<typeof Item> = {
   version: 1,
 }
 const whole = { subject: '/items/{id}', kind: 'item', container: 'container_id', data: Item, example } as const
+/** Of a change that may change the words by which an item is found. */
+const ofWords = { ...whole, searched: 'ITEM' } as const
 
 const view: z.input<typeof View> = {
   id: exampleId(12),
@@ -55,22 +57,22 @@ const wholeView = {
 } as const
 
 export const itemEvents = defineEvents({
-  'work.item.created': { when: 'an item was created', ...whole },
-  'work.item.changed': { when: 'the title, description or dates of an item were changed', ...whole },
-  'work.item.moved': { when: 'an item was moved to another container, bucket or place', ...whole },
+  'work.item.created': { when: 'an item was created', ...ofWords },
+  'work.item.changed': { when: 'the title, description or dates of an item were changed', ...ofWords },
+  'work.item.moved': { when: 'an item was moved to another container, bucket or place', ...ofWords },
   'work.item.completed': { when: 'an item was completed', ...whole },
   'work.item.reopened': { when: 'an item was opened again', ...whole },
-  'work.item.label_added': { when: 'a label was put on an item', ...whole },
-  'work.item.label_removed': { when: 'a label was taken off an item', ...whole },
-  'work.item.field_set': { when: 'the value of a custom field of an item was set or cleared', ...whole },
+  'work.item.label_added': { when: 'a label was put on an item', ...ofWords },
+  'work.item.label_removed': { when: 'a label was taken off an item', ...ofWords },
+  'work.item.field_set': { when: 'the value of a custom field of an item was set or cleared', ...ofWords },
   'work.item.assigned': { when: 'an account was made responsible for an item, and with that a member', ...whole },
   'work.item.unassigned': { when: 'nobody is responsible for an item any more', ...whole },
   'work.item.member_added': { when: 'an account was added to the members of an item', ...whole },
   'work.item.member_removed': { when: 'an account was taken off the members of an item', ...whole },
   'work.item.archived': { when: 'an item was archived', ...whole },
   'work.item.unarchived': { when: 'an item was brought back from the archive', ...whole },
-  'work.item.deleted': { when: 'an item was deleted; the item as it was', ...whole },
-  'work.item.restored': { when: 'an item was brought back from the trash', ...whole },
+  'work.item.deleted': { when: 'an item was deleted; the item as it was', ...ofWords },
+  'work.item.restored': { when: 'an item was brought back from the trash', ...ofWords },
   'work.item.purged': {
     when: 'an item was taken from the trash for good, by hand or by time',
     ...whole,

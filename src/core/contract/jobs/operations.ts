@@ -6,7 +6,7 @@ import { int64, moment, uuid } from '../vocabulary.ts'
 const jobStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const
 export type JobState = (typeof jobStates)[number]
 
-const jobKinds = ['TENANT_EXPORT', 'TRASH_EMPTY'] as const
+const jobKinds = ['TENANT_EXPORT', 'TRASH_EMPTY', 'SEARCH_REINDEX'] as const
 export type JobKind = (typeof jobKinds)[number]
 
 const JobProgress = z

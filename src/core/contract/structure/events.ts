@@ -95,10 +95,22 @@ export const structureEvents = defineEvents({
     }),
     example: urgent,
   },
-  'work.label.changed': { when: 'the name, colour or description of a label was changed', ...wholeLabel },
-  'work.label.deleted': { when: 'a label was taken out of the vocabulary of its container', ...wholeLabel },
-  'work.label.restored': { when: 'a deleted label was put back', ...wholeLabel },
-  'work.custom_field.created': { when: 'a custom field was defined', ...wholeField },
-  'work.custom_field.changed': { when: 'options, need or types of a custom field were changed', ...wholeField },
-  'work.custom_field.deleted': { when: 'a custom field was deleted', ...wholeField },
+  'work.label.changed': {
+    when: 'the name, colour or description of a label was changed',
+    ...wholeLabel,
+    searched: 'LABEL',
+  },
+  'work.label.deleted': {
+    when: 'a label was taken out of the vocabulary of its container',
+    ...wholeLabel,
+    searched: 'LABEL',
+  },
+  'work.label.restored': { when: 'a deleted label was put back', ...wholeLabel, searched: 'LABEL' },
+  'work.custom_field.created': { when: 'a custom field was defined', ...wholeField, searched: 'FIELD' },
+  'work.custom_field.changed': {
+    when: 'options, need or types of a custom field were changed',
+    ...wholeField,
+    searched: 'FIELD',
+  },
+  'work.custom_field.deleted': { when: 'a custom field was deleted', ...wholeField, searched: 'FIELD' },
 })

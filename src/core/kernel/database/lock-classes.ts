@@ -24,4 +24,5 @@ export const lockClasses = {
   clock: 7318,
   views: 7322,
   templates: 7329,
+  searchIndex: 7326,
 } as const

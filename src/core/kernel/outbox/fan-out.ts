@@ -18,6 +18,7 @@ import type { Tx } from '../database/transaction.ts'
 import { perNotification } from './bell.ts'
 import { isLetIn, isOpen, joinContainer } from './container-sight.ts'
 import type { EventRow } from './event-row.ts'
+import { insertSearchPending, type SearchPending } from './search-pending.ts'
 import { insertEntries, type TrailEntry } from './trail-entry.ts'
 
 /** What became due, as the bell rings for it: `<workspace> <webhook> <webhook> …`. */
@@ -25,20 +26,25 @@ export interface Due {
   readonly due: string
 }
 
+/** What the statement of the events writes beside them: entries in the trail, and what is to be indexed. */
+export interface Beside {
+  readonly entries: readonly TrailEntry[]
+  readonly pending: readonly SearchPending[]
+}
+
 /**
- * Writes events of the workspace in force in their order, with deliveries for its webhooks, and entries in the trail.
+ * Writes events of the workspace in force in their order, with deliveries for its webhooks, and what is beside them.
  * Answers what became due. `waitSeconds` is the ladder's first rung.
  */
 export function writeEvents(
   tx: Tx,
   rows: readonly EventRow[],
-  entries: readonly TrailEntry[],
+  beside: Beside,
   waitSeconds: number,
 ): Promise<readonly Due[]> {
-  const entered = entries.length > 0 ? tx.part`entered as (${insertEntries(tx, entries)}),` : tx.part``
   const tenantId = tx.part`e.tenant_id`
   return tx<Due[]>`
-    with ${entered} written as (
+    with ${writtenBeside(tx, beside)} written as (
       ${insertEvents(tx, rows)}
       returning tenant_id, id, type, container_id),
     fanned as (
@@ -55,9 +61,14 @@ export function writeEvents(
 }
 
 /** The same for a workspace that has no webhook before the commit: looking for them is most of the other statement's cost. */
-export function writeUnheard(tx: Tx, rows: readonly EventRow[], entries: readonly TrailEntry[]): Promise<unknown> {
-  const written = insertEvents(tx, rows)
-  return entries.length > 0 ? tx`with entered as (${insertEntries(tx, entries)}) ${written}` : tx`${written}`
+export function writeUnheard(tx: Tx, rows: readonly EventRow[], beside: Beside): Promise<unknown> {
+  return tx`with ${writtenBeside(tx, beside)} written as (${insertEvents(tx, rows)}) select`
+}
+
+/** Each ends with a comma. */
+function writtenBeside(tx: Tx, { entries, pending }: Beside): Part {
+  const entered = entries.length > 0 ? tx.part`entered as (${insertEntries(tx, entries)}),` : tx.part``
+  return pending.length > 0 ? tx.part`${entered} queued as (${insertSearchPending(tx, pending)}),` : entered
 }
 
 /**

@@ -14,6 +14,7 @@ import { asTenant } from '../database/roles.ts'
 import type { Tx } from '../database/transaction.ts'
 import type { EventRow } from './event-row.ts'
 import { type Due, writeEvents, writeUnheard } from './fan-out.ts'
+import type { SearchPending } from './search-pending.ts'
 import type { TrailEntry } from './trail-entry.ts'
 
 /** What is known of webhooks. */
@@ -28,6 +29,7 @@ interface Recorded {
   readonly tenantId: string
   readonly rows: readonly EventRow[]
   readonly entry: TrailEntry | undefined
+  readonly pending: readonly SearchPending[]
 }
 
 /** Rows of one statement, so that its text and its parameters stay small. */
@@ -57,9 +59,12 @@ export class Outgoing {
       inForce = tenantId
       for (const part of parts(this.kept.filter((one) => one.tenantId === tenantId))) {
         const rows = part.flatMap((one) => one.rows)
-        const entries = part.flatMap(({ entry }) => entry ?? [])
-        if (listeners.noneIn === tenantId) void writeUnheard(tx, rows, entries)
-        else listeners.due.push(writeEvents(tx, rows, entries, waitSeconds))
+        const beside = {
+          entries: part.flatMap(({ entry }) => entry ?? []),
+          pending: part.flatMap(({ pending }) => pending),
+        }
+        if (listeners.noneIn === tenantId) void writeUnheard(tx, rows, beside)
+        else listeners.due.push(writeEvents(tx, rows, beside, waitSeconds))
       }
     }
     this.kept.length = 0

@@ -25,6 +25,7 @@ import { asInstallation, asTenant } from '../database/roles.ts'
 import type { Tx } from '../database/transaction.ts'
 import { type DataOf, type EventName, eventRow, type NewEvent } from '../outbox/event-row.ts'
 import type { Listeners, Outgoing } from '../outbox/outgoing.ts'
+import { searchPendingOf } from '../outbox/search-pending.ts'
 import { insertEntries, kindOf, type TrailEntry } from '../outbox/trail-entry.ts'
 import type { Job } from '../queue/job.ts'
 import type { EnqueueOptions, Queue } from '../queue/queue.ts'
@@ -220,7 +221,7 @@ class TransactionContext implements Ctx {
     const tenantId = this.workspaceNow()
     const rows = events.map((event) => eventRow(config.eventNamespace, tenantId, actor, at, event))
     this.tx.assertOpen()
-    this.parts.outgoing.keep({ tenantId, rows, entry })
+    this.parts.outgoing.keep({ tenantId, rows, entry, pending: searchPendingOf(tenantId, events) })
   }
 
   ring(webhookId: string): void {

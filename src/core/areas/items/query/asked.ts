@@ -92,7 +92,7 @@ export async function asked(ctx: Ctx, body: ItemQuery): Promise<Asked> {
 }
 
 /** Whether the filter compares titles or values of custom fields. */
-function needsKeys(filter: Checked): boolean {
+export function needsKeys(filter: Checked): boolean {
   if ('leaf' in filter) return 'custom' in filter.leaf.field || filter.leaf.field.kind === 'TEXT'
   if ('not' in filter) return needsKeys(filter.not)
   if ('unknown' in filter) return false

@@ -15,8 +15,10 @@ import type { Asked } from './asked.ts'
 import type { Source } from './candidates.ts'
 import type { Listed } from './walk.ts'
 
+type Filtering = Pick<Asked, 'filter' | 'isLoose'>
+
 /** The items that the interpreter takes: it decides about those without keys. */
-export async function judged(ctx: Ctx, asked: Asked, items: readonly Listed[]): Promise<readonly Listed[]> {
+export async function judged(ctx: Ctx, asked: Filtering, items: readonly Listed[]): Promise<readonly Listed[]> {
   if (!asked.isLoose || !items.some((item) => item.without_keys)) return items
   const { tx } = ctx
   const ids = tx.json([...new Set(items.map((item) => item.container_id))])
@@ -29,7 +31,7 @@ export async function judged(ctx: Ctx, asked: Asked, items: readonly Listed[]): 
 }
 
 /** The source whose condition is exact, for what is gathered. Refuses query.too_broad where too many items lack keys. */
-export async function exactSource(ctx: Ctx, asked: Asked, source: Source): Promise<Source> {
+export async function exactSource<S extends Pick<Source, 'where'>>(ctx: Ctx, asked: Filtering, source: S): Promise<S> {
   if (!asked.isLoose) return source
   const { tx } = ctx
   const items = await tx<Listed[]>`${once(tx.part`

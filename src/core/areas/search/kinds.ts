@@ -1,0 +1,13 @@
+/**
+ * The kinds of what is found, one object each. A further kind is its object here, its name in contract/search/kinds.ts, and
+ * `searched` in the declarations of the events that change its words.
+ */
+import type { SearchKind } from '../../contract/search/kinds.ts'
+import type { KindOfDocument } from './kind.ts'
+import { containerKind } from './kinds/container.ts'
+import { itemKind } from './kinds/item.ts'
+
+export const kindsOfDocuments: Readonly<Record<SearchKind, KindOfDocument>> = {
+  ITEM: itemKind,
+  CONTAINER: containerKind,
+}

@@ -1,0 +1,66 @@
+/**
+ * Items: found by title, names of labels, values of custom fields, and description, as an answer shows them.
+ *
+ * A label that was deleted, or that is not of the item's container, is not shown, and neither found (items/item.ts).
+ */
+import { visibleContainerIds } from '../../access/access.ts'
+import { shelfOf } from '../../items/shelf.ts'
+import type { KindOfDocument } from '../kind.ts'
+
+export const itemKind: KindOfDocument = {
+  takesFilter: true,
+
+  idsBehind: (tx, tenantId, after, most) => tx.part`
+    (select id from item where tenant_id = ${tenantId} and id > ${after}::uuid and deleted_at is null and archived_at is null
+     order by id limit ${most})
+    union all
+    (select id from item where tenant_id = ${tenantId} and id > ${after}::uuid and deleted_at is null and archived_at is not null
+     order by id limit ${most})
+    order by id limit ${most}`,
+
+  named: (tx, tenantId, ids) => tx.part`
+    select i.id, i.id as item_id, i.container_id, i.updated_at as changed_at, i.title,
+      jsonb_build_array(jsonb_build_object('member', 'title', 'weight', 'A', 'text', i.title))
+      || case when i.without_labels then '[]'::jsonb else coalesce((
+        select jsonb_agg(jsonb_build_object('member', 'label', 'weight', 'B', 'text', v.name) order by v.name_fold, v.id)
+        from item_label l join label v on v.tenant_id = l.tenant_id and v.id = l.label_id
+        where l.tenant_id = i.tenant_id and l.item_id = i.id and v.container_id = i.container_id and v.deleted_at is null
+      ), '[]'::jsonb) end
+      || case when i.without_values then '[]'::jsonb else coalesce((
+        select jsonb_agg(jsonb_build_object('member', 'custom.' || f.key, 'weight', 'B', 'text', t.text) order by f.key, t.n)
+        from item_field_value w join custom_field f on f.tenant_id = w.tenant_id and f.id = w.field_id
+        cross join lateral (
+          select value as text, n from jsonb_array_elements_text(
+            case jsonb_typeof(w.value) when 'array' then w.value else jsonb_build_array(w.value) end) with ordinality v (value, n)) t
+        where w.tenant_id = i.tenant_id and w.item_id = i.id and f.deleted_at is null and f.applies_to ? i.type
+          and f.kind in ('TEXT', 'URL', 'SELECT', 'MULTI_SELECT', 'NUMBER')
+          and (f.collection_id = i.container_id or f.collection_id is null and not exists (
+            select from custom_field s
+            where s.tenant_id = f.tenant_id and s.collection_id = i.container_id and s.key = f.key and s.deleted_at is null))
+      ), '[]'::jsonb) end
+      || case when i.description is null then '[]'::jsonb
+              else jsonb_build_array(jsonb_build_object('member', 'description', 'weight', 'C', 'text', i.description)) end as texts
+    from item i where i.tenant_id = ${tenantId} and i.id in (${ids}) and i.deleted_at is null`,
+
+  naming: (tx, tenantId, { subject, id }, after, most) =>
+    subject === 'LABEL'
+      ? tx.part`
+        select item_id as id from item_label where tenant_id = ${tenantId} and label_id = ${id} and item_id > ${after}::uuid
+        order by item_id limit ${most}`
+      : // A field of a collection may hide or show one of the workspace under the same key, so all of the key are looked at.
+        tx.part`
+        select distinct w.item_id as id from item_field_value w
+        where w.tenant_id = ${tenantId} and w.item_id > ${after}::uuid and w.field_id in (
+          select f.id from custom_field d join custom_field f on f.tenant_id = d.tenant_id and f.key = d.key
+          where d.tenant_id = ${tenantId} and d.id = ${id})
+        order by w.item_id limit ${most}`,
+
+  seen: (ctx, { archived, filter }, score) => {
+    const { tx } = ctx
+    const onShelf = archived === 'INCLUDE' ? tx.part`i.deleted_at is null` : shelfOf(ctx, archived)
+    return tx.part`
+      select h.kind, i.id, i.container_id, i.assignee_id, i.state, i.type, ${score} as score
+      from hits h join item i on i.tenant_id = ${ctx.account.tenantId} and i.id = h.id
+      where h.kind = 'ITEM' and ${onShelf} and i.container_id in (${visibleContainerIds(ctx)}) and ${filter}`
+  },
+}

@@ -1,0 +1,8 @@
+/** What is found by its words. Spec: Work on boards, 2, N4. */
+
+/** The kinds of results. Each is registered in areas/search/kinds.ts. */
+export const searchKinds = ['ITEM', 'CONTAINER'] as const
+export type SearchKind = (typeof searchKinds)[number]
+
+/** What an event may have changed: one document, or what many documents name. */
+export type SearchSubject = SearchKind | 'LABEL' | 'FIELD'
