@@ -128,6 +128,7 @@ async function destroyItems({ tx }: Ctx, tenantId: string, items: readonly Candi
   if (items.length === 0) return
   const ids = items.map(({ id }) => id)
   await removeBelongings(tx, await readBelongings(tx, 'item'), tenantId, ids)
+  void removeDocuments(tx, tenantId, 'ITEM', ids)
   await tx`delete from item where tenant_id = ${tenantId} and id in ${tx.list(ids)}`
   failpoint('trash.removed')
 }
@@ -138,5 +139,11 @@ async function destroyContainer({ tx }: Ctx, tenantId: string, id: string): Prom
     delete from item_field_key where tenant_id = ${tenantId} and field_id in (
       select f.id from custom_field f where f.tenant_id = ${tenantId} and f.collection_id = ${id})`
   await removeBelongings(tx, await readBelongings(tx, 'container'), tenantId, [id])
+  void removeDocuments(tx, tenantId, 'CONTAINER', [id])
   await tx`delete from container where tenant_id = ${tenantId} and id = ${id}`
 }
+
+/** The words by which they were found: of items that went with their container, too. They have no foreign key to what they name. */
+const removeDocuments = (tx: Ctx['tx'], tenantId: string, kind: 'ITEM' | 'CONTAINER', ids: readonly string[]) => tx`
+  delete from search_document where tenant_id = ${tenantId} and kind = ${kind} and id in ${tx.list(ids)}
+    and generation in (select generation from search_index where tenant_id = ${tenantId})`
