@@ -147,6 +147,7 @@ all else in the order of creation. Items without a value come last in either ord
 A page looks at a bounded number of items, so it may be short, or empty, and still have a \`next_cursor\`: null alone ends
 the list. An order other than \`created\` and \`board\`, and groups, are made of at most ${mostMatches} matches; of more the call
 is refused with \`query.too_broad\`. \`total\` ends at ${mostMatches}, and \`total_capped\` says that there may be more.
+\`include\` asks for counts beside the items: with \`COMMENTS\`, \`extras\` says by the id of each item how many comments it has.
 
 ## Groups
 

@@ -139,6 +139,8 @@ describe('bytes', () => {
     ])
     for (const [wanted, said] of bounds) expect(said).toBe(wanted)
     expect((Object.values(operations) as Operation[]).filter(({ takes }) => takes).map(({ id }) => id)).toEqual([
+      'createTemplate',
+      'updateTemplate',
       'replaceLegalHolds',
     ])
   })

@@ -202,6 +202,18 @@ describe('who may', () => {
 
   test('a VIEWER applies nothing, and an archived place takes nothing', async () => {
     const template = await made(make())
+    // The gate lets somebody pass who is a MEMBER elsewhere.
+    const guest = await desk.guest()
+    await desk.grant({ id: desk.collectionId }, guest, 'VIEWER')
+    await desk.grant(await desk.collection(press.hub), guest, 'MEMBER')
+    const ofBoard = await made(make({ container_id: desk.collectionId }))
+    for (const answer of [
+      await apply(ofBoard, { container_id: desk.collectionId }, guest),
+      await make({ container_id: desk.collectionId }, guest),
+      await change(ofBoard, { name: 'x' }, guest),
+      await remove(ofBoard, guest),
+    ])
+      expect(code(answer)).toEqual([403, 'auth.role_required'])
     expect(code(await apply(template, { container_id: desk.collectionId }, viewer))).toEqual([
       403,
       'auth.role_required',

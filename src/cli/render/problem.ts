@@ -84,6 +84,7 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'reference.unknown': () => 'refers to something that does not exist',
   'reference.itself': () => 'must not refer to itself',
   'container.is_hub': () => 'refers to a hub, but items belong to collections',
+  'comment.is_reply': () => 'refers to a reply, but only a comment that replies to none can be replied to',
   'value.not_taken': () => 'is not allowed for this kind',
   'provider.public': () => 'must be INVITED_ONLY: anybody can have an account at that provider',
   'provider.no_directories': () => 'must be empty, because directories of this provider are not supported; use domains',

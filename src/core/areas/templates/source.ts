@@ -6,7 +6,15 @@
  */
 import type { Item } from '../../contract/items/operations.ts'
 import { refuseMember } from '../../contract/problem.ts'
-import { mostItems, type TemplateContent, type TemplateItem } from '../../contract/templates/content.ts'
+import {
+  farthestDays,
+  mostBuckets,
+  mostFields,
+  mostItems,
+  mostLabels,
+  type TemplateContent,
+  type TemplateItem,
+} from '../../contract/templates/content.ts'
 import type { Template, TemplateSource } from '../../contract/templates/operations.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { offsetAt } from '../../kernel/values/day.ts'
@@ -44,18 +52,20 @@ async function contentOfBoard(ctx: Ctx, containerId: string, has: Has): Promise<
   const container = await findVisibleContainer(ctx, containerId)
   if (container?.kind !== 'COLLECTION') return refuseMember('/from/container_id', 'reference.unknown')
   const { buckets, labels, fields, users } = await namesOf(ctx, containerId)
-  const found = has('ITEMS') ? await itemsOfBoard(ctx, containerId) : []
-  const refuseMore = (list: readonly unknown[], maximum: number) =>
-    list.length > maximum && refuseMember('/from/container_id', 'list.maximum', { maximum })
-  refuseMore(buckets, 50)
-  refuseMore(labels, 100)
-  refuseMore(fields, 50)
-  return {
+  const content = {
     buckets: buckets.map(({ id, ...bucket }) => bucket),
     labels: has('LABELS') ? labels.map(({ id, ...label }) => label) : [],
     fields: has('FIELDS') ? fields : [],
-    items: itemsOf(found, { buckets, labels, users, has, zone: await workspaceZone(ctx) }),
   }
+  refuseMore(content.buckets, mostBuckets)
+  refuseMore(content.labels, mostLabels)
+  refuseMore(content.fields, mostFields)
+  const found = has('ITEMS') ? await itemsOfBoard(ctx, containerId) : []
+  return { ...content, items: itemsOf(found, { buckets, labels, users, has, zone: await workspaceZone(ctx) }) }
+}
+
+function refuseMore(list: readonly unknown[], maximum: number): void {
+  if (list.length > maximum) refuseMember('/from/container_id', 'list.maximum', { maximum })
 }
 
 type Bucket = TemplateContent['buckets'][number] & { readonly id: string }
@@ -132,7 +142,7 @@ function itemsOf(items: readonly Item[], { buckets, labels, users, has, zone }: 
 
 const dayMs = 86_400_000
 /** A date so far behind the first one has no offset in a content. */
-const isFar = (days: number | null) => days !== null && days > 3_660
+const isFar = (days: number | null) => days !== null && days > farthestDays
 
 /** The days of an item's dates, of moments the day in their zone. */
 function daysOf({ start_at, due_at, start_on, due_on, time_zone }: Item, zone: string) {

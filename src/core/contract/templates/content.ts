@@ -13,9 +13,12 @@ import { count, text } from '../vocabulary.ts'
 export const mostContentBytes = 256 * 1024
 export const mostItems = 500
 export const mostVariables = 50
+export const mostBuckets = 50
+export const mostLabels = 100
+export const mostFields = 50
 
 /** How far from its anchor a date is at most, in days. */
-const farthestDays = 3_660
+export const farthestDays = 3_660
 const days = (what: string) => z.int().min(-farthestDays).max(farthestDays).nullish().describe(what)
 const name = text(1, 120)
 const key = z.string().regex(/^[a-z][a-z0-9_]{0,49}$/)
@@ -60,9 +63,13 @@ const TemplateField = z
 
 export const TemplateContent = z
   .strictObject({
-    buckets: z.array(TemplateBucket).max(50).default([]).describe('of a board, from the left'),
-    labels: z.array(TemplateLabel).max(100).default([]).describe('of a board'),
-    fields: z.array(TemplateField).max(50).default([]).describe("of a board: the collection's own custom fields"),
+    buckets: z.array(TemplateBucket).max(mostBuckets).default([]).describe('of a board, from the left'),
+    labels: z.array(TemplateLabel).max(mostLabels).default([]).describe('of a board'),
+    fields: z
+      .array(TemplateField)
+      .max(mostFields)
+      .default([])
+      .describe("of a board: the collection's own custom fields"),
     items: z.array(TemplateItem).max(mostItems).describe('exactly one for an item'),
   })
   .meta({ id: 'TemplateContent' })
