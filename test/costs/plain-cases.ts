@@ -83,8 +83,9 @@ function items(desk: Desk) {
     },
     reindexSearch: {
       request: async () => {
+        // With `admin:tenants` it would act for the installation.
         await desk.daemon.db
-          .sql`update credential set scopes = scopes || ' workspace:admin' where id = ${people.OWNER.credentialId} and scopes not like '%admin%'`
+          .sql`update credential set scopes = 'workspace:read workspace:write workspace:admin' where id = ${people.OWNER.credentialId}`
         await indexed(desk.daemon)
         return ['POST /search:reindex', {}]
       },

@@ -138,6 +138,26 @@ describe('an order', () => {
   })
 })
 
+test('the pages end behind 1,000 results', async () => {
+  const { collectionId } = await desk.shelf(1)
+  const { sql } = desk.daemon.db
+  await sql`
+    insert into item (tenant_id, id, container_id, type, title, rank, created_by, without_keys)
+    select ${desk.tenantId}, uuidv7(), ${collectionId}, 'TASK', 'Lemming ' || n, 'a' || lpad(n::text, 6, '0'), ${desk.people.OWNER.accountId}, false
+    from generate_series(1, 1010) n`
+  await sql`
+    insert into search_pending (tenant_id, id, subject, subject_id)
+    select tenant_id, uuidv7(), 'ITEM', id from item where container_id = ${collectionId}`
+  const found: string[] = []
+  let cursor: string | null = null
+  do {
+    const page: SearchAnswer = await search('lemming', { size: 50, cursor })
+    found.push(...page.data.map(({ id }) => id))
+    cursor = page.next_cursor
+  } while (cursor !== null)
+  expect([found.length, new Set(found).size]).toEqual([1_000, 1_000])
+})
+
 describe('a change', () => {
   test('of what is found by is found by the next search: title, label, value, container, and back', async () => {
     const made = await item({ title: 'Aardvark' })

@@ -43,6 +43,7 @@ const steps = [
   'audit_entry',
   'outbox_counter',
   'outbox_event',
+  'search_pending',
   'pgboss.job',
   'sealed_value',
 ] as const

@@ -47,7 +47,7 @@ async function reindexWorkspace(ctx: Ctx, tenantId: string): Promise<{ job: JobR
     on conflict (tenant_id) where state = 'BUILDING' do update set job_id = coalesce(s.job_id, excluded.job_id)
     returning job_id`
   const isNew = building?.job_id === jobId
-  if (isNew) await insertJob(ctx, tenantId, jobId)
+  if (isNew) void insertJob(ctx, tenantId, jobId)
   const job = await readJob(tx, tx.part`tenant_id = ${tenantId} and id = ${building?.job_id ?? jobId}`)
   if (!job) throw new Error('a generation that is built names its job')
   if (isNew) await ctx.audit('search.reindex_requested', subjectOf(job))
@@ -72,7 +72,7 @@ async function reindexAll(ctx: Ctx): Promise<JobRef> {
       insert into search_index ${tx.rows(rows, 'tenant_id', 'language', 'state', 'round_id')}
       on conflict (tenant_id) where state = 'BUILDING' do update set round_id = excluded.round_id`
   }
-  await insertJob(ctx, installationScope, jobId)
+  void insertJob(ctx, installationScope, jobId)
   const job = (await readJob(tx, isOpen)) ?? refuse('not_found')
   await ctx.journal('search.reindex_requested', null, subjectOf(job))
   return job
