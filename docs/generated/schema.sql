@@ -7,13 +7,14 @@ CREATE ROLE svc_daemon LOGIN NOINHERIT;
 CREATE ROLE svc_installation NOLOGIN;
 CREATE ROLE svc_purge NOLOGIN;
 CREATE ROLE svc_queue NOLOGIN;
+CREATE ROLE svc_search NOLOGIN;
 CREATE ROLE svc_tenant NOLOGIN;
 GRANT svc_installation TO svc_daemon WITH INHERIT FALSE, SET TRUE;
 GRANT svc_purge TO svc_daemon WITH INHERIT FALSE, SET TRUE;
 GRANT svc_queue TO svc_daemon WITH INHERIT FALSE, SET TRUE;
 GRANT svc_tenant TO svc_daemon WITH INHERIT FALSE, SET TRUE;
 GRANT svc_tenant TO svc_purge WITH INHERIT TRUE, SET TRUE;
-GRANT USAGE ON SCHEMA public TO svc_daemon, svc_installation, svc_queue, svc_tenant;
+GRANT USAGE ON SCHEMA public TO svc_daemon, svc_installation, svc_queue, svc_search, svc_tenant;
 
 -- Functions
 
@@ -83,6 +84,26 @@ AS $function$
     pg_snapshot_xmax(pg_current_snapshot()))
 $function$;
 GRANT EXECUTE ON FUNCTION outbox_horizon() TO PUBLIC, svc_tenant;
+
+CREATE OR REPLACE FUNCTION public.search_ids(of_tenant uuid, of_generation bigint, of_kinds text[], of_containers uuid[], of_words tsquery, most integer)
+ RETURNS TABLE(kind text, id uuid, rank double precision, changed_at timestamp with time zone)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog'
+AS $function$
+begin
+  if of_tenant is distinct from public.current_tenant() then
+    raise insufficient_privilege using message = 'search_ids: not the workspace in force';
+  end if;
+  return query execute '
+    select d.kind, d.id, ts_rank(d.words, $5)::double precision, d.changed_at from (
+      select d.kind, d.id, d.words, d.changed_at from public.search_document d
+      where d.tenant_id = $1 and d.generation = $2 and d.kind = any ($3) and ($4 is null or d.container_id = any ($4))
+        and d.words @@ $5
+      order by d.changed_at desc, d.id desc limit $6) d'
+    using of_tenant, of_generation, of_kinds, of_containers, of_words, most;
+end $function$;
+GRANT EXECUTE ON FUNCTION search_ids(uuid,bigint,text[],uuid[],tsquery,integer) TO svc_tenant;
 
 CREATE OR REPLACE FUNCTION public.workspace_table(target regclass)
  RETURNS void
@@ -415,9 +436,13 @@ CREATE TABLE container (
   deleted_by uuid,
   purged_at timestamp with time zone,
   kept_since timestamp with time zone DEFAULT now() NOT NULL,
+  trash_days integer,
+  delete_role text,
   CONSTRAINT container_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT container_delete_role_check CHECK (delete_role = ANY (ARRAY['MEMBER'::text, 'ADMIN'::text, 'OWNER'::text])),
   CONSTRAINT container_kind_check CHECK (kind = ANY (ARRAY['HUB'::text, 'COLLECTION'::text])),
   CONSTRAINT container_parent CHECK ((kind = 'COLLECTION'::text) = (parent_id IS NOT NULL)),
+  CONSTRAINT container_trash_days_check CHECK (trash_days >= 0 AND trash_days <= 3650),
   CONSTRAINT container_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   CONSTRAINT container_tenant_id_parent_id_fkey FOREIGN KEY (tenant_id, parent_id) REFERENCES container(tenant_id, id)
 );
@@ -886,7 +911,7 @@ CREATE TABLE job (
   finished_at timestamp with time zone,
   CONSTRAINT job_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT job_finished CHECK ((state = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text])) = (finished_at IS NOT NULL)),
-  CONSTRAINT job_kind_check CHECK (kind ~ '^[A-Z_]{3,40}$'::text),
+  CONSTRAINT job_kind_check CHECK (kind ~ '^[A-Z]+(_[A-Z]+)*$'::text),
   CONSTRAINT job_state_check CHECK (state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text]))
 );
 CREATE INDEX job_beat ON job USING btree (beat_at) WHERE state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text]);
@@ -1223,6 +1248,65 @@ CREATE POLICY installation ON sealed_value TO svc_installation USING (true) WITH
 CREATE POLICY one_workspace ON sealed_value TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON sealed_value TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON sealed_value TO svc_tenant;
+
+CREATE TABLE search_document (
+  tenant_id uuid NOT NULL,
+  generation bigint NOT NULL,
+  kind text NOT NULL,
+  id uuid NOT NULL,
+  container_id uuid NOT NULL,
+  changed_at timestamp with time zone NOT NULL,
+  words tsvector NOT NULL,
+  CONSTRAINT search_document_pkey PRIMARY KEY (tenant_id, generation, kind, id)
+);
+CREATE INDEX search_document_newest ON search_document USING btree (tenant_id, generation, changed_at DESC, id DESC);
+CREATE INDEX search_document_words ON search_document USING gin (words) WITH (gin_pending_list_limit='1024');
+ALTER TABLE search_document ENABLE ROW LEVEL SECURITY;
+ALTER TABLE search_document FORCE ROW LEVEL SECURITY;
+CREATE POLICY candidates ON search_document FOR SELECT TO svc_search USING (true);
+CREATE POLICY one_workspace ON search_document TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT SELECT ON search_document TO svc_search;
+GRANT DELETE, INSERT, SELECT, UPDATE ON search_document TO svc_tenant;
+
+CREATE TABLE search_index (
+  tenant_id uuid NOT NULL,
+  generation bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  language text NOT NULL,
+  state text NOT NULL,
+  at_kind text,
+  after_id uuid,
+  done bigint DEFAULT 0 NOT NULL,
+  job_id uuid,
+  round_id uuid,
+  CONSTRAINT search_index_pkey PRIMARY KEY (tenant_id, generation),
+  CONSTRAINT search_index_state_check CHECK (state = ANY (ARRAY['BUILDING'::text, 'SERVING'::text, 'RETIRED'::text]))
+);
+CREATE UNIQUE INDEX search_index_building ON search_index USING btree (tenant_id) WHERE state = 'BUILDING'::text;
+CREATE INDEX search_index_of_round ON search_index USING btree (round_id) WHERE round_id IS NOT NULL;
+CREATE UNIQUE INDEX search_index_serving ON search_index USING btree (tenant_id) WHERE state = 'SERVING'::text;
+CREATE INDEX search_index_to_do ON search_index USING btree (state, tenant_id) WHERE state <> 'SERVING'::text;
+ALTER TABLE search_index ENABLE ROW LEVEL SECURITY;
+ALTER TABLE search_index FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON search_index TO svc_installation USING (true) WITH CHECK (true);
+CREATE POLICY one_workspace ON search_index TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT INSERT, SELECT, UPDATE ON search_index TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON search_index TO svc_tenant;
+
+CREATE TABLE search_pending (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  subject text NOT NULL,
+  subject_id uuid NOT NULL,
+  after_id uuid,
+  queued_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT search_pending_pkey PRIMARY KEY (tenant_id, id)
+);
+ALTER TABLE search_pending ENABLE ROW LEVEL SECURITY;
+ALTER TABLE search_pending FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON search_pending FOR SELECT TO svc_installation USING (true);
+CREATE POLICY one_workspace ON search_pending TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT SELECT ON search_pending TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON search_pending TO svc_tenant;
 
 CREATE TABLE second_factor (
   tenant_id uuid NOT NULL,
