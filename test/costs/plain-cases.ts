@@ -35,6 +35,7 @@ function readings({ collectionId, item }: Desk) {
       why: 'looks up what the filter names, plans for the call, and asks where a bound ended the page',
     },
     getItem: { request: async () => [`GET /items/${(await item()).id}`] },
+    listItemAttachments: { request: async () => [`GET /items/${(await item()).id}/attachments`] },
     listItemActivity: { request: async () => [`GET /items/${(await item()).id}/activity`] },
     listMemberships: { request: async () => ['GET /memberships'] },
     listAuditEntries: { request: async () => ['GET /audit'] },
@@ -49,12 +50,21 @@ function readings({ collectionId, item }: Desk) {
 }
 
 function items(desk: Desk) {
-  const { collectionId, buckets, labels, item, act, field, people } = desk
+  const { collectionId, buckets, labels, item, act, field, people, ask } = desk
+  const media = async () => (await ask('POST /media', { filename: 'a file', size_bytes: 1 })).json.id as string
   return {
     createItem: { request: async () => ['POST /items', { container_id: collectionId, title: 'An item' }] },
     updateItem: { request: async () => [`PATCH /items/${(await item()).id}`, { title: name() }] },
     moveItem: {
       request: async () => [`POST /items/${(await item()).id}:move`, { bucket_id: buckets[1] }],
+    },
+    attachItemMedia: { request: async () => [`PUT /items/${(await item()).id}/attachments/${await media()}`, {}] },
+    detachItemMedia: {
+      request: async () => {
+        const path = `/items/${(await item()).id}/attachments/${await media()}` as const
+        await ask(`PUT ${path}`, {})
+        return [`DELETE ${path}`]
+      },
     },
     bulkItems: {
       request: async () => {

@@ -121,6 +121,8 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
     await sql`
       insert into item (tenant_id, id, container_id, type, title, rank, created_by)
       select tenant_id, id, id, 'TASK', 'Plan', 'a0', account_id from made`
+    await sql`insert into media (tenant_id, id, filename, size_bytes, created_by) select tenant_id, id, 'plan', n, account_id from made`
+    await sql`insert into media_reference (tenant_id, item_id, media_id, added_by) select tenant_id, id, id, account_id from made`
     await sql`insert into item_label (tenant_id, item_id, label_id) select tenant_id, id, id from made`
     await sql`
       insert into identity_provider (tenant_id, id, issuer, client_id, kind, provisioning, position, allowed_email_domains, allowed_directories)
@@ -221,6 +223,10 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listItems', () => ({ query: { ...size.query, bucket_id: bucketId } })],
   ['listItems', () => ({ query: { ...size.query, label_id: labelId, state: 'OPEN' } })],
   ['getItem', () => ({ params: { itemId: collectionId } })],
+  ['listItemAttachments', () => ({ params: { itemId: collectionId } })],
+  ['listMedia', () => size],
+  ['listMedia', () => ({ query: { ...size.query, sort: 'SIZE', kind: 'IMAGE', is_attached: 'false' } })],
+  ['getMedia', () => ({ params: { mediaId: collectionId } })],
   ['listItemActivity', () => ({ params: { itemId: collectionId } })],
   ['listSessions', () => ({})],
   ['listTokens', () => ({})],
@@ -262,6 +268,7 @@ const others: readonly OperationId[] = [
   'listProblems', // asks the database nothing
   'listEventTypes', // nor does this
   'listPresets', // nor this
+  'getMediaContent', // reads what getMedia reads, and refuses a file without bytes
   'queryItems', // its plans are in test/items/filter/plans.test.ts
   'listBackups', // one target by its key; the rest is asked of the target
 ]

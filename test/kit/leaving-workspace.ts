@@ -105,12 +105,12 @@ async function furnishWaysIn(sql: Sql, { id, ownerId }: Pick<Furnished, 'id' | '
   })
 }
 
-/** An assigned item in a bucket, with a label and a value; a deleted one; and a view of them. */
+/** An assigned item in a bucket, with a label, a value and a file; a deleted one; and a view of them. */
 async function furnishItems(
   sql: Sql,
   { id, ownerId, collectionId }: Pick<Furnished, 'id' | 'ownerId' | 'collectionId'>,
 ): Promise<void> {
-  const [item, deleted] = [randomUUIDv7(), randomUUIDv7()]
+  const [item, deleted, media] = [randomUUIDv7(), randomUUIDv7(), randomUUIDv7()]
   await sql.begin(async (tx) => {
     await tx`
       insert into item (tenant_id, id, container_id, bucket_id, type, title, rank, created_by, deleted_at)
@@ -124,6 +124,10 @@ async function furnishItems(
     await tx`
       insert into item_view (tenant_id, id, container_id, name, layout, filter, columns, visibility, created_by)
       values (${id}, ${randomUUIDv7()}, ${collectionId}, 'A view', 'LIST', ${tx.json({ field: 'state', op: 'is', value: 'OPEN' })}, '["title"]', 'SHARED', ${ownerId})`
+    await tx`insert into media (tenant_id, id, filename, size_bytes, created_by) values (${id}, ${media}, 'a file', 5, ${ownerId})`
+    await tx`insert into media_reference (tenant_id, item_id, media_id, added_by) values (${id}, ${item}, ${media}, ${ownerId})`
+    await tx`insert into media_removal (tenant_id, media_id, due_at) values (${id}, ${randomUUIDv7()}, now())`
+    await tx`insert into media_tally (tenant_id, bytes) values (${id}, 5)`
     await tx`insert into item_tally (tenant_id, items) values (${id}, 1)`
     await tx`insert into bucket_tally (tenant_id, bucket_id, items) select tenant_id, bucket_id, 1 from item where id = ${item}`
   })

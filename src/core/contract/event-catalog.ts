@@ -10,6 +10,7 @@ import { identityEvents } from './auth/events.ts'
 import { containerEvents } from './containers/events.ts'
 import { nameOf } from './event.ts'
 import { itemEvents } from './items/events.ts'
+import { mediaEvents } from './media/events.ts'
 import { membershipEvents } from './memberships/events.ts'
 import { retentionEvents } from './retention/events.ts'
 import { structureEvents } from './structure/events.ts'
@@ -22,6 +23,7 @@ export const catalog = {
   ...containerEvents,
   ...structureEvents,
   ...itemEvents,
+  ...mediaEvents,
   ...identityEvents,
   ...membershipEvents,
   ...aiEvents,

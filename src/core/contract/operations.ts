@@ -17,6 +17,8 @@ import { viewOperations } from './items/views.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
 import { encryptionOperations } from './keyring/operations.ts'
+import { attachmentOperations } from './media/attachments.ts'
+import { mediaOperations } from './media/operations.ts'
 import { membershipOperations } from './memberships/operations.ts'
 import { metaOperations } from './meta/operations.ts'
 import { operatorOperations } from './operators/operations.ts'
@@ -57,6 +59,8 @@ export const operations = {
   ...viewOperations,
   ...itemArchiveOperations,
   ...itemBulkOperations,
+  ...mediaOperations,
+  ...attachmentOperations,
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,

@@ -18,6 +18,7 @@ import { authProblems } from './auth/problems.ts'
 import { backupProblems } from './backup/problems.ts'
 import { containerProblems } from './containers/problems.ts'
 import { itemProblems } from './items/problems.ts'
+import { mediaProblems } from './media/problems.ts'
 import { operatorProblems } from './operators/problems.ts'
 import { providerProblems } from './providers/problems.ts'
 import { retentionProblems } from './retention/problems.ts'
@@ -127,6 +128,7 @@ export const problems = {
   },
   ...containerProblems,
   ...itemProblems,
+  ...mediaProblems,
   ...structureProblems,
   ...providerProblems,
   ...authProblems,
