@@ -55,7 +55,7 @@ export async function sendBytes(
   raw.writeHead(reply.statusCode, reply.getHeaders() as Record<string, string>)
   try {
     for await (const chunk of bytes) {
-      readers.hold(request, raw, (chunk as Buffer).byteLength)
+      readers.hold(request, raw, chunk.byteLength)
       if (!raw.write(chunk)) await drained(raw)
       if (raw.destroyed) break
     }

@@ -40,7 +40,7 @@ function environment(failpoint: string): NodeJS.ProcessEnv {
   }
 }
 
-/** Sends a file to a daemon, slowly if asked, for as long as there is one. */
+/** Sends a file to a daemon, slowly behind its first part if asked, for as long as there is one. */
 async function upload(address: string, { id }: Media, bytes: Buffer, pauseMs: number): Promise<void> {
   const sent = request(`${address}/api/v1/media/${id}/content`, {
     method: 'PUT',
@@ -56,7 +56,7 @@ async function upload(address: string, { id }: Media, bytes: Buffer, pauseMs: nu
   })
   for (let at = 0; at < bytes.byteLength && !sent.destroyed; at += 1_000_000) {
     sent.write(bytes.subarray(at, at + 1_000_000))
-    await pause(pauseMs)
+    if (at > partBytes) await pause(pauseMs)
   }
   sent.end()
   await ended
@@ -82,7 +82,7 @@ describe.each(ofUpload)('killed at %s', (failpoint) => {
       const media = await files.begin(size, { sha256: sha256Of(bytes) })
       const daemon = await spawnDaemon(environment(failpoint))
       // What has come is recorded every five seconds.
-      await upload(daemon.address, media, bytes, failpoint === 'media.recorded' ? 700 : 0)
+      await upload(daemon.address, media, bytes, failpoint === 'media.recorded' ? 3_000 : 0)
       await daemon.ended
       expect(daemon.process.signalCode).toBe('SIGKILL')
       await expectExact()
@@ -111,7 +111,7 @@ describe.each(ofUpload)('killed at %s', (failpoint) => {
     const bytes = someBytes(size)
     const media = await files.begin(size)
     const daemon = await spawnDaemon(environment(failpoint))
-    await upload(daemon.address, media, bytes, failpoint === 'media.recorded' ? 700 : 0)
+    await upload(daemon.address, media, bytes, failpoint === 'media.recorded' ? 3_000 : 0)
     await daemon.ended
     await files.examine()
     await sql`update media set loose_since = now() - interval '2 days' where id = ${media.id}`

@@ -49,6 +49,7 @@ const openToInstallation: Readonly<Record<string, string>> = {
   ai_choice: 'operators see how many workspaces use a model',
   ai_usage: 'operators see what a workspace has used of a ceiling',
   item_tally: 'operators see what a workspace has used of a ceiling',
+  media_tally: 'the same',
 }
 
 /** A purge removes a workspace whole; of the journal nothing is ever removed. */

@@ -9,7 +9,6 @@
  * It is declared in `contract/<area>/operations.ts`. The rule of the same name carries it out
  * (`areas/<area>/handlers.ts`). Spec: What the service does, general conventions.
  */
-import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { ProblemCode } from './problem.ts'
 import type { Role, Scope } from './vocabulary.ts'
@@ -155,10 +154,15 @@ type MembersSent<O, Key extends string> = O extends { readonly [K in Key]: infer
 type Body<O> = O extends { readonly body: infer S extends z.ZodType } ? { readonly body: z.output<S> } : unknown
 type BodySent<O> = O extends { readonly body: infer S extends z.ZodType } ? { readonly body: z.input<S> } : unknown
 
+/** What a rule needs of a stream; Node's `Readable` is one. */
+interface ByteStream {
+  iterator(options: { readonly destroyOnReturn: boolean }): AsyncIterable<Buffer>
+}
+
 /** The bytes that a call brings, and what its headers say of them. */
 export interface SentBytes {
   /** Not destroyed by a rule that stops early: the answer leaves by the same connection. */
-  readonly stream: Readable
+  readonly stream: ByteStream
   /** Content-Length; undefined: the end of the stream is the end of the bytes. */
   readonly length: number | undefined
   /** Content-Range, as it was sent. */
@@ -174,7 +178,7 @@ export interface BytesAnswer {
   /** Whether a browser may show it; otherwise it is a download. */
   readonly isInline: boolean
   /** The bytes from `from` to `to`, both included. */
-  open(from: number, to: number): Promise<Readable>
+  open(from: number, to: number): Promise<AsyncIterable<Uint8Array>>
 }
 
 type TakesBytes<O> = O extends { readonly takes: 'bytes' } ? { readonly bytes: SentBytes } : unknown

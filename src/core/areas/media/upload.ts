@@ -104,8 +104,8 @@ function rangeOf({ range }: SentBytes): ContentRange | undefined {
 }
 
 interface ClaimableRow {
-  readonly size_bytes: number
-  readonly received_bytes: number
+  readonly size_bytes: number | bigint
+  readonly received_bytes: number | bigint
   readonly state: Media['state']
   readonly is_busy: boolean
 }
