@@ -999,6 +999,88 @@ GRANT SELECT (tenant_id, id, released_at) ON legal_hold TO svc_installation;
 GRANT DELETE ON legal_hold TO svc_purge;
 GRANT INSERT, SELECT, UPDATE (released_at, released_by, version) ON legal_hold TO svc_tenant;
 
+CREATE TABLE media (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  filename text NOT NULL,
+  size_bytes bigint NOT NULL,
+  received_bytes bigint DEFAULT 0 NOT NULL,
+  announced_sha256 text,
+  sha256 text,
+  kind text DEFAULT 'OTHER'::text NOT NULL,
+  content_type text,
+  state text DEFAULT 'UPLOADING'::text NOT NULL,
+  writer uuid,
+  writer_until timestamp with time zone,
+  loose_since timestamp with time zone DEFAULT now(),
+  created_by uuid NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  CONSTRAINT media_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT media_check CHECK (received_bytes >= 0 AND received_bytes <= size_bytes),
+  CONSTRAINT media_kind_check CHECK (kind = ANY (ARRAY['IMAGE'::text, 'VIDEO'::text, 'AUDIO'::text, 'TEXT'::text, 'DOCUMENT'::text, 'ARCHIVE'::text, 'OTHER'::text])),
+  CONSTRAINT media_size_bytes_check CHECK (size_bytes > 0),
+  CONSTRAINT media_state_check CHECK (state = ANY (ARRAY['UPLOADING'::text, 'SCANNING'::text, 'READY'::text, 'REFUSED'::text])),
+  CONSTRAINT media_tenant_id_created_by_fkey FOREIGN KEY (tenant_id, created_by) REFERENCES account(tenant_id, id)
+);
+CREATE INDEX loose_media ON media USING btree (tenant_id, loose_since) WHERE loose_since IS NOT NULL;
+CREATE INDEX media_by_size ON media USING btree (tenant_id, size_bytes, id);
+CREATE INDEX media_by_uploader ON media USING btree (tenant_id, created_by, id);
+CREATE INDEX media_in_examination ON media USING btree (tenant_id, updated_at) WHERE state = 'SCANNING'::text;
+CREATE INDEX own_media_by_size ON media USING btree (tenant_id, created_by, size_bytes, id);
+ALTER TABLE media ENABLE ROW LEVEL SECURITY;
+ALTER TABLE media FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON media TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON media TO svc_tenant;
+
+CREATE TABLE media_reference (
+  tenant_id uuid NOT NULL,
+  item_id uuid NOT NULL,
+  media_id uuid NOT NULL,
+  name text,
+  alt text,
+  added_by uuid NOT NULL,
+  added_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT media_reference_pkey PRIMARY KEY (tenant_id, item_id, media_id),
+  CONSTRAINT media_reference_tenant_id_added_by_fkey FOREIGN KEY (tenant_id, added_by) REFERENCES account(tenant_id, id),
+  CONSTRAINT media_reference_tenant_id_item_id_fkey FOREIGN KEY (tenant_id, item_id) REFERENCES item(tenant_id, id),
+  CONSTRAINT media_reference_tenant_id_media_id_fkey FOREIGN KEY (tenant_id, media_id) REFERENCES media(tenant_id, id)
+);
+CREATE INDEX media_reference_by_account ON media_reference USING btree (tenant_id, added_by);
+CREATE INDEX media_reference_by_media ON media_reference USING btree (tenant_id, media_id, item_id);
+ALTER TABLE media_reference ENABLE ROW LEVEL SECURITY;
+ALTER TABLE media_reference FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON media_reference TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON media_reference TO svc_tenant;
+
+CREATE TABLE media_removal (
+  tenant_id uuid NOT NULL,
+  media_id uuid NOT NULL,
+  due_at timestamp with time zone NOT NULL,
+  CONSTRAINT media_removal_pkey PRIMARY KEY (tenant_id, media_id),
+  CONSTRAINT media_removal_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+CREATE INDEX media_removal_due ON media_removal USING btree (tenant_id, due_at);
+ALTER TABLE media_removal ENABLE ROW LEVEL SECURITY;
+ALTER TABLE media_removal FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON media_removal TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON media_removal TO svc_tenant;
+
+CREATE TABLE media_tally (
+  tenant_id uuid NOT NULL,
+  bytes bigint NOT NULL,
+  CONSTRAINT media_tally_pkey PRIMARY KEY (tenant_id),
+  CONSTRAINT media_tally_bytes_check CHECK (bytes >= 0),
+  CONSTRAINT media_tally_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
+);
+ALTER TABLE media_tally ENABLE ROW LEVEL SECURITY;
+ALTER TABLE media_tally FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON media_tally FOR SELECT TO svc_installation USING (true);
+CREATE POLICY one_workspace ON media_tally TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT SELECT ON media_tally TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON media_tally TO svc_tenant;
+
 CREATE TABLE membership (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,

@@ -1,5 +1,5 @@
 /**
- * Reads bodies. One parser handles every media type, so that no body bypasses it.
+ * Reads bodies. One parser handles every media type, so that no body bypasses it, and another one hands a file on unread.
  *
  * The media type must be that of the operation, the charset UTF-8, the bytes valid UTF-8
  * without a byte order mark, and the text JSON (kernel/values/json.ts) with at most the
@@ -13,7 +13,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { boundsOf, ofAnyone } from '../core/contract/operation.ts'
 import { Problem } from '../core/contract/problem.ts'
 import { readJson } from '../core/kernel/values/json.ts'
-import { mediaTypeOf, wrongMediaType } from './refusals.ts'
+import { bytesType, mediaTypeOf, wrongMediaType } from './refusals.ts'
+import { followUpload } from './uploads.ts'
 
 export function addBodyParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -27,6 +28,11 @@ export function addBodyParser(app: FastifyInstance): void {
     } catch (error) {
       done(error as Error)
     }
+  })
+  // Only an operation that takes a file gets here: any other one has refused this media type above.
+  app.addContentTypeParser(bytesType, (request, payload, done) => {
+    followUpload(request)
+    done(null, payload)
   })
 }
 

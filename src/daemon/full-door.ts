@@ -56,7 +56,8 @@ function timeCalls(app: FastifyInstance, pool: Pick<Pool, 'took'>): void {
   app.decorateRequest('lane', undefined)
   app.decorateRequest('wholeAt', 0)
   app.addHook('preHandler', (request, _reply, done) => {
-    request.wholeAt = performance.now()
+    // A file is still on its way, at the pace of its sender.
+    if (request.routeOptions.config.operation?.takes !== 'bytes') request.wholeAt = performance.now()
     done()
   })
   app.addHook('onSend', (request, reply, _payload, done) => {

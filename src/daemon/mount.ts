@@ -17,12 +17,14 @@ import { receive, receiveParams } from '../core/kernel/request/validation.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
 import { anyone } from '../core/kernel/values/actor.ts'
 import { isUnchanged } from '../core/kernel/values/etag.ts'
+import { sendBytes } from './downloads.ts'
 import { type Foreseen, type Gate, Misjudged } from './gate.ts'
 import { workspaceOfHost } from './host.ts'
 import { type Prepared, prepared } from './prepared.ts'
 import type { Readers } from './readers.ts'
 import { routeOf } from './routes.ts'
 import type { SourceSeats } from './source-seats.ts'
+import { endUnread, sentBytes } from './uploads.ts'
 import { sendWholeList } from './whole-list.ts'
 
 export function mountOperations(app: FastifyInstance, served: Served, operations: readonly Operation[]): void {
@@ -34,7 +36,9 @@ export function mountOperations(app: FastifyInstance, served: Served, operations
       config: { operation },
       handler: operation.success.fixed
         ? fixedAnswer(served, operation)
-        : (request, reply) => answer(served, operation, request, reply),
+        : operation.takes === 'bytes'
+          ? (request, reply) => answer(served, operation, request, reply).catch(endUnread(request, reply))
+          : (request, reply) => answer(served, operation, request, reply),
     })
   }
 }
@@ -72,7 +76,7 @@ async function answer(
   const isWhole = isWholeList(operation, sent)
   const foreseen = isOneTransaction(operation) && !isWhole ? gate.foresee(operation, request.raw) : undefined
   const answered = foreseen && (await performForeseen(served, operation, { request, sent, foreseen }))
-  if (answered) return send(request, reply, answered)
+  if (answered) return send(request, reply, answered, readers)
 
   const actor = await gate.admit(operation, request.raw, requestsOf(operation, request))
   request.actor = actor
@@ -86,9 +90,10 @@ async function answer(
         if (request.raw.socket.destroyed) refuse('request.malformed')
         return perform(installation, operation, actor, sent)
       }),
+      readers,
     )
   if (isWhole) return sendWholeList(reply, pagesOf(installation, operation, actor, sent), readers)
-  return send(request, reply, await perform(installation, operation, actor, sent))
+  return send(request, reply, await perform(installation, operation, actor, sent), readers)
 }
 
 interface ForeseenCall {
@@ -125,7 +130,9 @@ function sentBy(installation: Installation, operation: Operation, request: Fasti
   return {
     params: request.params,
     query: member('query', installation, operation, request),
-    body: member('body', installation, operation, request),
+    ...(operation.takes === 'bytes'
+      ? { bytes: sentBytes(request) }
+      : { body: member('body', installation, operation, request) }),
     idempotencyKey: one(headers['idempotency-key']),
     ifMatch: one(headers['if-match']),
     stepUp: one(headers['x-service-step-up']),
@@ -143,7 +150,13 @@ function member(name: 'query' | 'body', { config }: Installation, { workspaceIn 
   return takesOne ? { workspace, ...sent } : sent
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, { status, headers, body }: StoredAnswer): FastifyReply {
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, headers, body, bytes }: StoredAnswer,
+  readers: Readers,
+): FastifyReply | Promise<FastifyReply> {
+  if (bytes) return sendBytes(request, reply, bytes, readers)
   const etag = headers['etag']
   reply.headers(headers).header('cache-control', 'no-store')
   const reads = request.method === 'GET' || request.method === 'HEAD'

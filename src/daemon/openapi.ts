@@ -9,6 +9,7 @@
  * Spec: decisions 1, Roots; Errors.
  */
 
+import { contentRangePattern } from '../core/contract/media/content-range.ts'
 import {
   boundsOf,
   type CallBound,
@@ -21,7 +22,7 @@ import { idempotencyKeyPattern } from '../core/kernel/request/idempotency-key.ts
 import { ifMatchPattern } from '../core/kernel/values/etag.ts'
 import { tokenPattern } from '../core/kernel/values/token.ts'
 import { type JsonSchema, openSchemas, type Schemas } from './openapi-schemas.ts'
-import { mediaTypeOf, problemType } from './refusals.ts'
+import { bytesType, mediaTypeOf, problemType } from './refusals.ts'
 import { root } from './routes.ts'
 
 type Document = Record<string, unknown>
@@ -88,7 +89,9 @@ function describe(operation: Operation, schemas: Schemas): Document {
             content: { [mediaTypeOf(operation)]: { schema: schemas.of(body, 'input') } },
           },
         }
-      : {}),
+      : operation.takes === 'bytes'
+        ? { requestBody: { required: true, description: 'A file.', content: { [bytesType]: {} } } }
+        : {}),
     responses: { ...successOf(operation, schemas), ...refusalsOf(operation) },
   }
 }
@@ -160,6 +163,26 @@ function parametersOf(operation: Operation, schemas: Schemas): Document[] {
           ),
         ]
       : []),
+    ...(operation.takes === 'bytes'
+      ? [
+          header(
+            'Content-Range',
+            false,
+            { type: 'string', pattern: contentRangePattern },
+            'Which bytes of the file these are: `bytes <first>-<last>/<size>`. Absent: the whole file.',
+          ),
+        ]
+      : []),
+    ...(operation.success.bytes
+      ? [
+          header(
+            'Range',
+            false,
+            { type: 'string' },
+            'One range of bytes, such as `bytes=0-1023`; 206 with these bytes.',
+          ),
+        ]
+      : []),
     ...(operation.method === 'GET' && hasEtag(operation)
       ? [header('If-None-Match', false, { type: 'string' }, 'ETags; 304 when one of them is current.')]
       : []),
@@ -192,6 +215,7 @@ function membersOf(schema: Operation['params'], place: 'path' | 'query', schemas
 /** Whether the answer is one versioned representation, or always the same. */
 const hasEtag = ({ success }: Operation) =>
   success.fixed === true ||
+  success.bytes === true ||
   (success.answer !== undefined && 'shape' in success.answer && 'version' in (success.answer.shape as object))
 
 const requestId = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
@@ -201,15 +225,30 @@ function successOf(operation: Operation, schemas: Schemas): Document {
   const { status, answer, location } = operation.success
   const headers = {
     ...requestId,
-    ...(hasEtag(operation) ? { ETag: textHeader(operation.success.fixed ? 'Names the bytes.' : '`"<version>"`') } : {}),
+    ...(hasEtag(operation)
+      ? { ETag: textHeader(operation.success.fixed || operation.success.bytes ? 'Names the bytes.' : '`"<version>"`') }
+      : {}),
     ...(location ? { Location: textHeader('Where the created thing is found.') } : {}),
     ...(operation.idempotent
       ? { 'Idempotency-Replayed': textHeader('`true` when this is the first answer once more.') }
       : {}),
   }
-  const content = answer ? { content: { 'application/json': { schema: schemas.of(answer, 'output') } } } : {}
+  const content = operation.success.bytes
+    ? { content: { '*/*': {} } }
+    : answer
+      ? { content: { 'application/json': { schema: schemas.of(answer, 'output') } } }
+      : {}
   return {
     [status]: { description: descriptions[status], headers, ...content },
+    ...(operation.success.bytes
+      ? {
+          206: {
+            description: 'A range of the file.',
+            headers: { ...headers, 'Content-Range': textHeader('Which bytes of the file these are.') },
+            ...content,
+          },
+        }
+      : {}),
     ...(operation.method === 'GET' && hasEtag(operation)
       ? { 304: { description: 'Unchanged.', headers: requestId } }
       : {}),
@@ -268,7 +307,8 @@ function refusalsMetBy(operation: Operation): Refusal[] {
   const { needs } = operation
   const codes: ProblemCode[] = ['request.malformed', 'service.unavailable', 'internal', ...gateRefusals(operation)]
   if (!isServedWithoutFactor(needs)) codes.push('auth.second_factor_demanded')
-  if (operation.method !== 'GET')
+  if (operation.takes === 'bytes') codes.push('request.media_type', 'request.timeout', 'request.too_large')
+  else if (operation.method !== 'GET')
     codes.push('request.too_large', 'request.media_type', 'request.invalid', 'request.timeout')
   if (operation.params) codes.push('not_found')
   if (stepUpOf(needs)) codes.push('auth.step_up_required')

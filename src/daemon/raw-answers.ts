@@ -15,11 +15,15 @@ import { problemType } from './refusals.ts'
 
 const ending = new WeakSet<Duplex>()
 
+/** Connections whose call brings a file, for which the limit of a whole request does not hold (uploads.ts). */
+export const unhurried = new WeakSet<Duplex>()
+
 /** Ends the connection after the current answer; further requests on it are not answered. */
 export const endConnection = (socket: Duplex) => ending.add(socket)
 
 /** The answer to a parser error, by Node's error code. */
 export function answerParserError(error: Error & { code?: string }, socket: Duplex): void {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket)) return
   if (ending.has(socket)) {
     socket.end()
     return
@@ -30,6 +34,9 @@ export function answerParserError(error: Error & { code?: string }, socket: Dupl
   }
   answerRaw(socket, problemOfParser(error.code))
 }
+
+/** Answers 408 and closes: the call did not bring its body in time. */
+export const answerLate = (socket: Duplex) => answerRaw(socket, new Problem('request.timeout'))
 
 function problemOfParser(code: string | undefined): Problem {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request.timeout')

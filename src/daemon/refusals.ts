@@ -14,9 +14,14 @@ import { writeJson } from '../core/kernel/values/json.ts'
 
 export const problemType = 'application/problem+json'
 
+/** The media type of a file: what it is, its bytes say. */
+export const bytesType = 'application/octet-stream'
+
 /** The media type an operation's body has. */
-export const mediaTypeOf = (operation: Operation | undefined) =>
-  operation?.patch === 'merge' ? 'application/merge-patch+json' : 'application/json'
+export function mediaTypeOf(operation: Operation | undefined): string {
+  if (operation?.takes === 'bytes') return bytesType
+  return operation?.patch === 'merge' ? 'application/merge-patch+json' : 'application/json'
+}
 
 /** Refuses a body of another media type, and says which one is taken (RFC 5789, RFC 9110). */
 export function wrongMediaType(operation: Operation | undefined): Problem {

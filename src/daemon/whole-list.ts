@@ -55,7 +55,7 @@ export async function sendWholeList(
 }
 
 /** Resolves when the caller has read the written bytes or has left. */
-function drained(raw: ServerResponse): Promise<void> {
+export function drained(raw: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
       raw.off('drain', settle).off('close', settle)

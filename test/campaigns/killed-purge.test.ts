@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
 import { purgeOperations } from '../../src/core/contract/retention/operations.ts'
 import { mailFolderOf } from '../../src/core/kernel/config/mail-settings.ts'
+import { mediaFolderOf } from '../../src/core/kernel/config/media-settings.ts'
 import { failpoints } from '../../src/core/kernel/values/failpoint.ts'
 import { urlOf } from '../kit/daemon.ts'
 import { type Furnished, fingerprintOf, furnished, overdue, placesNaming, rowsOf } from '../kit/leaving-workspace.ts'
@@ -71,8 +72,8 @@ async function killAndResume(death: string): Promise<void> {
     insert into audit_entry (tenant_id, id, action, actor_kind, via)
     select ${leaving.id}, gen_random_uuid(), 'filler', 'SYSTEM', 'JOB' from generate_series(1, 1000)`
   const had = await rowsOf(ways.sql, leaving.id)
-  const { dataDir, mail } = ways.daemon.config
-  const folders = [join(dataDir, 'media', leaving.id), mailFolderOf(mail, leaving.id)]
+  const { media, mail } = ways.daemon.config
+  const folders = [mediaFolderOf(media, leaving.id), mailFolderOf(mail, leaving.id)]
   for (const folder of folders) {
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'file'), 'bytes')

@@ -9,6 +9,7 @@ import type { Operation } from '../../src/core/contract/operation.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { rankOf, roles, scopes } from '../../src/core/contract/vocabulary.ts'
 import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { mediaTypeOf } from '../../src/daemon/refusals.ts'
 import { type Answered, type TestDaemon, testDaemon } from '../kit/daemon.ts'
 import { type Credential, everyScope, person, setUp, workspace } from '../kit/people.ts'
 
@@ -64,7 +65,7 @@ const call = (operation: Operation, headers: Record<string, string> = {}) =>
           body: {},
           headers: {
             ...headers,
-            'content-type': operation.patch ? 'application/merge-patch+json' : 'application/json',
+            'content-type': mediaTypeOf(operation),
           },
         }),
   })

@@ -65,14 +65,15 @@ afterAll(() => daemon.close())
 const readDocument = (paths: Record<string, Record<string, any>>): Described[] =>
   Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, { operationId, parameters = [], requestBody, responses }]) => {
-      const [type, media] = Object.entries<{ schema: JsonSchema }>(requestBody?.content ?? {})[0] ?? []
+      const [type, media] = Object.entries<{ schema?: JsonSchema }>(requestBody?.content ?? {})[0] ?? []
       return {
         operationId,
         method: method.toUpperCase(),
         path,
         parameters,
         responses,
-        body: type && media ? { type, schema: media.schema } : undefined,
+        // A file has no schema.
+        body: type && media ? { type, schema: media.schema ?? { type: 'string' } } : undefined,
       }
     }),
   )

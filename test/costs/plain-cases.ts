@@ -60,6 +60,7 @@ function readings(desk: Desk) {
     },
     getItem: { request: async () => [`GET /items/${(await item()).id}`] },
     listTrash: { request: async () => ['GET /trash'] },
+    listItemAttachments: { request: async () => [`GET /items/${(await item()).id}/attachments`] },
     listItemActivity: { request: async () => [`GET /items/${(await item()).id}/activity`] },
     listMemberships: { request: async () => ['GET /memberships'] },
     listAuditEntries: { request: async () => ['GET /audit'] },
@@ -74,7 +75,8 @@ function readings(desk: Desk) {
 }
 
 function items(desk: Desk) {
-  const { collectionId, buckets, labels, item, act, field, people } = desk
+  const { collectionId, buckets, labels, item, act, field, people, ask } = desk
+  const media = async () => (await ask('POST /media', { filename: 'a file', size_bytes: 1 })).json.id as string
   return {
     createItem: { request: async () => ['POST /items', { container_id: collectionId, title: 'An item' }] },
     updateItem: { request: async () => [`PATCH /items/${(await item()).id}`, { title: name() }] },
@@ -88,6 +90,14 @@ function items(desk: Desk) {
           .sql`update credential set scopes = 'workspace:read workspace:write workspace:admin' where id = ${people.OWNER.credentialId}`
         await indexed(desk.daemon)
         return ['POST /search:reindex', {}]
+      },
+    },
+    attachItemMedia: { request: async () => [`PUT /items/${(await item()).id}/attachments/${await media()}`, {}] },
+    detachItemMedia: {
+      request: async () => {
+        const path = `/items/${(await item()).id}/attachments/${await media()}` as const
+        await ask(`PUT ${path}`, {})
+        return [`DELETE ${path}`]
       },
     },
     bulkItems: {

@@ -51,6 +51,7 @@ const openToInstallation: Readonly<Record<string, string>> = {
   item_tally: 'operators see what a workspace has used of a ceiling',
   search_index: 'which workspaces have documents to make is not known before the look; a row holds ids and counts',
   search_pending: 'the same; a row holds ids',
+  media_tally: 'operators see what a workspace has used of a ceiling',
 }
 
 /** Functions that run with the rights of their owner, and why; each has an owner of its own. */

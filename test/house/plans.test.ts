@@ -121,6 +121,8 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
     await sql`
       insert into item (tenant_id, id, container_id, type, title, rank, created_by)
       select tenant_id, id, id, 'TASK', 'Plan', 'a0', account_id from made`
+    await sql`insert into media (tenant_id, id, filename, size_bytes, created_by) select tenant_id, id, 'plan', n, account_id from made`
+    await sql`insert into media_reference (tenant_id, item_id, media_id, added_by) select tenant_id, id, id, account_id from made`
     await sql`insert into item_label (tenant_id, item_id, label_id) select tenant_id, id, id from made`
     await sql`
       insert into template (tenant_id, id, kind, name, container_id, variables, content, created_by)
@@ -232,6 +234,10 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listItems', () => ({ query: { ...size.query, bucket_id: bucketId } })],
   ['listItems', () => ({ query: { ...size.query, label_id: labelId, state: 'OPEN' } })],
   ['getItem', () => ({ params: { itemId: collectionId } })],
+  ['listItemAttachments', () => ({ params: { itemId: collectionId } })],
+  ['listMedia', () => size],
+  ['listMedia', () => ({ query: { ...size.query, sort: 'SIZE', kind: 'IMAGE', is_attached: 'false' } })],
+  ['getMedia', () => ({ params: { mediaId: collectionId } })],
   ['listItemActivity', () => ({ params: { itemId: collectionId } })],
   ['listComments', () => ({ params: { itemId: collectionId }, ...size })],
   ['listComments', () => ({ params: { itemId: collectionId }, query: { ...size.query, order: 'DESC' } })],
@@ -277,6 +283,7 @@ const others: readonly OperationId[] = [
   'listEventTypes', // nor does this
   'listPresets', // nor this
   'search', // its plans are in test/search/candidates.test.ts
+  'getMediaContent', // reads what getMedia reads, and refuses a file without bytes
   'queryItems', // its plans are in test/items/filter/plans.test.ts
   'listBackups', // one target by its key; the rest is asked of the target
 ]

@@ -105,12 +105,12 @@ async function furnishWaysIn(sql: Sql, { id, ownerId }: Pick<Furnished, 'id' | '
   })
 }
 
-/** An assigned item in a bucket, with a label, a value and comments; a deleted one; and a view of them. */
+/** An assigned item in a bucket, with a label, a value, comments and a file; a deleted one; and a view of them. */
 async function furnishItems(
   sql: Sql,
   { id, ownerId, collectionId }: Pick<Furnished, 'id' | 'ownerId' | 'collectionId'>,
 ): Promise<void> {
-  const [item, deleted] = [randomUUIDv7(), randomUUIDv7()]
+  const [item, deleted, media] = [randomUUIDv7(), randomUUIDv7(), randomUUIDv7()]
   await sql.begin(async (tx) => {
     await tx`
       insert into item (tenant_id, id, container_id, bucket_id, type, title, rank, created_by, deleted_at)
@@ -139,6 +139,10 @@ async function furnishItems(
       select ${id}, generation, 'ITEM', ${item}, ${collectionId}, now(), '''1=item'':1A' from search_index where tenant_id = ${id}
       on conflict do nothing`
     await tx`insert into search_pending (tenant_id, id, subject, subject_id) values (${id}, ${randomUUIDv7()}, 'ITEM', ${item})`
+    await tx`insert into media (tenant_id, id, filename, size_bytes, created_by) values (${id}, ${media}, 'a file', 5, ${ownerId})`
+    await tx`insert into media_reference (tenant_id, item_id, media_id, added_by) values (${id}, ${item}, ${media}, ${ownerId})`
+    await tx`insert into media_removal (tenant_id, media_id, due_at) values (${id}, ${randomUUIDv7()}, now())`
+    await tx`insert into media_tally (tenant_id, bytes) values (${id}, 5)`
     await tx`insert into item_tally (tenant_id, items) values (${id}, 1)`
     await tx`insert into bucket_tally (tenant_id, bucket_id, items) select tenant_id, bucket_id, 1 from item where id = ${item}`
   })

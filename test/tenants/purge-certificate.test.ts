@@ -1,11 +1,11 @@
 /** The purge certificate: signed, kept, and shown to be true by looking again. */
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pursuePurge } from '../../src/core/areas/tenants/purge/purge.ts'
 import { purgeOperations } from '../../src/core/contract/retention/operations.ts'
 import { workspaceTables } from '../../src/core/contract/tables.ts'
+import { mediaFolderOf } from '../../src/core/kernel/config/media-settings.ts'
 import { type Furnished, furnished, overdue, rowsOf } from '../kit/leaving-workspace.ts'
 import { ways as everyWay, type TwoWays, twoWays } from '../kit/two-ways.ts'
 
@@ -104,7 +104,7 @@ describe.each(everyWay)('the certificate, by %s', (way) => {
   })
 
   test('whatever comes back is found, wherever it is', async () => {
-    const folder = join(ways.daemon.config.dataDir, 'media', gone.id)
+    const folder = mediaFolderOf(ways.daemon.config.media, gone.id)
     mkdirSync(folder, { recursive: true })
     await ways.sql`insert into request_rate (tenant_id, paid_until) values (${gone.id}, now())`
     await ways.sql`insert into pgboss.job (name, data) values ('purge_due', ${ways.sql.json({ tenantId: gone.id })})`

@@ -7,6 +7,7 @@ import { type PurgeOutcome, pursuePurge } from '../../src/core/areas/tenants/pur
 import { purgeOperations, retentionOperations } from '../../src/core/contract/retention/operations.ts'
 import { tenantOperations } from '../../src/core/contract/tenants/operations.ts'
 import { mailFolderOf } from '../../src/core/kernel/config/mail-settings.ts'
+import { mediaFolderOf } from '../../src/core/kernel/config/media-settings.ts'
 import { readRemovalOrder } from '../../src/core/kernel/database/removal-order.ts'
 import { fingerprintOf, furnished, moveDeadline, overdue, placesNaming, rowsOf } from '../kit/leaving-workspace.ts'
 import { person } from '../kit/people.ts'
@@ -45,7 +46,7 @@ describe('what a purge leaves', () => {
     const leaving = await furnished(ways)
     const before = await fingerprintOf(ways.sql, neighbour.id)
     await ways.sql`update operator set added_by = ${leaving.ownerId} where account_id = ${ways.operator.accountId}`
-    const media = join(ways.daemon.config.dataDir, 'media', leaving.id)
+    const media = mediaFolderOf(ways.daemon.config.media, leaving.id)
     mkdirSync(media, { recursive: true })
     writeFileSync(join(media, 'picture'), 'bytes')
     const mails = mailFolderOf(ways.daemon.config.mail, leaving.id)

@@ -12,6 +12,7 @@ import { itemsHandlers } from '../areas/items/handlers.ts'
 import { jobsHandlers } from '../areas/jobs/handlers.ts'
 import { journalHandlers } from '../areas/journal/handlers.ts'
 import { keyringHandlers } from '../areas/keyring/handlers.ts'
+import { mediaHandlers } from '../areas/media/handlers.ts'
 import { membershipsHandlers } from '../areas/memberships/handlers.ts'
 import { metaHandlers } from '../areas/meta/handlers.ts'
 import { operatorsHandlers } from '../areas/operators/handlers.ts'
@@ -39,6 +40,7 @@ export const handlers: HandlersOf<Operations> = {
   ...jobsHandlers,
   ...journalHandlers,
   ...keyringHandlers,
+  ...mediaHandlers,
   ...membershipsHandlers,
   ...metaHandlers,
   ...operatorsHandlers,

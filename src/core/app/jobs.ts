@@ -7,6 +7,7 @@ import { eventsJobs } from '../areas/events/jobs.ts'
 import { itemsJobs } from '../areas/items/jobs.ts'
 import { keyringJobs } from '../areas/keyring/jobs.ts'
 import { mailJobs } from '../areas/mail/jobs.ts'
+import { mediaJobs } from '../areas/media/jobs.ts'
 import { tenantsJobs } from '../areas/tenants/jobs.ts'
 import { webhooksJobs } from '../areas/webhooks/jobs.ts'
 import type { RunnableJob } from '../kernel/transaction/runnable-job.ts'
@@ -19,6 +20,7 @@ export const jobs: readonly RunnableJob[] = [
   ...itemsJobs,
   ...keyringJobs,
   ...mailJobs,
+  ...mediaJobs,
   ...tenantsJobs,
   ...webhooksJobs,
 ]

@@ -12,6 +12,7 @@
 import { spendStepUp } from '../areas/auth/step-up.ts'
 import {
   type Answer,
+  type BytesAnswer,
   isRead,
   isServedWithoutFactor,
   needsStepUp,
@@ -219,7 +220,8 @@ function servesInstallation({ needs: { caller } }: Operation, actor: Actor): boo
 function written(operation: Operation, result: unknown): StoredAnswer {
   // A rule returns a refusal, and does not throw it, if changes must stay: a counted failure, a revoked session.
   if (result instanceof Problem) return refusalAnswer(result)
-  const { status, answer: schema, location } = operation.success
+  const { status, answer: schema, location, bytes } = operation.success
+  if (bytes) return { status, headers: {}, body: undefined, bytes: result as BytesAnswer }
   if (!schema) return { status, headers: {}, body: undefined }
   if (result instanceof JsonText) return { status, headers: {}, body: result.text }
   const answer = shapeOf(schema).parse(result) as { version?: unknown }

@@ -11,6 +11,7 @@ import { commentEvents } from './comments/events.ts'
 import { containerEvents } from './containers/events.ts'
 import { nameOf } from './event.ts'
 import { itemEvents } from './items/events.ts'
+import { mediaEvents } from './media/events.ts'
 import { membershipEvents } from './memberships/events.ts'
 import { retentionEvents } from './retention/events.ts'
 import { structureEvents } from './structure/events.ts'
@@ -26,6 +27,7 @@ export const catalog = {
   ...itemEvents,
   ...commentEvents,
   ...templateEvents,
+  ...mediaEvents,
   ...identityEvents,
   ...membershipEvents,
   ...aiEvents,

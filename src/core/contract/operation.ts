@@ -100,8 +100,11 @@ export interface Operation {
   readonly workspaceIn?: 'query' | 'body'
   /** The media type of the body; a merge-patch distinguishes an absent member from null. */
   readonly patch?: 'merge'
-  /** Whether the body may be large; `boundsOf` has the bounds. */
-  readonly takes?: 'large'
+  /**
+   * What the body is, where it is not an ordinary one. `large`: JSON within larger bounds (`boundsOf`). `bytes`: a file, of
+   * any length, that the rule reads as a stream; the operation then has no `body`.
+   */
+  readonly takes?: 'large' | 'bytes'
   /** As how many requests of the workspace's rate a call counts, by the body as it came; absent: one. */
   readonly counts?: (body: unknown) => number
   /**
@@ -118,6 +121,8 @@ export interface Operation {
     readonly whole?: 'streamed'
     /** The same for everybody while the daemon runs: made once, with its own ETag (daemon/prepared.ts). */
     readonly fixed?: true
+    /** The answer is a file (`BytesAnswer`), of which a caller may ask a range; the operation then has no `answer`. */
+    readonly bytes?: true
   }
   readonly needs: Needs
   /** What of another account's the call may act on, by the one id in its path or the member `account_id` of its body (areas/auth/token/ceiling.ts). */
@@ -155,8 +160,37 @@ type MembersSent<O, Key extends string> = O extends { readonly [K in Key]: infer
 type Body<O> = O extends { readonly body: infer S extends z.ZodType } ? { readonly body: z.output<S> } : unknown
 type BodySent<O> = O extends { readonly body: infer S extends z.ZodType } ? { readonly body: z.input<S> } : unknown
 
-/** What a rule receives: path and query members by name, the parsed body as `body`. */
-export type Received<O> = Members<O, 'params'> & Members<O, 'query'> & Body<O>
+/** What a rule needs of a stream; Node's `Readable` is one. */
+interface ByteStream {
+  iterator(options: { readonly destroyOnReturn: boolean }): AsyncIterable<Buffer>
+}
+
+/** The bytes that a call brings, and what its headers say of them. */
+export interface SentBytes {
+  /** Not destroyed by a rule that stops early: the answer leaves by the same connection. */
+  readonly stream: ByteStream
+  /** Content-Length; undefined: the end of the stream is the end of the bytes. */
+  readonly length: number | undefined
+  /** Content-Range, as it was sent. */
+  readonly range: string | undefined
+}
+
+/** A file that is answered: its facts, and how its bytes are read. */
+export interface BytesAnswer {
+  readonly etag: string
+  readonly contentType: string
+  readonly sizeBytes: number
+  readonly filename: string
+  /** Whether a browser may show it; otherwise it is a download. */
+  readonly isInline: boolean
+  /** The bytes from `from` to `to`, both included. */
+  open(from: number, to: number): Promise<AsyncIterable<Uint8Array>>
+}
+
+type TakesBytes<O> = O extends { readonly takes: 'bytes' } ? { readonly bytes: SentBytes } : unknown
+
+/** What a rule receives: path and query members by name, the parsed body as `body`, or a file as `bytes`. */
+export type Received<O> = Members<O, 'params'> & Members<O, 'query'> & Body<O> & TakesBytes<O>
 
 /** What a caller sends: the same, before parsing, and the headers by name. */
 export type Sent<O> = MembersSent<O, 'params'> & MembersSent<O, 'query'> & BodySent<O> & SentHeaders
@@ -170,7 +204,9 @@ export interface SentHeaders {
 /** The answer of a rule; undefined if the operation answers 204. */
 export type Answer<O> = O extends { readonly success: { readonly answer: infer S extends z.ZodType } }
   ? z.output<S>
-  : undefined
+  : O extends { readonly success: { readonly bytes: true } }
+    ? BytesAnswer
+    : undefined
 
 /** Whether the operation needs a step-up for this (parsed) body and this credential. */
 export function needsStepUp(operation: Operation, body: unknown, asking?: Asking): boolean {

@@ -20,6 +20,8 @@ import { viewOperations } from './items/views.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
 import { encryptionOperations } from './keyring/operations.ts'
+import { attachmentOperations } from './media/attachments.ts'
+import { mediaOperations } from './media/operations.ts'
 import { membershipOperations } from './memberships/operations.ts'
 import { metaOperations } from './meta/operations.ts'
 import { operatorOperations } from './operators/operations.ts'
@@ -67,6 +69,8 @@ export const operations = {
   ...commentOperations,
   ...templateOperations,
   ...searchOperations,
+  ...mediaOperations,
+  ...attachmentOperations,
   ...triggerOperations,
   ...tenantOperations,
   ...retentionOperations,

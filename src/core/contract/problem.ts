@@ -19,6 +19,7 @@ import { backupProblems } from './backup/problems.ts'
 import { commentProblems } from './comments/problems.ts'
 import { containerProblems } from './containers/problems.ts'
 import { itemProblems } from './items/problems.ts'
+import { mediaProblems } from './media/problems.ts'
 import { operatorProblems } from './operators/problems.ts'
 import { providerProblems } from './providers/problems.ts'
 import { retentionProblems } from './retention/problems.ts'
@@ -129,6 +130,7 @@ export const problems = {
   ...containerProblems,
   ...itemProblems,
   ...commentProblems,
+  ...mediaProblems,
   ...structureProblems,
   ...providerProblems,
   ...authProblems,

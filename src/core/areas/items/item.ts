@@ -182,7 +182,8 @@ export const changedMembers = (item: Item, members: Partial<Item>): string[] =>
     .filter(([name, value]) => item[name as keyof Item] !== value)
     .map(([name]) => name)
 
-type ItemEvent = Extract<EventName, `work.item.${string}`>
+/** Events whose data is the item; those of its attachments are not. */
+type ItemEvent = Exclude<Extract<EventName, `work.item.${string}`>, `work.item.attachment_${string}`>
 
 /**
  * Writes the trail's entry and the event of a change, and answers the item after it: the locked one with the members that

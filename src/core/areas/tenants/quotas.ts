@@ -7,6 +7,7 @@ import type { tenantOperations as ops } from '../../contract/tenants/operations.
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { aiQuotas } from '../ai/token-budget.ts'
 import { itemQuotas } from '../items/item-count.ts'
+import { mediaQuotas } from '../media/byte-count.ts'
 import { type Integer, type QuotaCounts, resolveQuotas } from '../settings/quotas.ts'
 import { readSettings } from '../settings/settings.ts'
 import { webhookQuotas } from '../webhooks/subscription.ts'
@@ -25,7 +26,6 @@ const rateQuotas = {
 
 /** Quotas that the contract names, but that do not exist yet. */
 const unusedQuotas = {
-  media_bytes: { used: async () => 0 },
   automation_runs_per_hour: { used: async () => 0 },
 } satisfies Partial<QuotaCounts>
 
@@ -33,6 +33,7 @@ const unusedQuotas = {
 const counted: QuotaCounts = {
   ...rateQuotas,
   ...itemQuotas,
+  ...mediaQuotas,
   ...webhookQuotas,
   ...exportQuotas,
   ...aiQuotas,

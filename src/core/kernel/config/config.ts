@@ -12,6 +12,7 @@ import { type Preset, productPresets } from '../egress/oidc-presets.ts'
 import { ConfigurationError } from '../values/configuration-error.ts'
 import { loadEnvironment } from '../values/environment.ts'
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail-settings.ts'
+import { type MediaSettings, mediaSettingsOf, mediaVariables } from './media-settings.ts'
 import { readLadder } from './retry-ladder.ts'
 import { readable, wholeNumber } from './variable-kinds.ts'
 
@@ -220,6 +221,7 @@ export const environment = z.object({
     .describe(
       'Items that one page of a query looks at; a page of a wide filter may be short, and the next one goes on',
     ),
+  ...mediaVariables,
 })
 
 export interface Config {
@@ -272,6 +274,7 @@ export interface Config {
   readonly slugBlockDays: number
   readonly outboxDays: number
   readonly queryScanRows: number
+  readonly media: MediaSettings
   /** The wait before each of the eight attempts at a delivery, in seconds. */
   readonly webhookRetrySeconds: readonly number[]
   readonly webhookDisableAfter: { readonly failures: number; readonly seconds: number }
@@ -336,6 +339,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     slugBlockDays: values.SVC_SLUG_BLOCK_DAYS,
     outboxDays: values.SVC_OUTBOX_DAYS,
     queryScanRows: values.SVC_QUERY_SCAN_ROWS,
+    media: mediaSettingsOf(values, dataDir),
     webhookRetrySeconds: readLadder(values.SVC_WEBHOOK_RETRY_SECONDS) ?? [],
     webhookDisableAfter: disabling(values.SVC_WEBHOOK_DISABLE_AFTER),
   }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 export const wholeNumber = (minimum: number, maximum: number) =>
   z
     .string()
-    .regex(/^[0-9]{1,9}$/, `must be a whole number`)
+    .regex(/^[0-9]{1,15}$/, `must be a whole number`)
     .transform(Number)
     .pipe(z.int().min(minimum).max(maximum))
 

@@ -13,7 +13,7 @@
  * Spec: decisions 1, Idempotency-Key.
  */
 import { createHash } from 'node:crypto'
-import type { Operation } from '../../contract/operation.ts'
+import type { BytesAnswer, Operation } from '../../contract/operation.ts'
 import { Problem, problemOf, refuse } from '../../contract/problem.ts'
 import { installationScope } from '../../contract/vocabulary.ts'
 import type { Ctx } from '../transaction/context.ts'
@@ -28,6 +28,8 @@ export interface StoredAnswer {
   readonly headers: Readonly<Record<string, string>>
   /** The body's JSON text; undefined where there is none. */
   readonly body: string | undefined
+  /** A file instead of a body; never stored, because no operation that answers one takes a key. */
+  readonly bytes?: BytesAnswer
 }
 
 interface RecordRow {

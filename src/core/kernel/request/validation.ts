@@ -9,7 +9,7 @@
  * Spec: Errors; decisions 1, Problems; 7, Bounds at the door.
  */
 import type { z } from 'zod'
-import type { Operation } from '../../contract/operation.ts'
+import type { Operation, SentBytes } from '../../contract/operation.ts'
 import { Problem, type Violation } from '../../contract/problem.ts'
 import { firstFaults } from './first-faults.ts'
 import { reporting, violationsOf } from './violations.ts'
@@ -18,11 +18,14 @@ export interface Raw {
   readonly params?: unknown
   readonly query?: unknown
   readonly body?: unknown
+  /** For an operation that takes a file; there is no body then. */
+  readonly bytes?: SentBytes | undefined
 }
 
 /** Parses path, query and body, in this order. Refuses request.malformed, request.invalid. */
 export function receive(operation: Operation, raw: Raw): Record<string, unknown> {
-  return { ...receiveAddress(operation, raw), ...receiveBody(operation, raw.body) }
+  const sent = operation.takes === 'bytes' ? receiveBytes(raw) : receiveBody(operation, raw.body)
+  return { ...receiveAddress(operation, raw), ...sent }
 }
 
 /** Checks the syntax of the path, before the caller is identified. Refuses request.malformed. */
@@ -47,6 +50,11 @@ function receiveQuery({ query: schema }: Operation, query: unknown): Record<stri
   const checked = check(schema, withNumbers(schema, query))
   if ('faults' in checked) throw malformed(checked.faults)
   return checked.data as Record<string, unknown>
+}
+
+function receiveBytes({ bytes }: Raw): { bytes: SentBytes } {
+  if (!bytes) throw new Error('an operation that takes a file was called without one')
+  return { bytes }
 }
 
 function receiveBody(operation: Operation, body: unknown): { body?: unknown } {

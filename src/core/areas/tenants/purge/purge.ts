@@ -23,10 +23,10 @@
  */
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../../../kernel/config/config.ts'
 import { mailFolderOf } from '../../../kernel/config/mail-settings.ts'
+import { mediaFolderOf } from '../../../kernel/config/media-settings.ts'
 import { asInstallation, asPurgeOf } from '../../../kernel/database/roles.ts'
 import { closeWorkspace } from '../../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
@@ -107,8 +107,8 @@ export const findDuePurges = (installation: Installation): Promise<readonly { re
   )
 
 /** The workspace's folders, by their names in a certificate: media, and mails that were written to files, not sent. */
-export const foldersOf = ({ dataDir, mail }: Config, tenantId: string) => [
-  { place: 'media_folder', path: join(dataDir, 'media', tenantId) },
+export const foldersOf = ({ media, mail }: Config, tenantId: string) => [
+  { place: 'media_folder', path: mediaFolderOf(media, tenantId) },
   { place: 'mail_folder', path: mailFolderOf(mail, tenantId) },
 ]
 

@@ -1,0 +1,28 @@
+/** Reads the bytes of a file. Spec: items 4, O9. */
+import type { mediaOperations as ops } from '../../contract/media/operations.ts'
+import type { BytesAnswer, Received } from '../../contract/operation.ts'
+import { refuse } from '../../contract/problem.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { isSafeInline } from './file-kind.ts'
+import { keyOf, visibleMedia } from './media-row.ts'
+import { mediaStore } from './store.ts'
+
+/** Refuses not_found, media.not_ready; the reading refuses media.store_failed. */
+export async function getMediaContent(
+  ctx: Ctx,
+  { mediaId, disposition }: Received<typeof ops.getMediaContent>,
+): Promise<BytesAnswer> {
+  const media = await visibleMedia(ctx, mediaId)
+  const { state, sha256, content_type: contentType } = media
+  if (state !== 'READY' || sha256 === null || contentType === null) refuse('media.not_ready', { state })
+  const store = mediaStore(ctx.config.media)
+  const key = keyOf(ctx.account.tenantId, mediaId)
+  return {
+    etag: `"${sha256}"`,
+    contentType: contentType.startsWith('text/') ? `${contentType}; charset=utf-8` : contentType,
+    sizeBytes: Number(media.size_bytes),
+    filename: media.filename,
+    isInline: disposition === 'INLINE' && isSafeInline(contentType),
+    open: (from, to) => store.read(key, { from, to }),
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Deletes files: the row now, the bytes later.
+ *
+ *    DELETE or sweep ──commit──▶ no row, no reference, quota given back ──SVC_MEDIA_KEEP_DAYS──▶ no bytes
+ *
+ * The row `media_removal` outlives the file's own, so bytes without a row are known to the sweep at any time. Bytes of an
+ * upload that was not ended stay for longer than a call that still writes them can. Spec: items 4, Store;
+ * docs/decisions/0236.
+ */
+
+import type { z } from 'zod'
+import type { AttachmentTold } from '../../contract/media/attachments.ts'
+import type { Media, mediaOperations as ops } from '../../contract/media/operations.ts'
+import type { Received } from '../../contract/operation.ts'
+import { refuse } from '../../contract/problem.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { releaseBytes } from './byte-count.ts'
+import { columnsOf, isSeenMedia, keepsAll } from './media-row.ts'
+
+/** Longer than a call that lost its claim may write (upload.ts). */
+const unendedSeconds = 3_600
+const daySeconds = 86_400
+
+interface DeletableRow extends Media {
+  readonly is_seen: boolean
+}
+
+/** Refuses not_found, auth.role_required, media.in_use. */
+export async function deleteMedia(ctx: Ctx, { mediaId }: Received<typeof ops.deleteMedia>): Promise<void> {
+  const { tenantId, accountId } = ctx.account
+  const [row] = await ctx.tx<DeletableRow[]>`
+    select ${columnsOf(ctx)}, ${isSeenMedia(ctx)} as is_seen from media m
+    where m.tenant_id = ${tenantId} and m.id = ${mediaId} for update`
+  if (!row) refuse('not_found')
+  const isAdmin = keepsAll(ctx)
+  if (!isAdmin && row.created_by !== accountId) {
+    if (!row.is_seen) refuse('not_found')
+    refuse('auth.role_required', { role: 'ADMIN' })
+  }
+  const references = await referencesTo(ctx, mediaId)
+  if (!isAdmin && references.length > 0) refuse('media.in_use', { count: references.length })
+
+  if (references.length > 0)
+    void ctx.tx`delete from media_reference where tenant_id = ${tenantId} and media_id = ${mediaId}`
+  for (const reference of references) await ctx.record('work.item.attachment_removed', reference)
+  await removeMedia(ctx, tenantId, row)
+}
+
+/** At most a hundred (attachments.ts). */
+const referencesTo = ({ tx, account: { tenantId } }: Ctx, mediaId: string) =>
+  tx<z.output<typeof AttachmentTold>[]>`
+    select r.item_id, i.container_id, r.media_id, r.added_by, r.added_at
+    from media_reference r join item i on i.tenant_id = r.tenant_id and i.id = r.item_id
+    where r.tenant_id = ${tenantId} and r.media_id = ${mediaId} order by r.item_id`
+
+/** Removes a file that is locked and that nothing carries. */
+export async function removeMedia(ctx: Ctx, tenantId: string, row: Media): Promise<void> {
+  void ctx.tx`delete from media where tenant_id = ${tenantId} and id = ${row.id}`
+  const isEnded = row.state !== 'UPLOADING'
+  // A refused file has given its bytes and their quota back.
+  if (row.state !== 'REFUSED')
+    removeLater(ctx, tenantId, row.id, isEnded ? ctx.config.media.keepDays * daySeconds : unendedSeconds)
+  await ctx.record('work.media.removed', row, { state: row.state })
+  if (row.state !== 'REFUSED') releaseBytes(ctx, tenantId, row.size_bytes)
+}
+
+/** Notes that the store's file goes after so many seconds. */
+export function removeLater({ tx }: Ctx, tenantId: string, mediaId: string, seconds: number): void {
+  void tx`
+    insert into media_removal (tenant_id, media_id, due_at) values (${tenantId}, ${mediaId}, now() + make_interval(secs => ${seconds}))`
+}

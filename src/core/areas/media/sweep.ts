@@ -1,0 +1,98 @@
+/**
+ * The sweep of files, every hour:
+ *
+ *    begun and not ended, or carried by nothing, for SVC_MEDIA_LOOSE_HOURS    deleted, as if by hand
+ *    bytes whose row is gone, at their time                                   removed from the store
+ *    SCANNING for an hour                                                     queued once more
+ *
+ * Time counts as past when it is past by the database's clock and by this host's, so that one clock that jumps deletes
+ * nothing. Bytes are removed before the note of them: a killed sweep removes them again. Spec: items 4; 10, 15.
+ */
+import { z } from 'zod'
+import type { Media } from '../../contract/media/operations.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import type { Installation } from '../../kernel/transaction/installation.ts'
+import { firstId } from '../../kernel/transaction/page.ts'
+import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+import { failpoint } from '../../kernel/values/failpoint.ts'
+import { examineMedia } from './examination.ts'
+import { columnsOf, keyOf } from './media-row.ts'
+import { removeMedia } from './removal.ts'
+import { mediaStore } from './store.ts'
+
+const sweeper = { kind: 'SYSTEM', job: 'sweep_media' } as const
+/** Files of one transaction. */
+const batch = 100
+const lookedAt = 200
+
+export const sweepMedia = defineJob({
+  name: 'sweep_media',
+  payload: z.object({}).nullish(),
+  retryLimit: 1,
+  cron: '23 * * * *',
+  async run(installation) {
+    for (let after: string | undefined = firstId; after !== undefined; ) {
+      const tenants = await workspacesAfter(installation, after)
+      for (const { id } of tenants) await sweepWorkspace(installation, id)
+      after = tenants.length < lookedAt ? undefined : tenants.at(-1)?.id
+    }
+  },
+})
+
+const workspacesAfter = (installation: Installation, after: string) =>
+  installation.transaction(
+    sweeper,
+    { readOnly: true },
+    ({ tx }) =>
+      tx.last<{ id: string }[]>`select id from tenant where id > ${after}::uuid order by id limit ${lookedAt}`,
+  )
+
+/** Everything of one workspace that is due now. */
+export async function sweepWorkspace(installation: Installation, tenantId: string): Promise<void> {
+  const hostNow = new Date(installation.clock.now()).toISOString()
+  const once = <T>(work: (ctx: Ctx) => Promise<T>) => installation.transaction(sweeper, { tenantId }, work)
+  for (let count = batch; count === batch; ) count = await once((ctx) => removeLoose(ctx, tenantId, hostNow))
+  await once((ctx) => examineAgain(ctx, tenantId))
+  for (let count = batch; count === batch; ) count = await removeBytes(installation, tenantId, hostNow)
+}
+
+async function removeLoose(ctx: Ctx, tenantId: string, hostNow: string): Promise<number> {
+  const { tx, config } = ctx
+  const rows = await tx<Media[]>`
+    select ${columnsOf(ctx)} from media m
+    where m.tenant_id = ${tenantId} and m.state <> 'SCANNING'
+      and m.loose_since < least(now(), ${hostNow}::timestamptz) - make_interval(hours => ${config.media.looseHours})
+    order by m.loose_since limit ${batch} for update skip locked`
+  for (const row of rows) await removeMedia(ctx, tenantId, row)
+  failpoint('media.swept')
+  return rows.length
+}
+
+/** A job that has used its attempts up is queued anew. */
+async function examineAgain(ctx: Ctx, tenantId: string): Promise<void> {
+  const rows = await ctx.tx<{ id: string }[]>`
+    select id from media where tenant_id = ${tenantId} and state = 'SCANNING' and updated_at < now() - interval '1 hour'
+    order by updated_at limit ${batch}`
+  for (const { id } of rows) await ctx.enqueue(examineMedia, { tenant_id: tenantId, media_id: id })
+}
+
+async function removeBytes(installation: Installation, tenantId: string, hostNow: string): Promise<number> {
+  const due = await installation.transaction(
+    sweeper,
+    { tenantId, readOnly: true },
+    ({ tx }) => tx.last<{ media_id: string }[]>`
+      select media_id from media_removal where tenant_id = ${tenantId} and due_at <= least(now(), ${hostNow}::timestamptz)
+      order by due_at limit ${batch}`,
+  )
+  const store = mediaStore(installation.config.media)
+  for (const { media_id: mediaId } of due) {
+    await store.remove(keyOf(tenantId, mediaId))
+    failpoint('media.bytes_removed')
+    await installation.transaction(
+      sweeper,
+      { tenantId },
+      ({ tx }) => tx`delete from media_removal where tenant_id = ${tenantId} and media_id = ${mediaId}`,
+    )
+  }
+  return due.length
+}
