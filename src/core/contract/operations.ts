@@ -6,7 +6,6 @@ import { invitationOperations, passwordOperations, sessionOperations, setUpOpera
 import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
 import { backupOperations } from './backup/operations.ts'
 import { containerOperations } from './containers/operations.ts'
-import { containerPolicyOperations } from './containers/policies.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { identityOperations } from './identity/operations.ts'
 import { itemArchiveOperations } from './items/archive.ts'
@@ -50,7 +49,6 @@ export const operations = {
   ...identityOperations,
   ...membershipOperations,
   ...containerOperations,
-  ...containerPolicyOperations,
   ...bucketOperations,
   ...labelOperations,
   ...customFieldOperations,
