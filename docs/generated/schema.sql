@@ -361,9 +361,13 @@ CREATE TABLE container (
   deleted_by uuid,
   purged_at timestamp with time zone,
   kept_since timestamp with time zone DEFAULT now() NOT NULL,
+  trash_days integer,
+  delete_role text,
   CONSTRAINT container_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT container_delete_role_check CHECK (delete_role = ANY (ARRAY['MEMBER'::text, 'ADMIN'::text, 'OWNER'::text])),
   CONSTRAINT container_kind_check CHECK (kind = ANY (ARRAY['HUB'::text, 'COLLECTION'::text])),
   CONSTRAINT container_parent CHECK ((kind = 'COLLECTION'::text) = (parent_id IS NOT NULL)),
+  CONSTRAINT container_trash_days_check CHECK (trash_days >= 0 AND trash_days <= 3650),
   CONSTRAINT container_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id),
   CONSTRAINT container_tenant_id_parent_id_fkey FOREIGN KEY (tenant_id, parent_id) REFERENCES container(tenant_id, id)
 );
