@@ -28,6 +28,8 @@ describe('creating', () => {
       description: 'Ours',
       position: expect.any(Number),
       is_private: false,
+      policies: { trash_days: null, delete_role: null },
+      effective_policies: { trash_days: 30, delete_role: 'MEMBER' },
       archived_at: null,
       deleted_at: null,
       created_at: expect.any(String),

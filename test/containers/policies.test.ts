@@ -1,6 +1,6 @@
 /** Policies: where they come from, and that they are obeyed. Spec: items 1, N25; decision 0205. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { ContainerWithPolicies } from '../../src/core/contract/containers/policies.ts'
+import type { Container } from '../../src/core/contract/containers/operations.ts'
 import type { TrashRow } from '../../src/core/contract/items/trash.ts'
 import { type Desk, openDesk } from '../items/desk.ts'
 import type { Person } from '../kit/people.ts'
@@ -13,12 +13,12 @@ afterAll(() => desk.close())
 
 const set = (id: string, policies: object, more: object = {}) =>
   desk.ask(`PUT /containers/${id}/policies`, policies, more)
-async function decided(id: string, policies: object): Promise<ContainerWithPolicies> {
+async function decided(id: string, policies: object): Promise<Container> {
   const { status, json, text } = await set(id, policies)
   if (status !== 200) throw new Error(text)
   return json
 }
-const read = async (id: string): Promise<ContainerWithPolicies> => (await desk.ask(`GET /containers/${id}`)).json
+const read = async (id: string): Promise<Container> => (await desk.ask(`GET /containers/${id}`)).json
 const home = async () => {
   const hub = await desk.hub()
   return { hub: hub.id, inside: (await desk.collection(hub)).id }

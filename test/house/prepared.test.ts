@@ -38,6 +38,11 @@ const unread: readonly Exception[] = [
   { of: /^removeBatch$/, says: /: table\.name$/, why: 'a purge removes from each table of tables.ts' },
   { of: /^removeBatch$/, says: /: statementOf\(kind\)$/, why: 'a sweep removes what each kind declares' },
   { of: /^read$/, says: /: backlogsOf\(sweeps\)$/, why: 'and counts it' },
+  {
+    of: /^removeBelongings$/,
+    says: /: statement$/,
+    why: 'what belongs to an item, its foreign keys say; test/items/trash.test.ts runs it',
+  },
   { of: /^hasRows$/, says: /: checks\.join/, why: 'asks each table of tables.ts' },
   { of: /^countRows$/, says: /: counts\.join/, why: 'counts each table of tables.ts' },
   { of: /^countRows$/, says: /: quoted\(table\)$/, why: 'an export counts each entity' },

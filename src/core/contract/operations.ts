@@ -7,7 +7,6 @@ import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
 import { backupOperations } from './backup/operations.ts'
 import { commentOperations } from './comments/operations.ts'
 import { containerOperations } from './containers/operations.ts'
-import { containerPolicyOperations } from './containers/policies.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { identityOperations } from './identity/operations.ts'
 import { itemArchiveOperations } from './items/archive.ts'
@@ -55,7 +54,6 @@ export const operations = {
   ...identityOperations,
   ...membershipOperations,
   ...containerOperations,
-  ...containerPolicyOperations,
   ...bucketOperations,
   ...labelOperations,
   ...customFieldOperations,

@@ -23,14 +23,14 @@ import { hasWaited } from '../../kernel/database/waited.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { AccountActor } from '../../kernel/values/actor.ts'
 
-/** What a collection takes from its hub. */
-interface Inherited {
+/** What a container decides itself, and what a collection takes from its hub. */
+export interface PolicyColumns extends ContainerPolicies {
   readonly hub_trash_days: ContainerPolicies['trash_days']
   readonly hub_delete_role: ContainerPolicies['delete_role']
 }
 
 /** A container as a rule needs it: its row, the state that it takes from its hub, and the caller's role in it. */
-export interface ContainerRow extends ContainerPolicies, Inherited {
+export interface ContainerRow extends PolicyColumns {
   readonly id: string
   readonly kind: 'HUB' | 'COLLECTION'
   readonly parent_id: string | null
@@ -238,7 +238,7 @@ export function roleIn(general: Role | undefined, place: Place, held: readonly H
 }
 
 /** What the container decides, or its hub, or the product. */
-export const effectivePolicies = (row: ContainerPolicies & Inherited): EffectivePolicies => ({
+export const effectivePolicies = (row: PolicyColumns): EffectivePolicies => ({
   trash_days: row.trash_days ?? row.hub_trash_days ?? productPolicies.trash_days,
   delete_role: row.delete_role ?? row.hub_delete_role ?? productPolicies.delete_role,
 })

@@ -9,10 +9,6 @@
  */
 
 import type { Container, containerOperations as ops } from '../../contract/containers/operations.ts'
-import type {
-  ContainerWithPolicies,
-  containerPolicyOperations as policyOps,
-} from '../../contract/containers/policies.ts'
 import type { Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
@@ -20,16 +16,12 @@ import { together } from '../../kernel/transaction/together.ts'
 import { lockUnchanged, lockWritable, restorableContainer, visibleContainer } from '../access/access.ts'
 import { writableHub } from './creation.ts'
 import { isInPlace, positionOf, rankAt } from './order.ts'
-import { withPolicies } from './policies.ts'
-import { recorded, represented } from './representation.ts'
+import { containerOf, recorded, represented } from './representation.ts'
 
 /** Refuses not_found. */
-export async function getContainer(
-  ctx: Ctx,
-  { containerId }: Received<typeof policyOps.getContainer>,
-): Promise<ContainerWithPolicies> {
+export async function getContainer(ctx: Ctx, { containerId }: Received<typeof ops.getContainer>): Promise<Container> {
   const [row, position] = await together(visibleContainer(ctx, containerId), positionOf(ctx, containerId, ctx.tx.last))
-  return withPolicies(row, position)
+  return containerOf(row, position)
 }
 
 /** Refuses not_found, auth.role_required, precondition.failed, container.archived. */

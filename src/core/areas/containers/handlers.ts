@@ -1,6 +1,5 @@
 /** The rules of this area, by operation. */
 import type { containerOperations } from '../../contract/containers/operations.ts'
-import type { containerPolicyOperations } from '../../contract/containers/policies.ts'
 import type { HandlersOf } from '../../kernel/request/handler.ts'
 import {
   archiveContainer,
@@ -30,4 +29,4 @@ export const containersHandlers = {
   archiveContainer,
   unarchiveContainer,
   restoreContainer,
-} satisfies HandlersOf<typeof containerOperations & typeof containerPolicyOperations>
+} satisfies HandlersOf<typeof containerOperations>

@@ -5,9 +5,11 @@ import type { Answer, Received } from '../../contract/operation.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { type Followed, firstId, pageOfRows, pageStart, withinPage } from '../../kernel/transaction/page.ts'
-import { isSeen } from '../access/access.ts'
+import { isSeen, type PolicyColumns } from '../access/access.ts'
+import { containerOf } from './representation.ts'
 
 type Query = Received<typeof ops.listContainers>
+type Listed = Omit<Container, 'policies' | 'effective_policies'> & PolicyColumns & Followed
 
 /**
  * Oldest first; positions are counted before the filters, so they are the same in every list. Refuses cursor.invalid.
@@ -19,9 +21,10 @@ export async function listContainers(ctx: Ctx, query: Query): Promise<Answer<typ
   const after = pageStart(ctx, list, cursor)
   const { tx } = ctx
   const rows = tx.part`
-    select id, kind, parent_id, name, description, position, is_private, archived_at, deleted_at, created_at, updated_at, version
+    select id, kind, parent_id, name, description, position, is_private, archived_at, deleted_at, created_at, updated_at, version,
+           trash_days, delete_role, hub_trash_days, hub_delete_role
     from (
-      select c.*, h.archived_at as hub_archived_at,
+      select c.*, h.archived_at as hub_archived_at, h.trash_days as hub_trash_days, h.delete_role as hub_delete_role,
              c.deleted_at is null and h.deleted_at is null as is_there,
              count(*) filter (where c.deleted_at is null) over (partition by c.parent_id order by c.rank)::int
                - (c.deleted_at is null)::int as position
@@ -32,7 +35,8 @@ export async function listContainers(ctx: Ctx, query: Query): Promise<Answer<typ
       ${parent_id === undefined ? tx.part`` : tx.part`and parent_id = ${parent_id}`}
     order by id limit ${size + 1}`
   const page = withinPage(ctx, rows, { order: tx.part`id`, bytes: tx.part`coalesce(octet_length(description), 0)` })
-  return pageOfRows(ctx, list, await tx.last<(Container & Followed)[]>`${page}`, size)
+  const { data, next_cursor } = pageOfRows(ctx, list, await tx.last<Listed[]>`${page}`, size)
+  return { data: data.map((row) => containerOf(row, row.position)), next_cursor }
 }
 
 function inState({ tx }: Ctx, state: Query['state']): Part {

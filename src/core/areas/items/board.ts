@@ -14,6 +14,7 @@ import { type Followed, roomFor, withinPage } from '../../kernel/transaction/pag
 import { together } from '../../kernel/transaction/together.ts'
 import { visibleContainer } from '../access/access.ts'
 import { positionOf } from '../containers/order.ts'
+import { containerOf } from '../containers/representation.ts'
 import { bucketsOf } from '../structure/buckets/bucket-row.ts'
 import { representation } from './item.ts'
 import { listOf } from './list.ts'
@@ -47,7 +48,7 @@ export async function readBoard(ctx: Ctx, query: Query): Promise<Board> {
     return { items: data, next_cursor }
   }
   return {
-    container: { ...row, position },
+    container: containerOf(row, position),
     buckets: buckets.map((bucket) => ({
       ...bucket,
       ...part(bucket.id, query.archived === 'EXCLUDE' ? bucket.item_count : unknown),

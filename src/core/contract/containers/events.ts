@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { defineEvents, exampleId } from '../event.ts'
 import { Container } from './operations.ts'
-import { ContainerWithPolicies } from './policies.ts'
 
 const hub = { id: exampleId(4), kind: 'HUB' as const, parent_id: null, name: 'Home' }
 const example: z.input<typeof Container> = {
@@ -13,6 +12,8 @@ const example: z.input<typeof Container> = {
   description: null,
   position: 0,
   is_private: false,
+  policies: { trash_days: 90, delete_role: null },
+  effective_policies: { trash_days: 90, delete_role: 'MEMBER' },
   archived_at: null,
   deleted_at: null,
   created_at: '2026-11-20T17:15:00.000Z',
@@ -41,13 +42,7 @@ export const containerEvents = defineEvents({
   'work.container.privacy_changed': { when: 'a container was hidden or opened', ...whole },
   'work.container.policies_changed': {
     when: 'a policy of a container was changed; collections that inherit it tell nothing',
-    ...ofContainer,
-    data: ContainerWithPolicies,
-    example: {
-      ...example,
-      policies: { trash_days: 90, delete_role: null },
-      effective_policies: { trash_days: 90, delete_role: 'MEMBER' },
-    },
+    ...whole,
   },
   'work.container.reordered': { when: 'a container was moved among its siblings', ...whole },
   'work.container.moved': { when: 'a collection was moved to another hub', ...whole },

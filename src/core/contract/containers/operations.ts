@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
 import { moment, pageOf, paging, type Role, text, uuid, version } from '../vocabulary.ts'
+import { ContainerPolicies, EffectivePolicies, PoliciesSet } from './policies.ts'
 
 const kind = z.enum(['HUB', 'COLLECTION'])
 const name = text(1, 120)
@@ -16,6 +17,8 @@ export const Container = z
     description: z.string().nullable(),
     position: z.int().describe('0..n-1 among the siblings that the caller sees'),
     is_private: z.boolean().describe('seen by its members and by the OWNERs of the workspace alone'),
+    policies: ContainerPolicies.describe('its own'),
+    effective_policies: EffectivePolicies.describe('its own, else those of its hub, else those of the product'),
     archived_at: moment.nullable().describe('its own; a collection of an archived hub is read only as well'),
     deleted_at: moment.nullable(),
     created_at: moment,
@@ -54,11 +57,10 @@ const ContainerReorder = z
 const ContainerPrivacy = z.strictObject({ is_private: z.boolean() }).meta({ id: 'ContainerPrivacy' })
 
 const params = z.strictObject({ containerId: uuid })
-export const recovery = { refused: "content is the workspace's own; `:export` is the operator's way" } as const
+const recovery = { refused: "content is the workspace's own; `:export` is the operator's way" } as const
 /** The role is asked for in the container itself; what is not visible is `not_found`. */
-export const reading = { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', within: 'container' } as const
-export const writing = (role: Role) =>
-  ({ caller: 'workspace', scope: 'workspace:write', role, within: 'container' }) as const
+const reading = { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', within: 'container' } as const
+const writing = (role: Role) => ({ caller: 'workspace', scope: 'workspace:write', role, within: 'container' }) as const
 const spec = 'Index, Containers; decisions 3'
 const one = { status: 200, answer: Container } as const
 
@@ -97,6 +99,16 @@ export const containerOperations = defineOperations('containers', {
       'whoever creates one without being its ADMIN anyway, or a private one, becomes its OWNER',
     ],
   },
+  getContainer: {
+    method: 'GET',
+    path: '/containers/{containerId}',
+    summary: 'One hub or collection',
+    spec,
+    params,
+    success: one,
+    needs: reading,
+    recovery,
+  },
   updateContainer: {
     method: 'PATCH',
     path: '/containers/{containerId}',
@@ -127,6 +139,25 @@ export const containerOperations = defineOperations('containers', {
     assumed: [
       'whoever hides a container that he is no member of becomes its OWNER',
       'hiding a hub is bound to `private_hubs` as making a private one is',
+    ],
+  },
+  setContainerPolicies: {
+    method: 'PUT',
+    path: '/containers/{containerId}/policies',
+    summary: 'Set what a container decides for all that is in it',
+    spec: 'items 1, N25',
+    params,
+    body: PoliciesSet,
+    success: one,
+    needs: writing('ADMIN'),
+    refuses: ['container.archived'],
+    ifMatch: true,
+    recovery,
+    assumed: [
+      'set whole: what is left out inherits',
+      'the members of the page that nothing obeys yet are not taken: comment_role, complete_needs_children, complete_children, archive_done_after_days, auto_assign_group_id, calendar_feeds',
+      '`delete_role` is MEMBER or higher, since the gate asks MEMBER of every DELETE',
+      '`policies` and `effective_policies` are in every answer and event of a container; the latter may change while `version` stays',
     ],
   },
   deleteContainer: {

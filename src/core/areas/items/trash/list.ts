@@ -11,6 +11,7 @@ import { trashedContainers, trashedItems } from './content.ts'
 interface Listed extends TrashRow {
   /** `deleted_at` to the microsecond, which the order and the cursor are by. */
   readonly place: string
+  readonly kept_since: string
 }
 
 /** Refuses not_found, auth.role_required, cursor.invalid. */
@@ -24,17 +25,16 @@ export async function listTrash(
   const { tx } = ctx
   const trash = { holder: ctx.account, role: 'MEMBER', containerId: container_id } as const
   const most = size + 1
-  const ofKind = {
-    ITEM: tx.part`
-      (select 'ITEM' as kind, i.id, i.title, i.container_id, i.deleted_at, i.deleted_by, i.kept_since, i.version
-       ${trashedItems(tx, trash)} and (i.deleted_at, i.id) < (${at}::timestamptz, ${id}::uuid)
-       order by i.deleted_at desc, i.id desc limit ${most})`,
-    CONTAINER: tx.part`
-      (select 'CONTAINER' as kind, c.id, c.name as title, c.parent_id as container_id, c.deleted_at, c.deleted_by, c.kept_since, c.version
-       ${trashedContainers(tx, trash)} and (c.deleted_at, c.id) < (${at}::timestamptz, ${id}::uuid)
-       order by c.deleted_at desc, c.id desc limit ${most})`,
-  }
-  const rows = kind === undefined ? tx.part`${ofKind.ITEM} union all ${ofKind.CONTAINER}` : ofKind[kind]
+  const items = tx.part`
+    (select 'ITEM' as kind, i.id, i.title, i.container_id, i.deleted_at, i.deleted_by, i.kept_since, i.version
+     ${trashedItems(tx, trash)} and (i.deleted_at, i.id) < (${at}::timestamptz, ${id}::uuid)
+     order by i.deleted_at desc, i.id desc limit ${most})`
+  const containers = tx.part`
+    (select 'CONTAINER' as kind, c.id, c.name as title, c.parent_id as container_id, c.deleted_at, c.deleted_by, c.kept_since, c.version
+     ${trashedContainers(tx, trash)} and (c.deleted_at, c.id) < (${at}::timestamptz, ${id}::uuid)
+     order by c.deleted_at desc, c.id desc limit ${most})`
+  const both = tx.part`${items} union all ${containers}`
+  const rows = kind === undefined ? both : kind === 'ITEM' ? items : containers
   const [, found] = await together(
     container_id !== undefined && visibleContainer(ctx, container_id, 'MEMBER'),
     tx.last<Listed[]>`

@@ -52,12 +52,8 @@ const seen = new WeakMap<Installation, Steady>()
 /** Reads the clocks. A time that may purge; undefined while none is trusted. */
 async function trustedTime(installation: Installation): Promise<Date | undefined> {
   const { clock, config } = installation
-  const [row] = await installation.transaction(
-    worker,
-    { readOnly: true },
-    ({ tx }) => tx.last<{ ms: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`,
-  )
-  const reading = { databaseMs: row?.ms ?? 0, ownMs: clock.now(), monotonicSeconds: clock.monotonicSeconds() }
+  const now = await installation.transaction(worker, { readOnly: true }, (ctx) => ctx.now())
+  const reading = { databaseMs: Date.parse(now), ownMs: clock.now(), monotonicSeconds: clock.monotonicSeconds() }
   const steady = observed(seen.get(installation), reading)
   if (!steady) {
     seen.delete(installation)
