@@ -10,10 +10,8 @@ import type { DatabaseAddress } from '../../src/core/kernel/database/address.ts'
 import { serverAccount } from '../../src/core/kernel/database/embedded/account.ts'
 import { freePorts, runServer } from './outside-server.ts'
 
-export const poolerVariable = 'SVC_TEST_PGBOUNCER'
-
 /** The program that the variable names; undefined: the tests go to the server directly. */
-export const poolerProgram = process.env[poolerVariable]
+export const poolerProgram = process.env['SVC_TEST_PGBOUNCER']
 
 export interface Pooler {
   /** Where the login finds any database of the server. */
