@@ -39,7 +39,7 @@ const healthLimits = (config: Config): ListenerLimits => ({
 /** The health listener; it does not serve the API. */
 export const buildHealthServer = (
   installation: Installation,
-  options: Pick<ServerOptions, 'log' | 'metrics' | 'readiness'>,
+  options: Pick<ServerOptions, 'log' | 'metrics' | 'readiness' | 'isDraining'>,
 ): FastifyInstance =>
   buildServer(installation, {
     ...options,

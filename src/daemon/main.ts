@@ -1,10 +1,13 @@
 /**
  * The daemon: boots, serves, works, drains.
  *
- *    boot ──▶ listen ──▶ "listening on …" ──▶ SIGTERM ──▶ drain (10 s at most) ──▶ exit
+ *    boot ──▶ listen ──▶ "listening on …" ──▶ SIGTERM ──▶ notice ──▶ drain (10 s at most) ──▶ exit
  *
  * Roles: `api` serves requests and queues jobs, `worker` runs the jobs and serves only its
  * health, `all` does both. A failed start prints one line on stderr.
+ *
+ * During the notice (SVC_DRAIN_NOTICE_SECONDS, by default none) it serves on, /readyz answers 503, and each answer ends
+ * its connection: a proxy then has no idle connection left on which a request could cross the end.
  *
  * To drain, the daemon accepts no new connections, answers the requests under way, waits for
  * running jobs, and then closes the queue, the pool and the embedded database. An uncaught
@@ -13,6 +16,7 @@
  * Spec: decisions 6, Process interface.
  */
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import type { FastifyInstance } from 'fastify'
 import { type Booted, bootInstallation, offerSetUp } from '../core/app/boot.ts'
@@ -49,8 +53,8 @@ export interface Daemon {
   readonly setUpToken: string | undefined
   /** What SIGHUP does (reload.ts): reads the keyring and the settings file again. Never rejects. */
   reload(): Promise<void>
-  /** Drains and closes; a second call waits for the first. */
-  close(): Promise<void>
+  /** Drains after the notice, and closes; a second call waits for the first. */
+  close(noticeMs?: number): Promise<void>
 }
 
 const drainMs = 10_000
@@ -92,8 +96,9 @@ async function serve(
   const { installation } = booted
   const { config } = installation
   let draining: Promise<void> | undefined
-  const readiness = readinessOf(installation, () => draining !== undefined)
-  const options = { log, metrics: openMetrics(installation.pool), readiness }
+  const isDraining = () => draining !== undefined
+  const readiness = readinessOf(installation, isDraining)
+  const options = { log, metrics: openMetrics(installation.pool), readiness, isDraining }
   const health = config.healthPort === undefined ? undefined : buildHealthServer(installation, options)
   if (health) closing.push(() => closeServer(health))
   const app = buildServer(installation, {
@@ -150,8 +155,8 @@ async function serve(
     healthAddress: health && addressOf(health, config.host),
     setUpToken: config.setUpToken === undefined ? setUpToken : undefined,
     reload: reloading(booted, log),
-    close() {
-      draining ??= closeAll()
+    close(noticeMs = 0) {
+      draining ??= (noticeMs > 0 ? pause(noticeMs) : Promise.resolve()).then(closeAll)
       return draining
     },
   }
@@ -213,18 +218,18 @@ export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
     await log.flush()
     process.exit(code)
   }
-  const end = async (code: number, withinMs: number) => {
+  const end = async (code: number, withinMs: number, noticeMs = 0) => {
     setTimeout(() => {
       log.warn('the drain took too long')
       void exit(1)
-    }, withinMs).unref()
-    await daemon.close()
+    }, noticeMs + withinMs).unref()
+    await daemon.close(noticeMs)
     log.info('stopped')
     await exit(code)
   }
   const drain = (signal: string) => {
     log.info('draining', { signal })
-    void end(0, drainMs)
+    void end(0, drainMs, config.drainNoticeSeconds * 1000)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => drain(signal))
   // On a terminal, SIGHUP means that the terminal was closed, so nobody could stop the daemon any more.

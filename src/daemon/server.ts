@@ -14,8 +14,8 @@
  * The daemon always makes the request id itself, because a caller could otherwise use
  * another caller's id in the log.
  *
- * While it closes, the server still answers requests on open connections and closes each
- * connection after its answer. It sends no 503, because it can still do the work.
+ * While the daemon drains, the server still answers requests and closes each connection after
+ * its answer. It sends no 503, because it can still do the work.
  *
  * HEAD is served wherever GET is (RFC 9110, 9.1). OPTIONS is answered 405.
  */
@@ -82,6 +82,8 @@ export interface ServerOptions {
   readonly listener: string
   readonly connections: ConnectionLimits
   readonly readers: ReaderLimits
+  /** Whether the daemon has been told to end. */
+  readonly isDraining: () => boolean
 }
 
 const limits = {
@@ -140,7 +142,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   addObservation(app, options)
   if (options.servesApi) addProxyWarning(app, options.log, installation.config.trustedProxies)
   app.addHook('onRequest', checkRequest)
-  addFarewell(app)
+  addFarewell(app, options.isDraining)
   app.setErrorHandler((error, request, reply) => sendRefusal(options.log, error, request, reply))
   const readers = followReaders(app, options.readers)
   const served = options.servesMetrics ? [...ofHealth, '/metrics'] : ofHealth
@@ -189,14 +191,14 @@ function addProxyWarning(app: FastifyInstance, log: Log, proxies: Config['truste
   })
 }
 
-/** While the server closes, every answer has `connection: close`, so that no further request is sent on its connection. */
-function addFarewell(app: FastifyInstance): void {
+/** While the daemon drains, every answer has `connection: close`, so that no further request is sent on its connection. */
+function addFarewell(app: FastifyInstance, isDraining: () => boolean): void {
   let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true
   })
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (isClosing) reply.header('connection', 'close')
+    if (isClosing || isDraining()) reply.header('connection', 'close')
     done(null, payload)
   })
 }

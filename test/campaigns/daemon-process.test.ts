@@ -138,6 +138,23 @@ describe('a life', () => {
     expect(await daemon.ended).toBe(0)
   })
 
+  test('with a notice it serves on for so long: unready, and each answer ends its connection', async () => {
+    const daemon = await start({ SVC_DRAIN_NOTICE_SECONDS: '2' })
+    daemon.process.kill('SIGTERM')
+    await expect.poll(() => daemon.stderr()).toContain('"draining"')
+    for (const [path, status] of [
+      ['/readyz', 503],
+      ['/healthz', 200],
+      ['/api/v1/meta/problems', 200],
+    ] as const) {
+      const answer = await fetch(`${daemon.address}${path}`)
+      expect([path, answer.status, answer.headers.get('connection')]).toEqual([path, status, 'close'])
+      await answer.arrayBuffer()
+    }
+    expect(daemon.process.exitCode).toBeNull()
+    expect(await daemon.ended).toBe(0)
+  })
+
   test('whoever never finishes a request is cut off, and does not hold the drain', async () => {
     const daemon = await start()
     const socket = connect(Number(new URL(daemon.address).port), '127.0.0.1')

@@ -15,6 +15,7 @@ import { stopServer } from '../../src/core/kernel/database/embedded/server.ts'
 import { findSuperuser, holdEmbedded } from '../../src/core/kernel/database/embedded.ts'
 import { revokeFromEverybody } from '../../src/core/kernel/database/rights.ts'
 import { openOutsideCluster, outsideVariable, uuidv7 } from './outside-cluster.ts'
+import { poolerProgram, startPooler } from './pgbouncer.ts'
 import { fillTemplate } from './template.ts'
 
 export interface Cluster {
@@ -22,6 +23,8 @@ export interface Cluster {
   readonly daemon: DatabaseAddress
   /** For oracles, which must see what row-level security hides. */
   readonly superuser: DatabaseAddress
+  /** The daemon's login through PgBouncer, if the tests are to go through one. */
+  readonly pooled?: DatabaseAddress
 }
 
 declare module 'vitest' {
@@ -55,8 +58,16 @@ const settings = {
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const outside = process.env[outsideVariable]
   const { cluster, tearDown } = outside ? await useOutside(outside) : await startCluster()
-  project.provide('cluster', cluster)
-  return tearDown
+  if (poolerProgram === undefined) {
+    project.provide('cluster', cluster)
+    return tearDown
+  }
+  const pooler = await startPooler(poolerProgram, cluster.daemon)
+  project.provide('cluster', { ...cluster, pooled: pooler.address(cluster.daemon.database) })
+  return async () => {
+    await pooler.stop()
+    await tearDown()
+  }
 }
 
 /** A server with the template filled; the caller ends it with `tearDown`. */

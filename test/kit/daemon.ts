@@ -107,7 +107,7 @@ function configFor(db: TestDatabase, folder: string, overrides: Partial<Config> 
   })
   return {
     ...config,
-    database: { owner: db.owner, daemon: db.daemon },
+    database: { owner: db.owner, daemon: db.daemon, ...(db.pooled === undefined ? {} : { pooled: db.pooled }) },
     setUpToken: 'a-token-for-the-tests',
     ...overrides,
   }

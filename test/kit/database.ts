@@ -9,6 +9,8 @@ import { templateName } from './cluster.ts'
 export interface TestDatabase {
   readonly owner: DatabaseAddress
   readonly daemon: DatabaseAddress
+  /** The same through PgBouncer, if the tests are to go through one. */
+  readonly pooled?: DatabaseAddress
   /** A superuser's client, for oracles. */
   readonly sql: postgres.Sql
   /** Ends `sql` and deletes the database, even if clients are connected. */
@@ -20,7 +22,7 @@ export interface TestDatabase {
  * that makes one removes it.
  */
 export async function testDatabase(): Promise<TestDatabase> {
-  const { owner, daemon, superuser } = inject('cluster')
+  const { owner, daemon, superuser, pooled } = inject('cluster')
   const database = `test_${randomBytes(6).toString('hex')}`
   await asSuperuser(
     superuser,
@@ -31,6 +33,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   return {
     owner: { ...owner, database },
     daemon: { ...daemon, database },
+    ...(pooled === undefined ? {} : { pooled: { ...pooled, database } }),
     sql,
     async drop() {
       await sql.end()

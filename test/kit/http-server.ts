@@ -16,6 +16,7 @@ export async function startDaemon(installation: Installation): Promise<TestDaemo
   const app = buildServer(installation, {
     log: silentLog,
     metrics: openMetrics(installation.pool),
+    isDraining: () => false,
     readiness: {},
     ...apiLimits(installation.config),
     listener: 'api',

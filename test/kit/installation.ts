@@ -18,7 +18,7 @@ import type { DatabaseAddress } from '../../src/core/kernel/database/address.ts'
 import { createKeyring } from '../../src/core/kernel/sealing/keyring.ts'
 import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
 import { recoveryActor } from '../../src/core/kernel/values/actor.ts'
-import { testDatabase } from './database.ts'
+import { type TestDatabase, testDatabase } from './database.ts'
 
 export interface TestInstallation {
   readonly installation: Installation
@@ -45,7 +45,7 @@ export interface InstallationOptions {
   readonly poolSize?: number
   readonly env?: NodeJS.ProcessEnv
   /** Another database than a copy of the template; its maker drops it. */
-  readonly at?: { readonly owner: DatabaseAddress; readonly daemon: DatabaseAddress; readonly sql: postgres.Sql }
+  readonly at?: Pick<TestDatabase, 'owner' | 'daemon' | 'pooled' | 'sql'>
 }
 
 export const password = 'correct horse battery staple'
@@ -74,6 +74,7 @@ export async function testInstallation(options: InstallationOptions = {}): Promi
   const env = {
     SVC_DATABASE_URL: urlOf(database.daemon),
     SVC_DATABASE_OWNER_URL: urlOf(database.owner),
+    ...(database.pooled === undefined ? {} : { SVC_DATABASE_POOLED_URL: urlOf(database.pooled) }),
     SVC_DATABASE_POOL: String(options.poolSize ?? 10),
     SVC_DATA_DIR: folder,
     SVC_KEYRING_FILE: keyring,

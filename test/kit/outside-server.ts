@@ -34,12 +34,19 @@ const isFree = (port: number) =>
 
 const startMs = 30_000
 
-/** Starts a program and waits until its port answers. */
-export async function runServer(command: string, args: readonly string[], port: number, cwd: string): Promise<Running> {
+/** Starts a program, as another user if one is given, and waits until its port answers. */
+export async function runServer(
+  command: string,
+  args: readonly string[],
+  port: number,
+  cwd: string,
+  account: { readonly uid: number; readonly gid: number } | undefined = undefined,
+): Promise<Running> {
   const child = spawn(command, args, {
     cwd,
+    ...(account === undefined ? {} : { uid: account.uid, gid: account.gid }),
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', HOME: cwd, LANG: 'C.UTF-8' },
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', HOME: cwd, LANG: 'C.UTF-8' },
   })
   let written = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (written += chunk.toString()))

@@ -15,6 +15,7 @@ import type { Config } from '../kernel/config/config.ts'
 import type { DatabaseAddress } from '../kernel/database/address.ts'
 import { withClient } from '../kernel/database/client.ts'
 import { measureClock } from '../kernel/database/clock.ts'
+import { checkPooler } from '../kernel/database/pooler.ts'
 import { type SignOfLife, signOfLife } from '../kernel/database/sign-of-life.ts'
 import { createKeyring, type Keyring, liveKeyring, readKeyring } from '../kernel/sealing/keyring.ts'
 import { type Installation, openInstallation } from '../kernel/transaction/installation.ts'
@@ -64,6 +65,7 @@ export async function bootInstallation(config: Config, options: BootOptions): Pr
     const life = signOfLife(address)
     let use: KeyringInUse
     try {
+      if (config.database?.pooled) await checkPooler(installation.pool, address)
       await measureClock(installation.pool)
       await introduce(installation)
       use = await useKeyring(installation, keyring, { ...options, life: options.isDaemon ? life : undefined })

@@ -5,12 +5,12 @@
  */
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { addressOf, type DatabaseAddress } from '../database/address.ts'
 import { type Block, readBlock } from '../egress/addresses.ts'
 import { type Release, readRelease } from '../egress/guard.ts'
 import { type Preset, productPresets } from '../egress/oidc-presets.ts'
 import { ConfigurationError } from '../values/configuration-error.ts'
 import { loadEnvironment } from '../values/environment.ts'
+import { type DatabaseSettings, databaseOf } from './database-settings.ts'
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail-settings.ts'
 import { type MediaSettings, mediaSettingsOf, mediaVariables } from './media-settings.ts'
 import { readLadder } from './retry-ladder.ts'
@@ -34,6 +34,12 @@ export const environment = z.object({
     .describe(
       "The same database with the owner's login, for migrations. Absent: SVC_DATABASE_URL; the daemon's login then owns the tables",
     ),
+  SVC_DATABASE_POOLED_URL: z
+    .string()
+    .optional()
+    .describe(
+      "The same database with the daemon's login, through a pooler in transaction mode, for the transactions of requests and jobs. Absent: these go to SVC_DATABASE_URL (docs/deploying.md)",
+    ),
   SVC_DATABASE_POOL: wholeNumber(1, 200)
     .default(10)
     .describe('Number of database connections of one daemon; each serves one transaction at a time'),
@@ -54,6 +60,11 @@ export const environment = z.object({
     .optional()
     .describe(
       'Maximum number of connections from one IPv4 address or one /64 of IPv6. Absent: half of SVC_CONNECTIONS. A reverse proxy is one address: if only the proxy can connect, use the value of SVC_CONNECTIONS',
+    ),
+  SVC_DRAIN_NOTICE_SECONDS: wholeNumber(0, 300)
+    .default(0)
+    .describe(
+      'Time for which a daemon that is told to end still accepts connections, in seconds: /readyz answers 503, and each answer ends its connection. For a proxy, longer than it keeps idle connections (docs/deploying.md)',
     ),
   SVC_SLOW_READER_SECONDS: wholeNumber(1, 3600)
     .default(15)
@@ -226,7 +237,7 @@ export const environment = z.object({
 
 export interface Config {
   /** Undefined: the embedded PostgreSQL below `dataDir`. */
-  readonly database: { readonly owner: DatabaseAddress; readonly daemon: DatabaseAddress } | undefined
+  readonly database: DatabaseSettings | undefined
   readonly poolSize: number
   readonly dataDir: string
   readonly host: string
@@ -235,6 +246,7 @@ export interface Config {
   readonly healthPort: number | undefined
   readonly connections: number
   readonly connectionsPerSource: number
+  readonly drainNoticeSeconds: number
   readonly slowReaderSeconds: number
   readonly clockToleranceSeconds: number
   /** Maximum size of all waiting answers; one workspace may use a quarter of it. */
@@ -294,7 +306,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
   }
   const values = parsed.data
   const dataDir = resolve(values.SVC_DATA_DIR)
-  const database = databaseOf(values.SVC_DATABASE_URL, values.SVC_DATABASE_OWNER_URL)
+  const database = databaseOf(values)
   if (database && !values.SVC_KEYRING_FILE) {
     throw new ConfigurationError(
       'SVC_KEYRING_FILE is not set, but SVC_DATABASE_URL requires it. Set it to the keyring file, or make one with `svc keyring init --file PATH`.',
@@ -309,6 +321,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     healthPort: healthPortOf(values),
     connections: values.SVC_CONNECTIONS,
     connectionsPerSource: values.SVC_CONNECTIONS_PER_SOURCE ?? Math.ceil(values.SVC_CONNECTIONS / 2),
+    drainNoticeSeconds: values.SVC_DRAIN_NOTICE_SECONDS,
     slowReaderSeconds: values.SVC_SLOW_READER_SECONDS,
     clockToleranceSeconds: values.SVC_CLOCK_TOLERANCE_SECONDS,
     waitingBytes: values.SVC_WAITING_MEBIBYTES * 1024 * 1024,
@@ -382,15 +395,5 @@ function mailOf(
     relay: relay === undefined ? undefined : (readRelay(relay) as Relay),
     folder: join(dataDir, 'mail'),
     from: readSender(from ?? `svc@${domain ?? 'localhost'}`) as Sender,
-  }
-}
-
-/** Migrations run as the owner. Without SVC_DATABASE_OWNER_URL the daemon's login is also the owner, and `svc doctor` warns. */
-function databaseOf(daemonUrl: string | undefined, ownerUrl: string | undefined): Config['database'] {
-  if (!daemonUrl) return undefined
-  try {
-    return { daemon: addressOf(daemonUrl), owner: addressOf(ownerUrl ?? daemonUrl) }
-  } catch (error) {
-    throw new ConfigurationError(`The configuration is wrong. SVC_DATABASE_URL: ${(error as Error).message}`)
   }
 }

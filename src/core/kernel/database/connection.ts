@@ -18,7 +18,8 @@
  *
  * Every session is read-only unless its transaction says `read write`. A statement outside its
  * transaction (after a `begin` that was cancelled before it ran, with statements in the same
- * packet) is then refused by PostgreSQL and not committed by itself.
+ * packet) is then refused by PostgreSQL and not committed by itself. Through a pooler the pooler has to say that
+ * (deploy/pgbouncer.ini).
  *
  * Never set `prepare: false` for a whole client: it ends pipelining, five round trips
  * instead of one. `max_lifetime` and `idle_timeout` stay off: the driver would
@@ -27,28 +28,13 @@
 import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import postgres from 'postgres'
-import { type DatabaseAddress, postgresOptions, withoutJit } from './address.ts'
+import { type DatabaseAddress, postgresOptions } from './address.ts'
 import { columnTypes, jsonbTypeId } from './column-values.ts'
+import { greetingOf, localSettingsOf, type SessionLimits } from './session-settings.ts'
 import { Silence } from './silence.ts'
 import { Json, type Statement } from './statement.ts'
 import { DatabaseUnavailable, translated } from './unavailable.ts'
 import { sendWholePackets } from './whole-packets.ts'
-
-/** What PostgreSQL does by itself with this session; all in milliseconds. */
-export interface SessionLimits {
-  readonly applicationName: string
-  readonly statementMs: number
-  readonly lockMs: number
-  readonly idleInTransactionMs: number
-  /** Longest time for which the server sends while this host reads nothing; absent if slow reading is allowed. */
-  readonly userTimeoutMs?: number
-}
-
-/**
- * Keep-alive of the server: if this host vanishes, its session must not keep its locks for two hours. PostgreSQL
- * ignores these settings over a Unix socket.
- */
-const serverKeepAlive = { tcp_keepalives_idle: 30, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 }
 
 /** The rows of one statement, with their count and PostgreSQL's command tag. */
 export type Result = object[] & { readonly count: number; readonly command: string }
@@ -68,6 +54,8 @@ export interface Connection {
   patience: number
   /** When it was opened, by performance.now(). */
   readonly openedAt: number
+  /** What each of its transactions sets at its beginning; empty if the session has it. */
+  readonly localSettings: string
   /**
    * Sends at once, after everything that was sent before. Rejects when the connection is dead or dies, with what
    * `failed` makes of the error. Never throws; its rejection may be ignored.
@@ -146,6 +134,7 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
       return death === undefined
     },
     openedAt: performance.now(),
+    localSettings: localSettingsOf(limits),
     patience: Number.POSITIVE_INFINITY,
     send,
     copyOut: async (text, take) => {
@@ -168,9 +157,14 @@ export async function connect(address: DatabaseAddress, limits: SessionLimits): 
     },
   }
 
-  const deadline = setTimeout(() => die('the database did not greet in time', 0), greetingMs)
+  return greeted(connection, () => die('the database did not greet in time', 0))
+}
+
+/** The connection, once PostgreSQL answers on it. */
+async function greeted(connection: Connection, late: () => void): Promise<Connection> {
+  const deadline = setTimeout(late, greetingMs)
   try {
-    await send({ text: 'select', values: [], mode: 'simple' })
+    await connection.send({ text: 'select', values: [], mode: 'simple' })
   } catch (error) {
     await connection.end()
     throw error
@@ -200,30 +194,7 @@ function sessionOptions(limits: SessionLimits): object {
     keep_alive: keepAliveSeconds,
     types: columnTypes,
     onnotice: () => {},
-    // Sent with the greeting, so they cost no round trip.
-    connection: {
-      application_name: limits.applicationName,
-      statement_timeout: `${limits.statementMs}ms`,
-      lock_timeout: `${limits.lockMs}ms`,
-      idle_in_transaction_session_timeout: `${limits.idleInTransactionMs}ms`,
-      ...serverKeepAlive,
-      ...(limits.userTimeoutMs === undefined ? {} : { tcp_user_timeout: `${limits.userTimeoutMs}ms` }),
-      // The greeting overrides settings that the login may have stored for itself (rights.ts).
-      default_transaction_read_only: 'on',
-      default_transaction_isolation: 'read committed',
-      row_security: 'on',
-      role: 'none',
-      search_path: 'public',
-      TimeZone: 'UTC',
-      DateStyle: 'ISO, YMD',
-      ...withoutJit,
-      // The default of 4 is for a spinning disk. With it, PostgreSQL would read and sort all rows for a page in the
-      // order of an index (0174).
-      random_page_cost: '1.1',
-      // With `auto`, PostgreSQL would plan a page anew for each call beside large containers, because a kept plan does not
-      // know the limit. That takes longer than reading the page (0186). Only calls that read keep it (transaction.ts).
-      plan_cache_mode: 'force_generic_plan',
-    },
+    connection: greetingOf(limits),
   }
 }
 

@@ -15,38 +15,18 @@
  */
 import { Pool as Tarn } from 'tarn'
 import type { DatabaseAddress } from './address.ts'
-import { type Connection, connect, type SessionLimits } from './connection.ts'
+import { type Connection, connect } from './connection.ts'
+import type { PoolOptions } from './pool-options.ts'
+import type { SessionLimits } from './session-settings.ts'
 import { heartbeatMs, heartbeatsOf } from './silence.ts'
 import { checkedOpening } from './statement.ts'
 import { runTransaction, type TransactionOptions, type Tx } from './transaction.ts'
 import { type Lane, Turns } from './turns.ts'
 import { DatabaseUnavailable, isCollision, translated } from './unavailable.ts'
 
+export type { PoolOptions } from './pool-options.ts'
 export type { Row, Rows, TransactionOptions, Tx } from './transaction.ts'
 export { DatabaseUnavailable } from './unavailable.ts'
-
-/** Times in milliseconds. */
-export interface PoolOptions {
-  readonly size: number
-  /** The name of the sessions in pg_stat_activity. */
-  readonly applicationName: string
-  /** Longest wait for a connection; 2,000. */
-  readonly acquireMs?: number
-  /** Longest statement; 5,000. */
-  readonly statementMs?: number
-  /** Longest wait for a lock; 2,000. */
-  readonly lockMs?: number
-  /** Longest pause between two statements of a transaction; 10,000. */
-  readonly idleInTransactionMs?: number
-  /** How many transactions of one lane may wait for a connection; 200, and five times as many in all lanes. */
-  readonly maxWaiting?: number
-  /** Longest silence of the server while an answer is due; `statementMs` and a moment. */
-  readonly silenceMs?: number
-  /** From this age on, a transaction that a caller waits for tolerates no more silence; 7,000. */
-  readonly callerMs?: number
-  /** Longest time for which the server sends while nothing is read; absent if slow reading is allowed. */
-  readonly userTimeoutMs?: number
-}
 
 export interface PoolCounts {
   readonly size: number
@@ -90,7 +70,8 @@ const acquireMs = 2_000
 const reconnectMs = 100
 /** Half an hour, so that the plans and memory of a session do not grow for ever. */
 const lifetimeMs = 30 * 60_000
-const idleMs = 10 * 60_000
+/** A new connection plans its statements anew, so it is not given up between two calls of a person. */
+const idleMs = 60_000
 /** How long a returned connection rests here before it goes back to the package. */
 const restMs = 1_000
 /** How many silent beats such a transaction still has: an answer may be on its way. */
@@ -183,6 +164,7 @@ class Connections {
       lockMs: options.lockMs ?? 2_000,
       idleInTransactionMs: options.idleInTransactionMs ?? 10_000,
       ...(options.userTimeoutMs === undefined ? {} : { userTimeoutMs: options.userTimeoutMs }),
+      isPooled: options.isPooled ?? false,
     }
     this.tarn = new Tarn<Connection>({
       min: 0,
@@ -190,7 +172,7 @@ class Connections {
       acquireTimeoutMillis: options.acquireMs ?? acquireMs,
       createTimeoutMillis: createMs,
       createRetryIntervalMillis: reconnectMs,
-      idleTimeoutMillis: idleMs,
+      idleTimeoutMillis: options.idleMs ?? idleMs,
       propagateCreateError: false,
       create: () => this.create(address, limits),
       validate: isLendable,

@@ -116,7 +116,7 @@ export async function runTransaction<T>(
     closed.reject(reason)
   })
 
-  const begun = session.command(beginning(opening, options))
+  const begun = session.command(beginning(connection.localSettings, opening, options))
   try {
     const result = await Promise.race([started(work, handle(session)), closed.promise])
     await committed(session, begun)
@@ -130,10 +130,12 @@ export async function runTransaction<T>(
   }
 }
 
-function beginning(opening: string, { readOnly, isolation, answersCaller }: TransactionOptions): string {
-  const level = isolation === undefined ? '' : ` isolation level ${isolation},`
-  const settings = [opening, readOnly && answersCaller ? '' : plannedForValues].filter((one) => one !== '')
-  return [`begin${level} read ${readOnly ? 'only' : 'write'}`, ...settings].join('; ')
+function beginning(local: string, opening: string, { readOnly, isolation, answersCaller }: TransactionOptions): string {
+  // Nothing that the login may have stored for itself counts; a session of our own has said so in its greeting.
+  const level = isolation ?? (local === '' ? undefined : 'read committed')
+  const modes = [...(level === undefined ? [] : [`isolation level ${level}`]), `read ${readOnly ? 'only' : 'write'}`]
+  const settings = [local, opening, readOnly && answersCaller ? '' : plannedForValues].filter((one) => one !== '')
+  return [`begin ${modes.join(', ')}`, ...settings].join('; ')
 }
 
 /**

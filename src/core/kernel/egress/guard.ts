@@ -112,9 +112,11 @@ export function readRelease(text: string): Release | { readonly fault: string } 
 export const nothingReleased: Release = { names: new Set(), blocks: [], endpoints: new Set() }
 
 /** The endpoints that an installation must never call: its own API and its own database. */
-export const ownEndpoints = (api: { host: string; port: number }, database: DatabaseAddress) => [
+export const ownEndpoints = (api: { host: string; port: number }, ...databases: (DatabaseAddress | undefined)[]) => [
   { host: api.host, port: api.port },
-  { host: database.host.startsWith('/') ? 'localhost' : database.host, port: database.port },
+  ...databases
+    .filter((database) => database !== undefined)
+    .map(({ host, port }) => ({ host: host.startsWith('/') ? 'localhost' : host, port })),
 ]
 
 export function openGuard({ release, own, resolve: given }: GuardOptions): Guard {

@@ -22,6 +22,8 @@ export const perNotification = 200
 const mergeMs = 3
 /** How long nothing is sent after the connection failed. */
 const pauseMs = 500
+/** How long the connection is kept after the last ring. */
+const idleMs = 30_000
 
 export interface DueListener {
   /** Of one workspace. */
@@ -49,6 +51,7 @@ class ProcessBell implements Bell {
   /** The server's process of that connection: what it notifies was heard here already. */
   private ownProcess: number | undefined
   private sending: Promise<void> | undefined
+  private idle: NodeJS.Timeout | undefined
 
   constructor(address: DatabaseAddress) {
     this.address = address
@@ -62,8 +65,10 @@ class ProcessBell implements Bell {
       for (const id of webhookIds) known.add(id)
       this.waiting.set(tenantId, known)
     }
+    clearTimeout(this.idle)
     this.sending ??= this.sendAll().finally(() => {
       this.sending = undefined
+      this.idle = setTimeout(() => void this.rest(), idleMs).unref()
     })
   }
 
@@ -86,7 +91,15 @@ class ProcessBell implements Bell {
 
   async close(): Promise<void> {
     await this.sending
-    await this.connection?.end()
+    await this.rest()
+  }
+
+  /** Gives the connection up; the next ring makes another. */
+  private async rest(): Promise<void> {
+    clearTimeout(this.idle)
+    const { connection } = this
+    this.connection = undefined
+    await connection?.end()
   }
 
   private tell(tenantId: string, webhookIds: readonly string[]): void {

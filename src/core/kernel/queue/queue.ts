@@ -34,7 +34,18 @@ export interface Queue {
   close(): Promise<void>
 }
 
-export function openQueue(address: DatabaseAddress, works: boolean, onError: (error: Error) => void): Queue {
+export interface QueueUse {
+  /** Whether this process runs jobs. */
+  readonly works: boolean
+  /** Whether connections are scarce: then the workers of this process share one. */
+  readonly isFrugal?: boolean
+}
+
+export function openQueue(
+  address: DatabaseAddress,
+  { works, isFrugal = false }: QueueUse,
+  onError: (error: Error) => void,
+): Queue {
   let started: Promise<PgBoss> | undefined
 
   const start = async () => {
@@ -44,7 +55,7 @@ export function openQueue(address: DatabaseAddress, works: boolean, onError: (er
       schema: queueSchema,
       application_name: 'svc queue',
       ...limitsOf(works),
-      max: works ? 3 : 1,
+      max: works && !isFrugal ? 3 : 1,
       migrate: false,
       supervise: works,
       schedule: works,

@@ -113,12 +113,18 @@ export function openInstallation(
   keyring: Keyring,
   options: OpenOptions,
 ): Installation {
-  const pool = openPool(address, {
+  const pooled = config.database?.pooled
+  const pool = openPool(pooled ?? address, {
     size: config.poolSize,
     applicationName: options.applicationName,
     userTimeoutMs: 30_000,
+    isPooled: pooled !== undefined,
   })
-  const queue = openQueue(address, options.works, options.onQueueError ?? (() => {}))
+  const queue = openQueue(
+    address,
+    { works: options.works, isFrugal: pooled !== undefined },
+    options.onQueueError ?? (() => {}),
+  )
   return installationOver({
     ...{ config, keyring, pool, queue, address, openCopies: options.copies },
     ...(options.clock ? { clock: options.clock } : {}),
@@ -154,7 +160,7 @@ export function installationOver(
   let snapshots: Pool | undefined
   let egress: Promise<Egress> | undefined
   let copies: LedgerCopies | undefined
-  const own = [...ownEndpoints(config, address)]
+  const own = [...ownEndpoints(config, address, config.database?.pooled)]
   const installation: Installation = {
     ...open,
     identity,
