@@ -53,6 +53,8 @@ export interface Daemon {
 }
 
 const drainMs = 10_000
+/** How a shell reports a program that Ctrl-C ended; a service manager sends SIGTERM, which ends with 0 (docs/decisions/0250). */
+const interruptedCode = 130
 const drainAfterFailureMs = 5_000
 /** Connections that may wait to be accepted. Beyond it, a burst would make others wait a second for their next try. */
 const backlog = 4_096
@@ -221,7 +223,7 @@ export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
   }
   const drain = (signal: string) => {
     log.info('draining', { signal })
-    void end(0, drainMs)
+    void end(signal === 'SIGINT' ? interruptedCode : 0, drainMs)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => drain(signal))
   // On a terminal, SIGHUP means that the terminal was closed, so nobody could stop the daemon any more.

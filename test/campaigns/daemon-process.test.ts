@@ -111,7 +111,7 @@ describe('a life', () => {
     const second = await start()
     expect(linesOf(second.stdout())).toEqual([`listening on ${second.address}`])
     second.process.kill('SIGINT')
-    expect(await second.ended).toBe(0)
+    expect(await second.ended).toBe(130)
   })
 
   test('a request in flight is answered before it ends, and the connection is closed behind it', async () => {

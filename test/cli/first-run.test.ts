@@ -150,8 +150,10 @@ describe('beside svc up', () => {
 
 describe('after Ctrl-C', () => {
   beforeAll(async () => {
+    const told = seen(up, 'stderr', 'Stopping')
     up.kill('SIGINT')
-    expect(await ended(up)).toBe(0)
+    expect(await told).toContain('Stopping, within 10 s. `svc up` in this folder starts it again.')
+    expect(await ended(up)).toBe(130)
   })
 
   test('a command through the API says that the server is away', async () => {

@@ -384,9 +384,14 @@ function mailOf(
 /** Migrations run as the owner. Without SVC_DATABASE_OWNER_URL the daemon's login is also the owner, and `svc doctor` warns. */
 function databaseOf(daemonUrl: string | undefined, ownerUrl: string | undefined): Config['database'] {
   if (!daemonUrl) return undefined
+  const daemon = addressIn('SVC_DATABASE_URL', daemonUrl)
+  return { daemon, owner: ownerUrl ? addressIn('SVC_DATABASE_OWNER_URL', ownerUrl) : daemon }
+}
+
+function addressIn(variable: string, url: string): DatabaseAddress {
   try {
-    return { daemon: addressOf(daemonUrl), owner: addressOf(ownerUrl ?? daemonUrl) }
+    return addressOf(url, variable)
   } catch (error) {
-    throw new ConfigurationError(`The configuration is wrong. SVC_DATABASE_URL: ${(error as Error).message}`)
+    throw new ConfigurationError(`The configuration is wrong. ${variable}: ${(error as Error).message}`)
   }
 }
