@@ -35,6 +35,7 @@ import { openMetrics } from './metrics.ts'
 import { readinessOf } from './readiness.ts'
 import { reloading } from './reload.ts'
 import { buildServer } from './server.ts'
+import { keepSetUpToken, setUpLine } from './set-up-token.ts'
 import { startWorker } from './worker.ts'
 
 export type DaemonRole = 'api' | 'worker' | 'all'
@@ -44,8 +45,8 @@ export interface Daemon {
   readonly address: string
   /** The separate listener for health and metrics, if there is one. */
   readonly healthAddress: string | undefined
-  /** Undefined after the installation was set up, and if the operator chose the token (SVC_SETUP_TOKEN). */
-  readonly setUpToken: string | undefined
+  /** The file with the set-up token; undefined after the installation was set up, and if the operator chose the token (SVC_SETUP_TOKEN). */
+  readonly setUpTokenFile: string | undefined
   /** What SIGHUP does (reload.ts): reads the keyring and the settings file again. Never rejects. */
   reload(): Promise<void>
   /** Drains and closes; a second call waits for the first. */
@@ -105,7 +106,7 @@ async function serve(
     servesMetrics: health === undefined,
   })
   await settleSettings(installation)
-  const setUpToken = await offerSetUp(installation)
+  const setUpTokenFile = await keepSetUpToken(config, await offerSetUp(installation), log)
   const rewind = await detectRewind(installation)
   if (rewind)
     log.warn('the database lacks changes that were acknowledged: the gate is closed', {
@@ -147,7 +148,7 @@ async function serve(
   return {
     address: addressOf(app, config.host),
     healthAddress: health && addressOf(health, config.host),
-    setUpToken: config.setUpToken === undefined ? setUpToken : undefined,
+    setUpTokenFile,
     reload: reloading(booted, log),
     close() {
       draining ??= closeAll()
@@ -184,9 +185,9 @@ function addressOf(app: FastifyInstance, host: string): string {
 /** Runs the daemon as this process, prints its addresses on stdout, and sets the exit code. */
 export async function runDaemon({ role }: { readonly role: DaemonRole }): Promise<void> {
   try {
-    const { address, healthAddress, setUpToken } = await serveUntilSignal(role)
+    const { address, healthAddress, setUpTokenFile } = await serveUntilSignal(role)
     // On stdout, apart from the log, for the person or program that started the daemon.
-    if (setUpToken) process.stdout.write(`set-up token: ${setUpToken}\n`)
+    if (setUpTokenFile !== undefined) process.stdout.write(`${setUpLine(setUpTokenFile)}\n`)
     if (healthAddress !== undefined) process.stdout.write(`health on ${healthAddress}\n`)
     process.stdout.write(`listening on ${address}\n`)
   } catch (error) {
