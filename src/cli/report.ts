@@ -7,8 +7,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { type Problem, problemBody, problemOf } from '../core/contract/problem.ts'
-import { writeJson } from '../core/kernel/values/json.ts'
 import type { OfAddress } from '../core/kernel/database/client.ts'
+import { writeJson } from '../core/kernel/values/json.ts'
 import { AnsweredProblem } from './call/answered-problem.ts'
 import { type Ending, endingOf, exitCodes, Failure } from './failure.ts'
 import { printable } from './render/printable.ts'
@@ -51,7 +51,11 @@ function toldProblem(problem: Problem): Told {
   const lines = problemLines(problem)
   if (problem instanceof AnsweredProblem) {
     const named = problem.status >= 500 && problem.requestId ? [`  request id  ${printable(problem.requestId)}`] : []
-    return { ending: endingOf(problem.status), lines: [...lines, ...named], document: worded(problem.document, problem) }
+    return {
+      ending: endingOf(problem.status),
+      lines: [...lines, ...named],
+      document: worded(problem.document, problem),
+    }
   }
   return { ending: endingOf(problem.status), lines, document: worded(problemBody(problem, randomUUID()), problem) }
 }
@@ -90,7 +94,8 @@ function failureOf(error: unknown): Failure {
 const unreachedCodes =
   /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08...|28...|3D000|53300|57P0.)$/
 
-const untrusted = /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|CERT_|ERR_TLS_CERT_ALTNAME_INVALID)/
+const untrusted =
+  /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|CERT_|ERR_TLS_CERT_ALTNAME_INVALID)/
 
 /** A database that was not reached. If several addresses were tried, the driver throws an AggregateError. */
 function unreachedDatabase(error: Error): Failure | undefined {

@@ -59,7 +59,11 @@ export default class InstallationSetUp extends BaseCommand {
         `Set up ${apiUrl ?? caller.where}: workspace ${done.tenant.slug}. Its owner ${answers.owner.email} is the first operator.`,
       )
       const login = `svc login --workspace ${done.tenant.slug} --email ${answers.owner.email}`
-      this.tell(apiUrl === undefined ? `Next: ${login} --api-url URL, with a daemon (svc daemon) serving at that URL` : `Next: ${login} --api-url ${apiUrl}`)
+      this.tell(
+        apiUrl === undefined
+          ? `Next: ${login} --api-url URL, with a daemon (svc daemon) serving at that URL`
+          : `Next: ${login} --api-url ${apiUrl}`,
+      )
       return done
     } finally {
       await caller.close()

@@ -136,7 +136,9 @@ function authorityOf(file: string | null, ssl: DatabaseAddress['ssl']): string |
   try {
     certificates(file)
   } catch (error) {
-    throw new Error(`The file that sslrootcert names cannot be read (${(error as NodeJS.ErrnoException).code ?? 'no PEM'})`)
+    throw new Error(
+      `The file that sslrootcert names cannot be read (${(error as NodeJS.ErrnoException).code ?? 'no PEM'})`,
+    )
   }
   return file
 }
