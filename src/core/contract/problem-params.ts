@@ -8,7 +8,7 @@ import { int64, moment, uuid } from './vocabulary.ts'
 
 const text = z.string()
 
-export const problemParams = {
+const problemParams = {
   accepted: text.describe('The media type that is taken.'),
   allow: text.describe('The methods that the path serves, separated by commas.'),
   current_etag: text.describe('The entity tag of what is there now.'),
