@@ -78,7 +78,7 @@ function problemsPage(): string {
 
 function assumedPage(): string {
   const lines = all.flatMap((operation) =>
-    (operation.assumed ?? []).map((decision) => `- \`${operation.id}\`: ${decision}`),
+    (operation.assumed ?? []).map((decision) => `- \`${operation.id}\` (${operation.spec}): ${decision}`),
   )
   return `# What the specification leaves open, decided\n\n${lines.join('\n')}\n`
 }

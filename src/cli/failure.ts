@@ -1,4 +1,4 @@
-/** How a command ends. Spec: decisions 6, exit codes. */
+/** How a command ends. Spec: decisions 6, exit codes; docs/decisions/0250. */
 
 export const exitCodes = {
   done: 0,
@@ -14,6 +14,8 @@ export const exitCodes = {
   unreached: 7,
   /** The command finished and found something that needs attention. */
   findings: 8,
+  /** Ctrl-C, also at a question; what a shell says of a program that the signal ends. */
+  interrupted: 130,
 } as const
 
 export type Ending = keyof typeof exitCodes

@@ -7,11 +7,12 @@
  */
 import { randomUUID } from 'node:crypto'
 import { type Problem, problemBody, problemOf } from '../core/contract/problem.ts'
+import type { OfAddress } from '../core/kernel/database/client.ts'
 import { writeJson } from '../core/kernel/values/json.ts'
 import { AnsweredProblem } from './call/answered-problem.ts'
 import { type Ending, endingOf, exitCodes, Failure } from './failure.ts'
 import { printable } from './render/printable.ts'
-import { problemLines } from './render/problem.ts'
+import { problemLines, wordsOf } from './render/problem.ts'
 import { nearestCommand, nearestFlag } from './suggestion.ts'
 
 interface Told {
@@ -50,10 +51,17 @@ function toldProblem(problem: Problem): Told {
   const lines = problemLines(problem)
   if (problem instanceof AnsweredProblem) {
     const named = problem.status >= 500 && problem.requestId ? [`  request id  ${printable(problem.requestId)}`] : []
-    return { ending: endingOf(problem.status), lines: [...lines, ...named], document: problem.document }
+    return {
+      ending: endingOf(problem.status),
+      lines: [...lines, ...named],
+      document: worded(problem.document, problem),
+    }
   }
-  return { ending: endingOf(problem.status), lines, document: problemBody(problem, randomUUID()) }
+  return { ending: endingOf(problem.status), lines, document: worded(problemBody(problem, randomUUID()), problem) }
 }
+
+/** The document of a problem, and what the terminal says of it. The API sends neither (docs/decisions/0013). */
+const worded = (document: object, problem: Problem) => ({ ...document, ...wordsOf(problem) })
 
 const documentOf = ({ ending, message, remedy }: Failure) => {
   const code = `cli.${ending.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`
@@ -70,7 +78,7 @@ function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (!(error instanceof Error)) return new Failure('failed', `Failed: ${String(error)}.`)
   if (error.name === 'ExitPromptError' || error.name === 'AbortPromptError')
-    return new Failure('failed', 'Nothing was done.')
+    return new Failure('interrupted', 'Interrupted. Nothing was done.')
   const ending = endingsByName[error.name]
   if (ending) return new Failure(ending, error.message)
   if ('oclif' in error) return usageFailure(error)
@@ -86,16 +94,26 @@ function failureOf(error: unknown): Failure {
 const unreachedCodes =
   /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08...|28...|3D000|53300|57P0.)$/
 
+const untrusted =
+  /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|CERT_|ERR_TLS_CERT_ALTNAME_INVALID)/
+
 /** A database that was not reached. If several addresses were tried, the driver throws an AggregateError. */
 function unreachedDatabase(error: Error): Failure | undefined {
   const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error
   const { code, message } = cause as NodeJS.ErrnoException
+  const { variable = 'SVC_DATABASE_URL' } = error as Partial<OfAddress>
+  if (untrusted.test(code ?? ''))
+    return new Failure(
+      'unreached',
+      `The certificate of the database is not trusted: ${oneLine(message)}.`,
+      `A private authority is named in ${variable}: ?sslmode=verify-full&sslrootcert=FILE (docs/deploying.md).`,
+    )
   const timedOut = message === 'timeout expired' || message === 'Connection terminated due to connection timeout'
   if (!timedOut && !unreachedCodes.test(code ?? '')) return undefined
   return new Failure(
     'unreached',
     `The database cannot be reached: ${oneLine(message)}.`,
-    'Check SVC_DATABASE_URL; `svc doctor` says more.',
+    `Check ${variable}; \`svc doctor\` says more.`,
   )
 }
 

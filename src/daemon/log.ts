@@ -39,7 +39,16 @@ export function openLog(
   level: Config['logLevel'],
   destination: Pick<LogLines, 'write'> & Partial<LogLines> = openLogLines(2),
 ): Log {
-  const logger = pino({ level, base: { pid: process.pid }, timestamp, messageKey: 'event' }, destination)
+  const logger = pino(
+    {
+      level,
+      base: { pid: process.pid },
+      timestamp,
+      messageKey: 'event',
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  )
   destination.onLost?.((lines) => logger.warn({ lines }, 'lines of the log were lost'))
   return {
     request: (line) => logger.info(line, 'request'),

@@ -40,6 +40,7 @@ import { openMetrics } from './metrics.ts'
 import { readinessOf } from './readiness.ts'
 import { reloading } from './reload.ts'
 import { buildServer } from './server.ts'
+import { keepSetUpToken, setUpLine } from './set-up-token.ts'
 import { startWorker } from './worker.ts'
 
 export type DaemonRole = 'api' | 'worker' | 'all'
@@ -49,8 +50,8 @@ export interface Daemon {
   readonly address: string
   /** The separate listener for health and metrics, if there is one. */
   readonly healthAddress: string | undefined
-  /** Undefined after the installation was set up, and if the operator chose the token (SVC_SETUP_TOKEN). */
-  readonly setUpToken: string | undefined
+  /** The file with the set-up token; undefined after the installation was set up, and if the operator chose the token (SVC_SETUP_TOKEN). */
+  readonly setUpTokenFile: string | undefined
   /** What SIGHUP does (reload.ts): reads the keyring and the settings file again. Never rejects. */
   reload(): Promise<void>
   /** Drains after the notice, and closes; a second call waits for the first. */
@@ -58,6 +59,8 @@ export interface Daemon {
 }
 
 const drainMs = 10_000
+/** How a shell reports a program that Ctrl-C ended; a service manager sends SIGTERM, which ends with 0 (docs/decisions/0250). */
+const interruptedCode = 130
 const drainAfterFailureMs = 5_000
 /** Connections that may wait to be accepted. Beyond it, a burst would make others wait a second for their next try. */
 const backlog = 4_096
@@ -109,7 +112,7 @@ async function serve(
     servesMetrics: health === undefined,
   })
   await settleSettings(installation)
-  const setUpToken = await offerSetUp(installation)
+  const setUpTokenFile = await keepSetUpToken(config, await offerSetUp(installation), log)
   const rewind = await detectRewind(installation)
   if (rewind)
     log.warn('the database lacks changes that were acknowledged: the gate is closed', {
@@ -153,7 +156,7 @@ async function serve(
   return {
     address: addressOf(app, config.host),
     healthAddress: health && addressOf(health, config.host),
-    setUpToken: config.setUpToken === undefined ? setUpToken : undefined,
+    setUpTokenFile,
     reload: reloading(booted, log),
     close(noticeMs = 0) {
       draining ??= (noticeMs > 0 ? pause(noticeMs) : Promise.resolve()).then(closeAll)
@@ -190,9 +193,9 @@ function addressOf(app: FastifyInstance, host: string): string {
 /** Runs the daemon as this process, prints its addresses on stdout, and sets the exit code. */
 export async function runDaemon({ role }: { readonly role: DaemonRole }): Promise<void> {
   try {
-    const { address, healthAddress, setUpToken } = await serveUntilSignal(role)
+    const { address, healthAddress, setUpTokenFile } = await serveUntilSignal(role)
     // On stdout, apart from the log, for the person or program that started the daemon.
-    if (setUpToken) process.stdout.write(`set-up token: ${setUpToken}\n`)
+    if (setUpTokenFile !== undefined) process.stdout.write(`${setUpLine(setUpTokenFile)}\n`)
     if (healthAddress !== undefined) process.stdout.write(`health on ${healthAddress}\n`)
     process.stdout.write(`listening on ${address}\n`)
   } catch (error) {
@@ -229,7 +232,7 @@ export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
   }
   const drain = (signal: string) => {
     log.info('draining', { signal })
-    void end(0, drainMs, config.drainNoticeSeconds * 1000)
+    void end(signal === 'SIGINT' ? interruptedCode : 0, drainMs, config.drainNoticeSeconds * 1000)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => drain(signal))
   // On a terminal, SIGHUP means that the terminal was closed, so nobody could stop the daemon any more.

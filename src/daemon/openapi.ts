@@ -17,11 +17,14 @@ import {
   isServedWithoutFactor,
   type Operation,
 } from '../core/contract/operation.ts'
-import { mostErrors, type ProblemCode, problems } from '../core/contract/problem.ts'
+import { type ProblemCode, problems } from '../core/contract/problem.ts'
 import { idempotencyKeyPattern } from '../core/kernel/request/idempotency-key.ts'
 import { ifMatchPattern } from '../core/kernel/values/etag.ts'
 import { tokenPattern } from '../core/kernel/values/token.ts'
+import { oneOf, problemComponents } from './openapi-problems.ts'
 import { type JsonSchema, openSchemas, type Schemas } from './openapi-schemas.ts'
+import { tagGroupsOf, tagsOf } from './openapi-tags.ts'
+import { webhooksOf } from './openapi-webhooks.ts'
 import { bytesType, mediaTypeOf, problemType } from './refusals.ts'
 import { root } from './routes.ts'
 
@@ -34,6 +37,9 @@ export function openApiDocument(operations: readonly Operation[]): Document {
     const path = `${root}${operation.path}`
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, schemas) }
   }
+  const areas = new Set(operations.map(({ area }) => area))
+  const met = new Set(operations.flatMap((operation) => refusalsMetBy(operation).map(({ code }) => code)))
+  const webhooks = webhooksOf(schemas)
   return {
     openapi: '3.1.0',
     info: {
@@ -44,10 +50,13 @@ export function openApiDocument(operations: readonly Operation[]): Document {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(operations.map(({ area }) => area))].sort().map((name) => ({ name })),
+    security: [{ bearer: [] }],
+    tags: tagsOf(areas),
+    'x-tagGroups': tagGroupsOf(areas),
     paths,
+    webhooks,
     components: {
-      schemas: { Problem: problemSchema, ...schemas.components() },
+      schemas: { ...problemComponents(schemas, met), ...schemas.components() },
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -79,14 +88,14 @@ function describe(operation: Operation, schemas: Schemas): Document {
     tags: [operation.area],
     summary: operation.summary,
     description: descriptionOf(operation),
-    security: needs.caller === 'anyone' ? [] : [{ bearer: [] }],
+    ...(needs.caller === 'anyone' ? { security: [] } : {}),
     ...(parametersOf(operation, schemas).length > 0 ? { parameters: parametersOf(operation, schemas) } : {}),
     ...(body
       ? {
           requestBody: {
             required: true,
             description: bodyBoundsOf(operation),
-            content: { [mediaTypeOf(operation)]: { schema: schemas.of(body, 'input') } },
+            content: { [mediaTypeOf(operation)]: { schema: schemas.of(body, 'body') } },
           },
         }
       : operation.takes === 'bytes'
@@ -101,8 +110,9 @@ function bodyBoundsOf(operation: Operation): string {
   return `At most ${bytes / 1024} KiB, and ${values.toLocaleString('en')} members and elements; the configuration may say less (\`SVC_BODY_LIMIT_BYTES\`).`
 }
 
-function descriptionOf({ needs, assumed, spec }: Operation): string {
-  const lines = [`Specification: ${spec}.`]
+/** For callers; what was decided where the specification is silent is for authors: docs/generated/assumed.md. */
+function descriptionOf({ needs }: Operation): string {
+  const lines: string[] = []
   if (needs.caller === 'anyone') lines.push(`${inWords(needs.rate.perSource)} from one source address.`)
   if (changesWaysIn(needs))
     lines.push('A session, or a token with the scope `workspace:admin`; it changes how the account itself gets in.')
@@ -119,7 +129,6 @@ function descriptionOf({ needs, assumed, spec }: Operation): string {
   const stepUp = stepUpOf(needs)
   if (stepUp === 'when sent') lines.push('Takes a step-up, which is spent where it is sent.')
   else if (stepUp) lines.push(`Needs a step-up${stepUp === true ? '' : ` ${stepUp.says}`}.`)
-  for (const assumption of assumed ?? []) lines.push(`Decided here: ${assumption}.`)
   return lines.join('\n\n')
 }
 
@@ -288,12 +297,7 @@ const refusal = (status: number, codes: readonly ProblemCode[]) => ({
   },
   content: {
     [problemType]: {
-      schema: {
-        allOf: [
-          { $ref: '#/components/schemas/Problem' },
-          { type: 'object', properties: { status: { const: status }, code: { enum: codes } } },
-        ],
-      },
+      schema: oneOf(codes),
     },
   },
 })
@@ -346,34 +350,4 @@ function gateRefusals({ needs }: Operation): readonly ProblemCode[] {
     case 'operator':
       return ['auth.unauthenticated', 'tenant_suspended', 'auth.scope_required', 'admin.operator_required']
   }
-}
-
-const problemSchema: JsonSchema = {
-  type: 'object',
-  description: 'A refusal: a stable code and its parameters; nothing in it is text for people.',
-  required: ['type', 'status', 'code', 'params', 'instance'],
-  properties: {
-    type: { type: 'string', pattern: '^urn:problem:svc:' },
-    status: { type: 'integer' },
-    code: { type: 'string', enum: Object.keys(problems) },
-    params: {
-      type: 'object',
-      properties: { more: { const: true, description: 'There are more errors than the 20 that are listed.' } },
-    },
-    instance: { type: 'string', description: '`urn:uuid:` and the request id.', pattern: '^urn:uuid:' },
-    errors: {
-      type: 'array',
-      maxItems: mostErrors,
-      items: {
-        type: 'object',
-        required: ['code', 'params'],
-        properties: {
-          pointer: { type: 'string', description: 'JSON pointer into the body.' },
-          parameter: { type: 'string', description: 'Name of a parameter of the path, the query or the headers.' },
-          code: { type: 'string' },
-          params: { type: 'object' },
-        },
-      },
-    },
-  },
 }

@@ -1,5 +1,5 @@
 /** The daemon as a process: how it starts, what it prints, how it ends. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -85,10 +85,13 @@ describe('a start that fails says so in one line', () => {
 })
 
 describe('a life', () => {
-  test('prints the set-up token until it is set up, says where it listens, and drains on SIGTERM', async () => {
+  test('keeps a set-up token in a file until it is set up, says where it listens, and drains on SIGTERM', async () => {
     const first = await start()
     const [tokenLine, listening, ...more] = linesOf(first.stdout())
-    expect(tokenLine).toMatch(/^set-up token: svci_[0-9A-Za-z]{49}$/)
+    const [, file = ''] = /^set-up token in (\S+) /.exec(tokenLine ?? '') ?? []
+    const token = readFileSync(file, 'utf8').trim()
+    expect([token, statSync(file).mode & 0o777]).toEqual([expect.stringMatching(/^svci_[0-9A-Za-z]{49}$/), 0o600])
+    expect(first.stdout() + first.stderr()).not.toContain(token)
     expect(listening).toMatch(/^listening on http:\/\/127\.0\.0\.1:[0-9]+$/)
     expect(more).toEqual([])
     expect(await isServed(db.daemon)).toBe(true)
@@ -97,7 +100,7 @@ describe('a life', () => {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
-        set_up_token: tokenLine?.slice('set-up token: '.length),
+        set_up_token: token,
         workspace: { slug: 'home', display_name: 'Home' },
         owner: { email: 'olga@home.example', display_name: 'Olga', password: 'correct horse battery' },
       }),
@@ -110,8 +113,9 @@ describe('a life', () => {
 
     const second = await start()
     expect(linesOf(second.stdout())).toEqual([`listening on ${second.address}`])
+    expect(existsSync(file)).toBe(false)
     second.process.kill('SIGINT')
-    expect(await second.ended).toBe(0)
+    expect(await second.ended).toBe(130)
   })
 
   test('a request in flight is answered before it ends, and the connection is closed behind it', async () => {

@@ -90,17 +90,30 @@ describe('--json', () => {
     expect(JSON.parse(again.first)).toEqual({ api_url: expect.any(String), set_up: null, profile: null })
   })
 
-  test('of `daemon` is the address, and the set-up token as long as there is one', async () => {
+  test('a first set-up beside a serving daemon is said where it is missing, and asks nothing', async () => {
+    await start(['daemon'])
+    const provision = ['tenants', 'provision', '--slug=globex', '--display-name=G', '--owner-email=g@globex.example']
+    expect(await home.svc([...provision, '--recovery'])).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('Nobody can sign in yet: `svc installation set-up` makes the first operator.'),
+    })
+    const made = await home.svc(['installation', 'set-up', ...owner], { input: password })
+    expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('is the first operator') })
+    expect(await home.svc([...provision, '--recovery'])).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('Sign in to it with `svc login`'),
+    })
+  })
+
+  test('of `daemon` is the address, and the file of the set-up token as long as there is one', async () => {
     const first = await start(['daemon', '--json'])
-    const { api_url, set_up_token } = JSON.parse(first.first)
-    expect(set_up_token).toMatch(/^svci_[0-9A-Za-z]{49}$/)
-    home.secretFile('token', set_up_token)
-    const args = ['installation', 'set-up', ...owner, '--api-url', api_url, '--set-up-token-file', 'token']
+    const { api_url, set_up_token_file } = JSON.parse(first.first)
+    const args = ['installation', 'set-up', ...owner, '--api-url', api_url, '--set-up-token-file', set_up_token_file]
     expect(await home.svc(args, { input: password })).toMatchObject({ code: 0 })
     expect(await first.end()).toEqual({ code: 0, stdout: first.first })
 
     const second = await start(['daemon', '--json', '--role', 'api'])
-    expect(JSON.parse(second.first)).toEqual({ api_url: expect.any(String), set_up_token: null })
+    expect(JSON.parse(second.first)).toEqual({ api_url: expect.any(String), set_up_token_file: null })
   })
 
   test.each(['up', 'daemon'])('of `%s` that cannot start is a problem document, and its exit code', async (command) => {
@@ -145,7 +158,7 @@ describe('single mode, where the workspace was provisioned before the set-up', (
     )
 
     const daemon = await start(['daemon', '--json'], single)
-    expect(JSON.parse(daemon.first).set_up_token).toBeNull()
+    expect(JSON.parse(daemon.first).set_up_token_file).toBeNull()
     await daemon.end()
     const up = await start(['up', '--json'], single)
     expect(up.stderr()).toContain('svc operators add only ADDRESS --recovery --while-serving')

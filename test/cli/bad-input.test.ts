@@ -168,6 +168,12 @@ describe('values', () => {
     expect(readdirSync(home.folder)).toEqual(['keyring.json'])
   })
 
+  test('a provisioning that breaks a rule makes no database', async () => {
+    const args = ['tenants', 'provision', '--slug', 'No Slug', '--display-name', 'A', '--owner-email', 'a@a.example']
+    expectClear(await home.svc(args), 2, /^ {2}\/slug {2}must have 3 to 40/m)
+    expect(readdirSync(home.folder)).toEqual(['keyring.json'])
+  })
+
   test('a first run that breaks a rule makes no database', async () => {
     const args = [
       'up',

@@ -262,7 +262,7 @@ describe('only one of the two', () => {
     const refused = await home.svc(['tenants', 'suspend', 'home'], { env })
     expect(refused).toMatchObject({ code: 2 })
     expect(refused.stderr).toContain('this locks you out')
-    expect(await home.svc(['tenants', 'suspend', 'home', '--confirm', 'house'], { env })).toMatchObject({ code: 2 })
+    expect(await home.svc(['tenants', 'suspend', 'home', '--confirm', 'house'], { env })).toMatchObject({ code: 1 })
     expect(await daemon.db.sql`select state from tenant where slug = 'home'`).toEqual([{ state: 'ACTIVE' }])
     const suspended = await home.svc(['tenants', 'suspend', 'home', '--confirm', 'home'], { env })
     expect(suspended.code).toBe(0)

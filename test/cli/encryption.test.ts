@@ -168,7 +168,7 @@ describe('retire', () => {
     const { current } = keyringIn(keyringFile())
     await switchKey()
     expect((await here('encryption', 'retire', current)).code).toBe(2)
-    expect((await here('encryption', 'retire', current, '--confirm', 'other')).code).toBe(2)
+    expect((await here('encryption', 'retire', current, '--confirm', 'other')).code).toBe(1)
     expect(keyringIn(keyringFile()).keys).toHaveProperty(current)
   })
 

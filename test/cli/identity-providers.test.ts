@@ -135,7 +135,7 @@ describe.each(everyWay)('by %s', (way: Way) => {
     const stale = await run('withdraw', name, '--now', '--apply', json.hash, '--confirm', '1', ...proof())
     expect([stale.code, stale.stderr]).toEqual([5, expect.stringContaining('is outdated')])
     const wrong = await run('withdraw', name, '--now', '--confirm', '1', ...proof())
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('Nothing was done')])
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('Nothing was done')])
     expect(await ways.sql`select withdraw_at from identity_provider where id = ${id}`).toEqual([{ withdraw_at: null }])
   })
 

@@ -207,12 +207,16 @@ describe('refusals', () => {
     expect(stderr.split('\n')[1]).toBe('  /slug  is reserved; choose another one')
   })
 
-  test('with --json are the document of the server, unchanged', async () => {
-    const document = problem(409, 'admin.slug_taken')
+  test('with --json are the document of the server, and the sentence and the remedy that a terminal shows', async () => {
+    const document = problem(409, 'quota.exceeded', { params: { quota: 'items', limit: 5, used: 5 } })
     answer = send(409, document)
     const { stdout, stderr } = await run('tenants', 'list', '--json')
     expect(stdout).toBe('')
-    expect(JSON.parse(stderr)).toEqual(JSON.parse(document))
+    const { detail, remedy, ...sent } = JSON.parse(stderr)
+    expect(sent).toEqual(JSON.parse(document))
+    expect(detail).toBe('The quota items of 5 is exceeded (5 used).')
+    expect(remedy).toContain('svc tenants quotas set SLUG items=N')
+    expect((await run('tenants', 'list')).stderr).toBe(`${detail} ${remedy}\n`)
   })
 
   test('a failure of the server names the request, for its log', async () => {

@@ -54,9 +54,9 @@ describe('provisioning', () => {
   })
 
   test.each([
-    ['declined', 'Go on?', `n${enter}`],
-    ['interrupted at the last question', 'Go on?', interrupt],
-  ])('%s, nothing is done', async (_, question, typed) => {
+    ['declined', 'Go on?', `n${enter}`, 1],
+    ['interrupted at the last question', 'Go on?', interrupt, 130],
+  ])('%s, nothing is done', async (_, question, typed, ending) => {
     const answers = [
       ['Slug', `declined${enter}`],
       ['Name of the workspace', `D${enter}`],
@@ -64,14 +64,14 @@ describe('provisioning', () => {
       [question, typed],
     ] as const
     const { code, screen } = await home.onTerminal(['tenants', 'provision'], answers, env)
-    expect(code).toBe(1)
+    expect(code).toBe(ending)
     expect(screen).toContain('Nothing was done.')
     expect(await slugs()).not.toContain('declined')
   })
 
   test('interrupted at the first question, nothing is done', async () => {
     const { code, screen } = await home.onTerminal(['tenants', 'provision'], [['Slug', interrupt]], env)
-    expect(code).toBe(1)
+    expect(code).toBe(130)
     expect(screen).toContain('Nothing was done.')
     expect(screen).not.toMatch(/ExitPromptError|^\s+at /m)
   })
@@ -118,7 +118,7 @@ describe('a deletion', () => {
       [['Type Leaving Ltd to confirm', interrupt]],
       env,
     )
-    expect([interrupted.code, await stateOf()]).toEqual([1, 'ACTIVE'])
+    expect([interrupted.code, await stateOf()]).toEqual([130, 'ACTIVE'])
   })
 
   test('goes on once the name is typed exactly and the password proven', async () => {
@@ -161,7 +161,7 @@ describe('svc up', () => {
     const { code, screen } = await home.onTerminal(['up'], [['Slug of the first workspace', interrupt]], {
       SVC_PORT: '0',
     })
-    expect(code).toBe(1)
+    expect(code).toBe(130)
     expect(screen).toContain('Nothing was done.')
     expect(readdirSync(home.folder)).toEqual([])
   })
@@ -179,7 +179,7 @@ describe('svc up', () => {
     ] as const
     const { code, screen } = await home.onTerminal(['up'], answers, { SVC_PORT: '0' })
     expect(screen).toContain('It differs from the first')
-    expect(code).toBe(1)
+    expect(code).toBe(130)
     expect(screen).not.toMatch(/horse|short/)
     expect(readdirSync(home.folder)).toEqual([])
   })

@@ -92,7 +92,7 @@ describe('a webhook', () => {
     })
 
     const kept = await svc('webhooks', 'delete', shown.id, '--confirm', 'something else')
-    expect([kept.code, (await svc('webhooks', 'show', shown.id)).code]).toEqual([2, 0])
+    expect([kept.code, (await svc('webhooks', 'show', shown.id)).code]).toEqual([1, 0])
     expect((await svc('webhooks', 'delete', shown.id, '--confirm', target)).code).toBe(0)
     expect((await svc('webhooks', 'show', shown.id)).code).toBe(3)
   })

@@ -1,6 +1,8 @@
 /** The OpenAPI document: valid, complete, and what the daemon really answers. */
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { nameOf, typeOf } from '../../src/core/contract/event.ts'
+import { catalog } from '../../src/core/contract/event-catalog.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { problems } from '../../src/core/contract/problem.ts'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
@@ -78,15 +80,78 @@ test('says the headers an operation takes', () => {
 test('lists the problem codes of every status it can answer with, under that status', () => {
   for (const { operationId, responses } of everyOperation()) {
     for (const [status, { content }] of Object.entries<{
-      content?: Record<string, { schema: { allOf: { properties: { code: { enum: string[] } } }[] } }>
+      content?: Record<string, { schema: { $ref?: string; discriminator?: { mapping: Record<string, string> } } }>
     }>(responses)) {
-      const codes = content?.['application/problem+json']?.schema.allOf[1]?.properties.code.enum ?? []
+      const { $ref, discriminator } = content?.['application/problem+json']?.schema ?? {}
+      const codes = $ref === undefined ? Object.keys(discriminator?.mapping ?? {}) : [codeOf($ref)]
       expect([operationId, status, Number(status) < 400]).toEqual([operationId, status, codes.length === 0])
       for (const code of codes) {
         const row = problems[code as keyof typeof problems] as { status: number; rateStatus?: number }
         expect([row.status, row.rateStatus]).toContain(Number(status))
       }
     }
+  }
+})
+
+/** The code of the one problem that a reference names. */
+const codeOf = (reference: string): string =>
+  document.components.schemas[reference.split('/').at(-1)!].properties.code.const
+
+test('a refusal is told apart by its code, and has the parameters of that code', () => {
+  const { QuotaExceededProblem } = document.components.schemas
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  const refusals = Object.values<any>(document.components.schemas).filter(({ properties }) =>
+    properties?.type?.const?.startsWith('urn:problem:svc:'),
+  )
+  // A path that is not served in this way belongs to no operation.
+  const codes = Object.keys(problems).filter((code) => code !== 'request.method')
+  expect(refusals.map(({ properties }) => properties.code.const).sort()).toEqual(codes.sort())
+  for (const { properties } of refusals) {
+    const { params } = properties
+    const code = properties.code.const
+    const row = problems[code as keyof typeof problems] as { params?: string[]; optionalParams?: string[] }
+    expect([code, params.required ?? []]).toEqual([code, row.params ?? []])
+    expect(Object.keys(params.properties)).toEqual([...(row.params ?? []), ...(row.optionalParams ?? [])])
+  }
+  expect(QuotaExceededProblem.properties.params.properties.limit).toMatchObject({ type: 'integer', format: 'int64' })
+})
+
+test('a body has no default, because generators of clients count such a member as required; it says it in words', () => {
+  const { ItemCreate } = document.components.schemas
+  expect(JSON.stringify(ItemCreate)).not.toContain('"default"')
+  expect(ItemCreate.properties.type.description).toBe('Absent: `"TASK"`.')
+  expect(ItemCreate.required).toEqual(['container_id', 'title'])
+})
+
+test('speaks to callers: no notes for authors, and each tag in a sentence and in one group', () => {
+  const said = everyOperation().map(({ description }) => description)
+  expect(said.filter((text) => /Specification:|Decided here|decisions \d/.test(text ?? ''))).toEqual([])
+  expect(document.tags.filter(({ description }: { description?: string }) => !description?.endsWith('.'))).toEqual([])
+  const grouped = document['x-tagGroups'].flatMap(({ tags }: { tags: string[] }) => tags)
+  expect(grouped).toEqual(document.tags.map(({ name }: { name: string }) => name))
+})
+
+test('wants the token by default; only what anyone may call says otherwise', () => {
+  expect(document.security).toEqual([{ bearer: [] }])
+  for (const { operationId, security } of everyOperation()) {
+    const { needs } = operations[operationId as keyof typeof operations]
+    expect([operationId, security]).toEqual([operationId, needs.caller === 'anyone' ? [] : undefined])
+  }
+})
+
+test('every event is a webhook, with an example that fits the schema of its data', () => {
+  expect(Object.keys(document.webhooks).sort()).toEqual(
+    Object.keys(catalog)
+      .map((name) => typeOf('svc', name))
+      .sort(),
+  )
+  for (const [type, { post }] of Object.entries<{
+    post: { requestBody: { content: Record<string, { example: { type: string; data: unknown } }> } }
+  }>(document.webhooks)) {
+    const { example } = post.requestBody.content['application/cloudevents+json']!
+    expect(example.type).toBe(type)
+    const { data } = catalog[nameOf('svc', type) as keyof typeof catalog]
+    expect(data.safeParse(example.data)).toMatchObject({ success: true })
   }
 })
 

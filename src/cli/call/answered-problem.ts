@@ -9,7 +9,7 @@ interface ProblemDocument {
 }
 
 export class AnsweredProblem extends Problem {
-  readonly document: unknown
+  readonly document: object
   /** The id under which the server's log has the cause. */
   readonly requestId: string | undefined
 

@@ -2,14 +2,14 @@
  * Calls directly on the database, by the same rules as the daemon. The actor is the user of
  * the operating system, and the journal names that user. It works while no daemon runs.
  *
- * While a daemon admits traffic it asks for confirmation, and without a terminal it fails,
- * because changes from two sides at the same time surprise people; --while-serving confirms.
+ * While a daemon admits traffic, the first change asks for confirmation, and without a terminal it fails, because changes
+ * from two sides at the same time surprise people; --while-serving confirms. Reading asks nothing.
  * It uses the daemon's database login, so it has the daemon's rights and no more. Spec: decisions 6; T-44.
  */
 
 import { type Booted, bootInstallation } from '../../core/app/boot.ts'
 import { performForAnswer } from '../../core/app/perform.ts'
-import type { Answer, Operation, Sent } from '../../core/contract/operation.ts'
+import { type Answer, isRead, type Operation, type Sent } from '../../core/contract/operation.ts'
 import { type Config, readConfig } from '../../core/kernel/config/config.ts'
 import { placeOf } from '../../core/kernel/config/mail-settings.ts'
 import { recoveryActor } from '../../core/kernel/values/actor.ts'
@@ -18,20 +18,20 @@ import { onInterruption } from '../interruption.ts'
 import type { Caller, Tell } from './caller.ts'
 import { agreeWhileServing } from './while-serving.ts'
 
-/** Opens the installation of this configuration. Fails (conflict) while a daemon serves it, unless `whileServing`. */
+/** Opens the installation of this configuration. A change fails (conflict) while a daemon serves it, unless `whileServing`. */
 export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Promise<Caller> {
   const config = readConfig()
   const booted = await bootInstallation(config, { works: false, applicationName: 'svc recovery', note: tell })
-  try {
+  let agreed = whileServing
+  const agree = async () => {
+    if (agreed) return
     await agreeWhileServing(booted.installation, {
-      isMeant: whileServing,
+      isMeant: false,
       effect: 'This command would work on the database at the same time.',
       remedy: 'Sign in to it with `svc login`, or add --while-serving to work on the database at the same time.',
       note: tell,
     })
-  } catch (error) {
-    await booted.close()
-    throw error
+    agreed = true
   }
   const actor = recoveryActor()
   const stopHeeding = onInterruption(() => booted.close())
@@ -42,6 +42,7 @@ export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Pro
     mailGoes: mailGoes(config),
     async call<O extends Operation>(operation: O, sent: Sent<O>): Promise<Answer<O>> {
       if (operation.recovery !== 'allowed') throw refusedHere(operation.recovery.refused)
+      if (!isRead(operation)) await agree()
       return performForAnswer(booted.installation, operation, actor, sent)
     },
     async work(tenantId, jobId) {

@@ -49,6 +49,7 @@ export default class Up extends ServingCommand {
       const done = await setUpOnce(booted, async () => answers ?? (await setUpAnswers(flags)))
       const ownerless = await workspaceWithoutOperator(booted)
       const { address } = await this.serve('all')
+      process.once('SIGINT', () => this.tell('Stopping, within 10 s. `svc up` in this folder starts it again.'))
       this.log(`listening on ${address}`)
       if (ownerless !== undefined) this.note(wayToOperator(ownerless, 'ADDRESS'))
       return await this.tellNext(urlOf(config.host, port), config, done)

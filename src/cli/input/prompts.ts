@@ -39,7 +39,7 @@ export async function askYesNo(message: string, suggested: boolean): Promise<boo
   return Boolean(await prompt({ type: 'confirm', message, default: suggested }))
 }
 
-/** The failure of a user that declines. */
+/** The failure of a user that declines; a name that is typed wrongly, or given wrongly with --confirm, declines too. */
 export const declined = () => new Failure('failed', 'Nothing was done.')
 
 /**
@@ -55,7 +55,7 @@ export async function confirmByName(
 ): Promise<void> {
   const isNamed = (typed: string) => typed === name || typed === also
   if (confirmed !== undefined && isNamed(confirmed)) return
-  if (confirmed !== undefined) throw new Failure('usage', `--confirm differs from ${name}. Nothing was done.`)
+  if (confirmed !== undefined) throw new Failure('failed', `--confirm differs from ${name}. Nothing was done.`)
   if (!isInteractive())
     throw new Failure('usage', `${what} Nothing was done.`, `To confirm, add: --confirm ${quoted(also ?? name)}`)
   process.stderr.write(`${printable(what)}\n`)

@@ -7,16 +7,23 @@ type Params = Readonly<Record<string, unknown>>
 
 /** The lines of a problem: one for the problem, then one for each violation. An unknown code of a newer server is printed as it is. */
 export function problemLines(problem: Problem): string[] {
-  const row = (problems as Readonly<Record<string, { says: string; remedy?: string } | undefined>>)[problem.code]
-  const says = row ? filled(row.says, problem.params) : `The server refused the request: ${problem.code}.`
-  const remedy = row?.remedy === undefined ? [] : [filled(row.remedy, problem.params)]
-  const wait = problem.headers['retry-after']
-  const pause = wait === undefined || problem.status !== 429 ? [] : [`Try again in ${wait} s.`]
+  const { detail, remedy } = wordsOf(problem)
   return [
-    printable([says, ...remedy, ...pause].join(' ')),
+    printable([detail, remedy].filter(Boolean).join(' ')),
     ...(problem.errors ?? []).map((violation) => printable(`  ${violationLine(violation)}`)),
     ...(problem.params['more'] === true ? ['  … and more'] : []),
   ]
+}
+
+/** A problem in words: what happened, and what to do about it. */
+export function wordsOf(problem: Problem): { readonly detail: string; readonly remedy?: string } {
+  const row = (problems as Readonly<Record<string, { says: string; remedy?: string } | undefined>>)[problem.code]
+  const detail = row ? filled(row.says, problem.params) : `The server refused the request: ${problem.code}.`
+  const remedy = row?.remedy === undefined ? [] : [filled(row.remedy, problem.params)]
+  const wait = problem.headers['retry-after']
+  const pause = wait === undefined || problem.status !== 429 ? [] : [`Try again in ${wait} s.`]
+  const toDo = [...remedy, ...pause].join(' ')
+  return { detail, ...(toDo === '' ? {} : { remedy: toDo }) }
 }
 
 /** A violation as one line: its place, and the rule in words. */

@@ -12,7 +12,7 @@ import { checkApiUrl } from '../../profile/profiles.ts'
 export default class InstallationSetUp extends BaseCommand {
   static override summary = 'Create the first workspace and its owner, and make the owner an operator'
   static override description =
-    'Works directly on the database and needs no set-up token. With --api-url it calls a daemon instead and asks for the set-up token, which that daemon printed when it started.'
+    'Works directly on the database, also while a daemon serves it, and needs no set-up token. With --api-url it calls a daemon instead and asks for the set-up token: the daemon wrote it to set-up.token in SVC_DATA_DIR when it started.'
   static override examples = [
     '<%= config.bin %> installation set-up',
     '<%= config.bin %> installation set-up --workspace acme --workspace-name "Acme Ltd" --owner-name Ada --owner-email ada@acme.example --password-file ada.password',
@@ -26,8 +26,9 @@ export default class InstallationSetUp extends BaseCommand {
       dependsOn: ['api-url'],
     }),
     'while-serving': Flags.boolean({
-      summary: 'Work on the database even while a daemon serves it.',
+      summary: 'Taken, and not needed: nobody can be using an installation that is not set up.',
       exclusive: ['api-url'],
+      hidden: true,
     }),
   }
 
@@ -42,7 +43,7 @@ export default class InstallationSetUp extends BaseCommand {
           : await secretOrAsk(
               { file: flags['set-up-token-file'] },
               'set-up-token',
-              'The set-up token that the daemon printed:',
+              'The set-up token (set-up.token in SVC_DATA_DIR of the daemon):',
             )
       const done = await caller
         .call(setUpOperations.setUpInstallation, { body: { set_up_token: token, ...answers } })
@@ -58,16 +59,21 @@ export default class InstallationSetUp extends BaseCommand {
         `Set up ${apiUrl ?? caller.where}: workspace ${done.tenant.slug}. Its owner ${answers.owner.email} is the first operator.`,
       )
       const login = `svc login --workspace ${done.tenant.slug} --email ${answers.owner.email}`
-      this.tell(apiUrl === undefined ? `Next: svc daemon, then ${login}` : `Next: ${login} --api-url ${apiUrl}`)
+      this.tell(
+        apiUrl === undefined
+          ? `Next: ${login} --api-url URL, with a daemon (svc daemon) serving at that URL`
+          : `Next: ${login} --api-url ${apiUrl}`,
+      )
       return done
     } finally {
       await caller.close()
     }
   }
 
-  private async callerFor(flags: { 'api-url'?: string | undefined; 'while-serving'?: boolean }): Promise<Caller> {
+  private async callerFor(flags: { 'api-url'?: string | undefined }): Promise<Caller> {
     if (flags['api-url'] !== undefined) return apiCaller(anonymousTarget(checkApiUrl(flags['api-url']), this.note))
     const { openRecoveryCaller } = await import('../../call/recovery-caller.ts')
-    return openRecoveryCaller(flags['while-serving'] === true, this.note)
+    // A daemon that serves is the usual case here, and nobody can be using it yet: no question.
+    return openRecoveryCaller(true, this.note)
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Flags } from '@oclif/core'
 import type { Answer } from '../../../core/contract/operation.ts'
 import { type TenantProvision, tenantOperations } from '../../../core/contract/tenants/operations.ts'
+import { receive } from '../../../core/kernel/request/validation.ts'
 import { CallerCommand } from '../../base-command.ts'
 import type { Caller } from '../../call/caller.ts'
 import { NotReached } from '../../call/http.ts'
@@ -52,6 +53,8 @@ export default class TenantsProvision extends CallerCommand {
       default_locale: flags.locale,
       default_time_zone: flags['time-zone'],
     })
+    // Before the call, which may make the embedded installation: a slug that breaks a rule leaves nothing behind.
+    receive(tenantOperations.provisionTenant, { body })
     const caller = await this.open(flags, { makes: true })
     const asks = !asksNothing && !flags.yes
     const plan = `Will provision ${body.slug} (${body.display_name}), owned by ${body.owner_email}, on ${caller.where}.`

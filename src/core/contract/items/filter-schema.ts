@@ -21,11 +21,13 @@ const date = {
   anyOf: [
     { type: 'string', format: 'date' },
     { type: 'string', format: 'date-time' },
-    { const: 'now' },
+    { type: 'string', const: 'now' },
     {
+      id: 'FilterPeriod',
+      description: 'A period around now: 0 is the current one, -1 the one before.',
       type: 'object',
       properties: {
-        unit: { enum: periodUnits },
+        unit: { type: 'string', enum: periodUnits },
         offset: { type: 'integer', minimum: -filterBounds.offset, maximum: filterBounds.offset },
       },
       required: ['unit', 'offset'],

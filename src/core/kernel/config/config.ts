@@ -117,7 +117,9 @@ export const environment = z.object({
     .string()
     .min(16, 'must have at least 16 characters')
     .optional()
-    .describe('Token for the set-up. Absent: the daemon makes one and prints it'),
+    .describe(
+      'Token for the set-up. Absent: the daemon makes one and writes it to set-up.token in SVC_DATA_DIR, mode 0600',
+    ),
   SVC_EVENT_NAMESPACE: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,62}$/, 'must be lower-case letters, digits and dashes')

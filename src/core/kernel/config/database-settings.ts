@@ -35,7 +35,7 @@ export function databaseOf(variables: DatabaseVariables): DatabaseSettings | und
 
 function read(variable: keyof DatabaseVariables, url: string): DatabaseAddress {
   try {
-    return addressOf(url)
+    return addressOf(url, variable)
   } catch (error) {
     throw new ConfigurationError(`The configuration is wrong. ${variable}: ${(error as Error).message}`)
   }

@@ -8,6 +8,8 @@
  *
  * Invariant: no message of this module contains the URL, because the URL contains the password.
  */
+import { readFileSync } from 'node:fs'
+
 export interface DatabaseAddress {
   /** A name, an IP address without brackets, or a folder with a Unix socket, starting with `/`. */
   readonly host: string
@@ -17,6 +19,16 @@ export interface DatabaseAddress {
   readonly password: string | undefined
   /** `require` encrypts without checking the certificate; `verify-full` and true check it. */
   readonly ssl: boolean | 'require' | 'verify-full'
+  /** The file of the private authority that signed the server's certificate; absent: the authorities that Node knows. */
+  readonly authority?: string
+  /** The environment's variable that the address is from, for messages. */
+  readonly variable?: string
+}
+
+/** The certificate is checked against this authority alone. */
+interface PrivateAuthority {
+  readonly ca: string
+  readonly rejectUnauthorized: true
 }
 
 export interface PostgresOptions {
@@ -26,7 +38,7 @@ export interface PostgresOptions {
   database: string
   user: string
   password?: string
-  ssl: boolean | 'require' | 'verify-full'
+  ssl: boolean | 'require' | 'verify-full' | PrivateAuthority
 }
 
 export interface PgOptions {
@@ -35,7 +47,7 @@ export interface PgOptions {
   database: string
   user: string
   password?: string
-  ssl: boolean | { rejectUnauthorized: boolean }
+  ssl: boolean | { rejectUnauthorized: boolean } | PrivateAuthority
   /** Settings of the session, as the server's command line takes them. */
   options: string
 }
@@ -58,14 +70,14 @@ const sslModes = new Map<string, DatabaseAddress['ssl']>([
 
 // libpq knows these parameters. They mean nothing here and can be ignored.
 const ignored = new Set(['application_name', 'connect_timeout'])
-const understood = new Set(['host', 'port', 'user', 'password', 'dbname', 'sslmode'])
+const understood = new Set(['host', 'port', 'user', 'password', 'dbname', 'sslmode', 'sslrootcert'])
 
 /**
  * Reads `postgres://user:password@host:port/database?sslmode=…`; `?host=/folder` names a
- * Unix socket. Port 5432 and the user's name as database are the defaults. Throws an
- * Error of one line that never holds the password.
+ * Unix socket; `&sslrootcert=/file` names a private authority. Port 5432 and the user's name as database are the
+ * defaults. Throws an Error of one line that never holds the password.
  */
-export function addressOf(url: string): DatabaseAddress {
+export function addressOf(url: string, variable?: string): DatabaseAddress {
   const parts = form.exec(url.trim())?.groups
   if (!parts)
     throw new Error(`The database URL is not of the form ${shape}; write @ : / ? # % in a password as %40 and so on`)
@@ -77,13 +89,17 @@ export function addressOf(url: string): DatabaseAddress {
   const user = query.get('user') ?? decoded(parts['user'])
   if (!user) throw new Error(`The database URL names no user; write ${shape}`)
   const password = query.get('password') ?? decoded(parts['password'])
+  const ssl = sslOf(query.get('sslmode'))
+  const authority = authorityOf(query.get('sslrootcert'), ssl)
   return {
     host: query.get('host') || parts['ip6'] || decoded(parts['host']) || 'localhost',
     port: portOf(query.get('port') || parts['port'] || '5432'),
     database: query.get('dbname') || decoded(parts['database']) || user,
     user,
     password: password || undefined,
-    ssl: sslOf(query.get('sslmode')),
+    ssl,
+    ...(authority === undefined ? {} : { authority }),
+    ...(variable === undefined ? {} : { variable }),
   }
 }
 
@@ -112,6 +128,30 @@ function sslOf(mode: string | null): DatabaseAddress['ssl'] {
   return ssl
 }
 
+/** `system` is how libpq says that the system's own authorities count, which is the default here. */
+function authorityOf(file: string | null, ssl: DatabaseAddress['ssl']): string | undefined {
+  if (file === null || file === 'system') return undefined
+  if (ssl !== 'verify-full')
+    throw new Error('The database URL says sslrootcert, which needs sslmode=verify-full beside it')
+  try {
+    certificates(file)
+  } catch (error) {
+    throw new Error(
+      `The file that sslrootcert names cannot be read (${(error as NodeJS.ErrnoException).code ?? 'no PEM'})`,
+    )
+  }
+  return file
+}
+
+/** Read at each connection, so that a file that was replaced counts from the next one. */
+function certificates(file: string): string {
+  const text = readFileSync(file, 'utf8')
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('no PEM')
+  return text
+}
+
+const trusting = (file: string): PrivateAuthority => ({ ca: certificates(file), rejectUnauthorized: true })
+
 function printable(text: string): string {
   return text.replace(/[^\w.-]/g, '?').slice(0, 40)
 }
@@ -120,14 +160,14 @@ const socketFile = (address: DatabaseAddress): string => `${address.host}/.s.PGS
 
 /** The address as options of postgres.js. */
 export function postgresOptions(address: DatabaseAddress): PostgresOptions {
-  const { host, port, database, user, password, ssl } = address
+  const { host, port, database, user, password, ssl, authority } = address
   const local = host.startsWith('/')
   return {
     ...(local ? { host: 'localhost', port, path: socketFile(address) } : uncut(host, port)),
     database,
     user,
     ...(password !== undefined && { password }),
-    ssl: local ? false : ssl,
+    ssl: local ? false : authority === undefined ? ssl : trusting(authority),
   }
 }
 
@@ -139,14 +179,15 @@ function uncut(host: string, port: number): { host: string; port: number } {
 
 /** The address as options of the pg package, which pg-boss and node-pg-migrate take. `settings`: more for the session. */
 export function pgOptions(address: DatabaseAddress, settings: Record<string, string> = {}): PgOptions {
-  const { host, port, database, user, password, ssl } = address
+  const { host, port, database, user, password, ssl, authority } = address
+  const checked = authority === undefined ? { rejectUnauthorized: ssl !== 'require' } : trusting(authority)
   return {
     host,
     port,
     database,
     user,
     ...(password !== undefined && { password }),
-    ssl: ssl && !host.startsWith('/') ? { rejectUnauthorized: ssl !== 'require' } : false,
+    ssl: ssl && !host.startsWith('/') ? checked : false,
     options: Object.entries({ ...withoutJit, ...settings })
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),

@@ -54,6 +54,11 @@ export async function attach(
   return { client, end }
 }
 
+/** What a connection that failed says about where its address is from. */
+export interface OfAddress {
+  readonly variable: string | undefined
+}
+
 /** Runs work over its own connection, and then ends the connection: for migrations and checks, never for a rule. */
 export async function withClient<T>(address: DatabaseAddress, work: (client: Client) => Promise<T>): Promise<T> {
   const { default: pg } = await import('pg')
@@ -65,7 +70,9 @@ export async function withClient<T>(address: DatabaseAddress, work: (client: Cli
   })
   // A connection that is lost between two statements reports it here; the next statement fails with it.
   client.on('error', () => {})
-  await client.connect()
+  await client.connect().catch((error: Error) => {
+    throw Object.assign(error, { variable: address.variable } satisfies OfAddress)
+  })
   try {
     return await work(client)
   } finally {

@@ -1,0 +1,53 @@
+/**
+ * What the parameters of problems are, by name: a name means the same in every problem. From this table and the problems'
+ * own come the schemas of refusals in the OpenAPI document, so that a client that has found the code knows its parameters.
+ */
+import { z } from 'zod'
+import { type ProblemCode, problems } from './problem.ts'
+import { int64, moment, uuid } from './vocabulary.ts'
+
+const text = z.string()
+
+const problemParams = {
+  account_id: uuid.describe('The account.'),
+  accepted: text.describe('The media type that is taken.'),
+  allow: text.describe('The methods that the path serves, separated by commas.'),
+  count: z.int().describe('How many there are.'),
+  current_etag: text.describe('The entity tag of what is there now.'),
+  expected: z.int().describe('The number that would confirm it.'),
+  hash: text.describe('The hash of the plan that is current.'),
+  hold_id: uuid.describe('The legal hold.'),
+  kind: text.describe('The kind that it has.'),
+  limit: int64.describe('The ceiling.'),
+  limit_bytes: z.int().describe('The largest body, in bytes.'),
+  more: z.literal(true).describe('There are more errors than the 20 that are listed.'),
+  quota: text.describe('The name of the quota.'),
+  reason: text.describe('A code of what went wrong.'),
+  role: text.describe('The role that is needed.'),
+  scope: text.describe('The scope that the token lacks.'),
+  size_bytes: z.int().describe('The size that was declared, in bytes.'),
+  source: text.describe('The file that decides.'),
+  state: text.describe('The state that it is in.'),
+  terms_version: text.describe('The version of the terms that is current.'),
+  type: text.describe('The type that it has.'),
+  until: moment.describe('When it ends.'),
+  used: int64.describe('How much is used.'),
+  window_seconds: z.int().describe('The time that the limit counts, in seconds.'),
+  withdraw_at: moment.describe('When the offer ends.'),
+  workspace_count: z.int().describe('How many workspaces it concerns.'),
+} as const satisfies Readonly<Record<string, z.ZodType>>
+
+/** The parameters of a problem as a schema. */
+export function paramsOf(code: ProblemCode): z.ZodObject {
+  const row = problems[code] as {
+    readonly params?: readonly ParamName[]
+    readonly optionalParams?: readonly ParamName[]
+  }
+  const members = [
+    ...(row.params ?? []).map((name) => [name, problemParams[name]] as const),
+    ...(row.optionalParams ?? []).map((name) => [name, problemParams[name].optional()] as const),
+  ]
+  return z.object(Object.fromEntries(members))
+}
+
+type ParamName = keyof typeof problemParams
