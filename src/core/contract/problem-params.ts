@@ -8,6 +8,15 @@ import { int64, moment, uuid } from './vocabulary.ts'
 
 const text = z.string()
 
+type Rows = (typeof problems)[ProblemCode]
+type Named<Member extends string> = Rows extends infer Row
+  ? Row extends Readonly<Record<Member, readonly (infer Name extends string)[]>>
+    ? Name
+    : never
+  : never
+/** Every name that a problem has. One that is missing below does not compile. */
+type ParamName = Named<'params'> | Named<'optionalParams'>
+
 const problemParams = {
   account_id: uuid.describe('The account.'),
   accepted: text.describe('The media type that is taken.'),
@@ -35,7 +44,7 @@ const problemParams = {
   window_seconds: z.int().describe('The time that the limit counts, in seconds.'),
   withdraw_at: moment.describe('When the offer ends.'),
   workspace_count: z.int().describe('How many workspaces it concerns.'),
-} as const satisfies Readonly<Record<string, z.ZodType>>
+} as const satisfies Readonly<Record<ParamName, z.ZodType>>
 
 /** The parameters of a problem as a schema. */
 export function paramsOf(code: ProblemCode): z.ZodObject {
@@ -49,5 +58,3 @@ export function paramsOf(code: ProblemCode): z.ZodObject {
   ]
   return z.object(Object.fromEntries(members))
 }
-
-type ParamName = keyof typeof problemParams
