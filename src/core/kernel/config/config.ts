@@ -10,7 +10,7 @@ import { type Release, readRelease } from '../egress/guard.ts'
 import { type Preset, productPresets } from '../egress/oidc-presets.ts'
 import { ConfigurationError } from '../values/configuration-error.ts'
 import { loadEnvironment } from '../values/environment.ts'
-import { type DatabaseSettings, databaseOf } from './database-settings.ts'
+import { type DatabaseSettings, databaseOf, databaseVariables } from './database-settings.ts'
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail-settings.ts'
 import { type MediaSettings, mediaSettingsOf, mediaVariables } from './media-settings.ts'
 import { readLadder } from './retry-ladder.ts'
@@ -24,22 +24,7 @@ const partsOf = (text: string) =>
 
 /** The variables that are read from the environment; docs/generated/configuration.md is this table. */
 export const environment = z.object({
-  SVC_DATABASE_URL: z
-    .string()
-    .optional()
-    .describe('The database of the daemon, PostgreSQL 15 or newer. Absent: the embedded PostgreSQL below SVC_DATA_DIR'),
-  SVC_DATABASE_OWNER_URL: z
-    .string()
-    .optional()
-    .describe(
-      "The same database with the owner's login, for migrations. Absent: SVC_DATABASE_URL; the daemon's login then owns the tables",
-    ),
-  SVC_DATABASE_POOLED_URL: z
-    .string()
-    .optional()
-    .describe(
-      "The same database with the daemon's login, through a pooler in transaction mode, for the transactions of requests and jobs. Absent: these go to SVC_DATABASE_URL (docs/deploying.md)",
-    ),
+  ...databaseVariables,
   SVC_DATABASE_POOL: wholeNumber(1, 200)
     .default(10)
     .describe('Number of database connections of one daemon; each serves one transaction at a time'),

@@ -1,4 +1,5 @@
 /** The logins to the operator's own database. */
+import { z } from 'zod'
 import { addressOf, type DatabaseAddress } from '../database/address.ts'
 import { ConfigurationError } from '../values/configuration-error.ts'
 
@@ -10,11 +11,27 @@ export interface DatabaseSettings {
   readonly pooled?: DatabaseAddress
 }
 
-interface DatabaseVariables {
-  readonly SVC_DATABASE_URL?: string | undefined
-  readonly SVC_DATABASE_OWNER_URL?: string | undefined
-  readonly SVC_DATABASE_POOLED_URL?: string | undefined
+/** The part of the environment that names the database (config.ts). */
+export const databaseVariables = {
+  SVC_DATABASE_URL: z
+    .string()
+    .optional()
+    .describe('The database of the daemon, PostgreSQL 15 or newer. Absent: the embedded PostgreSQL below SVC_DATA_DIR'),
+  SVC_DATABASE_OWNER_URL: z
+    .string()
+    .optional()
+    .describe(
+      "The same database with the owner's login, for migrations. Absent: SVC_DATABASE_URL; the daemon's login then owns the tables",
+    ),
+  SVC_DATABASE_POOLED_URL: z
+    .string()
+    .optional()
+    .describe(
+      "The same database with the daemon's login, through a pooler in transaction mode, for the transactions of requests and jobs. Absent: these go to SVC_DATABASE_URL (docs/deploying.md)",
+    ),
 }
+
+type DatabaseVariables = z.output<z.ZodObject<typeof databaseVariables>>
 
 /** Without SVC_DATABASE_OWNER_URL the daemon's login is also the owner, and `svc doctor` warns. */
 export function databaseOf(variables: DatabaseVariables): DatabaseSettings | undefined {
