@@ -115,7 +115,7 @@ describe('the trash', () => {
     const unconfirmed = await trash('empty', ...of)
     expect([unconfirmed.code, unconfirmed.stderr]).toEqual([2, expect.stringContaining('--confirm 2')])
     const wrong = await trash('empty', ...of, '--confirm', '3')
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('differs from 2')])
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('differs from 2')])
     expect(JSON.parse((await trash('list', ...of, '--json')).stdout).data).toHaveLength(2)
   })
 

@@ -242,6 +242,6 @@ test('the registry and the document know of `more`', async () => {
   const paramsOf = (wanted: string) => json.data.find(({ code }: { code: string }) => code === wanted).params
   expect([paramsOf('request.invalid'), paramsOf('request.malformed')]).toEqual([['more'], ['more']])
   const { json: document } = await daemon.call('GET', '/api/v1/openapi.json')
-  expect(document.components.schemas.Problem.properties.errors.maxItems).toBe(20)
+  expect(document.components.schemas.RequestInvalidProblem.properties.errors.maxItems).toBe(20)
   expect(document.paths['/api/v1/auth/sessions'].post.requestBody.description).toContain('64 KiB')
 })

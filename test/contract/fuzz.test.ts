@@ -97,10 +97,21 @@ function right(given: JsonSchema): fc.Arbitrary<unknown> {
   const isInner = name !== undefined && within.has(name)
   if (name !== undefined) within.add(name)
   try {
-    return rightOf(resolved(given), (branch) => !isInner || !JSON.stringify(branch).includes(`"${name}"`))
+    return rightOf(resolved(given), (branch) => !isInner || !leadsTo(branch, name))
   } finally {
     if (name !== undefined && !isInner) within.delete(name)
   }
+}
+
+/** Whether a schema holds a named one, itself or in what it refers to. */
+function leadsTo(schema: JsonSchema, name: string, seen = new Set<string>()): boolean {
+  const refs = [...JSON.stringify(schema).matchAll(/"(#\/components\/schemas\/\w+)"/g)].map(([, ref]) => ref ?? '')
+  return refs.some((ref) => {
+    if (ref === name) return true
+    if (seen.has(ref)) return false
+    seen.add(ref)
+    return leadsTo(resolved({ $ref: ref }), name, seen)
+  })
 }
 
 function rightOf(schema: JsonSchema, isTaken: (branch: JsonSchema) => boolean): fc.Arbitrary<unknown> {

@@ -71,6 +71,7 @@ const rules: Readonly<Record<string, (params: Params) => string>> = {
   'text.nul': () => 'must not contain a NUL character',
   'text.surrogate': () => 'must be well-formed Unicode',
   'text.too_short': ({ minimum }) => `must have at least ${characters(minimum)}`,
+  'text.too_many_words': ({ maximum }) => `must have at most ${maximum} words`,
   'text.too_long': ({ maximum }) => `must have at most ${characters(maximum)}`,
   'text.minimum': ({ minimum }) => `must have at least ${characters(minimum)}`,
   'text.maximum': ({ maximum }) => `must have at most ${characters(maximum)}`,

@@ -37,7 +37,7 @@ const problemParams = {
   size_bytes: z.int().describe('The size that was declared, in bytes.'),
   source: text.describe('The file that decides.'),
   state: text.describe('The state that it is in.'),
-  terms_version: text.describe('The version of the terms that is current.'),
+  terms_version: text.nullable().describe('The version of the terms that is current; null if there is none.'),
   type: text.describe('The type that it has.'),
   until: moment.describe('When it ends.'),
   used: int64.describe('How much is used.'),
