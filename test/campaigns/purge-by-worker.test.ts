@@ -39,11 +39,14 @@ async function hurry(tenantId: string): Promise<void> {
     where not exists (select from pgboss.job where name = 'purge_due' and state in ('created', 'retry', 'active'))`
 }
 
+/** A daemon that works makes the documents of every workspace anew, the neighbour's too. */
+const derived = ['search_index', 'search_document', 'search_pending']
+
 test(
   'a daemon purges by itself what is past its deadline, and signs that it did',
   async () => {
     const [leaving, neighbour] = [await furnished(ways), await furnished(ways)]
-    const before = await fingerprintOf(ways.sql, neighbour.id)
+    const before = await fingerprintOf(ways.sql, neighbour.id, derived)
     await ways.call('api', tenantOperations.deleteTenant, {
       tenantId: leaving.id,
       body: { confirmation: leaving.displayName },
@@ -94,7 +97,7 @@ test(
     const verification = await ways.call('api', purgeOperations.verifyPurgeCertificate, { tenantId: leaving.id })
     expect(verification.findings).toEqual([])
     expect(await placesNaming(ways.sql, leaving.id)).toEqual(['journal', 'purge_certificate'])
-    expect(await fingerprintOf(ways.sql, neighbour.id)).toBe(before)
+    expect(await fingerprintOf(ways.sql, neighbour.id, derived)).toBe(before)
   },
   2 * longestMs,
 )
