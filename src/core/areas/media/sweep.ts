@@ -2,14 +2,18 @@
  * The sweep of files, every hour:
  *
  *    begun and not ended, or carried by nothing, for SVC_MEDIA_LOOSE_HOURS    deleted, as if by hand
- *    bytes whose row is gone, at their time                                   removed from the store
+ *    bytes whose row is gone, at their time, and under no legal hold         removed from the store
  *    SCANNING for an hour                                                     queued once more
  *
  * Time counts as past when it is past by the database's clock and by this host's, so that one clock that jumps deletes
- * nothing. Bytes are removed before the note of them: a killed sweep removes them again. Spec: items 4; 10, 15.
+ * nothing. The note of bytes goes with the commit behind their removal: a killed sweep removes them again. Spec: items 4; 10, 15;
+ * docs/decisions/0271.
  */
 import { z } from 'zod'
 import type { Media } from '../../contract/media/operations.ts'
+import type { Part } from '../../kernel/database/statement.ts'
+import type { Tx } from '../../kernel/database/transaction.ts'
+import { holdOpen } from '../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { firstId } from '../../kernel/transaction/page.ts'
@@ -18,7 +22,7 @@ import { failpoint } from '../../kernel/values/failpoint.ts'
 import { examineMedia } from './examination.ts'
 import { columnsOf, keyOf } from './media-row.ts'
 import { removeMedia } from './removal.ts'
-import { mediaStore } from './store.ts'
+import { type FileKey, mediaStore } from './store.ts'
 
 const sweeper = { kind: 'SYSTEM', job: 'sweep_media' } as const
 /** Files of one transaction. */
@@ -82,17 +86,25 @@ async function removeBytes(installation: Installation, tenantId: string, hostNow
     { tenantId, readOnly: true },
     ({ tx }) => tx.last<{ media_id: string }[]>`
       select media_id from media_removal where tenant_id = ${tenantId} and due_at <= least(now(), ${hostNow}::timestamptz)
+        and ${isFree(tx, tenantId)}
       order by due_at limit ${batch}`,
   )
-  const store = mediaStore(installation.config.media)
-  for (const { media_id: mediaId } of due) {
-    await store.remove(keyOf(tenantId, mediaId))
-    failpoint('media.bytes_removed')
-    await installation.transaction(
-      sweeper,
-      { tenantId },
-      ({ tx }) => tx`delete from media_removal where tenant_id = ${tenantId} and media_id = ${mediaId}`,
-    )
-  }
+  for (const { media_id: mediaId } of due)
+    await installation.transaction(sweeper, { tenantId }, (ctx) => removeBytesOf(ctx, keyOf(tenantId, mediaId)))
   return due.length
 }
+
+async function removeBytesOf({ tx, config }: Ctx, key: FileKey): Promise<void> {
+  const { tenantId, mediaId } = key
+  // No hold is placed before the commit.
+  void holdOpen(tx, tenantId)
+  const { count } = await tx`
+    delete from media_removal where tenant_id = ${tenantId} and media_id = ${mediaId} and ${isFree(tx, tenantId)}`
+  if (count === 0) return
+  await mediaStore(config.media).remove(key)
+  failpoint('media.bytes_removed')
+}
+
+/** Whether no legal hold is in force. Which one covers a file whose row is gone, nothing says: any of them keeps its bytes. */
+const isFree = (tx: Tx, tenantId: string): Part => tx.part`
+  not exists (select from legal_hold where tenant_id = ${tenantId} and released_at is null)`

@@ -22,6 +22,7 @@ import { firstId } from '../../../kernel/transaction/page.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { readBelongings, removeBelongings } from './belongings.ts'
+import { lockFilesOf, loosenFiles } from './files.ts'
 import { isContainerHeld, isItemHeld } from './holds.ts'
 
 const worker = { kind: 'SYSTEM', job: 'remove_purged' } as const
@@ -127,7 +128,9 @@ async function removeFromContainer(
 async function destroyItems({ tx }: Ctx, tenantId: string, items: readonly Candidate[]): Promise<void> {
   if (items.length === 0) return
   const ids = items.map(({ id }) => id)
+  const files = await lockFilesOf(tx, tenantId, ids)
   await removeBelongings(tx, await readBelongings(tx, 'item'), tenantId, ids)
+  loosenFiles(tx, tenantId, files)
   void removeDocuments(tx, tenantId, 'ITEM', ids)
   await tx`delete from item where tenant_id = ${tenantId} and id in ${tx.list(ids)}`
   failpoint('trash.removed')
