@@ -1,4 +1,4 @@
-/** Where the trash meets comments and files: what a hold keeps of them, and what goes with an item. Spec: items 3 and 4; decisions 0270, 0271. */
+/** Where the trash meets comments and files: what a hold keeps of them, and what goes with an item. Spec: items 3 and 4; decisions 0270 to 0272. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { performForAnswer } from '../../src/core/app/perform.ts'
 import { removePurged } from '../../src/core/areas/items/trash/removal.ts'
@@ -120,4 +120,36 @@ test('bytes of a deleted file stay in the store while a hold is in force, and th
   await files.sweep()
   expect(files.stored()).not.toContain(media.id)
   expect(await sql()`select 1 from media_removal where media_id = ${media.id}`).toHaveLength(0)
+})
+
+test('the uploader deletes a file that only purged items carry, whether a hold keeps them or not, and nothing tells of them', async () => {
+  const uploader = files.people.MEMBER
+  const [item, other] = [await files.item(), await files.item()]
+  const media = await files.file(png, {}, uploader)
+  await carried(item, media)
+  await carried(other, media)
+  const hold = await place({ kind: 'TENANT', id: null })
+  await purge(item)
+  const remove = () => files.ask(`DELETE /media/${media.id}`, undefined, { as: uploader })
+  const refused = await remove()
+  expect([refused.status, refused.json.params]).toEqual([409, { count: 1 }])
+  await purge(other)
+  expect((await remove()).status).toBe(204)
+  const told = await sql()`
+    select 1 from outbox_event where type like '%attachment_removed%' and body::jsonb -> 'data' ->> 'media_id' = ${media.id}`
+  expect(told).toHaveLength(0)
+  expect([await isThere(item), files.stored().includes(media.id)]).toEqual([true, true])
+  await release(hold)
+})
+
+test('an upload that was attached and never ended goes after a day, also from the quota', async () => {
+  const item = await files.item()
+  const before = await files.quota()
+  const [stale, young] = [await files.begin(100), await files.begin(10)]
+  for (const media of [stale, young]) expect((await carried(item, media)).status).toBe(200)
+  await sql()`update media set updated_at = now() - interval '25 hours' where id = ${stale.id}`
+  await files.sweep()
+  const { json } = await files.ask(`GET /items/${item.id}/attachments`)
+  expect(json.data.map(({ media }: { media: { id: string } }) => media.id)).toEqual([young.id])
+  expect(await files.quota()).toBe(before + 10)
 })

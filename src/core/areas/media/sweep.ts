@@ -19,6 +19,7 @@ import type { Installation } from '../../kernel/transaction/installation.ts'
 import { firstId } from '../../kernel/transaction/page.ts'
 import { defineJob } from '../../kernel/transaction/runnable-job.ts'
 import { failpoint } from '../../kernel/values/failpoint.ts'
+import { detachEverywhere, referencesTo } from './carriers.ts'
 import { examineMedia } from './examination.ts'
 import { columnsOf, keyOf } from './media-row.ts'
 import { removeMedia } from './removal.ts'
@@ -56,6 +57,7 @@ export async function sweepWorkspace(installation: Installation, tenantId: strin
   const hostNow = new Date(installation.clock.now()).toISOString()
   const once = <T>(work: (ctx: Ctx) => Promise<T>) => installation.transaction(sweeper, { tenantId }, work)
   for (let count = batch; count === batch; ) count = await once((ctx) => removeLoose(ctx, tenantId, hostNow))
+  for (let count = batch; count === batch; ) count = await once((ctx) => removeUnended(ctx, tenantId, hostNow))
   await once((ctx) => examineAgain(ctx, tenantId))
   for (let count = batch; count === batch; ) count = await removeBytes(installation, tenantId, hostNow)
 }
@@ -69,6 +71,22 @@ async function removeLoose(ctx: Ctx, tenantId: string, hostNow: string): Promise
     order by m.loose_since limit ${batch} for update skip locked`
   for (const row of rows) await removeMedia(ctx, tenantId, row)
   failpoint('media.swept')
+  return rows.length
+}
+
+/** Uploads that were attached, and that no part came of since. */
+async function removeUnended(ctx: Ctx, tenantId: string, hostNow: string): Promise<number> {
+  const { tx, config } = ctx
+  const rows = await tx<Media[]>`
+    select ${columnsOf(ctx)} from media m
+    where m.tenant_id = ${tenantId} and m.state = 'UPLOADING' and m.loose_since is null
+      and m.updated_at < least(now(), ${hostNow}::timestamptz) - make_interval(hours => ${config.media.looseHours})
+      and coalesce(m.writer_until < now(), true)
+    order by m.updated_at limit ${batch} for update skip locked`
+  for (const row of rows) {
+    await detachEverywhere(ctx, tenantId, row.id, await referencesTo(ctx, tenantId, row.id))
+    await removeMedia(ctx, tenantId, row)
+  }
   return rows.length
 }
 
