@@ -1024,6 +1024,7 @@ CREATE TABLE media (
   CONSTRAINT media_state_check CHECK (state = ANY (ARRAY['UPLOADING'::text, 'SCANNING'::text, 'READY'::text, 'REFUSED'::text])),
   CONSTRAINT media_tenant_id_created_by_fkey FOREIGN KEY (tenant_id, created_by) REFERENCES account(tenant_id, id)
 );
+CREATE INDEX attached_uploads ON media USING btree (tenant_id, updated_at) WHERE state = 'UPLOADING'::text AND loose_since IS NULL;
 CREATE INDEX loose_media ON media USING btree (tenant_id, loose_since) WHERE loose_since IS NOT NULL;
 CREATE INDEX media_by_size ON media USING btree (tenant_id, size_bytes, id);
 CREATE INDEX media_by_uploader ON media USING btree (tenant_id, created_by, id);

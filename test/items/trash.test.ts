@@ -231,6 +231,8 @@ describe('a container', () => {
     expect(ids(await trash('', desk.people.MEMBER))).not.toContain(shelf.collectionId)
     const refused = await desk.ask(`POST /items/${before.id}:restore`)
     expect([refused.status, refused.json.code]).toEqual([409, 'container.deleted'])
+    const inBulk = await desk.ask('POST /items:bulk', { items: [{ id: before.id }], actions: [{ action: 'restore' }] })
+    expect(inBulk.json.results[0]).toMatchObject({ status: 409, code: 'container.deleted' })
     expect((await desk.ask(`POST /containers/${shelf.collectionId}:restore`)).status).toBe(200)
     expect(ids(await trash())).toContain(before.id)
   })

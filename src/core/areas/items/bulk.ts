@@ -76,7 +76,7 @@ interface Seen {
   readonly is_deleted: boolean
 }
 
-/** The items of containers that the caller sees, also those in the trash. They are locked. */
+/** The items of containers that the caller sees, locked; those in the trash also where their container is, too. */
 async function lockSeen(ctx: Ctx, items: readonly Sent[]): Promise<ReadonlyMap<string, Seen>> {
   const { tx } = ctx
   const { tenantId } = ctx.account
@@ -85,7 +85,7 @@ async function lockSeen(ctx: Ctx, items: readonly Sent[]): Promise<ReadonlyMap<s
     join container c on c.tenant_id = i.tenant_id and c.id = i.container_id
     left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
     where i.tenant_id = ${tenantId} and i.id in ${tx.list(items.map(({ id }) => id))} and i.purged_at is null
-      and c.deleted_at is null and h.deleted_at is null and ${isSeen(ctx)}
+      and c.purged_at is null and (i.deleted_at is not null or c.deleted_at is null and h.deleted_at is null) and ${isSeen(ctx)}
     order by i.id for update of i`
   return new Map(rows.map((row) => [row.id, row]))
 }

@@ -8,13 +8,12 @@
  * docs/decisions/0236.
  */
 
-import type { z } from 'zod'
-import type { AttachmentTold } from '../../contract/media/attachments.ts'
 import type { Media, mediaOperations as ops } from '../../contract/media/operations.ts'
 import type { Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { releaseBytes } from './byte-count.ts'
+import { detachEverywhere, referencesTo } from './carriers.ts'
 import { columnsOf, isSeenMedia, keepsAll } from './media-row.ts'
 
 /** Longer than a call that lost its claim may write (upload.ts). */
@@ -37,21 +36,12 @@ export async function deleteMedia(ctx: Ctx, { mediaId }: Received<typeof ops.del
     if (!row.is_seen) refuse('not_found')
     refuse('auth.role_required', { role: 'ADMIN' })
   }
-  const references = await referencesTo(ctx, mediaId)
+  const references = await referencesTo(ctx, tenantId, mediaId)
   if (!isAdmin && references.length > 0) refuse('media.in_use', { count: references.length })
 
-  if (references.length > 0)
-    void ctx.tx`delete from media_reference where tenant_id = ${tenantId} and media_id = ${mediaId}`
-  for (const reference of references) await ctx.record('work.item.attachment_removed', reference)
+  await detachEverywhere(ctx, tenantId, mediaId, references)
   await removeMedia(ctx, tenantId, row)
 }
-
-/** At most a hundred (attachments.ts). */
-const referencesTo = ({ tx, account: { tenantId } }: Ctx, mediaId: string) =>
-  tx<z.output<typeof AttachmentTold>[]>`
-    select r.item_id, i.container_id, r.media_id, r.added_by, r.added_at
-    from media_reference r join item i on i.tenant_id = r.tenant_id and i.id = r.item_id
-    where r.tenant_id = ${tenantId} and r.media_id = ${mediaId} order by r.item_id`
 
 /** Removes a file that is locked and that nothing carries. */
 export async function removeMedia(ctx: Ctx, tenantId: string, row: Media): Promise<void> {

@@ -2,23 +2,28 @@
  * The sweep of files, every hour:
  *
  *    begun and not ended, or carried by nothing, for SVC_MEDIA_LOOSE_HOURS    deleted, as if by hand
- *    bytes whose row is gone, at their time                                   removed from the store
+ *    bytes whose row is gone, at their time, and under no legal hold         removed from the store
  *    SCANNING for an hour                                                     queued once more
  *
  * Time counts as past when it is past by the database's clock and by this host's, so that one clock that jumps deletes
- * nothing. Bytes are removed before the note of them: a killed sweep removes them again. Spec: items 4; 10, 15.
+ * nothing. The note of bytes goes with the commit behind their removal: a killed sweep removes them again. Spec: items 4; 10, 15;
+ * docs/decisions/0271.
  */
 import { z } from 'zod'
 import type { Media } from '../../contract/media/operations.ts'
+import type { Part } from '../../kernel/database/statement.ts'
+import type { Tx } from '../../kernel/database/transaction.ts'
+import { holdOpen } from '../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { firstId } from '../../kernel/transaction/page.ts'
 import { defineJob } from '../../kernel/transaction/runnable-job.ts'
 import { failpoint } from '../../kernel/values/failpoint.ts'
+import { detachEverywhere, referencesTo } from './carriers.ts'
 import { examineMedia } from './examination.ts'
 import { columnsOf, keyOf } from './media-row.ts'
 import { removeMedia } from './removal.ts'
-import { mediaStore } from './store.ts'
+import { type FileKey, mediaStore } from './store.ts'
 
 const sweeper = { kind: 'SYSTEM', job: 'sweep_media' } as const
 /** Files of one transaction. */
@@ -52,6 +57,7 @@ export async function sweepWorkspace(installation: Installation, tenantId: strin
   const hostNow = new Date(installation.clock.now()).toISOString()
   const once = <T>(work: (ctx: Ctx) => Promise<T>) => installation.transaction(sweeper, { tenantId }, work)
   for (let count = batch; count === batch; ) count = await once((ctx) => removeLoose(ctx, tenantId, hostNow))
+  for (let count = batch; count === batch; ) count = await once((ctx) => removeUnended(ctx, tenantId, hostNow))
   await once((ctx) => examineAgain(ctx, tenantId))
   for (let count = batch; count === batch; ) count = await removeBytes(installation, tenantId, hostNow)
 }
@@ -65,6 +71,22 @@ async function removeLoose(ctx: Ctx, tenantId: string, hostNow: string): Promise
     order by m.loose_since limit ${batch} for update skip locked`
   for (const row of rows) await removeMedia(ctx, tenantId, row)
   failpoint('media.swept')
+  return rows.length
+}
+
+/** Uploads that were attached, and that no part came of since. */
+async function removeUnended(ctx: Ctx, tenantId: string, hostNow: string): Promise<number> {
+  const { tx, config } = ctx
+  const rows = await tx<Media[]>`
+    select ${columnsOf(ctx)} from media m
+    where m.tenant_id = ${tenantId} and m.state = 'UPLOADING' and m.loose_since is null
+      and m.updated_at < least(now(), ${hostNow}::timestamptz) - make_interval(hours => ${config.media.looseHours})
+      and coalesce(m.writer_until < now(), true)
+    order by m.updated_at limit ${batch} for update skip locked`
+  for (const row of rows) {
+    await detachEverywhere(ctx, tenantId, row.id, await referencesTo(ctx, tenantId, row.id))
+    await removeMedia(ctx, tenantId, row)
+  }
   return rows.length
 }
 
@@ -82,17 +104,25 @@ async function removeBytes(installation: Installation, tenantId: string, hostNow
     { tenantId, readOnly: true },
     ({ tx }) => tx.last<{ media_id: string }[]>`
       select media_id from media_removal where tenant_id = ${tenantId} and due_at <= least(now(), ${hostNow}::timestamptz)
+        and ${isFree(tx, tenantId)}
       order by due_at limit ${batch}`,
   )
-  const store = mediaStore(installation.config.media)
-  for (const { media_id: mediaId } of due) {
-    await store.remove(keyOf(tenantId, mediaId))
-    failpoint('media.bytes_removed')
-    await installation.transaction(
-      sweeper,
-      { tenantId },
-      ({ tx }) => tx`delete from media_removal where tenant_id = ${tenantId} and media_id = ${mediaId}`,
-    )
-  }
+  for (const { media_id: mediaId } of due)
+    await installation.transaction(sweeper, { tenantId }, (ctx) => removeBytesOf(ctx, keyOf(tenantId, mediaId)))
   return due.length
 }
+
+async function removeBytesOf({ tx, config }: Ctx, key: FileKey): Promise<void> {
+  const { tenantId, mediaId } = key
+  // No hold is placed before the commit.
+  void holdOpen(tx, tenantId)
+  const { count } = await tx`
+    delete from media_removal where tenant_id = ${tenantId} and media_id = ${mediaId} and ${isFree(tx, tenantId)}`
+  if (count === 0) return
+  await mediaStore(config.media).remove(key)
+  failpoint('media.bytes_removed')
+}
+
+/** Whether no legal hold is in force. Which one covers a file whose row is gone, nothing says: any of them keeps its bytes. */
+const isFree = (tx: Tx, tenantId: string): Part => tx.part`
+  not exists (select from legal_hold where tenant_id = ${tenantId} and released_at is null)`

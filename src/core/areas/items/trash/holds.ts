@@ -4,10 +4,10 @@
  *    TENANT      everything
  *    CONTAINER   the container and what is in it; of a hub also its collections
  *    ITEM        the item
- *    ACCOUNT     the items that the account created, deleted, is responsible for or takes part in, and the containers
- *                in which it has a role
+ *    ACCOUNT     the items that the account created, deleted, is responsible for, takes part in or has commented on, those
+ *                with a file that it uploaded or attached, and the containers in which it has a role
  *
- * Spec: items 3; docs/decisions/0203.
+ * Spec: items 3; docs/decisions/0203, 0270.
  */
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Tx } from '../../../kernel/database/transaction.ts'
@@ -20,7 +20,11 @@ export const isItemHeld = (tx: Tx, tenantId: string): Part => tx.part`exists (
     or l.scope_kind = 'CONTAINER' and (l.scope_id = i.container_id
       or l.scope_id = (select k.parent_id from container k where k.tenant_id = ${tenantId} and k.id = i.container_id))
     or l.scope_kind = 'ACCOUNT' and (l.scope_id in (i.created_by, i.deleted_by, i.assignee_id) or exists (
-      select from item_member m where m.tenant_id = ${tenantId} and m.item_id = i.id and m.account_id = l.scope_id))))`
+      select from item_member m where m.tenant_id = ${tenantId} and m.item_id = i.id and m.account_id = l.scope_id)
+      or exists (select from comment k where k.tenant_id = ${tenantId} and k.item_id = i.id and k.created_by = l.scope_id)
+      or exists (
+        select from media_reference r join media f on f.tenant_id = r.tenant_id and f.id = r.media_id
+        where r.tenant_id = ${tenantId} and r.item_id = i.id and l.scope_id in (r.added_by, f.created_by)))))`
 
 /** A condition on the container `c`, whose items are asked for apart. */
 export const isContainerHeld = (tx: Tx, tenantId: string): Part => tx.part`exists (

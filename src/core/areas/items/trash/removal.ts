@@ -16,12 +16,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { Problem } from '../../../contract/problem.ts'
+import { lockClasses } from '../../../kernel/database/lock-classes.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { firstId } from '../../../kernel/transaction/page.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { readBelongings, removeBelongings } from './belongings.ts'
+import { lockFilesOf, loosenFiles } from './files.ts'
 import { isContainerHeld, isItemHeld } from './holds.ts'
 
 const worker = { kind: 'SYSTEM', job: 'remove_purged' } as const
@@ -124,26 +126,36 @@ async function removeFromContainer(
   return container.place
 }
 
-async function destroyItems({ tx }: Ctx, tenantId: string, items: readonly Candidate[]): Promise<void> {
+async function destroyItems(ctx: Ctx, tenantId: string, items: readonly Candidate[]): Promise<void> {
   if (items.length === 0) return
+  const { tx } = ctx
   const ids = items.map(({ id }) => id)
+  const files = await lockFilesOf(tx, tenantId, ids)
   await removeBelongings(tx, await readBelongings(tx, 'item'), tenantId, ids)
-  void removeDocuments(tx, tenantId, 'ITEM', ids)
+  loosenFiles(tx, tenantId, files)
+  void removeDocuments(ctx, tenantId, 'ITEM', ids)
   await tx`delete from item where tenant_id = ${tenantId} and id in ${tx.list(ids)}`
   failpoint('trash.removed')
 }
 
-async function destroyContainer({ tx }: Ctx, tenantId: string, id: string): Promise<void> {
+async function destroyContainer(ctx: Ctx, tenantId: string, id: string): Promise<void> {
+  const { tx } = ctx
   // Keys of values in its fields: of items that had been moved elsewhere before. They have no foreign key to the field.
   void tx`
     delete from item_field_key where tenant_id = ${tenantId} and field_id in (
       select f.id from custom_field f where f.tenant_id = ${tenantId} and f.collection_id = ${id})`
   await removeBelongings(tx, await readBelongings(tx, 'container'), tenantId, [id])
-  void removeDocuments(tx, tenantId, 'CONTAINER', [id])
+  void removeDocuments(ctx, tenantId, 'CONTAINER', [id])
   await tx`delete from container where tenant_id = ${tenantId} and id = ${id}`
 }
 
-/** The words by which they were found: of items that went with their container, too. They have no foreign key to what they name. */
-const removeDocuments = (tx: Ctx['tx'], tenantId: string, kind: 'ITEM' | 'CONTAINER', ids: readonly string[]) => tx`
-  delete from search_document where tenant_id = ${tenantId} and kind = ${kind} and id in ${tx.list(ids)}
-    and generation in (select generation from search_index where tenant_id = ${tenantId})`
+/**
+ * The words by which they were found: of items that went with their container, too. They have no foreign key to what they name.
+ * The index's lock first: a turn of the indexer that has read them may still write their words (areas/search/indexing.ts).
+ */
+function removeDocuments({ tx }: Ctx, tenantId: string, kind: 'ITEM' | 'CONTAINER', ids: readonly string[]) {
+  void tx`select pg_advisory_xact_lock(${lockClasses.searchIndex}, hashtext(${tenantId}))`
+  return tx`
+    delete from search_document where tenant_id = ${tenantId} and kind = ${kind} and id in ${tx.list(ids)}
+      and generation in (select generation from search_index where tenant_id = ${tenantId})`
+}
