@@ -78,7 +78,12 @@ describe('files of a workspace', () => {
     expect(sentOf(tenant.id)).toEqual([large, small, waiting].map(sha256Of).sort())
     expect(Number(job.progress.done)).toBeGreaterThan(large.length)
     expect(job.progress.done).toBe(job.progress.total)
-    expect(archive.entities.get('media')?.map(({ id, state }) => `${id} ${state}`).sort()).toEqual(
+    expect(
+      archive.entities
+        .get('media')
+        ?.map(({ id, state }) => `${id} ${state}`)
+        .sort(),
+    ).toEqual(
       [
         ...[...files, twin].map((id) => `${id} READY`),
         `${scanning} SCANNING`,
@@ -187,7 +192,8 @@ test('files that are missing or differ fail the job, which names all of them and
   const { job, said } = await exported(tenantId)
   expect(job).toMatchObject({ state: 'FAILED', failure: 'media.damaged', result: null })
   const text = String(said)
-  for (const [at, id] of damaged.entries()) expect(text).toContain(`${id} ${[0, 3].includes(at) ? 'is missing' : 'differs'}`)
+  for (const [at, id] of damaged.entries())
+    expect(text).toContain(`${id} ${[0, 3].includes(at) ? 'is missing' : 'differs'}`)
   expect(sentOf(tenantId)).toEqual([sha256Of(good)])
   const archives = readdirSync(join(root(), 'tenants', tenantId)).filter((name) => name !== 'media')
   expect(archives).toEqual([])

@@ -27,7 +27,11 @@ export interface ListedMedia {
 const listIn = (spool: string) => join(spool, 'media.list')
 
 /** Answers what the manifest says of the files that are READY. */
-export async function writeMediaList(tx: Tx, tenantId: string, spool: string): Promise<{ count: number; bytes: number }> {
+export async function writeMediaList(
+  tx: Tx,
+  tenantId: string,
+  spool: string,
+): Promise<{ count: number; bytes: number }> {
   const list = createWriteStream(listIn(spool), { flags: 'wx', mode: 0o600 })
   const written = finished(list)
   written.catch(() => {}) // awaited below, after the copy has noticed as well
