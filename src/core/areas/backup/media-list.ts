@@ -41,7 +41,7 @@ export async function writeMediaList(
     `copy (select distinct on (sha256, case when state = 'SCANNING' then id end)
              id, size_bytes, case when state = 'READY' then sha256 end
            from media where tenant_id = ${quotedId(tenantId)} and state in ('READY', 'SCANNING')
-           order by sha256, case when state = 'SCANNING' then id end, id) to stdout`.replaceAll(/\s+/g, ' '),
+           order by sha256, case when state = 'SCANNING' then id end, id) to stdout`,
     (row) => {
       const line = Buffer.from(row).toString('latin1')
       const media = readLine(line.trimEnd())
