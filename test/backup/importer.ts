@@ -3,7 +3,7 @@
  * fills a database whose tables it reads from that database's own catalog.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import type postgres from 'postgres'
@@ -22,12 +22,19 @@ interface Manifest {
     readonly compressed_bytes: number
     readonly compressed_sha256: string
   }[]
+  readonly media: {
+    readonly count: number
+    readonly bytes: number
+    readonly unexamined?: readonly { readonly media_id: string; readonly bytes: number; readonly sha256: string }[]
+  }
 }
 
 export interface Imported {
   readonly manifest: Manifest
   /** The rows of each entity, as they lie in the archive. */
   readonly entities: ReadonlyMap<string, readonly Record<string, unknown>[]>
+  /** Where the bytes of each file are. */
+  readonly bytes: ReadonlyMap<string, string>
 }
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
@@ -53,7 +60,34 @@ export function readArchive(folder: string): Imported {
     (name) => name !== 'manifest.json' && !manifest.files.some((file) => file.name === name),
   )
   if (strangers.length > 0) throw new Error(`files that the manifest does not name: ${strangers}`)
-  return { manifest, entities }
+  return { manifest, entities, bytes: filesOf(folder, manifest, entities.get('media') ?? []) }
+}
+
+/** The bytes of every file that has some, checked. */
+function filesOf(
+  folder: string,
+  { media: { count, bytes, unexamined = [] } }: Manifest,
+  rows: readonly Record<string, unknown>[],
+): Map<string, string> {
+  const found = new Map<string, string>()
+  const ready = new Map<string, number>()
+  const add = (id: string, size: number, hash: string) => {
+    const path = join(folder, '..', 'media', hash)
+    if (!/^[0-9a-f]{64}$/.test(hash)) throw new Error(`no SHA-256: ${hash}`)
+    if (!existsSync(path)) throw new Error(`the bytes of ${id} are missing`)
+    const content = readFileSync(path)
+    if (content.length !== size || sha256(content) !== hash) throw new Error(`the bytes of ${id} were changed`)
+    found.set(id, path)
+  }
+  for (const { id, state, sha256: hash, size_bytes } of rows)
+    if (state === 'READY') {
+      ready.set(String(hash), Number(size_bytes))
+      add(String(id), Number(size_bytes), String(hash))
+    }
+  const sum = [...ready.values()].reduce((all, one) => all + one, 0)
+  if (ready.size !== count || sum !== bytes) throw new Error('the manifest has another count of files')
+  for (const one of unexamined) add(one.media_id, one.bytes, one.sha256)
+  return found
 }
 
 /** A reviver is called for every member, which takes longer than all else here. Only long numbers need it. */
@@ -90,10 +124,21 @@ const tables: Readonly<Record<string, string>> = {
   legal_holds: 'legal_hold',
   automation_rules: 'automation_rule',
   webhooks: 'webhook',
+  media: 'media',
+  attachments: 'media_reference',
 }
 
-/** Writes the archive into another database, in the order of the manifest. */
-export async function importArchive(sql: postgres.Sql, { manifest, entities }: Imported): Promise<void> {
+/** Writes the archive into another database, in the order of the manifest, and its files into the store of media. */
+export async function importArchive(
+  sql: postgres.Sql,
+  { manifest, entities, bytes }: Imported,
+  store?: string,
+): Promise<void> {
+  if (store !== undefined) {
+    const folder = join(store, 'tenants', manifest.tenant.id)
+    mkdirSync(folder, { recursive: true })
+    for (const [id, path] of bytes) copyFileSync(path, join(folder, id))
+  }
   await sql.begin(async (tx) => {
     for (const { entity } of manifest.files) {
       const table = tables[entity]

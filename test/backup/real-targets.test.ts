@@ -2,6 +2,7 @@
  * S3 against OpenStack Swift, SFTP against OpenSSH: real servers on loopback, as Debian
  * packages them. Where they are not installed the tests say so and show nothing.
  */
+import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +12,7 @@ import { readLegalHoldsAt } from '../../src/core/areas/backup/archive-holds.ts'
 import { openArchive } from '../../src/core/areas/backup/archive-reader.ts'
 import { exportTenantJob } from '../../src/core/areas/backup/export-job.ts'
 import { withStore } from '../../src/core/areas/backup/open-store.ts'
+import type { Store } from '../../src/core/areas/backup/store.ts'
 import { targetServing } from '../../src/core/areas/backup/target.ts'
 import type { NewTargetConfig, TargetKind } from '../../src/core/contract/backup/operations.ts'
 import { operations } from '../../src/core/contract/operations.ts'
@@ -22,6 +24,7 @@ import { type Person, person, setUp } from '../kit/people.ts'
 import { plantProof } from '../kit/proofs.ts'
 import { hasSshd, type Sshd, startSshd } from '../kit/sshd.ts'
 import { hasSwift, type Swift, startSwift } from '../kit/swift.ts'
+import { fileOf } from './workspace-files.ts'
 
 const missing = (what: string, packages: string) =>
   process.stderr.write(`\nNot shown: ${what} is not installed (apt-get install ${packages}).\n`)
@@ -46,7 +49,10 @@ async function probe(daemon: TestDaemon, operator: Person, kind: TargetKind, con
 
 /** Exports a workspace with more than one part of content, reads it back and verifies it. */
 async function roundTrip(targetId: string): Promise<void> {
-  const { tenant } = await one.provision()
+  const workspace = await one.provision()
+  const { tenant } = workspace
+  const files = [Buffer.from('a small file'), randomBytes(17 * 1024 * 1024)]
+  for (const bytes of files) await fileOf(one, workspace, bytes)
   const { job_id } = await one.asRecovery(operations.exportTenant, {
     tenantId: tenant.id,
     body: { target_id: targetId },
@@ -63,6 +69,9 @@ async function roundTrip(targetId: string): Promise<void> {
     const archive = await openArchive(store, path, tenant.id)
     await archive.verify()
     expect(archive.manifest.files.length).toBeGreaterThan(5)
+    expect(archive.manifest.media.count).toBe(files.length)
+    for (const bytes of files) await expectSent(store, tenant.id, bytes)
+    expect(await store.sizeOf(`tenants/${tenant.id}/media/${'0'.repeat(64)}`)).toBeUndefined()
     await big(store)
     await store.remove(path)
     await store.remove(path) // what is gone is removed
@@ -70,8 +79,17 @@ async function roundTrip(targetId: string): Promise<void> {
   expect((await one.asRecovery(operations.listBackups, { targetId })).data).toEqual([])
 }
 
+/** The bytes of a file are at the target under their hash. */
+async function expectSent(store: Store, tenantId: string, bytes: Buffer): Promise<void> {
+  const path = `tenants/${tenantId}/media/${createHash('sha256').update(bytes).digest('hex')}`
+  expect(await store.sizeOf(path)).toBe(bytes.length)
+  const chunks: Buffer[] = []
+  for await (const chunk of await store.get(path)) chunks.push(chunk as Buffer)
+  expect(Buffer.concat(chunks).equals(bytes)).toBe(true)
+}
+
 /** A file of several parts comes back to the byte, replaces another, and is listed with its size. */
-async function big(store: Parameters<Parameters<typeof withStore>[2]>[0]): Promise<void> {
+async function big(store: Store): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-big-'))
   try {
     const bytes = Buffer.alloc(40 * 1024 * 1024 + 7, 'abcdefg')

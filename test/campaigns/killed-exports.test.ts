@@ -3,6 +3,7 @@
  * job is taken up again and ends. `SVC_FAULTS=full` runs 20 kills. Targets that fail:
  * failing-targets.test.ts.
  */
+import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,22 +11,28 @@ import { exportTenantJob } from '../../src/core/areas/backup/export-job.ts'
 import { resumeJobs } from '../../src/core/areas/backup/resume-jobs.ts'
 import { operations } from '../../src/core/contract/operations.ts'
 import { readArchive } from '../backup/importer.ts'
+import { fileOf } from '../backup/workspace-files.ts'
 import { spawnDaemon } from '../kit/daemon.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
 
 const isFull = process.env['SVC_FAULTS'] === 'full'
-const kills = isFull ? 20 : 5
+const kills = isFull ? 21 : 7
 /** Enough that a kill finds them half read and half sent. */
 const labels = isFull ? 60_000 : 20_000
+/** That each of them has more than the one before. */
+const files = 40
 
 let one: TestInstallation
+let workspace: Awaited<ReturnType<TestInstallation['provision']>>
 let tenantId: string
+let sentBefore = 0
 let targetId: string
 let archives: string
 
 beforeAll(async () => {
   one = await testInstallation()
-  tenantId = (await one.provision()).tenant.id
+  workspace = await one.provision()
+  tenantId = workspace.tenant.id
   targetId = (
     await one.asRecovery(operations.createBackupTarget, {
       body: { name: 'disk', kind: 'LOCAL', config: { path: 'archives' } },
@@ -64,26 +71,38 @@ const moments: readonly [string, (jobId: string) => Promise<boolean> | boolean][
     'in the middle of sending',
     (jobId) => filesIn(archives).filter((name) => name.includes(jobId) && name.endsWith('.zst')).length >= 3,
   ],
+  ['with its first file', () => sentFiles() > sentBefore],
+  ['between two files', () => sentFiles() > sentBefore + files / 2],
   [
     'near the manifest',
     (jobId) => filesIn(archives).filter((name) => name.includes(jobId) && name.endsWith('.zst')).length >= 8,
   ],
 ]
 
+/** Files whose bytes have arrived. */
+const sentFiles = () => filesIn(archives).filter((name) => name.startsWith('media/')).length
+
 /** Every archive that has a manifest has all its files, to the byte. */
 function expectWholeArchives(): number {
   const whole = readdirSync(archives).filter((name) => existsSync(join(archives, name, 'manifest.json')))
   // Whatever people call things, every file has a name of ours.
-  const files = filesIn(archives).filter((name) => name.includes('/'))
-  for (const name of files)
-    expect(name).toMatch(/^\d{8}T\d{6}Z-[0-9a-f-]{36}-\d+\/[a-z_]+\.(jsonl\.zst|json)(\.partial)?$/)
-  for (const name of whole)
-    expect(readArchive(join(archives, name)).entities.get('labels')?.length).toBeGreaterThan(labels)
+  for (const name of filesIn(archives).filter((one) => one.includes('/')))
+    expect(name).toMatch(
+      /^(\d{8}T\d{6}Z-[0-9a-f-]{36}-\d+\/([a-z_]+\.(jsonl\.zst|json)(\.partial)?|media-\d\.partial)|media\/[0-9a-f]{64})$/,
+    )
+  for (const name of whole) {
+    const { entities, bytes } = readArchive(join(archives, name))
+    expect(entities.get('labels')?.length).toBeGreaterThan(labels)
+    expect(bytes.size % files).toBe(0)
+  }
   return whole.length
 }
 
 test(`${kills} kills at ${moments.length} moments leave nothing that looks whole and is not, and every job ends`, async () => {
   for (let kill = 0; kill < kills; kill += 1) {
+    // New ones each time: what is at the target is not sent again.
+    for (let made = 0; made < files; made += 1) await fileOf(one, workspace, randomBytes(300_000))
+    sentBefore = sentFiles()
     const [, isReached] = moments[kill % moments.length] ?? moments[0]!
     const { job_id } = await ask()
     const daemon = await spawnDaemon({ ...one.env, SVC_PORT: '0' })
@@ -107,8 +126,8 @@ test(`${kills} kills at ${moments.length} moments leave nothing that looks whole
     ).toBe(job_id)
     // What the killed attempt left at the target is gone.
     expect(readdirSync(archives).filter((name) => name.includes(job_id))).toHaveLength(1)
+    expect(expectWholeArchives()).toBe(kill + 1)
   }
-  expect(expectWholeArchives()).toBe(kills)
 }, 300_000)
 
 test('a job whose workers all die ends as lost, and one that never reached the queue is queued again', async () => {

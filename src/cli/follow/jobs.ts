@@ -52,4 +52,6 @@ const remedyOf = (failure: string) =>
     ? '`svc backup-targets test` shows the step that fails; docs/runbooks/backup-targets.md says what to do.'
     : failure === 'spool.full'
       ? 'The disk of the data folder is full. An export needs space for one compressed archive there.'
-      : "See the daemon's log for the cause."
+      : failure === 'media.damaged'
+        ? "Files of the workspace are missing or damaged; the daemon's log names them. docs/runbooks/backup-targets.md says what to do."
+        : "See the daemon's log for the cause."

@@ -5,6 +5,8 @@
  *    tenants/<tenant id>/<moment>-<job id>-<attempt>/
  *      <entity>.jsonl.zst …     one JSON object a line, zstd
  *      manifest.json            last: an archive without it is not one
+ *    tenants/<tenant id>/media/<SHA-256>
+ *                               the bytes of a file, once for all archives of the workspace
  *
  * Spec: Admin: workspaces, rule 4; Operations, 6 (importable from its documentation alone).
  */
@@ -25,6 +27,8 @@ export const limits = {
   lineBytes: 16 * 1024 * 1024,
   files: 200,
   holds: 1000,
+  /** Files that nobody had examined: the manifest names each. */
+  unexamined: 1000,
   /** 8 MiB: what a decompressor needs at most. */
   windowLog: 23,
 } as const
@@ -55,7 +59,15 @@ export const Manifest = z.object({
   job_id: uuid,
   snapshot_at: z.string().max(40),
   files: z.array(ManifestFile).max(limits.files),
-  media: z.object({ count: whole, bytes: whole }),
+  /** The files that are READY, each content once; `unexamined` names those that were whole and not examined yet. */
+  media: z.object({
+    count: whole,
+    bytes: whole,
+    unexamined: z
+      .array(z.object({ media_id: uuid, bytes: whole, sha256: digest }))
+      .max(limits.unexamined)
+      .optional(),
+  }),
   omitted: z.record(z.string(), z.string()),
   /** Keys of the keyring without which the archive cannot be used; an export holds no sealed value, and names none. */
   sealed_under: z.array(z.string().max(32)).max(100).optional(),
@@ -72,6 +84,11 @@ export interface ArchiveName {
 const folder = 'tenants'
 export const folderOf = (tenantId: string) => `${folder}/${tenantId}`
 export const everyFolder = folder
+
+/** Where the bytes of a file are, beside the archives. */
+export const mediaPath = (tenantId: string, sha256: string) => `${folderOf(tenantId)}/media/${sha256}`
+/** Whether a folder holds archives or what is in them, and not the bytes of files, of which there may be millions. */
+export const isOfArchives = (path: string) => !/^tenants\/[^/]+\/media$/.test(path)
 
 /** The path of an archive; no user chooses any part of it. `createdAt` is ISO 8601 in UTC. */
 export const archivePath = ({ tenantId, createdAt, jobId, attempt }: ArchiveName) =>

@@ -19,6 +19,7 @@ import { productVersion } from '../../kernel/values/product.ts'
 import { fileNameOf, formatName, formatVersion, type Manifest, type ManifestFile } from './archive-format.ts'
 import { copyRows, countRows, LineWriter, type SpareBuffers } from './copied-lines.ts'
 import { type Entity, omittedTables, readEntities } from './entities.ts'
+import { writeMediaList } from './media-list.ts'
 
 export interface Writing {
   readonly tenantId: string
@@ -56,6 +57,7 @@ export async function writeArchive(tx: Tx, writing: Writing): Promise<Manifest> 
     if (file.rows !== counts.get(entity)) throw new Error(`${entity.name}: ${file.rows} rows of ${counts.get(entity)}`)
     files.push(file)
   }
+  const media = await writeMediaList(tx, tenantId, writing.folder)
   return {
     format: formatName,
     format_version: formatVersion,
@@ -66,7 +68,7 @@ export async function writeArchive(tx: Tx, writing: Writing): Promise<Manifest> 
     job_id: jobId,
     snapshot_at: snapshot.at,
     files,
-    media: { count: 0, bytes: 0 },
+    media,
     omitted: omittedTables(),
   }
 }

@@ -5,7 +5,7 @@
  *       ▲                │  └─the target fails─▶ FAILED (asking again makes a new job)
  *       └──no beat for a minute, at most 3 attempts (a worker that was killed)
  *
- *    snapshot → spool → target, file by file → manifest
+ *    snapshot → spool → target, file by file → bytes of media → manifest
  *
  * Always true:
  *  - the manifest is put last, so an archive that has one is whole;
@@ -31,6 +31,8 @@ import type { SystemActor } from '../../kernel/values/actor.ts'
 import { makeFolder } from '../../kernel/values/folder.ts'
 import { archivePath, type Manifest, type ManifestFile, manifestName } from './archive-format.ts'
 import { writeArchive } from './archive-writer.ts'
+import { inLanes } from './lanes.ts'
+import { MediaDamaged, sendMedia } from './media-sending.ts'
 import { openStore } from './open-store.ts'
 import { type Store, StoreFailure } from './store.ts'
 import { targetServing } from './target.ts'
@@ -147,25 +149,37 @@ class Attempt {
   private async send(store: Store, manifest: Manifest): Promise<void> {
     const path = this.pathOf(this.claim.attempt)
     for (let earlier = 1; earlier <= this.claim.attempt; earlier += 1) await store.remove(this.pathOf(earlier))
-    const total = manifest.files.reduce((sum, file) => sum + file.compressed_bytes, 0)
+    const ofRows = manifest.files.reduce((sum, file) => sum + file.compressed_bytes, 0)
+    const total = ofRows + manifest.media.bytes
     let done = 0
-    this.progress = { phase: 'SENDING', done, total }
+    const onBytes = (bytes: number) => {
+      done += bytes
+      this.progress = { phase: 'SENDING', done, total: Math.max(done, total) }
+    }
+    onBytes(0)
     const send = async ({ name, compressed_bytes }: ManifestFile) => {
       this.ended.signal.throwIfAborted()
       await store.put(`${path}/${name}`, join(this.spool, name))
-      done += compressed_bytes
-      this.progress = { phase: 'SENDING', done, total }
+      onBytes(compressed_bytes)
     }
     const [first, ...others] = manifest.files
     if (first) await send(first) // makes the folder
     // Most are small, and each waits for the target's disk or its answer.
     await inLanes(store.width, others, send)
     await this.checkArrived(store, path, manifest)
+    const unexamined = await this.sendMedia(store, path, onBytes)
     const file = join(this.spool, manifestName)
-    await writeFile(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
+    const told = unexamined.length === 0 ? manifest : { ...manifest, media: { ...manifest.media, unexamined } }
+    await writeFile(file, `${JSON.stringify(told, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
     await this.heartbeat()
     await store.put(`${path}/${manifestName}`, file)
-    await this.succeeded(path, total + (await stat(file)).size)
+    await this.succeeded(path, done + (await stat(file)).size)
+  }
+
+  private sendMedia(store: Store, path: string, onBytes: (bytes: number) => void) {
+    const { installation, spool, claim, ended } = this
+    const { tenantId } = claim
+    return sendMedia(store, { installation, actor: system, tenantId, spool, path, signal: ended.signal, onBytes })
   }
 
   private async checkArrived(store: Store, path: string, manifest: Manifest): Promise<void> {
@@ -212,22 +226,8 @@ class Attempt {
   }
 }
 
-/**
- * Processes a list, `width` items at a time. Rejects with the first failure, after the items in progress have ended.
- */
-async function inLanes<T>(width: number, list: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  const waiting = [...list]
-  const failures: unknown[] = []
-  const lane = async () => {
-    for (let next = waiting.shift(); next !== undefined && failures.length === 0; next = waiting.shift())
-      await work(next).catch((error: unknown) => failures.push(error))
-  }
-  await Promise.all(Array.from({ length: width }, lane))
-  if (failures.length > 0) throw failures[0]
-}
-
 function failureOf(error: unknown): string {
   if (error instanceof StoreFailure) return `target.${error.reason}`
-  if (error instanceof Problem) return error.code
+  if (error instanceof Problem || error instanceof MediaDamaged) return error.code
   return (error as NodeJS.ErrnoException).code === 'ENOSPC' ? 'spool.full' : 'internal'
 }

@@ -7,7 +7,7 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { type Actor, actsForInstallation, isAccount } from '../../kernel/values/actor.ts'
 import { withTimeout } from '../../kernel/values/deadline.ts'
-import { everyFolder, folderOf, manifestName, readArchivePath } from './archive-format.ts'
+import { everyFolder, folderOf, isOfArchives, manifestName, readArchivePath } from './archive-format.ts'
 import { readManifest } from './archive-reader.ts'
 import { withStore } from './open-store.ts'
 import { type Store, StoreFailure, storeTimeout } from './store.ts'
@@ -49,7 +49,7 @@ async function backupsIn(store: Store, folder: string): Promise<Backup[]> {
   const found = new Map<string, Found>()
   const deadline = performance.now() + listingMs
   let files = 0
-  for await (const { path, sizeBytes } of store.list(folder)) {
+  for await (const { path, sizeBytes } of store.list(folder, isOfArchives)) {
     files += 1
     if (files > mostFiles) throw new StoreFailure('failed')
     if (performance.now() > deadline) throw storeTimeout()

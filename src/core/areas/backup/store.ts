@@ -42,15 +42,22 @@ export interface StoredFile {
   readonly sizeBytes: number
 }
 
+export type IsEntered = (folder: string) => boolean
+
 export interface Store {
   /** How many files may be put at a time. */
   readonly width: number
-  /** Puts a whole local file there, and replaces a file of the same path. */
-  put(path: string, file: string): Promise<void>
+  /**
+   * Puts a whole local file there, and replaces a file of the same path. `aside`: where its bytes are until it is whole,
+   * for a file that two may put at once; absent: beside its path. No path may be put by two that share an `aside`.
+   */
+  put(path: string, file: string, aside?: string): Promise<void>
+  /** The size of a file; undefined where there is none. */
+  sizeOf(path: string): Promise<number | undefined>
   /** Reads a file from its start; a caller that stops early destroys the stream. */
   get(path: string): Promise<Readable>
-  /** Every file below a folder, in no order; none where the folder is missing. */
-  list(folder: string): AsyncIterable<StoredFile>
+  /** Every file below a folder, in no order; none where the folder is missing, and none of a folder that is not entered. */
+  list(folder: string, isEntered?: IsEntered): AsyncIterable<StoredFile>
   /** Removes a folder and what is in it; nothing happens where it is missing. */
   remove(folder: string): Promise<void>
   close(): Promise<void>

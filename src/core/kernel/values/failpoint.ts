@@ -45,6 +45,7 @@ export const failpoints = [
   'media.examined',
   'media.swept',
   'media.bytes_removed',
+  'export.media_sent',
   'write.written',
   'write.synced',
   'write.renamed',

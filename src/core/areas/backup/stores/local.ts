@@ -14,11 +14,12 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { makeFolder } from '../../../kernel/values/folder.ts'
 import { isRelativePath } from '../config.ts'
-import { type Store, type StoredFile, StoreFailure, storeFailure } from '../store.ts'
+import { type IsEntered, type Store, type StoredFile, StoreFailure, storeFailure } from '../store.ts'
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 const hasProc = existsSync('/proc/self/fd')
 const partial = '.partial'
+const always = () => true
 
 /** An open folder, and its path. */
 interface Folder {
@@ -38,9 +39,10 @@ export async function openLocal(backupDir: string, path: string): Promise<Store>
   const root = await guarded(() => walk(base, path, { makes: true })).finally(() => base.handle.close())
   return {
     width: 4,
-    put: (to, file) => guarded(() => put(root, to, file)),
+    put: (to, file, aside = to) => guarded(() => put(root, to, file, `${aside}${partial}`)),
+    sizeOf: (at) => guarded(() => sizeAt(root, at)),
     get: (from) => guarded(() => get(root, from)),
-    list: (folder) => list(root, folder),
+    list: (folder, isEntered = always) => list(root, folder, isEntered),
     remove: (folder) => guarded(() => remove(root, folder)),
     close: () => root.handle.close(),
   }
@@ -97,9 +99,9 @@ async function within<T>(
   }
 }
 
-const put = (root: Folder, path: string, file: string) =>
-  within(root, path, true, async (folder, name) => {
-    const aside = inside(folder, `${name}${partial}`)
+const put = (root: Folder, path: string, file: string, asidePath: string) =>
+  within(root, asidePath, true, async (besides, asideName) => {
+    const aside = inside(besides, asideName)
     await unlink(aside).catch(() => {})
     const target = await open(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
     try {
@@ -111,8 +113,10 @@ const put = (root: Folder, path: string, file: string) =>
     } finally {
       await target.close()
     }
-    await rename(aside, inside(folder, name))
-    await folder.handle.sync()
+    await within(root, path, true, async (folder, name) => {
+      await rename(aside, inside(folder, name))
+      await folder.handle.sync()
+    })
   })
 
 /** Copies through one buffer, so that memory does not depend on the file's size. */
@@ -141,7 +145,13 @@ const get = (root: Folder, path: string): Promise<Readable> =>
     return file.createReadStream()
   })
 
-async function* list(root: Folder, path: string): AsyncGenerator<StoredFile> {
+const sizeAt = (root: Folder, path: string): Promise<number | undefined> =>
+  within(root, path, false, sizeOf).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+
+async function* list(root: Folder, path: string, isEntered: IsEntered): AsyncGenerator<StoredFile> {
   let folder: Folder
   try {
     folder = await guarded(() => walk(root, path, { makes: false }))
@@ -153,7 +163,7 @@ async function* list(root: Folder, path: string): AsyncGenerator<StoredFile> {
     for (const entry of await readdir(inside(folder, '.'), { withFileTypes: true })) {
       const below = `${path}/${entry.name}`
       if (!isRelativePath(entry.name) || entry.name.endsWith(partial)) continue
-      if (entry.isDirectory()) yield* list(root, below)
+      if (entry.isDirectory() && isEntered(below)) yield* list(root, below, isEntered)
       else if (entry.isFile()) yield { path: below, sizeBytes: await sizeOf(folder, entry.name) }
     }
   } finally {

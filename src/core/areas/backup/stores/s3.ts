@@ -12,7 +12,7 @@ import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { S3mini } from 's3mini'
 import type { Egress } from '../../../kernel/egress/client.ts'
-import { type OpenedTarget, type Store, type StoredFile, StoreFailure, storeFailure } from '../store.ts'
+import { type IsEntered, type OpenedTarget, type Store, type StoredFile, StoreFailure, storeFailure } from '../store.ts'
 
 /** S3 accepts 10,000 parts, so one compressed file may have 156 GiB. */
 const partBytes = 16 * 1024 * 1024
@@ -30,7 +30,8 @@ export async function openS3(egress: Egress, { config, secrets }: OpenedTarget):
     width: 2, // each holds a part in memory
     put: (path, file) => guarded(() => put(client, `${prefix}${path}`, file)),
     get: (path) => guarded(() => get(client, `${prefix}${path}`)),
-    list: (folder) => list(client, prefix, folder),
+    sizeOf: (path) => sizeAt(client, `${prefix}${path}`),
+    list: (folder, isEntered) => list(client, prefix, folder, isEntered),
     async remove(folder) {
       const keys: string[] = []
       for await (const { path } of list(client, prefix, folder)) keys.push(`${prefix}${path}`)
@@ -86,12 +87,28 @@ async function get(client: S3mini, key: string): Promise<Readable> {
   return Readable.fromWeb(answer.body as never)
 }
 
-async function* list(client: S3mini, prefix: string, folder: string): AsyncGenerator<StoredFile> {
+async function sizeAt(client: S3mini, key: string): Promise<number | undefined> {
+  return guarded(() =>
+    client.getContentLength(key).catch((error: Error) => {
+      const cause = (error.cause ?? error) as { readonly status?: number }
+      if (cause.status === 404) return undefined
+      throw cause
+    }),
+  )
+}
+
+async function* list(
+  client: S3mini,
+  prefix: string,
+  folder: string,
+  isEntered: IsEntered = () => true,
+): AsyncGenerator<StoredFile> {
   let token: string | undefined
   do {
     const page = await guarded(() => client.listObjectsPaged('/', `${prefix}${folder}/`, pageSize, token))
     for (const { Key, Size } of page?.objects ?? [])
-      if (Key.startsWith(prefix)) yield { path: Key.slice(prefix.length), sizeBytes: Number(Size) }
+      if (Key.startsWith(prefix) && isEntered(Key.slice(prefix.length, Key.lastIndexOf('/'))))
+        yield { path: Key.slice(prefix.length), sizeBytes: Number(Size) }
     token = page?.nextContinuationToken
   } while (token)
 }

@@ -18,6 +18,7 @@ import { connectSftp, HostKeyChanged, type SftpConnection } from '../../../kerne
 import { isRelativePath, readHostKey } from '../config.ts'
 import {
   type FailureReason,
+  type IsEntered,
   type OpenedTarget,
   type Store,
   type StoredFile,
@@ -27,6 +28,7 @@ import {
 
 const defaultPort = 22
 const partial = '.partial'
+const always = () => true
 /** Entries read in one listing; a workspace has some files for each archive. */
 const mostEntries = 100_000
 /** SSH_FX_EOF: the folder was read to its end. */
@@ -51,9 +53,10 @@ export async function openSftp(egress: Egress, { config, secrets }: OpenedTarget
   }
   return {
     width: 1, // the client's calls share one set of listeners
-    put: (path, file) => guarded('full', () => put(client, at(path), file)),
+    put: (path, file, aside = path) => guarded('full', () => put(client, at(path), file, `${at(aside)}${partial}`)),
+    sizeOf: (path) => guarded('failed', () => sizeAt(client, at(path))),
     get: (path) => guarded('failed', () => get(client, at(path))),
-    list: (folder) => list(connection, { path: at(folder), folder }),
+    list: (folder, isEntered = always) => list(connection, { path: at(folder), folder }, isEntered),
     remove: (folder) =>
       guarded('failed', async () => {
         if (await client.exists(at(folder))) await remove(connection, { path: at(folder), folder })
@@ -62,10 +65,9 @@ export async function openSftp(egress: Egress, { config, secrets }: OpenedTarget
   }
 }
 
-async function put(client: Client, path: string, file: string): Promise<void> {
-  const folder = path.slice(0, path.lastIndexOf('/'))
-  if (!(await client.exists(folder))) await client.mkdir(folder, true)
-  const aside = `${path}${partial}`
+async function put(client: Client, path: string, file: string, aside: string): Promise<void> {
+  for (const folder of new Set([aside, path].map((one) => one.slice(0, one.lastIndexOf('/')))))
+    if (!(await client.exists(folder))) await client.mkdir(folder, true)
   try {
     await client.fastPut(file, aside)
     // posixRename replaces; the older rename does not.
@@ -74,6 +76,13 @@ async function put(client: Client, path: string, file: string): Promise<void> {
     await client.delete(aside, true).catch(() => {})
     throw error
   }
+}
+
+async function sizeAt(client: Client, path: string): Promise<number | undefined> {
+  const type = await client.exists(path) // asks without following a link
+  if (type === false) return undefined
+  if (type !== '-') throw new StoreFailure('refused')
+  return (await client.stat(path)).size
 }
 
 async function get(client: Client, path: string): Promise<Readable> {
@@ -96,20 +105,21 @@ const below = ({ path, folder }: Place, name: string): Place => ({
   folder: `${folder}/${name}`,
 })
 
-async function* list(connection: SftpConnection, place: Place): AsyncGenerator<StoredFile> {
+async function* list(connection: SftpConnection, place: Place, isEntered: IsEntered): AsyncGenerator<StoredFile> {
   if ((await guarded('failed', () => connection.client.exists(place.path))) !== 'd') return
-  yield* filesBelow(connection, place, { entries: mostEntries })
+  yield* filesBelow(connection, place, isEntered, { entries: mostEntries })
 }
 
 async function* filesBelow(
   connection: SftpConnection,
   place: Place,
+  isEntered: IsEntered,
   left: { entries: number },
 ): AsyncGenerator<StoredFile> {
   for await (const { name, kind, size } of entriesOf(connection, place, left)) {
     const one = below(place, name)
     if (name.endsWith(partial)) continue
-    if (kind === 'folder') yield* filesBelow(connection, one, left)
+    if (kind === 'folder' && isEntered(one.folder)) yield* filesBelow(connection, one, isEntered, left)
     else if (kind === 'file') yield { path: one.folder, sizeBytes: size }
   }
 }
