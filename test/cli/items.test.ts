@@ -136,7 +136,7 @@ describe('the trash', () => {
     await emptyTrashJob.run(installation, { tenantId: desk.tenantId, jobId: await queued() })
     await close()
     const ran = await running
-    expect([ran.code, ran.stdout]).toEqual([0, '1 rows were purged.\n'])
+    expect([ran.code, ran.stdout]).toEqual([0, 'Purged 1 row.\n'])
     const none = await trash('empty', '--collection', collectionId)
     expect([none.code, none.stdout]).toEqual([0, 'Nothing of this is in the trash.\n'])
   })

@@ -42,16 +42,22 @@ export default class TrashEmpty extends CallerCommand {
     const looked = await ask(caller, narrowed, noCount)
     const rows = typeof looked === 'number' ? looked : 0
     if (flags.plan || rows === 0) {
-      this.log(rows === 0 ? 'Nothing of this is in the trash.' : `${rows} rows of the trash would be purged.`)
+      this.log(rows === 0 ? 'Nothing of this is in the trash.' : `${rowsInWords(rows)} of the trash would be purged.`)
       return { rows }
     }
-    await confirmByName(String(rows), `Will purge ${rows} rows of the trash. Nothing brings them back.`, flags.confirm)
+    await confirmByName(
+      String(rows),
+      `Will purge ${rowsInWords(rows)} of the trash. Nothing brings back what is purged.`,
+      flags.confirm,
+    )
     const queued = await ask(caller, narrowed, rows, 'or fail')
     const job = await followJob(caller, queued)
-    await this.show(() => `${job.result?.purged ?? 0} rows were purged.`)
+    await this.show(() => `Purged ${rowsInWords(Number(job.result?.purged ?? 0))}.`)
     return job
   }
 }
+
+const rowsInWords = (count: number) => (count === 1 ? '1 row' : `${count} rows`)
 
 /** Asks for the trash to be emptied: the job, or how many rows it has instead of so many. */
 async function ask(caller: Caller, narrowed: Narrowed, count: number): Promise<JobRef | number>
