@@ -211,7 +211,7 @@ test.runIf(hasFakeTime)(
     }
     expect(daemon.process.exitCode, daemon.stderr()).toBeNull()
   },
-  900_000,
+  isFull ? 900_000 : 120_000,
 )
 
 test.runIf(hasFakeTime)(

@@ -1,11 +1,11 @@
 /** The worker: what a rule has queued is done, and what fails is done again. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { openLedgerCopies } from '../../src/core/areas/recovery/ledger/ledger-copies.ts'
 import { isServed } from '../../src/core/kernel/database/serving.ts'
 import { readKeyring } from '../../src/core/kernel/sealing/keyring.ts'
 import { openInstallation } from '../../src/core/kernel/transaction/installation.ts'
-import { defineJob } from '../../src/core/kernel/transaction/runnable-job.ts'
+import { defineJob, type RunnableJob } from '../../src/core/kernel/transaction/runnable-job.ts'
 import { silentLog } from '../../src/daemon/log.ts'
 import { startWorker } from '../../src/daemon/worker.ts'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
@@ -65,16 +65,7 @@ test('a job that fails is done again, one whose payload is not its own never run
       if (name === 'fails once' && runs.filter((run) => run === name).length === 1) throw new Error('once')
     },
   })
-  const address = daemon.config.database?.daemon
-  if (!address) throw new Error('a test daemon has a database of its own')
-  const installation = openInstallation(daemon.config, address, readKeyring(daemon.config.keyringFile), {
-    works: true,
-    applicationName: 'svc test',
-    copies: openLedgerCopies,
-  })
-  const boss = await installation.queue.boss()
-  await boss.createQueue('flaky', { policy: 'standard' })
-  const worker = await startWorker(installation, [flaky], silentLog)
+  const { boss, close } = await workerOf(flaky)
   try {
     await boss.insert('flaky', [
       { data: { name: 'fails once' }, retryLimit: 1, retryDelay: 0 },
@@ -92,7 +83,51 @@ test('a job that fails is done again, one whose payload is not its own never run
       )
       .toEqual(['completed', 'completed', 'failed'])
   } finally {
-    await worker.close()
-    await installation.close()
+    await close()
   }
 })
+
+test("a clock that is set back by an hour during a job does not stop the job's queue for an hour", async () => {
+  let runs = 0
+  const slow = defineJob({
+    name: 'slow',
+    payload: z.object({}),
+    retryLimit: 0,
+    async run() {
+      runs += 1
+      const before = Date.now()
+      if (runs === 1) vi.spyOn(Date, 'now').mockImplementation(() => before - 3_600_000)
+    },
+  })
+  const { boss, close } = await workerOf(slow)
+  try {
+    await boss.send('slow', {})
+    await expect.poll(() => runs, { timeout: 20_000 }).toBe(1)
+    await boss.send('slow', {})
+    await expect.poll(() => runs, { timeout: 20_000 }).toBe(2)
+  } finally {
+    vi.restoreAllMocks()
+    await close()
+  }
+})
+
+/** An installation of its own that runs this job. */
+async function workerOf(job: RunnableJob) {
+  const address = daemon.config.database?.daemon
+  if (!address) throw new Error('a test daemon has a database of its own')
+  const installation = openInstallation(daemon.config, address, readKeyring(daemon.config.keyringFile), {
+    works: true,
+    applicationName: 'svc test',
+    copies: openLedgerCopies,
+  })
+  const boss = await installation.queue.boss()
+  await boss.createQueue(job.name, { policy: 'standard' })
+  const worker = await startWorker(installation, [job], silentLog)
+  return {
+    boss,
+    async close() {
+      await worker.close()
+      await installation.close()
+    },
+  }
+}

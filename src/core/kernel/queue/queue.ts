@@ -7,7 +7,7 @@
  *
  * pg-boss takes 60 ms to load, so it is loaded when the first job is queued or run.
  */
-import type { PgBoss } from 'pg-boss'
+import type { Clock, PgBoss } from 'pg-boss'
 import { type DatabaseAddress, pgOptions } from '../database/address.ts'
 import { keepAlive } from '../database/client.ts'
 import { queueSchema } from '../database/queue-schema.ts'
@@ -59,6 +59,8 @@ export function openQueue(
       migrate: false,
       supervise: works,
       schedule: works,
+      clock: steadyClock,
+      clockMonitorIntervalSeconds: 60,
     })
     boss.on('error', onError)
     await boss.start()
@@ -93,6 +95,19 @@ export function openQueue(
       await running?.stop({ graceful: true, timeout: 8000 })
     },
   }
+}
+
+/**
+ * pg-boss measures with this clock how long a batch took, and waits for what is left of a second. By a clock that is set
+ * back by an hour during a batch, the queue would wait for an hour (docs/decisions/0280). So this one never jumps. When a
+ * scheduled job is due, pg-boss reads from the database's clock, which it compares with this one every minute.
+ */
+const steadyClock: Clock = {
+  now: () => Math.floor(performance.timeOrigin + performance.now()),
+  setTimeout: (work, ms) => setTimeout(work, ms),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+  setInterval: (work, ms) => setInterval(work, ms),
+  clearInterval: (timer) => clearInterval(timer as NodeJS.Timeout),
 }
 
 /**
