@@ -35,9 +35,10 @@ export async function addWorkspaces(superuser: DatabaseAddress, count: number): 
     await sql`
       insert into audit_entry (tenant_id, id, action, actor_kind, via)
       select tenant_id, uuidv7(), 'tenant.provisioned', 'SYSTEM', 'JOB' from made`
+    await sql`insert into outbox_counter (tenant_id, last) select tenant_id, 11 from made`
     await sql`
-      insert into outbox_event (tenant_id, id, type, body)
-      select tenant_id, uuidv7(), 'svc.work.label.created.v1', repeat('x', 400) from made, generate_series(1, 11)`
+      insert into outbox_event (tenant_id, id, type, body, seq)
+      select tenant_id, uuidv7(), 'svc.work.label.created.v1', repeat('x', 400), n from made, generate_series(1, 11) n`
     await sql`insert into pgboss.job_common (name, data, start_after) select 'end_invitation', '{}', now() + interval '14 days' from made`
     await sql`vacuum analyze`
   })
@@ -67,12 +68,19 @@ export async function lengthenOutbox(
     await sql`alter table outbox_event set unlogged`
     for (let made = 0; made < count; made += eventsAtOnce)
       await sql`
-        insert into outbox_event (tenant_id, id, type, body)
-        select ${tenantId}, uuidv7(), ${type}, '{"specversion":"1.0","data":{"name":"' || n || repeat('x', 100) || '"}}'
-        from generate_series(1, ${Math.min(eventsAtOnce, count - made)}::int) n`
+        with taken as (${numbersOf(sql, tenantId, Math.min(eventsAtOnce, count - made))})
+        insert into outbox_event (tenant_id, id, type, body, seq)
+        select ${tenantId}, uuidv7(), ${type}, '{"specversion":"1.0","data":{"name":"' || n || repeat('x', 100) || '"}}', first + n
+        from taken, generate_series(1, count) n`
     await sql`vacuum analyze outbox_event`
   })
 }
+
+/** Takes so many numbers of a workspace's events: those after `first`. */
+const numbersOf = (sql: postgres.Sql, tenantId: string, count: number) => sql`
+  insert into outbox_counter (tenant_id, last) values (${tenantId}, ${count})
+  on conflict (tenant_id) do update set last = outbox_counter.last + excluded.last
+  returning last - ${count}::bigint as first, ${count}::int as count`
 
 /** Transaction and number of the event in the middle of all events of the type. */
 export async function middleOfOutbox(superuser: DatabaseAddress, type: string): Promise<[string, string]> {
@@ -99,8 +107,11 @@ const fillers = {
     insert into account (tenant_id, id, kind, state)
     select $1, gen_random_uuid(), 'SERVICE', 'ACTIVE' from generate_series(1, $3::int) where $2::uuid is not null`,
   outbox_event: `
-    insert into outbox_event (tenant_id, id, type, body)
-    select $1, gen_random_uuid(), 'filler', repeat('x', 400) from generate_series(1, $3::int) where $2::uuid is not null`,
+    with taken as (
+      insert into outbox_counter (tenant_id, last) select $1, $3::int where $2::uuid is not null
+      on conflict (tenant_id) do update set last = outbox_counter.last + excluded.last returning last - $3::int as first)
+    insert into outbox_event (tenant_id, id, type, body, seq)
+    select $1, gen_random_uuid(), 'filler', repeat('x', 400), first + n from taken, generate_series(1, $3::int) n`,
 } as const
 
 /** Adds rows to one workspace, the same number to each of the tables. */

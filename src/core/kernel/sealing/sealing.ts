@@ -20,8 +20,12 @@ import type { SealedKind } from '../../contract/sealed-kinds.ts'
 import type { Keyring } from './keyring.ts'
 
 const format = Buffer.from([1])
-const nonceBytes = 12
+export const nonceBytes = 12
 const tagBytes = 16
+/** Of each wrap. */
+export const wrapBytes = 1 + nonceBytes + 32 + tagBytes
+/** The nonce of a wrap, which no other wrap has. */
+export const nonceOf = (wrap: Buffer): Buffer => wrap.subarray(1, 1 + nonceBytes)
 
 /** Where a sealed value belongs; it opens nowhere else. */
 export interface Place {

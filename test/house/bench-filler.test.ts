@@ -1,0 +1,43 @@
+/** What fills the database for the benchmarks fits the schema of today: no other test runs it. */
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { addWorkspaces, fillWorkspace, lengthenJournal, lengthenOutbox, middleOfOutbox } from '../../bench/filler.ts'
+import { type TestInstallation, testInstallation } from '../kit/installation.ts'
+
+let own: TestInstallation
+beforeAll(async () => {
+  own = await testInstallation()
+})
+afterAll(() => own.close())
+
+const superuser = () => ({ ...inject('cluster').superuser, database: own.owner.database })
+const type = 'svc.work.label.created.v1'
+
+test('rows of workspaces, of one workspace and of the journal', async () => {
+  const { tenant, collection_id: collectionId } = await own.provision()
+  await addWorkspaces(superuser(), 3)
+  await fillWorkspace(superuser(), { tenantId: tenant.id, collectionId }, ['label', 'audit_entry', 'account'], 5)
+  await lengthenJournal(superuser(), 10)
+  const [counted] = await own.oracle`
+    select (select count(*)::int from tenant where slug like 'filler-%') as workspaces,
+           (select count(*)::int from label where name like 'Label %' and tenant_id = ${tenant.id}) as labels,
+           (select count(*)::int from journal) as entries`
+  expect(counted).toEqual({ workspaces: 3, labels: 5, entries: 10 })
+})
+
+test('events have the numbers of their workspace, without gaps', async () => {
+  const { tenant, collection_id: collectionId } = await own.provision()
+  const before = await numbers(tenant.id)
+  await fillWorkspace(superuser(), { tenantId: tenant.id, collectionId }, ['outbox_event'], 5)
+  await lengthenOutbox(superuser(), { tenantId: tenant.id, type, count: 4 })
+  const after = await numbers(tenant.id)
+  expect(after).toEqual(Array.from({ length: before.length + 9 }, (_, n) => n + 1))
+  const [, middle] = await middleOfOutbox(superuser(), type)
+  expect(after).toContain(Number(middle))
+  const [counter] = await own.oracle`select last::int from outbox_counter where tenant_id = ${tenant.id}`
+  expect(counter?.['last']).toBe(after.length)
+})
+
+const numbers = async (tenantId: string) =>
+  (
+    await own.oracle<{ seq: number }[]>`select seq::int from outbox_event where tenant_id = ${tenantId} order by seq`
+  ).map(({ seq }) => seq)
