@@ -1506,11 +1506,13 @@ CREATE TABLE template (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   version integer DEFAULT 1 NOT NULL,
+  deleted_at timestamp with time zone,
   CONSTRAINT template_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT template_kind_check CHECK (kind = ANY (ARRAY['ITEM'::text, 'BOARD'::text])),
   CONSTRAINT template_tenant_id_container_id_fkey FOREIGN KEY (tenant_id, container_id) REFERENCES container(tenant_id, id),
   CONSTRAINT template_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );
+CREATE INDEX template_deleted ON template USING btree (tenant_id, id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX template_of_container ON template USING btree (tenant_id, container_id, id);
 ALTER TABLE template ENABLE ROW LEVEL SECURITY;
 ALTER TABLE template FORCE ROW LEVEL SECURITY;

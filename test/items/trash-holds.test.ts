@@ -49,6 +49,52 @@ const rowsOf = async ({ id }: { readonly id: string }) => {
   return [row!['item'], row!['labels']]
 }
 
+describe('a template that is deleted under a hold is in no answer, and its row stays until the release', () => {
+  const make = async (container_id: string | null) => {
+    const { status, json } = await desk.ask('POST /templates', {
+      ...{ name: 'Kept', kind: 'ITEM', container_id, content: { items: [{ title: 'Words of somebody' }] } },
+    })
+    expect(status).toBe(201)
+    return json as { readonly id: string; readonly created_by: string }
+  }
+  const isThere = async ({ id }: { readonly id: string }) =>
+    (await sql()`select 1 from template where id = ${id}`).length
+  const hub = async () => (await desk.ask(`GET /containers/${desk.collectionId}`)).json.parent_id as string
+  type Made = Awaited<ReturnType<typeof make>>
+  const scopes: readonly (readonly [string, HoldScope['kind'], (made: Made) => Promise<string | null>])[] = [
+    ['the workspace', 'TENANT', async () => null],
+    ['its container', 'CONTAINER', async () => desk.collectionId],
+    ['the hub of its container', 'CONTAINER', hub],
+    ['its maker', 'ACCOUNT', async ({ created_by }) => created_by],
+  ]
+  test.each(scopes)('a hold on %s', async (_, kind, idOf) => {
+    const template = await make(desk.collectionId)
+    const hold = await place({ kind, id: await idOf(template) })
+    expect((await desk.ask(`DELETE /templates/${template.id}`)).status).toBe(204)
+    for (const request of ['GET', 'DELETE'])
+      expect((await desk.ask(`${request} /templates/${template.id}`)).status).toBe(404)
+    expect((await desk.ask(`POST /templates/${template.id}:apply`, { container_id: desk.collectionId })).status).toBe(
+      404,
+    )
+    expect((await desk.ask('GET /templates')).json.data).toEqual([])
+    await destroy()
+    expect(await isThere(template)).toBe(1)
+    await release(hold)
+    await destroy()
+    expect(await isThere(template)).toBe(0)
+  })
+
+  test('without one it goes at once, as beside a hold on somebody else', async () => {
+    const hold = await place({ kind: 'ACCOUNT', id: desk.people.COMMENTER.accountId })
+    const templates = [await make(null), await make(desk.collectionId)]
+    for (const template of templates) {
+      expect((await desk.ask(`DELETE /templates/${template.id}`)).status).toBe(204)
+      expect(await isThere(template)).toBe(0)
+    }
+    await release(hold)
+  })
+})
+
 describe('a purge under a hold answers as any other, shows nothing, and its rows stay until the release', () => {
   const scopes: readonly (readonly [HoldScope['kind'], (item: Item) => string | null])[] = [
     ['TENANT', () => null],

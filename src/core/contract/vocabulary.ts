@@ -79,12 +79,23 @@ export const uri = (max: number) =>
 /** A URI of the web. */
 export const webUri = (max: number) => withFormat('uri', /^[Hh][Tt][Tt][Pp][Ss]?:\/\//, uri(max))
 
-/** RFC 3339, from year 1 to 9999 in UTC; answered in UTC with milliseconds and `Z`. */
-export const moment = z.iso.datetime({ offset: true }).check((context) => {
-  const year = new Date(context.value).getUTCFullYear() // NaN: the format is already refused
-  if (year < 1 || year > 9999)
-    context.issues.push({ ...broken('value.format', { format: 'date-time' }), input: context.value })
-})
+/** RFC 3339, from year 1 to 9999 in UTC; answered in UTC with milliseconds and `Z`. Any offset is taken to UTC. */
+export const moment = z.iso
+  .datetime({ offset: true })
+  .check((context) => {
+    const year = new Date(context.value).getUTCFullYear() // NaN: the format is already refused
+    if (year < 1 || year > 9999)
+      context.issues.push({ ...broken('value.format', { format: 'date-time' }), input: context.value })
+  })
+  .overwrite(inUtc)
+
+/** The moment with `Z`: RFC 3339 has offsets up to 23:59, and PostgreSQL takes none above 15:59. */
+function inUtc(value: string): string {
+  const at = new Date(value)
+  if (value.endsWith('Z') || Number.isNaN(at.getTime())) return value
+  const [fraction = ''] = /\.\d+/.exec(value) ?? []
+  return at.toISOString().replace(/\.\d{3}Z$/, `${fraction}Z`)
+}
 
 /** The first and the last day whose milliseconds are moments in every zone. */
 const firstDay = '0001-01-02'

@@ -240,7 +240,10 @@ async function replace(
 ): Promise<void> {
   await tx`
     update sealed_value s set key_id = ${target}, wrap = substring(${Buffer.concat(wraps)} from ((v.n - 1) * ${wrapBytes} + 1)::int for ${wrapBytes})
-    from unnest(${`{${owners.join(',')}}`}::uuid[]) with ordinality as v (owner_id, n)
+    from unnest(${arrayOf(owners)}::uuid[]) with ordinality as v (owner_id, n)
     where s.tenant_id = ${tenantId} and s.kind = ${kind} and s.owner_id = v.owner_id
       and substring(s.wrap from 2 for ${nonceBytes}) = substring(${Buffer.concat(nonces)} from ((v.n - 1) * ${nonceBytes} + 1)::int for ${nonceBytes})`
 }
+
+/** PostgreSQL's array text. */
+const arrayOf = (list: readonly string[]) => `{${list.join(',')}}`

@@ -10,11 +10,11 @@ import { referencedContainer, visibleContainerIds, writableContainer } from '../
 export const columnsOf = ({ tx }: Ctx): Part => tx.part`
   t.id, t.kind, t.name, t.description, t.container_id, t.variables, t.created_by, t.created_at, t.updated_at, t.version`
 
-/** Whether the caller sees the template `t`. One of the whole workspace is no guest's: it names what a guest does not see. */
+/** Whether the template `t` is there and the caller sees it. One of the whole workspace is no guest's: it names what a guest does not see. */
 export function isSeen(ctx: Ctx): Part {
   const { tx, account } = ctx
   const ofAll = account.isGuest ? tx.part`` : tx.part`t.container_id is null or`
-  return tx.part`(${ofAll} t.container_id in (${visibleContainerIds(ctx)}))`
+  return tx.part`t.deleted_at is null and (${ofAll} t.container_id in (${visibleContainerIds(ctx)}))`
 }
 
 /** A template that the caller sees. Refuses not_found. */
@@ -29,12 +29,13 @@ export async function visibleTemplate(ctx: Ctx, templateId: string): Promise<Tem
 export async function lockTemplate(ctx: Ctx, templateId: string): Promise<Template> {
   const { tenantId, isGuest } = ctx.account
   const [found] = await ctx.tx<Pick<TemplateListed, 'container_id'>[]>`
-    select container_id from template where tenant_id = ${tenantId} and id = ${templateId}`
+    select container_id from template where tenant_id = ${tenantId} and id = ${templateId} and deleted_at is null`
   if (!found || (found.container_id === null && isGuest)) refuse('not_found')
   if (found.container_id === null) demandOnWorkspace(ctx, 'ADMIN')
   else await writableContainer(ctx, found.container_id, 'MEMBER')
   const [template] = await ctx.tx<Template[]>`
-    select ${columnsOf(ctx)}, t.content from template t where t.tenant_id = ${tenantId} and t.id = ${templateId} for no key update`
+    select ${columnsOf(ctx)}, t.content from template t
+    where t.tenant_id = ${tenantId} and t.id = ${templateId} and t.deleted_at is null for no key update`
   if (!template) refuse('not_found')
   ctx.unchanged(template.version)
   return template

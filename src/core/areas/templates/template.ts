@@ -6,6 +6,7 @@ import { mostTemplates, type templateOperations as ops, type Template } from '..
 import { lockClasses } from '../../kernel/database/lock-classes.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { newId } from '../../kernel/values/id.ts'
+import { isTemplateHeld } from '../items/trash/holds.ts'
 import { changedMembers } from '../structure/changed-members.ts'
 import { checkContent } from './content.ts'
 import { columnsOf, demandPlace, lockTemplate } from './row.ts'
@@ -61,10 +62,16 @@ export async function updateTemplate(
   return template
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
+/**
+ * Under a legal hold the row stays, in no answer, until the removal of what was purged may take it.
+ * Refuses not_found, auth.role_required, container.archived, precondition.failed.
+ */
 export async function deleteTemplate(ctx: Ctx, { templateId }: Received<typeof ops.deleteTemplate>): Promise<void> {
   const row = await lockTemplate(ctx, templateId)
-  void ctx.tx`delete from template where tenant_id = ${ctx.account.tenantId} and id = ${templateId}`
+  const { tx } = ctx
+  const { tenantId } = ctx.account
+  void tx`update template set deleted_at = now() where tenant_id = ${tenantId} and id = ${templateId}`
+  void tx`delete from template t where t.tenant_id = ${tenantId} and t.id = ${templateId} and not ${isTemplateHeld(tx, tenantId)}`
   await ctx.record('work.template.deleted', row)
 }
 
@@ -77,6 +84,8 @@ async function contentOf(ctx: Ctx, { kind, content, from }: New) {
 /** The count is exact: a lock serialises concurrent calls. Refuses structure.full. */
 async function refuseFull({ tx, account: { tenantId } }: Ctx): Promise<void> {
   void tx`select pg_advisory_xact_lock(${lockClasses.templates}, hashtext(${tenantId}))`
-  const [row] = await tx<{ count: number }[]>`select count(*)::int as count from template where tenant_id = ${tenantId}`
+  const [row] = await tx<
+    { count: number }[]
+  >`select count(*)::int as count from template where tenant_id = ${tenantId} and deleted_at is null`
   if ((row?.count ?? 0) >= mostTemplates) refuse('structure.full', { limit: mostTemplates })
 }

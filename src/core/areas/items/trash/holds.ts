@@ -1,11 +1,12 @@
 /**
- * Which legal holds cover an item or a container.
+ * Which legal holds cover an item, a container or a template.
  *
  *    TENANT      everything
  *    CONTAINER   the container and what is in it; of a hub also its collections
  *    ITEM        the item
  *    ACCOUNT     the items that the account created, deleted, is responsible for, takes part in or has commented on, those
- *                with a file that it uploaded or attached, and the containers in which it has a role
+ *                with a file that it uploaded or attached, the templates that it made, and the containers in which it has a
+ *                role or made a template
  *
  * Spec: items 3; docs/decisions/0203, 0270.
  */
@@ -32,4 +33,13 @@ export const isContainerHeld = (tx: Tx, tenantId: string): Part => tx.part`exist
     l.scope_kind = 'TENANT'
     or l.scope_kind = 'CONTAINER' and l.scope_id in (c.id, c.parent_id)
     or l.scope_kind = 'ACCOUNT' and (l.scope_id = c.deleted_by or exists (
-      select from membership m where m.tenant_id = ${tenantId} and m.container_id = c.id and m.account_id = l.scope_id))))`
+      select from membership m where m.tenant_id = ${tenantId} and m.container_id = c.id and m.account_id = l.scope_id)
+      or exists (select from template t where t.tenant_id = ${tenantId} and t.container_id = c.id and t.created_by = l.scope_id))))`
+
+/** A condition on the template `t`. */
+export const isTemplateHeld = (tx: Tx, tenantId: string): Part => tx.part`exists (
+  select from legal_hold l where l.tenant_id = ${tenantId} and l.released_at is null and (
+    l.scope_kind = 'TENANT'
+    or l.scope_kind = 'ACCOUNT' and l.scope_id = t.created_by
+    or l.scope_kind = 'CONTAINER' and (l.scope_id = t.container_id
+      or l.scope_id = (select k.parent_id from container k where k.tenant_id = ${tenantId} and k.id = t.container_id))))`

@@ -24,7 +24,7 @@ import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { readBelongings, removeBelongings } from './belongings.ts'
 import { lockFilesOf, loosenFiles } from './files.ts'
-import { isContainerHeld, isItemHeld } from './holds.ts'
+import { isContainerHeld, isItemHeld, isTemplateHeld } from './holds.ts'
 
 const worker = { kind: 'SYSTEM', job: 'remove_purged' } as const
 /** Items that one transaction removes at most; fewer where that takes long. */
@@ -56,6 +56,8 @@ export async function removeAll(installation: Installation, tenantId: string): P
     return next
   }
   try {
+    for (let isMore = true; isMore && performance.now() < until; )
+      isMore = (await round((ctx) => removeTemplates(ctx, tenantId, size))) !== undefined
     for (let after: string | undefined = firstId; after !== undefined && performance.now() < until; ) {
       const from: string = after
       after = await round((ctx) => removeItems(ctx, tenantId, from, size))
@@ -72,6 +74,17 @@ export async function removeAll(installation: Installation, tenantId: string): P
 interface Candidate {
   readonly id: string
   readonly is_held: boolean
+}
+
+/** Removes templates that were deleted under a hold which no longer covers them; undefined after the last ones. */
+async function removeTemplates({ tx }: Ctx, tenantId: string, size: number): Promise<string | undefined> {
+  const removed = await tx<{ id: string }[]>`
+    delete from template where tenant_id = ${tenantId} and id in (
+      select t.id from template t
+      where t.tenant_id = ${tenantId} and t.deleted_at is not null and not ${isTemplateHeld(tx, tenantId)}
+      order by t.id limit ${size})
+    returning id`
+  return removed.length < size ? undefined : removed.at(-1)?.id
 }
 
 /** Removes purged items behind an id, and answers the last one that it looked at; undefined behind the last. */

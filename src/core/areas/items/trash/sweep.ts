@@ -83,7 +83,8 @@ async function hasOverdue({ tx }: Ctx, tenantId: string, trusted: Date): Promise
 async function hasPurged({ tx }: Ctx, tenantId: string): Promise<boolean> {
   const [row] = await tx<{ found: boolean }[]>`
     select exists (select from item where tenant_id = ${tenantId} and purged_at is not null)
-        or exists (select from container where tenant_id = ${tenantId} and purged_at is not null) as found`
+        or exists (select from container where tenant_id = ${tenantId} and purged_at is not null)
+        or exists (select from template where tenant_id = ${tenantId} and deleted_at is not null) as found`
   return row?.found === true
 }
 
