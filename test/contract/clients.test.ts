@@ -93,7 +93,7 @@ describe.skipIf(!tools)('with the tools of clients', () => {
   }, 120_000)
 
   test('openapi-python-client: the same', async () => {
-    await daemon.db.sql`delete from item`
+    await daemon.db.sql`update tenant_quota set ceiling = 2 where quota = 'items'`
     const generated = await run(
       'openapi-python-client',
       'generate',
@@ -107,7 +107,7 @@ describe.skipIf(!tools)('with the tools of clients', () => {
     expect([generated.code, generated.out.trim()]).toEqual([0, 'Generating svc_client'])
     writeFileSync(join(folder, 'program.py'), python)
     const ran = await run('python', 'program.py')
-    expect([ran.code, printed(ran)]).toEqual([0, expected])
+    expect([ran.code, printed(ran)]).toEqual([0, { ...expected, limit: 2, used: 2 }])
   }, 120_000)
 })
 

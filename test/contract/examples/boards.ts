@@ -148,7 +148,6 @@ async function questions({ show, collectionId }: Scene): Promise<void> {
         ],
       },
       sort: [{ by: 'due', order: 'ASC' }],
-      group_by: { by: 'state' },
       count: true,
     },
   })

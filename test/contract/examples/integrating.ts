@@ -1,6 +1,7 @@
 /** Integrating: what a program asks of the contract itself, events and their webhooks, jobs, and the trail. */
 
 import { bootInstallation } from '../../../src/core/app/boot.ts'
+import { exportTenantJob } from '../../../src/core/areas/backup/export-job.ts'
 import { startDispatcher } from '../../../src/core/areas/webhooks/dispatch/dispatcher.ts'
 import { eventTypeOperations } from '../../../src/core/contract/events/operations.ts'
 import { metaOperations } from '../../../src/core/contract/meta/operations.ts'
@@ -21,18 +22,22 @@ export async function meta({ show, ask, steady }: Scene): Promise<void> {
   await show('listEventTypes', {})
 }
 
-export async function audit({ show, ada, grace, inHours }: Scene): Promise<void> {
+export async function audit({ show, ask, ada, alan, collectionId, grace, inHours }: Scene): Promise<void> {
+  await ask('grantMembership', { body: { account_id: alan.accountId, role: 'ADMIN', container_id: collectionId } })
   await show('listAuditEntries', { actor_id: ada.accountId, from: inHours(-24), size: 2 })
   await show('explainSignIn', { body: { workspace: 'acme', email: 'alan@acme.example' } }, grace)
 }
 
-export async function jobs({ show, ask, grace, tenantId }: Scene): Promise<void> {
+export async function jobs({ show, ask, steady, daemon, grace, tenantId }: Scene): Promise<void> {
   const target = await ask(
     'createBackupTarget',
     { body: { name: 'Disk', kind: 'LOCAL', config: { path: 'archives' } } },
     grace,
   )
   const { job_id } = await ask('exportTenant', { tenantId, body: { target_id: target.id } }, grace)
+  const booted = await bootInstallation(daemon.config, { works: false, applicationName: 'svc examples' })
+  await exportTenantJob.run(booted.installation, { tenantId, jobId: job_id }).finally(() => booted.close())
+  steady.hold({ done: 12_971, total: 12_971 })
   await show('getJob', { jobId: job_id }, grace)
 }
 

@@ -8,6 +8,7 @@ import { delivered } from './integrating.ts'
 import type { Scene } from './scene.ts'
 
 export async function admin(scene: Scene): Promise<void> {
+  scene.steady.hold({ bytes: 1_184 })
   await workspaces(scene)
   await operators(scene)
   await offeredProviders(scene)

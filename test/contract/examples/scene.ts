@@ -64,6 +64,7 @@ export async function openScene(config: Partial<Config> = {}): Promise<Scene> {
   const daemon = await testDaemon({ config })
   const { sql } = daemon.db
   const kept = steady()
+  kept.rename(daemon.setUpToken, 'what-stands-in-set-up.token')
   const shown = new Map<OperationId, Shown>()
   const counted = new Set<string>()
   let ada: Caller | null = null

@@ -50,6 +50,9 @@ const texts: readonly (readonly [RegExp, string])[] = [
 /** Lists with an element for each table, which are cut: an example is no list of our tables. Counts of 0 are left out for that, too. */
 const most: Readonly<Record<string, number>> = { entities: 2, scanned: 2, new_per_day: 3 }
 
+/** An entity of which there is nothing is left out, as a count of 0 is. */
+const isTold = (element: { readonly rows?: number } | null) => element?.rows !== 0
+
 /** A histogram as if all attempts had taken as long. */
 const oneClass = (classes: readonly { readonly attempts: number }[]) => [
   { up_to_ms: 50, attempts: classes.reduce((sum, { attempts }) => sum + attempts, 0) },
@@ -111,7 +114,11 @@ export function steady(): Steady {
     if (name === 'position' && typeof value === 'string') return rankOf(value)
     if (typeof value === 'string') return text(value)
     if (name === 'duration_ms' && Array.isArray(value)) return oneClass(value)
-    if (Array.isArray(value)) return value.slice(0, most[name]).map((element) => of(element, name))
+    if (Array.isArray(value))
+      return value
+        .filter(isTold)
+        .slice(0, most[name])
+        .map((element) => of(element, name))
     if (typeof value !== 'object' || value === null) return value
     const members = Object.entries(value).filter(([, member]) => name !== 'counts' || member !== 0)
     return Object.fromEntries(members.map(([key, member]) => [text(key), of(member, key)]))

@@ -71,6 +71,5 @@ export const boardMeanings: Readonly<Record<string, string>> = {
   'facets.assignee': 'results by the account responsible',
   'facets.state': 'results by state',
   'facets.type': 'results by type of item',
-  type: 'which of the listed types it is',
   state: 'the state that it is in',
 }

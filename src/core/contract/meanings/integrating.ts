@@ -9,7 +9,7 @@ export const integratingMeanings: Readonly<Record<string, string>> = {
   'RecordedAttempt.status': "the HTTP status of the target's answer; null: it gave none",
   params: 'what the code or the action is about, by name',
   time: 'when it happened',
-  'CloudEvent.type': 'the full name of the type of event',
+  type: 'the full name of the type of event',
   subject: 'what it happened to',
   when: 'when such an event is written',
   example: 'an event of this type',
