@@ -46,9 +46,11 @@ function problemSchema(code: ProblemCode, schemas: Schemas): JsonSchema {
     properties: {
       type: { type: 'string', const: `urn:problem:svc:${code}` },
       status:
-        rateStatus === undefined ? { type: 'integer', const: status } : { type: 'integer', enum: [status, rateStatus] },
+        rateStatus === undefined
+          ? { type: 'integer', const: status }
+          : { type: 'integer', description: 'The HTTP status.', enum: [status, rateStatus] },
       code: { type: 'string', const: code },
-      params: schemas.of(paramsOf(code), 'output'),
+      params: { ...schemas.of(paramsOf(code), 'output'), description: 'What this refusal is about, by name.' },
       instance: { type: 'string', description: '`urn:uuid:` and the request id.', pattern: '^urn:uuid:' },
       errors: {
         type: 'array',

@@ -9,6 +9,7 @@
  * Spec: decisions 1, Roots; Errors.
  */
 
+import { exampleFor } from '../core/contract/examples/examples.ts'
 import { contentRangePattern } from '../core/contract/media/content-range.ts'
 import {
   boundsOf,
@@ -21,6 +22,7 @@ import { type ProblemCode, problems } from '../core/contract/problem.ts'
 import { idempotencyKeyPattern } from '../core/kernel/request/idempotency-key.ts'
 import { ifMatchPattern } from '../core/kernel/values/etag.ts'
 import { tokenPattern } from '../core/kernel/values/token.ts'
+import { explain } from './openapi-meanings.ts'
 import { oneOf, problemComponents } from './openapi-problems.ts'
 import { type JsonSchema, openSchemas, type Schemas } from './openapi-schemas.ts'
 import { tagGroupsOf, tagsOf } from './openapi-tags.ts'
@@ -40,7 +42,7 @@ export function openApiDocument(operations: readonly Operation[]): Document {
   const areas = new Set(operations.map(({ area }) => area))
   const met = new Set(operations.flatMap((operation) => refusalsMetBy(operation).map(({ code }) => code)))
   const webhooks = webhooksOf(schemas)
-  return {
+  const document = {
     openapi: '3.1.0',
     info: {
       title: 'svc',
@@ -73,6 +75,8 @@ export function openApiDocument(operations: readonly Operation[]): Document {
       },
     },
   }
+  explain(document)
+  return document
 }
 
 const introduction = [
@@ -95,14 +99,34 @@ function describe(operation: Operation, schemas: Schemas): Document {
           requestBody: {
             required: true,
             description: bodyBoundsOf(operation),
-            content: { [mediaTypeOf(operation)]: { schema: schemas.of(body, 'body') } },
+            content: {
+              [mediaTypeOf(operation)]: { schema: schemas.of(body, 'body'), ...exampleIn(operation, 'body') },
+            },
           },
         }
       : operation.takes === 'bytes'
-        ? { requestBody: { required: true, description: 'A file.', content: { [bytesType]: {} } } }
+        ? {
+            requestBody: {
+              required: true,
+              description: 'A file.',
+              content: { [bytesType]: { schema: bytes, ...exampleIn(operation, 'body') } },
+            },
+          }
         : {}),
     responses: { ...successOf(operation, schemas), ...refusalsOf(operation) },
   }
+}
+
+/** A file has the type of its bytes; generators of clients know none behind the star, so the most general one is named as well. */
+function fileOf(operation: Operation): Document {
+  const file = { schema: bytes, ...exampleIn(operation, 'answer') }
+  return { [bytesType]: file, '*/*': file }
+}
+
+/** What a test sent and received. */
+function exampleIn(operation: Operation, part: 'body' | 'answer'): Document {
+  const example = exampleFor(operation)?.[part]
+  return example === undefined ? {} : { example }
 }
 
 function bodyBoundsOf(operation: Operation): string {
@@ -140,8 +164,8 @@ function parametersOf(operation: Operation, schemas: Schemas): Document[] {
   const { needs } = operation
   const stepUp = stepUpOf(needs)
   return [
-    ...membersOf(operation.params, 'path', schemas),
-    ...membersOf(operation.query, 'query', schemas),
+    ...membersOf(operation, 'path', schemas),
+    ...membersOf(operation, 'query', schemas),
     ...(operation.idempotent
       ? [
           header(
@@ -206,8 +230,10 @@ const header = (name: string, required: boolean, schema: JsonSchema, description
   schema,
 })
 
-function membersOf(schema: Operation['params'], place: 'path' | 'query', schemas: Schemas): Document[] {
+function membersOf(operation: Operation, place: 'path' | 'query', schemas: Schemas): Document[] {
+  const schema = place === 'path' ? operation.params : operation.query
   if (!schema) return []
+  const sent = exampleFor(operation)?.[place === 'path' ? 'params' : 'query'] ?? {}
   const { properties = {}, required = [] } = schemas.of(schema, 'input')
   return Object.entries(properties).map(([name, member]) => {
     const { description, ...rest } = member
@@ -217,6 +243,7 @@ function membersOf(schema: Operation['params'], place: 'path' | 'query', schemas
       required: required.includes(name),
       ...(description === undefined ? {} : { description }),
       schema: rest,
+      ...(name in sent ? { example: sent[name] } : {}),
     }
   })
 }
@@ -226,6 +253,9 @@ const hasEtag = ({ success }: Operation) =>
   success.fixed === true ||
   success.bytes === true ||
   (success.answer !== undefined && 'shape' in success.answer && 'version' in (success.answer.shape as object))
+
+/** A file; generators of clients want to be told. */
+const bytes: JsonSchema = { type: 'string', format: 'binary' }
 
 const requestId = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 const textHeader = (description: string) => ({ description, schema: { type: 'string' } })
@@ -243,9 +273,9 @@ function successOf(operation: Operation, schemas: Schemas): Document {
       : {}),
   }
   const content = operation.success.bytes
-    ? { content: { '*/*': {} } }
+    ? { content: fileOf(operation) }
     : answer
-      ? { content: { 'application/json': { schema: schemas.of(answer, 'output') } } }
+      ? { content: { 'application/json': { schema: schemas.of(answer, 'output'), ...exampleIn(operation, 'answer') } } }
       : {}
   return {
     [status]: { description: descriptions[status], headers, ...content },

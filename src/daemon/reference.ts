@@ -8,7 +8,6 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Operation } from '../core/contract/operation.ts'
 import { Problem } from '../core/contract/problem.ts'
 import { writeJson } from '../core/kernel/values/json.ts'
-import { openApiDocument } from './openapi.ts'
 import { prepared } from './prepared.ts'
 
 const documentPath = '/api/v1/openapi.json'
@@ -27,7 +26,11 @@ const contentSecurityPolicy = [
 ].join('; ')
 
 export function addReference(app: FastifyInstance, operations: readonly Operation[]): void {
-  const document = prepared(() => writeJson(openApiDocument(operations)))
+  // Loaded at the first call: its examples and the meanings of members are half a megabyte that the start does without.
+  const document = prepared(async () => {
+    const { openApiDocument } = await import('./openapi.ts')
+    return writeJson(openApiDocument(operations))
+  })
   app.get(documentPath, { config: { label: 'openapi' } }, document)
   addPage(app)
 }

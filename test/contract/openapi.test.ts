@@ -119,7 +119,7 @@ test('a refusal is told apart by its code, and has the parameters of that code',
 test('a body has no default, because generators of clients count such a member as required; it says it in words', () => {
   const { ItemCreate } = document.components.schemas
   expect(JSON.stringify(ItemCreate)).not.toContain('"default"')
-  expect(ItemCreate.properties.type.description).toBe('Absent: `"TASK"`.')
+  expect(ItemCreate.properties.type.description).toBe('Decides what the item can have. Absent: `"TASK"`.')
   expect(ItemCreate.required).toEqual(['container_id', 'title'])
 })
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 export const itemTypes = ['TASK', 'EVENT', 'NOTE', 'ACTIVITY'] as const
 export type ItemType = (typeof itemTypes)[number]
-export const itemType = z.enum(itemTypes)
+export const itemType = z.enum(itemTypes).describe('decides what the item can have')
 
 type Capability = 'CUSTOM_FIELDS'
 

@@ -10,6 +10,7 @@
  * (`areas/<area>/handlers.ts`). Spec: What the service does, general conventions.
  */
 import type { z } from 'zod'
+import type { Area } from './areas.ts'
 import type { ProblemCode } from './problem.ts'
 import type { Role, Scope } from './vocabulary.ts'
 
@@ -86,7 +87,7 @@ export interface Asking {
 
 export interface Operation {
   readonly id: string
-  readonly area: string
+  readonly area: Area
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `/api/v1`, with `{params}`. */
   readonly path: string
@@ -142,11 +143,11 @@ export interface Operation {
 
 type Shape = Omit<Operation, 'id' | 'area'>
 export type Declared<T extends Record<string, Shape>> = {
-  readonly [Id in keyof T & string]: T[Id] & { readonly id: Id; readonly area: string }
+  readonly [Id in keyof T & string]: T[Id] & { readonly id: Id; readonly area: Area }
 }
 
 /** Declares the operations of one area; each gets its id from its name. */
-export function defineOperations<const T extends Record<string, Shape>>(area: string, shapes: T): Declared<T> {
+export function defineOperations<const T extends Record<string, Shape>>(area: Area, shapes: T): Declared<T> {
   const entries = Object.entries(shapes).map(([id, shape]) => [id, Object.freeze({ ...shape, id, area })])
   return Object.freeze(Object.fromEntries(entries)) as Declared<T>
 }

@@ -16,7 +16,7 @@ import { count, int64, text, version, webUri } from '../vocabulary.ts'
 const switchOf = <Value extends z.ZodType>(value: Value) =>
   z
     .strictObject({
-      value,
+      value: value.describe('what the installation decides'),
       locked: z.boolean().optional().describe('applies to every workspace, whatever it chose; absent: false'),
       reason: text(1, 500).nullish().describe('shown to the workspaces'),
     })

@@ -70,7 +70,13 @@ const TenantQuotas = z.strictObject(forEachQuota(int64.nullable().optional())).m
 
 const ResolvedQuotas = z
   .object(
-    forEachQuota(z.object({ value: int64, source: z.enum(['WORKSPACE', 'PLAN', 'INSTANCE', 'PRODUCT']), used: int64 })),
+    forEachQuota(
+      z.object({
+        value: int64.describe('the ceiling that counts; 0: none'),
+        source: z.enum(['WORKSPACE', 'PLAN', 'INSTANCE', 'PRODUCT']),
+        used: int64,
+      }),
+    ),
   )
   .meta({ id: 'ResolvedQuotas' })
 export type ResolvedQuotas = z.output<typeof ResolvedQuotas>

@@ -1,0 +1,243 @@
+/** Operating: workspaces and what an installation offers, legal holds and purges, archives, and models. */
+import { bootInstallation } from '../../../src/core/app/boot.ts'
+import { exportTenantJob } from '../../../src/core/areas/backup/export-job.ts'
+import { pursuePurge } from '../../../src/core/areas/tenants/purge/purge.ts'
+import { aiServer } from '../../kit/ai-server.ts'
+import { oidcProvider } from '../../kit/oidc-provider.ts'
+import { delivered } from './integrating.ts'
+import type { Scene } from './scene.ts'
+
+export async function admin(scene: Scene): Promise<void> {
+  scene.steady.hold({ bytes: 1_184 })
+  await workspaces(scene)
+  await operators(scene)
+  await offeredProviders(scene)
+  await offeredModels(scene)
+  await records(scene)
+  await recorded(scene)
+}
+
+async function workspaces({ show, ask, tenantId, grace }: Scene): Promise<void> {
+  const at = { tenantId }
+  await show('listTenants', { slug: 'acme' }, grace)
+  await show('changeTenantQuotas', { ...at, body: { items: 5000, media_bytes: null } }, grace)
+  await show(
+    'openPassword',
+    { ...at, body: { hours: 8, requester: 'Ada Lovelace', reason: 'Their identity provider is down.' } },
+    grace,
+  )
+  await show('closePassword', at, grace)
+  await show('getTenantStatistics', at, grace)
+  const target = await ask(
+    'createBackupTarget',
+    { body: { name: 'Disk', kind: 'LOCAL', config: { path: 'archives' } } },
+    grace,
+  )
+  await show('exportTenant', { ...at, body: { target_id: target.id } }, grace)
+  const leaving = await ask(
+    'provisionTenant',
+    { body: { slug: 'globex', display_name: 'Globex', owner_email: 'hank@globex.example' } },
+    grace,
+  )
+  const leavingAt = { tenantId: leaving.tenant.id }
+  await show('suspendTenant', leavingAt, grace)
+  await show('resumeTenant', leavingAt, grace)
+  await show('deleteTenant', { ...leavingAt, body: { confirmation: 'Globex' } }, grace)
+  await show('cancelTenantDeletion', leavingAt, grace)
+  await show('replaceLegalHolds', { ...leavingAt, body: { recovery_point: '2027-02-28T23:00:00Z', holds: [] } }, grace)
+}
+
+async function operators({ show, sql, grace, tokenOf }: Scene): Promise<void> {
+  const [other] = await sql<{ id: string; tenant_id: string }[]>`
+    insert into account (tenant_id, id, kind, state, email, email_fold, display_name)
+    values (${grace.tenantId}, gen_random_uuid(), 'PERSON', 'ACTIVE', 'linus@ops.example', 'linus@ops.example', 'Linus Pauling')
+    returning id, tenant_id`
+  await sql`insert into membership (tenant_id, id, account_id, role) values (${other!.tenant_id}, gen_random_uuid(), ${other!.id}, 'MEMBER')`
+  await tokenOf(other!.tenant_id, other!.id)
+  await show('addOperator', { body: { workspace: 'ops', email: 'linus@ops.example' } }, grace)
+  await show('listOperators', {}, grace)
+  await show('removeOperator', { accountId: other!.id }, grace)
+}
+
+async function offeredProviders({ show, ask, steady, grace, inHours }: Scene): Promise<void> {
+  const server = await oidcProvider()
+  steady.rename(server.issuer, 'https://sso.acme.example')
+  steady.rename(server.clientSecret, 'the secret that the provider gave out')
+  try {
+    const configuration = { issuer: server.issuer, client_id: server.clientId, display_name: 'Acme SSO' }
+    const provider = await show(
+      'createIdentityProvider',
+      { body: { ...configuration, client_secret: server.clientSecret } },
+      grace,
+    )
+    const at = { providerId: provider.id }
+    await ask('offerProvider', { ...at, body: { offered: true } })
+    await show('changeIdentityProvider', { ...at, body: { ...configuration, display_name: 'Acme' } }, grace)
+    await show('listIdentityProviders', {}, grace)
+    await show('getWithdrawalPlan', at, grace)
+    await show('withdrawIdentityProvider', { ...at, body: { withdraw_at: inHours(24 * 14) } }, grace)
+    await show('cancelIdentityProviderWithdrawal', at, grace)
+    await ask('offerProvider', { ...at, body: { offered: false } })
+    await show('removeIdentityProvider', at, grace)
+  } finally {
+    await server.close()
+  }
+}
+
+async function offeredModels({ show, steady, grace }: Scene): Promise<void> {
+  const server = await aiServer()
+  steady.rename(server.url, 'https://models.example')
+  try {
+    const configuration = {
+      display_name: 'Small and fast',
+      processor: 'Models Ltd',
+      kind: 'VENDOR_COMPATIBLE',
+      base_url: `${server.url}/v1`,
+      completion_model: 'small',
+      jurisdiction: 'EEA',
+    } as const
+    const model = await show('offerAiProvider', { body: { ...configuration, api_key: 'key-of-the-vendor' } }, grace)
+    const at = { providerId: model.id }
+    await show('replaceAiProvider', { ...at, body: { ...configuration, display_name: 'Small' } }, grace)
+    await show('testAiProvider', at, grace)
+    await show('listAiProviders', {}, grace)
+    await show('removeAiProvider', at, grace)
+  } finally {
+    await server.close()
+  }
+}
+
+async function records({ show, grace }: Scene): Promise<void> {
+  await show(
+    'replaceSettings',
+    {
+      body: {
+        sign_in: { password_min_length: { value: 14, locked: true, reason: 'Our policy of 2027.' } },
+        localisation: { locale: 'en', time_zone: 'Europe/Paris', week_start: 'MONDAY' },
+      },
+    },
+    grace,
+  )
+  await show('getSettings', {}, grace)
+  await show('getOverview', {}, grace)
+  await show('listJournal', { size: 2 }, grace)
+  await show('getEncryption', {}, grace)
+  await show('resealEncryption', {}, grace)
+}
+
+async function recorded(scene: Scene): Promise<void> {
+  const { show, ask, grace } = scene
+  const posted = await delivered(scene)
+  try {
+    const webhook = await ask('createWebhook', { body: posted.created })
+    await posted.label('press')
+    const [delivery] = await posted.until(webhook.id, (states) => states.length === 1 && states[0] === 'SUCCEEDED')
+    await show('getDeliveryStats', { hours: 24 }, grace)
+    await show('getRecordedDelivery', { deliveryId: delivery!.id }, grace)
+  } finally {
+    await posted.close()
+  }
+}
+
+export async function retention(scene: Scene): Promise<void> {
+  const { show, ask, tenantId, collectionId, grace } = scene
+  const hold = await show(
+    'placeHold',
+    {
+      body: { tenant_id: tenantId, scope: { kind: 'CONTAINER', id: collectionId }, reason: 'Case 4711' },
+    },
+    grace,
+  )
+  await show('getHold', { holdId: hold.id }, grace)
+  await show('listHolds', { tenant_id: tenantId, state: 'IN_FORCE' }, grace)
+  await show('getDeletionPlan', { tenantId }, grace)
+  await show('releaseHold', { holdId: hold.id }, grace)
+  const server = await oidcProvider()
+  scene.steady.rename(server.issuer, 'https://sso.acme.example')
+  const provider = await ask(
+    'createIdentityProvider',
+    {
+      body: {
+        issuer: server.issuer,
+        client_id: server.clientId,
+        client_secret: server.clientSecret,
+        display_name: 'Acme SSO',
+      },
+    },
+    grace,
+  ).finally(() => server.close())
+  await ask('offerProvider', { providerId: provider.id, body: { offered: true } })
+  await show('getWithdrawalPlan', { providerId: provider.id }, grace)
+  await certificates(scene)
+}
+
+/** Globex leaves, and its time is over at once. */
+async function certificates({ show, ask, sql, daemon, grace }: Scene): Promise<void> {
+  const { tenant } = await ask(
+    'provisionTenant',
+    { body: { slug: 'globex', display_name: 'Globex', owner_email: 'hank@globex.example' } },
+    grace,
+  )
+  const at = { tenantId: tenant.id }
+  await ask('deleteTenant', { ...at, body: { confirmation: 'Globex' } }, grace)
+  await sql`update tenant set purge_after = now() - interval '1 second' where id = ${tenant.id}`
+  let seconds = 0
+  const clock = { now: () => Date.now(), monotonicSeconds: () => seconds }
+  const booted = await bootInstallation(daemon.config, { works: false, applicationName: 'svc examples', clock })
+  for (; (await pursuePurge(booted.installation, tenant.id)) !== 'purged'; seconds += 3600)
+    if (seconds > 3600 * 20) throw new Error('the purge did not end')
+  await booted.close()
+  await show('listPurgeCertificates', { slug: 'globex' }, grace)
+  await show('getPurgeCertificate', at, grace)
+  await show('verifyPurgeCertificate', at, grace)
+}
+
+export async function backup({ show, daemon, tenantId, grace, ask, steady }: Scene): Promise<void> {
+  // Ids and moments are pressed differently each time.
+  steady.hold({ size_bytes: 12_971 })
+  const target = await show(
+    'createBackupTarget',
+    { body: { name: 'Disk', kind: 'LOCAL', config: { path: 'archives' } } },
+    grace,
+  )
+  const at = { targetId: target.id }
+  await show('testBackupTarget', at, grace)
+  await show('listBackupTargets', {}, grace)
+  const { job_id } = await ask('exportTenant', { tenantId, body: { target_id: target.id } }, grace)
+  const booted = await bootInstallation(daemon.config, { works: false, applicationName: 'svc examples' })
+  await exportTenantJob.run(booted.installation, { tenantId, jobId: job_id }).finally(() => booted.close())
+  await show('listBackups', at, grace)
+  await show('deleteBackupTarget', at, grace)
+}
+
+export async function ai({ show, ask, steady, grace, hubId, collectionId }: Scene): Promise<void> {
+  const server = await aiServer()
+  server.says = 'The press release is written; the photographer is still to be booked.'
+  steady.rename(server.url, 'https://models.example')
+  try {
+    const model = await ask(
+      'offerAiProvider',
+      {
+        body: {
+          display_name: 'Small and fast',
+          processor: 'Models Ltd',
+          kind: 'VENDOR_COMPATIBLE',
+          base_url: `${server.url}/v1`,
+          completion_model: 'small',
+          jurisdiction: 'EEA',
+          api_key: 'key-of-the-vendor',
+        },
+      },
+      grace,
+    )
+    const at = { modelId: model.id }
+    await show('chooseAiModel', at)
+    await show('listAiModels')
+    const item = await ask('createItem', { body: { container_id: collectionId, title: 'Write the press release' } })
+    await show('summarizeContainer', { containerId: hubId })
+    await show('summarizeItem', { itemId: item.id })
+    await show('unchooseAiModel', at)
+  } finally {
+    await server.close()
+  }
+}

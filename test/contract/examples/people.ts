@@ -1,0 +1,144 @@
+/** People: how they sign in, and what they may do. */
+import { randomUUIDv7 } from 'node:crypto'
+import { type Release, readRelease } from '../../../src/core/kernel/egress/guard.ts'
+import { mintToken } from '../../../src/core/kernel/values/token.ts'
+import { codeAt } from '../../kit/authenticator.ts'
+import { oidcProvider, redirectUri } from '../../kit/oidc-provider.ts'
+import { password, type Scene } from './scene.ts'
+
+const next = 'a longer walk along the river'
+const address = { workspace: 'acme', email: 'ada@acme.example' }
+
+/** What the examples reach is on this machine, and a delivery has one attempt. */
+export const near = { egress: readRelease('127.0.0.0/8') as Release, webhookRetrySeconds: [0] }
+
+export async function auth(scene: Scene): Promise<void> {
+  await sessions(scene)
+  await passwords(scene)
+  await tokens(scene)
+  await secondFactor(scene)
+  await providers(scene)
+}
+
+async function sessions({ show, ask, session, ada, grace }: Scene): Promise<void> {
+  const signedIn = await show('signIn', { body: { ...address, password } }, null)
+  await show('listSessions', { size: 2 })
+  await show('refreshSession', { body: { refresh_token: signedIn.refresh_token } }, null)
+  await show('endSession', { sessionId: session.session_id })
+  const { access_token: token } = await ask('signIn', { body: { ...address, password } }, null)
+  await ask(
+    'replaceSettings',
+    { body: { legal: { terms_url: 'https://acme.example/terms', terms_version: '2027-01' } } },
+    grace,
+  )
+  await show('agreeToTerms', { body: { terms_version: '2027-01' } }, { ...ada, token })
+  await show('signOut', {}, { ...ada, token })
+}
+
+async function passwords({ show, ask, sql, ada, tenantId, grace }: Scene): Promise<void> {
+  await show('checkPassword', { body: { password: 'acme2027', names: ['Acme'] } }, null)
+  await show('forgetPassword', { body: address }, null)
+  const { token, hash } = mintToken('passwordReset')
+  await sql`
+    insert into password_reset (tenant_id, id, account_id, hash, expires_at)
+    values (${tenantId}, ${randomUUIDv7()}, ${ada.accountId}, ${hash}, now() + interval '1 hour')`
+  await show('resetPassword', { body: { token, password: next } }, null)
+  await ask('replaceSettings', { body: { sign_in: { password_max_age_days: { value: 90 } } } }, grace)
+  await sql`update account set password_changed_at = now() - interval '91 days' where id = ${ada.accountId}`
+  await show('signInWithNewPassword', { body: { ...address, password: next, new_password: password } }, null)
+  await ask('replaceSettings', { body: {} }, grace)
+  const { access_token } = await ask('signIn', { body: { ...address, password } }, null)
+  const session = { ...ada, token: access_token }
+  await show('changePassword', { body: { current_password: password, new_password: next } }, session)
+  await ask('changePassword', { body: { current_password: next, new_password: password } }, session)
+  await show('getSignInRules', { workspace: 'acme' }, null)
+}
+
+async function tokens({ show, inHours }: Scene): Promise<void> {
+  const made = await show('createToken', {
+    body: { name: 'Nightly report', scopes: ['workspace:read'], expires_at: inHours(24 * 20) },
+  })
+  await show('listTokens', { size: 2 })
+  await show('revokeToken', { tokenId: made.id })
+  await show('createServiceAccount', {
+    body: { name: 'CRM', role: 'MEMBER', scopes: ['workspace:read', 'workspace:write'], expires_at: inHours(24 * 20) },
+  })
+  await show('listServiceAccounts', { size: 2 })
+}
+
+async function secondFactor({ show, ask, ada, sql, steady }: Scene): Promise<void> {
+  const { access_token: token } = await ask('signIn', { body: { ...address, password } }, null)
+  const session = { ...ada, token }
+  steady.hold({ recovery_codes: Array.from({ length: 10 }, (_, at) => `7k2m-q9x4-0hvt-b3r${at}`) })
+  const proof = async (operation: string, code?: string) => {
+    const body = { password, operation, ...(code === undefined ? {} : { totp: code }) }
+    return (await show('stepUp', { body }, session)).step_up_token
+  }
+  const forget = () => sql`update second_factor set last_step = 0`
+  const { secret } = await show('enrollTotp', { stepUp: await proof('enrollTotp') }, session)
+  await show('confirmTotp', { body: { code: codeAt(secret) } }, session)
+  await forget()
+  const other = await show('replaceTotp', { stepUp: await proof('replaceTotp', codeAt(secret)) }, session)
+  await show('confirmTotpReplacement', { body: { code: codeAt(other.secret) } }, session)
+  await forget()
+  await show(
+    'regenerateRecoveryCodes',
+    { stepUp: await proof('regenerateRecoveryCodes', codeAt(other.secret)) },
+    session,
+  )
+  await forget()
+  const stepUp = await proof('disableSecondFactor', codeAt(other.secret))
+  await show('disableSecondFactor', { stepUp, body: {} }, session)
+}
+
+async function providers({ show, steady }: Scene): Promise<void> {
+  const server = await oidcProvider()
+  steady.rename(server.issuer, 'https://sso.acme.example')
+  try {
+    await show('listPresets')
+    const configuration = { issuer: server.issuer, client_id: server.clientId, client_secret: server.clientSecret }
+    steady.rename(server.clientSecret, 'the secret that the provider gave out')
+    const provider = await show('createProvider', {
+      body: {
+        ...configuration,
+        display_name: 'Acme SSO',
+        provisioning: 'DOMAINS',
+        allowed_email_domains: ['acme.example'],
+        newcomer_role: 'MEMBER',
+      },
+    })
+    const at = { providerId: provider.id }
+    await show('changeProvider', {
+      ...at,
+      body: {
+        issuer: server.issuer,
+        client_id: server.clientId,
+        display_name: 'Acme',
+        provisioning: 'DOMAINS',
+        allowed_email_domains: ['acme.example'],
+      },
+    })
+    await show('offerProvider', { ...at, body: { offered: true } })
+    await show('listProviders')
+    await show('listAccountsWithoutProvider', { size: 2 })
+    server.person('1815', { email: 'charles@acme.example', email_verified: true, name: 'Charles Babbage' })
+    const body = { workspace: 'acme', provider_id: provider.id, redirect_uri: redirectUri }
+    const started = await show('startOidc', { body }, null)
+    const { code = '', state = '', iss = '' } = await server.browse(started.authorization_url)
+    steady.rename(code, 'Wq8Zr2Lk5TnVx0')
+    steady.rename(state, 'Kq3vR1nTz0')
+    await show('finishOidc', { body: { flow_token: started.flow_token, code, state, iss } }, null)
+    await show('removeProvider', at)
+  } finally {
+    await server.close()
+  }
+}
+
+export async function identity({ show, alan, collectionId }: Scene): Promise<void> {
+  await show('getOwnAccount')
+  const granted = await show('grantMembership', {
+    body: { account_id: alan.accountId, role: 'ADMIN', container_id: collectionId },
+  })
+  await show('listMemberships', { account_id: alan.accountId })
+  await show('removeMembership', { membershipId: granted.id })
+}
