@@ -7,6 +7,7 @@ import { operations } from '../src/core/contract/operations.ts'
 import { problems } from '../src/core/contract/problem.ts'
 import { sealedKinds } from '../src/core/contract/sealed-kinds.ts'
 import { environment } from '../src/core/kernel/config/config.ts'
+import { clientPage } from './client-page.ts'
 import { commandPages } from './command-pages.ts'
 import { eventPage } from './event-pages.ts'
 import { filterPage } from './filter-page.ts'
@@ -26,6 +27,7 @@ export async function pages(): Promise<Record<string, string>> {
     'docs/api/filters.md': notice + filterPage(),
     'docs/generated/sealed-values.md': notice + sealedPage(),
     'docs/generated/mails.md': notice + mailsPage(),
+    'clients/typescript/src/generated.ts': clientPage(),
     'docs/cli.md': notice + (await commandPages()),
   }
 }

@@ -914,6 +914,7 @@ CREATE TABLE job (
   CONSTRAINT job_kind_check CHECK (kind ~ '^[A-Z]+(_[A-Z]+)*$'::text),
   CONSTRAINT job_state_check CHECK (state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text]))
 );
+CREATE INDEX job_archived ON job USING btree (finished_at) WHERE kind = 'TENANT_EXPORT'::text AND state = 'SUCCEEDED'::text;
 CREATE INDEX job_beat ON job USING btree (beat_at) WHERE state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text]);
 CREATE INDEX job_by_id ON job USING btree (id);
 CREATE INDEX job_open ON job USING btree (tenant_id, kind) WHERE state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text]);
@@ -1138,6 +1139,7 @@ CREATE TABLE outbox_event (
   body text NOT NULL,
   is_restored boolean DEFAULT false NOT NULL,
   container_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid,
+  origin text,
   CONSTRAINT outbox_event_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT outbox_event_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );

@@ -21,6 +21,8 @@ import { Problem, type ProblemCode, refuse } from '../core/contract/problem.ts'
 import { type Role, rankOf, type Scope } from '../core/contract/vocabulary.ts'
 import type { Config } from '../core/kernel/config/config.ts'
 import { asInstallation } from '../core/kernel/database/roles.ts'
+import type { Tx } from '../core/kernel/database/transaction.ts'
+import { spanned } from '../core/kernel/tracing/tracing.ts'
 import { isServedWhileGated, refuseRecovering } from '../core/kernel/transaction/gate.ts'
 import type { Entry, Installation } from '../core/kernel/transaction/installation.ts'
 import { type AccountActor, type Actor, actsForInstallation, anyoneFrom } from '../core/kernel/values/actor.ts'
@@ -120,7 +122,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
         pay: (requests) => pay(operation, known, actor, requests).then(() => true, refusedAs('quota.exceeded')),
         async entry(tx, isChange) {
           isConfirmed = false // an attempt that collided is followed by another
-          const row = await lookUpCredential(tx, hash, { asksForWebhooks: isChange })
+          const row = await lookUpWithWork(operation, tx, hash, isChange)
           if (!row || !decideAlike(row, known)) {
             tokens.forget(hash)
             throw new Misjudged()
@@ -136,6 +138,9 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
     },
   }
 }
+
+const lookUpWithWork = ({ id }: Operation, tx: Tx, hash: Buffer, asksForWebhooks: boolean) =>
+  spanned('gate', id, () => lookUpCredential(tx, hash, { asksForWebhooks }))
 
 /** The lane of a token: its workspace's if it is known, otherwise that of its source. */
 const laneAmong = (tokens: KnownTokens, config: Config) => (hash: Buffer, request: Heard) =>

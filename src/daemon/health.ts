@@ -11,7 +11,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { writeJson } from '../core/kernel/values/json.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 
 /** A check returns undefined if it passes, else the fault in one line without secrets. */
 type Check = () => Promise<string | undefined>

@@ -10,6 +10,7 @@
  */
 import pino from 'pino'
 import type { Config } from '../core/kernel/config/config.ts'
+import { idsNow, isTraced } from '../core/kernel/tracing/tracing.ts'
 import { type LogLines, openLogLines } from './log-lines.ts'
 
 /** One answered request. */
@@ -22,6 +23,8 @@ interface RequestLine {
   readonly code?: string
   readonly tenant_id?: string
   readonly account_id?: string
+  readonly trace_id?: string
+  readonly span_id?: string
 }
 
 export interface Log {
@@ -46,6 +49,8 @@ export function openLog(
       timestamp,
       messageKey: 'event',
       formatters: { level: (label) => ({ level: label }) },
+      // A line that is written while a span is open names it. A request's line is written when none is, and brings its own.
+      ...(isTraced() ? { mixin: () => idsNow() ?? {} } : {}),
     },
     destination,
   )

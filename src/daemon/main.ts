@@ -29,18 +29,20 @@ import { startDispatcher } from '../core/areas/webhooks/dispatch/dispatcher.ts'
 import { type Config, readConfig } from '../core/kernel/config/config.ts'
 import { placeOf } from '../core/kernel/config/mail-settings.ts'
 import { mistypedVariables } from '../core/kernel/config/mistyped.ts'
-import { apartInWords, followClock, noticeableMs } from '../core/kernel/database/clock.ts'
+import { apartInWords, type FollowedClock, followClock, noticeableMs } from '../core/kernel/database/clock.ts'
 import { announceServing } from '../core/kernel/database/serving.ts'
 import { codeOf, DatabaseUnavailable } from '../core/kernel/database/unavailable.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
 import { ConfigurationError } from '../core/kernel/values/configuration-error.ts'
 import { apiLimits, buildHealthServer } from './health-listener.ts'
 import { type Log, openLog } from './log.ts'
-import { openMetrics } from './metrics.ts'
+import { type Metrics, openMetrics } from './metrics/metrics.ts'
+import type { WorkCounts } from './metrics/work.ts'
 import { readinessOf } from './readiness.ts'
 import { reloading } from './reload.ts'
 import { buildServer } from './server.ts'
 import { keepSetUpToken, setUpLine } from './set-up-token.ts'
+import { startTracing } from './tracing.ts'
 import { startWorker } from './worker.ts'
 
 export type DaemonRole = 'api' | 'worker' | 'all'
@@ -119,27 +121,26 @@ async function serve(
       found_by: rewind.found_by,
       ...rewind.params,
     })
-  const clock = await followClock(installation.pool, booted.life, (error) => log.failure('clock', error))
+  const clock = await watchClock(booted, log, options.metrics)
   closing.push(() => clock.close())
-  options.metrics.watchClock(() => clock.aheadMs)
-  if (Math.abs(clock.aheadMs) > noticeableMs)
-    log.warn("the clock of this host differs from the database's", { says: apartInWords(clock.aheadMs) })
   const watch = await recordHeartbeats(installation, (error) => log.failure('witness', error))
   closing.push(() => watch.close())
   const copies = followWithCopies(installation, (failures) =>
     log.warn('a backup target lacks lines of the obligation ledger', failures),
   )
   closing.push(() => copies.close())
+  options.metrics.watchValue('svc_ledger_copies_behind', () => copies.behind)
 
   if (role !== 'worker') await announceServing(booted.life)
   if (role !== 'api') {
-    options.metrics.watchSweeps(installation)
-    const worker = await startWorker(installation, jobs, log)
+    options.metrics.watchDatabase(installation)
+    const worker = await startWorker(installation, jobs, log, options.metrics.work.ran)
     closing.push(() => worker.close())
     const indexer = startIndexer(installation, { onFailure: (what, error) => log.failure(what, error) })
     closing.push(() => indexer.close())
   }
-  const dispatcher = role === 'api' ? undefined : startDeliveries(installation, log)
+  const dispatcher = role === 'api' ? undefined : startDeliveries(installation, log, options.metrics.work)
+  if (dispatcher) options.metrics.watchValue('svc_deliveries_late_seconds', () => dispatcher.lateSeconds)
   // Both at the same time, because requests and deliveries may each need most of the drain's time.
   closing.push(async () => {
     await Promise.all([closeServer(app), dispatcher?.close()])
@@ -165,12 +166,21 @@ async function serve(
   }
 }
 
+/** Follows the host's clock, and warns of one that is wrong. */
+async function watchClock({ installation, life }: Booted, log: Log, metrics: Metrics): Promise<FollowedClock> {
+  const clock = await followClock(installation.pool, life, (error) => log.failure('clock', error))
+  metrics.watchValue('svc_clock_ahead_seconds', () => clock.aheadMs / 1000)
+  if (Math.abs(clock.aheadMs) > noticeableMs)
+    log.warn("the clock of this host differs from the database's", { says: apartInWords(clock.aheadMs) })
+  return clock
+}
+
 /** Deliveries use only the guarded client. It takes megabytes of memory, so it is loaded at the first delivery. */
-const startDeliveries = (installation: Installation, log: Log) =>
+const startDeliveries = (installation: Installation, log: Log, counts: WorkCounts) =>
   startDispatcher(
     installation,
     { post: async (request) => (await installation.egress()).post(request) },
-    { onFailure: (what, error) => log.failure(what, error) },
+    { onFailure: (what, error) => log.failure(what, error), onAttempt: counts.attempted },
   )
 
 async function closeServer(app: FastifyInstance): Promise<void> {
@@ -208,6 +218,7 @@ export async function runDaemon({ role }: { readonly role: DaemonRole }): Promis
 /** Starts the daemon in this process; SIGTERM and SIGINT drain it and end the process. Throws what startDaemon throws. */
 export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
   const config = readConfig()
+  const tracing = await startTracing(process.env) // before the log, whose lines then name traces
   const log = openLog(config.logLevel)
   for (const line of mistypedVariables(process.env)) log.warn(line)
   const daemon = await startDaemon(config, role, log)
@@ -227,6 +238,7 @@ export async function serveUntilSignal(role: DaemonRole): Promise<Daemon> {
       void exit(1)
     }, noticeMs + withinMs).unref()
     await daemon.close(noticeMs)
+    await tracing?.close()
     log.info('stopped')
     await exit(code)
   }

@@ -14,6 +14,7 @@ import { Problem, refuse } from '../core/contract/problem.ts'
 import type { Config } from '../core/kernel/config/config.ts'
 import type { StoredAnswer } from '../core/kernel/request/idempotency.ts'
 import { receive, receiveParams } from '../core/kernel/request/validation.ts'
+import { inside, spanned } from '../core/kernel/tracing/tracing.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
 import { anyone } from '../core/kernel/values/actor.ts'
 import { isUnchanged } from '../core/kernel/values/etag.ts'
@@ -27,6 +28,7 @@ import type { SourceSeats } from './source-seats.ts'
 import { endUnread, sentBytes } from './uploads.ts'
 import { sendWholeList } from './whole-list.ts'
 
+/** The framework calls a handler back from the socket, where no span is open any more. */
 export function mountOperations(app: FastifyInstance, served: Served, operations: readonly Operation[]): void {
   for (const operation of operations) {
     app.route({
@@ -37,8 +39,9 @@ export function mountOperations(app: FastifyInstance, served: Served, operations
       handler: operation.success.fixed
         ? fixedAnswer(served, operation)
         : operation.takes === 'bytes'
-          ? (request, reply) => answer(served, operation, request, reply).catch(endUnread(request, reply))
-          : (request, reply) => answer(served, operation, request, reply),
+          ? (request, reply) =>
+              inside(request.span, () => answer(served, operation, request, reply)).catch(endUnread(request, reply))
+          : (request, reply) => inside(request.span, () => answer(served, operation, request, reply)),
     })
   }
 }
@@ -78,7 +81,9 @@ async function answer(
   const answered = foreseen && (await performForeseen(served, operation, { request, sent, foreseen }))
   if (answered) return send(request, reply, answered, readers)
 
-  const actor = await gate.admit(operation, request.raw, requestsOf(operation, request))
+  const actor = await spanned('gate', operation.id, () =>
+    gate.admit(operation, request.raw, requestsOf(operation, request)),
+  )
   request.actor = actor
   readers.checkRoom(request)
   if (actor.kind === 'ANYONE')

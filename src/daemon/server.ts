@@ -25,6 +25,7 @@ import type { Operation } from '../core/contract/operation.ts'
 import { operations } from '../core/contract/operations.ts'
 import { Problem } from '../core/contract/problem.ts'
 import type { Config } from '../core/kernel/config/config.ts'
+import { inside, isTraced, type OpenSpan, openSpan } from '../core/kernel/tracing/tracing.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
 import { type Actor, isAccount } from '../core/kernel/values/actor.ts'
 import { newId } from '../core/kernel/values/id.ts'
@@ -35,7 +36,7 @@ import { openGate } from './gate.ts'
 import { addHealth, type Readiness } from './health.ts'
 import { openHeldRefusals } from './held-refusals.ts'
 import type { Log } from './log.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import { mountOperations } from './mount.ts'
 import { addPasswordPage, passwordPagePath } from './password-page.ts'
 import { queryFault, readQuery } from './query.ts'
@@ -58,6 +59,8 @@ declare module 'fastify' {
     refusal: string | undefined
     /** Logs a failure that can no longer be answered. */
     failed(error: unknown): void
+    /** Undefined while tracing is off. */
+    span: OpenSpan | undefined
     /** The lane of the call, if it has a token. */
     lane: string | undefined
     /** When the whole request was here, by the monotonic clock in ms. */
@@ -134,9 +137,10 @@ export function buildServer(installation: Installation, options: ServerOptions):
 
   app.decorateRequest('actor', undefined)
   app.decorateRequest('refusal', undefined)
+  app.decorateRequest('span', undefined)
   app.decorateRequest('failed', function failed(this: FastifyRequest, error: unknown) {
     this.refusal = 'internal'
-    options.log.failure('answer was cut off', error, this.id)
+    inside(this.span, () => options.log.failure('answer was cut off', error, this.id))
   })
   addBodyParser(app)
   addObservation(app, options)
@@ -212,7 +216,8 @@ function sendRefusal(log: Log, error: unknown, request: FastifyRequest, reply: F
   const { config, bodyLimit } = request.routeOptions ?? {}
   const refusal = refusalOf(error, config?.operation, bodyLimit)
   const isOurs = refusal === undefined || refusal.status >= 500
-  if (isOurs) log.failure(refusal ? refusal.code : 'request failed', refusalCause(error), request.id)
+  if (isOurs)
+    inside(request.span, () => log.failure(refusal ? refusal.code : 'request failed', refusalCause(error), request.id))
   // Headers that were set for the failed answer do not belong to this one.
   for (const name of ['etag', 'location', 'content-length']) reply.removeHeader(name)
   sendProblem(request, reply, refusal ?? new Problem('internal'))
@@ -260,15 +265,35 @@ function addObservation(app: FastifyInstance, { log, metrics }: ServerOptions): 
   app.addHook('onRequest', (request, reply, done) => {
     const startedAt = performance.now()
     metrics.started()
+    if (isTraced()) beginSpan(request)
     // The framework's onResponse is not used: it is not called if the connection ends before the answer.
     reply.raw.once('close', () => {
       const status = statusOf(request, reply)
       const seconds = (performance.now() - startedAt) / 1000
-      metrics.answered(nameOf(request), status, seconds)
+      metrics.answered(nameOf(request), status, seconds, request.refusal)
       logRequest(log, request, status, seconds)
+      if (request.span) endSpan(request, request.span, status)
     })
     done()
   })
+}
+
+/** The span of a request; its caller may be in a trace. Health and metrics are asked every few seconds, and have none. */
+function beginSpan(request: FastifyRequest): void {
+  const { operation } = request.routeOptions.config
+  if (!operation) return
+  const { traceparent } = request.headers
+  request.span = openSpan(
+    'SERVER',
+    `${operation.method} ${operation.path}`,
+    { traceparent: typeof traceparent === 'string' ? traceparent : undefined, requestId: request.id },
+    { 'svc.operation': operation.id, 'http.request.method': operation.method, 'http.route': operation.path },
+  )
+}
+
+function endSpan({ refusal }: FastifyRequest, span: OpenSpan, status: number): void {
+  const facts = { 'http.response.status_code': status, ...(refusal === undefined ? {} : { 'svc.code': refusal }) }
+  span.end(facts, status >= 500 ? (refusal ?? String(status)) : undefined)
 }
 
 /** The status that the caller got; 499, as is common, if the caller left before the whole answer, 500 if we cut it off. */
@@ -283,7 +308,7 @@ function nameOf({ routeOptions }: FastifyRequest): string {
 }
 
 function logRequest(log: Log, request: FastifyRequest, status: number, seconds: number): void {
-  const { id, method, actor, refusal } = request
+  const { id, method, actor, refusal, span } = request
   log.request({
     request_id: id,
     method,
@@ -291,6 +316,7 @@ function logRequest(log: Log, request: FastifyRequest, status: number, seconds: 
     status,
     duration_ms: Math.round(seconds * 10_000) / 10,
     ...(refusal === undefined ? {} : { code: refusal }),
+    ...span?.ids,
     ...(actor && isAccount(actor) ? { tenant_id: actor.tenantId, account_id: actor.accountId } : {}),
   })
 }

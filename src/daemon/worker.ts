@@ -13,6 +13,8 @@
 
 import { lookAtGate } from '../core/areas/recovery/gate.ts'
 import { Problem } from '../core/contract/problem.ts'
+import { originKey } from '../core/kernel/queue/queue.ts'
+import { openSpan } from '../core/kernel/tracing/tracing.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
 import { JobGivenUp, type RunnableJob } from '../core/kernel/transaction/runnable-job.ts'
 import { timeNow } from '../core/kernel/values/time.ts'
@@ -28,7 +30,18 @@ const pollingSeconds = 1
 /** The delay of a job while the gate is closed. */
 const heldSeconds = 30
 
-export async function startWorker(installation: Installation, jobs: readonly RunnableJob[], log: Log): Promise<Worker> {
+/** How a run of a job ended. `held`: the gate is closed, so it was queued again, or skipped if it is scheduled. */
+export type JobResult = 'completed' | 'failed' | 'given_up' | 'held'
+
+/** Hears of each run. */
+export type OnRun = (job: string, result: JobResult, seconds: number) => void
+
+export async function startWorker(
+  installation: Installation,
+  jobs: readonly RunnableJob[],
+  log: Log,
+  onRun: OnRun = () => {},
+): Promise<Worker> {
   const boss = await installation.queue.boss()
   const keptByGate = behindGate(installation)
   for (const job of jobs) {
@@ -43,9 +56,14 @@ export async function startWorker(installation: Installation, jobs: readonly Run
       async (batch) => {
         const isHeld = (await lookAtGate(installation)).gated_at !== null
         return Promise.all(
-          batch.map((queued) =>
-            isHeld ? hold(installation, job, queued) : run(installation, keptByGate, job, queued, log),
-          ),
+          batch.map(async (queued) => {
+            const begun = performance.now()
+            const ended = isHeld
+              ? await hold(installation, job, queued)
+              : await run(installation, keptByGate, job, queued, log)
+            onRun(job.name, ended.result, (performance.now() - begun) / 1000)
+            return ended.answer
+          }),
         )
       },
     )
@@ -76,21 +94,45 @@ async function hold(installation: Installation, job: RunnableJob, queued: Queued
     await installation.transaction({ kind: 'SYSTEM', job: job.name }, {}, (ctx) =>
       ctx.enqueue(job, job.payload.parse(queued.data ?? {}), { startAfter: new Date(timeNow() + heldSeconds * 1000) }),
     )
-  return { id: queued.id, status: 'completed' as const }
+  return { result: 'held' as const, answer: { id: queued.id, status: 'completed' as const } }
 }
 
+/** Runs a job in a span of the trace that it comes from, if traces are made. */
 async function run(installation: Installation, keptByGate: Installation, job: RunnableJob, queued: Queued, log: Log) {
+  const span = openSpan('CONSUMER', `job ${job.name}`, { origin: originOf(queued) })
+  if (!span) return runOnce(installation, keptByGate, job, queued, log)
+  const ended = await span.run(() => runOnce(installation, keptByGate, job, queued, log))
+  span.end({ 'svc.result': ended.result }, ended.result === 'completed' ? undefined : ended.result)
+  return ended
+}
+
+function originOf({ data }: Queued): string | undefined {
+  const origin = (data as Readonly<Record<string, unknown>> | null)?.[originKey]
+  return typeof origin === 'string' ? origin : undefined
+}
+
+async function runOnce(
+  installation: Installation,
+  keptByGate: Installation,
+  job: RunnableJob,
+  queued: Queued,
+  log: Log,
+) {
   try {
     await job.run(keptByGate, job.payload.parse(queued.data ?? {}))
-    return { id: queued.id, status: 'completed' as const }
+    return { result: 'completed' as const, answer: { id: queued.id, status: 'completed' as const } }
   } catch (error) {
     if (error instanceof Problem && error.code === 'installation.recovering') return hold(installation, job, queued)
     log.failure(`job ${job.name} failed`, error)
+    const isGivenUp = error instanceof JobGivenUp
     return {
-      id: queued.id,
-      // In pg-boss this means: no further attempt. Without a dead letter queue the job stays in its queue, as failed.
-      status: error instanceof JobGivenUp ? ('deadletter' as const) : ('failed' as const),
-      output: { name: error instanceof Error ? error.name : 'unknown' },
+      result: isGivenUp ? ('given_up' as const) : ('failed' as const),
+      answer: {
+        id: queued.id,
+        // In pg-boss this means: no further attempt. Without a dead letter queue the job stays in its queue, as failed.
+        status: isGivenUp ? ('deadletter' as const) : ('failed' as const),
+        output: { name: error instanceof Error ? error.name : 'unknown' },
+      },
     }
   }
 }

@@ -8,7 +8,7 @@ import { operations } from '../../src/core/contract/operations.ts'
 import { withClient } from '../../src/core/kernel/database/client.ts'
 import { lockClasses } from '../../src/core/kernel/database/lock-classes.ts'
 import { newId } from '../../src/core/kernel/values/id.ts'
-import { openMetrics } from '../../src/daemon/metrics.ts'
+import { openMetrics } from '../../src/daemon/metrics/metrics.ts'
 import { type Callers, callers, type Person, plantToken } from '../kit/accounts.ts'
 import { provisionBody, type TestInstallation, testInstallation } from '../kit/installation.ts'
 
@@ -150,7 +150,7 @@ describe('what waits to be removed', () => {
 
   test('is counted in the metrics, with its age', async () => {
     const metrics = openMetrics(own.installation.pool)
-    metrics.watchSweeps(own.installation)
+    metrics.watchDatabase(own.installation)
     const text = await metrics.text()
     expect(text).toContain('svc_sweep_rows{kind="blocked_slug"} 2')
     expect(text).toContain('svc_sweep_rows{kind="credential"} 0')

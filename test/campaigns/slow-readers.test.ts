@@ -107,8 +107,8 @@ test(`${readers} clients that never read leave memory bounded and a neighbour al
     const flood = await beginFlood({ port, connections: readers, begin, reads: false })
     return {
       async end() {
-        const closed = await metric('svc_readers_closed')
-        const refused = await metric('svc_reads_refused')
+        const closed = await metric('svc_readers_closed_total')
+        const refused = await metric('svc_reads_refused_total')
         return `${await flood.end()}; ${closed} readers closed, ${refused} reads refused`
       },
     }
@@ -127,8 +127,9 @@ test('a client that takes nothing is closed in time, and nothing of it stays', a
   const flood = await beginFlood({ port, connections: 1, begin, reads: false })
   await expect.poll(() => metric('svc_answers_waiting_bytes'), { timeout: 10_000 }).toBeGreaterThan(1_000_000)
   const begun = performance.now()
-  const closedBefore = await metric('svc_readers_closed')
-  while ((await metric('svc_readers_closed')) === closedBefore && performance.now() - begun < 25_000) await pause(100)
+  const closedBefore = await metric('svc_readers_closed_total')
+  while ((await metric('svc_readers_closed_total')) === closedBefore && performance.now() - begun < 25_000)
+    await pause(100)
   const seconds = (performance.now() - begun) / 1000
   process.stdout.write(
     `slow readers: one that takes nothing is closed after ${seconds.toFixed(1)} s; ${await flood.end()}\n`,

@@ -168,7 +168,7 @@ describe('connections', () => {
     await locker`rollback`
     expect(await Promise.all(asked)).toEqual(times(10, flooder).map(() => 200))
     expect(await ask(daemon, flooder)).toBe(200)
-    expect((await metrics(daemon)).get('svc_connections_refused{listener="api"}')).toBe(1)
+    expect((await metrics(daemon)).get('svc_connections_refused_total{listener="api"}')).toBe(1)
   })
 })
 
@@ -228,7 +228,7 @@ describe('readers', () => {
     // A slow machine has made one page when the reader is closed.
     await expect.poll(() => waiting(daemon), { timeout: 8_000 }).toBeGreaterThan(mebibyte / 2)
     await expect
-      .poll(async () => (await metrics(daemon)).get('svc_readers_closed{listener="api"}'), { timeout: 8_000 })
+      .poll(async () => (await metrics(daemon)).get('svc_readers_closed_total{listener="api"}'), { timeout: 8_000 })
       .toBe(1)
     expect(await waiting(daemon)).toBeLessThan(mebibyte / 2)
     expect(lines).toContainEqual(expect.objectContaining({ status: 499, code: 'reader.slow' }))
@@ -252,7 +252,7 @@ describe('readers', () => {
     })
     socket.resume()
     await expect.poll(() => taken, { timeout: 10_000 }).toBeGreaterThan(12_000_000)
-    expect((await metrics(daemon)).get('svc_readers_closed{listener="api"}')).toBe(0)
+    expect((await metrics(daemon)).get('svc_readers_closed_total{listener="api"}')).toBe(0)
   })
 
   test('of one workspace hold no more than its share, and make room for one that reads', async () => {
@@ -267,8 +267,8 @@ describe('readers', () => {
     expect(await ask(daemon, neighbour, page, other.token)).toBe(200)
     await expect.poll(() => ask(daemon, neighbour, page, reader.token), { timeout: 8_000 }).toBe(200)
     const after = await metrics(daemon)
-    expect(after.get('svc_readers_closed{listener="api"}')).toBeGreaterThan(0)
-    expect(after.get('svc_reads_refused{listener="api"}')).toBeGreaterThan(0)
+    expect(after.get('svc_readers_closed_total{listener="api"}')).toBeGreaterThan(0)
+    expect(after.get('svc_reads_refused_total{listener="api"}')).toBeGreaterThan(0)
     expect(lines).toContainEqual(expect.objectContaining({ status: 503, code: 'service.unavailable' }))
   })
 })

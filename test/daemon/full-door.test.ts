@@ -55,7 +55,7 @@ describe('with one connection, and changes of a tenth of a second', () => {
     expect(own.status).toBe(200)
     expect(unknown.status).toBe(401)
     expect(health.status).toBe(200)
-    expect(metrics.text).toContain(`svc_calls_refused{listener="api"} 20`)
+    expect(metrics.text).toContain(`svc_calls_refused_total{listener="api"} 20`)
     for (const { status, headers, json, ms } of beyond) {
       expect(status).toBe(503)
       expect(headers['retry-after']).toBe('1')

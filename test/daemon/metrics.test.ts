@@ -141,7 +141,7 @@ test('the pool is told as it stands: how large, how much of it is lent, and who 
   }
   await Promise.all(asked)
 
-  const lost = 'svc_database_connections_discarded'
+  const lost = 'svc_database_connections_discarded_total'
   const before = (await samples()).get(lost) ?? 0
   const [backend] = await sql`
     select pg_terminate_backend(pid) as done from pg_stat_activity

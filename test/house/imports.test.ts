@@ -25,7 +25,7 @@ const floors = [['contract'], ['kernel'], ['areas'], ['app'], ['drill', 'daemon'
 
 /** The folders of the kernel, lowest first. */
 const kernelFolders: readonly string[] = [
-  ...['values', 'database', 'egress', 'config', 'sealing', 'ledger'],
+  ...['values', 'tracing', 'database', 'egress', 'config', 'sealing', 'ledger'],
   ...['outbox', 'queue', 'transaction', 'request'],
 ]
 
@@ -76,7 +76,7 @@ const rules: readonly Rule[] = [
   },
   {
     name: 'a folder of the kernel knows those below it',
-    why: 'values, database, egress, config, sealing, ledger, outbox, queue, transaction, request: an order, no net',
+    why: 'values, tracing, database, egress, config, sealing, ledger, outbox, queue, transaction, request: an order, no net',
     breaks: ({ from, to }) =>
       roomOf(from) === 'kernel' && roomOf(to) === 'kernel' && kernelOrder(folderOf(to)) > kernelOrder(folderOf(from)),
     offence: on('src/core/kernel/queue/job.ts', 'src/core/kernel/transaction/installation.ts', { isTypeOnly: true }),

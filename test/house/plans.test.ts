@@ -20,6 +20,7 @@ import type { AccountActor } from '../../src/core/kernel/values/actor.ts'
 import { mintToken } from '../../src/core/kernel/values/token.ts'
 import { openGate } from '../../src/daemon/gate.ts'
 import { openHeldRefusals } from '../../src/daemon/held-refusals.ts'
+import { readWaiting } from '../../src/daemon/metrics/backlog.ts'
 import { openRate } from '../../src/daemon/rate.ts'
 import { openSourceRate } from '../../src/daemon/source-rate.ts'
 import { type TestInstallation, testInstallation } from '../kit/installation.ts'
@@ -334,6 +335,10 @@ describe.skipIf(isOutside)('reads by an index', () => {
         heard,
       )
     expect(await explained(look)).toEqual([])
+  })
+
+  test('what the metrics ask of the database', async () => {
+    expect(await explained(readWaiting)).toEqual([])
   })
 
   test('and a statement that does not is found', async () => {

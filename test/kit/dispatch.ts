@@ -12,6 +12,7 @@ const begunAt = (webhookId: string): Begun => ({
   n: 1,
   cause: 'EVENT',
   targetUrl: 'https://target.example.com/',
+  origin: null,
   body: Buffer.alloc(0),
   keys: [],
   afterFailures: false,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
 import { apiLimits } from '../../src/daemon/health-listener.ts'
 import { silentLog } from '../../src/daemon/log.ts'
-import { openMetrics } from '../../src/daemon/metrics.ts'
+import { openMetrics } from '../../src/daemon/metrics/metrics.ts'
 import { buildServer } from '../../src/daemon/server.ts'
 
 export interface TestDaemon {

@@ -28,6 +28,7 @@ import { fingerprintOf, once, refusalAnswer, type StoredAnswer, storedRefusal } 
 import { readIdempotencyKey } from '../kernel/request/idempotency-key.ts'
 import { type Request, requestOf } from '../kernel/request/request.ts'
 import { receive } from '../kernel/request/validation.ts'
+import { spanned } from '../kernel/tracing/tracing.ts'
 import type { Ctx } from '../kernel/transaction/context.ts'
 import { isServedWhileGated } from '../kernel/transaction/gate.ts'
 import { type Entry, type Installation, type RunAsRule, workspaceOf } from '../kernel/transaction/installation.ts'
@@ -87,7 +88,8 @@ export async function perform(
   const transaction = installation.transaction(actor, options, (ctx) => {
     const asked = ask?.(ctx)
     asked?.catch(() => {}) // the rule gets the rejection, if it runs
-    const work = async () => written(operation, await rule(ctx, received, asked ? await asked : prepared))
+    const ruling = async () => rule(ctx, received, asked ? await asked : prepared)
+    const work = async () => written(operation, await spanned('rule', operation.id, ruling))
     return key === undefined ? work() : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), work)
   })
   // Also what the commit tells of statements that the rule did not await.

@@ -5,7 +5,9 @@
  * commit with ROLLBACK, and the error must have a cause. Only a rollback to a savepoint
  * clears it.
  */
+import { isTraced } from '../tracing/tracing.ts'
 import { type Connection, ignoreRejection, type Result } from './connection.ts'
+import { PacketSpans } from './packet-spans.ts'
 import { isAftermath, type Statement } from './statement.ts'
 
 /** A statement came after the transaction it belonged to had ended. */
@@ -31,6 +33,8 @@ export class Session {
   /** The answer to the statement that was sent last; all answers before it have come when it comes. */
   private latest: Promise<unknown> = Promise.resolve()
   private named = 0
+  /** Undefined unless its packets are traced. */
+  private readonly spans: PacketSpans | undefined = isTraced() ? new PacketSpans() : undefined
 
   constructor(connection: Connection, readOnly: boolean) {
     this.connection = connection
@@ -46,6 +50,7 @@ export class Session {
     try {
       const answer = this.connection.send(build(), this.failed)
       this.latest = answer
+      this.spans?.sent(answer)
       return answer
     } catch (error) {
       this.refused = true

@@ -15,6 +15,7 @@
 
 import type { Part } from '../database/statement.ts'
 import type { Tx } from '../database/transaction.ts'
+import { originNow } from '../tracing/tracing.ts'
 import { perNotification } from './bell.ts'
 import { isLetIn, isOpen, joinContainer } from './container-sight.ts'
 import type { EventRow } from './event-row.ts'
@@ -75,5 +76,10 @@ function writtenBeside(tx: Tx, { entries, pending }: Beside): Part {
  * Each row takes the next number of the workspace in force, by its column's default: the counter is locked until the
  * commit (docs/decisions/0126).
  */
-const insertEvents = (tx: Tx, rows: readonly EventRow[]): Part =>
-  tx.part`insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'container_id', 'body')}`
+function insertEvents(tx: Tx, rows: readonly EventRow[]): Part {
+  const origin = originNow()
+  if (origin === null)
+    return tx.part`insert into outbox_event ${tx.rows(rows, 'tenant_id', 'id', 'type', 'occurred_at', 'container_id', 'body')}`
+  const traced = rows.map((row) => ({ ...row, origin }))
+  return tx.part`insert into outbox_event ${tx.rows(traced, 'tenant_id', 'id', 'type', 'occurred_at', 'container_id', 'body', 'origin')}`
+}

@@ -11,7 +11,11 @@ import type { Clock, PgBoss } from 'pg-boss'
 import { type DatabaseAddress, pgOptions } from '../database/address.ts'
 import { keepAlive } from '../database/client.ts'
 import { queueSchema } from '../database/queue-schema.ts'
+import { originNow } from '../tracing/tracing.ts'
 import type { Job } from './job.ts'
+
+/** The member of a queued payload that names the request that it comes from, if it was traced. Schemas drop it. */
+export const originKey = 'origin'
 
 export interface EnqueueOptions {
   readonly startAfter?: Date
@@ -79,7 +83,9 @@ export function openQueue(
     boss,
     async queuing(job, payload, options = {}) {
       const statements: QueueStatement[] = []
-      await (await boss()).send(job.name, job.payload.parse(payload) as object, {
+      const origin = originNow()
+      const data = { ...(job.payload.parse(payload) as object), ...(origin === null ? {} : { [originKey]: origin }) }
+      await (await boss()).send(job.name, data, {
         ...options,
         retryLimit: job.retryLimit,
         ...backoffOf(job),

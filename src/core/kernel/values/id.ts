@@ -31,3 +31,6 @@ export function newId(now = timeNow()): string {
   // A random UUID's last two groups: the variant and 62 random bits.
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count.toString(16).padStart(3, '0')}-${randomUUID().slice(19)}`
 }
+
+/** When an id of ours was made, in milliseconds since 1970. */
+export const momentOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

@@ -9,6 +9,8 @@ import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { withTimeout } from '../../../kernel/values/deadline.ts'
 
 export interface Following {
+  /** Targets that lacked lines at the last check. */
+  readonly behind: number
   /** Copies the new lines, and stops. */
   close(): Promise<void>
 }
@@ -26,6 +28,7 @@ export function followWithCopies(
   let copiedBytes = -1
   let looks = 0
   let lastSaid = '{}'
+  let behind = 0
   const look = async () => {
     looks += 1
     const size = await sizeOf(installation.ledger.file)
@@ -34,6 +37,7 @@ export function followWithCopies(
       .follow()
       .catch((): Readonly<Record<string, string>> => ({ database: 'unreachable' }))
     const said = JSON.stringify(failures)
+    behind = Object.keys(failures).length
     if (said !== '{}') copiedBytes = -1
     else copiedBytes = size
     if (said !== lastSaid && said !== '{}') onFailure(failures)
@@ -48,6 +52,9 @@ export function followWithCopies(
   }
   const timer = setInterval(() => void lookUnlessLooking(), lookMs).unref()
   return {
+    get behind() {
+      return behind
+    },
     async close() {
       clearInterval(timer)
       const last = (async () => {

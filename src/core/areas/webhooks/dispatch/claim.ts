@@ -31,6 +31,8 @@ export interface Begun {
   readonly targetUrl: string
   /** The event's text; attempts of one claim share it. Undefined if the event is not to be delivered any more. */
   readonly body: Buffer | undefined
+  /** The request that the event comes from (kernel/tracing); null unless it was traced. */
+  readonly origin: string | null
   /** The keys that sign it, the newest first. */
   readonly keys: readonly KeyObject[]
   /** The last attempt at the webhook failed. A success ends the run of failures. */
@@ -78,6 +80,7 @@ interface EventRow {
   readonly event_id: string
   /** Null if the event is not to be delivered any more. */
   readonly body: string | null
+  readonly origin: string | null
 }
 
 /** Locks webhooks until the commit. A change to one waits, and later statements of the turn see every change that came before. */
@@ -94,7 +97,7 @@ export async function claim(
 ): Promise<Claim> {
   const expired = wanted.filter(({ hasExpired }) => hasExpired).map(({ webhookId }) => webhookId)
   if (expired.length > 0) await settleInterrupted(ctx, tenantId, expired, aheadSeconds)
-  const [{ targets, locked }, { all, bodies }] = await Promise.all([
+  const [{ targets, locked }, { all, events }] = await Promise.all([
     readTargets(ctx, tenantId, wanted),
     begin(ctx, tenantId, wanted, aheadSeconds),
   ])
@@ -111,7 +114,8 @@ export async function claim(
       n: row.n,
       cause: row.cause,
       targetUrl: targets.get(row.webhook_id)?.url ?? '',
-      body: bodies.get(row.event_id),
+      body: events.get(row.event_id)?.body,
+      origin: events.get(row.event_id)?.origin ?? null,
       keys: targets.get(row.webhook_id)?.keys ?? [],
       afterFailures: targets.get(row.webhook_id)?.isFailing ?? true,
     })),
@@ -146,14 +150,18 @@ async function begin({ tx }: Ctx, tenantId: string, wanted: readonly ClaimReques
       set attempt = attempt + 1, started_at = now() + make_interval(secs => ${aheadSeconds}::float8),
           leased_until = now() + make_interval(secs => ${aheadSeconds + leaseSeconds}::float8)
       where tenant_id = ${tenantId} and id = any(array(select id from due)))
-    select id, webhook_id, event_id, n, cause, is_only, null as body from due
+    select id, webhook_id, event_id, n, cause, is_only, null as body, null as origin from due
     union all
-    select null, null, id, null, null, null, case when not is_restored then body end from outbox_event
+    select null, null, id, null, null, null, case when not is_restored then body end, origin from outbox_event
     where tenant_id = ${tenantId} and id = any(array(select event_id from due))`
   return {
     all: rows.filter((row) => row.id !== null),
-    bodies: new Map(
-      rows.flatMap((row) => (row.id === null && row.body !== null ? [[row.event_id, Buffer.from(row.body)]] : [])),
+    events: new Map(
+      rows.flatMap((row) =>
+        row.id === null && row.body !== null
+          ? [[row.event_id, { body: Buffer.from(row.body), origin: row.origin }]]
+          : [],
+      ),
     ),
   }
 }

@@ -22,8 +22,9 @@
  */
 import { setMaxListeners } from 'node:events'
 import { Problem } from '../../../contract/problem.ts'
-import type { WebhookClient } from '../../../kernel/egress/post.ts'
+import type { Posted, WebhookClient } from '../../../kernel/egress/post.ts'
 import { perNotification } from '../../../kernel/outbox/bell.ts'
+import { openSpan } from '../../../kernel/tracing/tracing.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { timeNow } from '../../../kernel/values/time.ts'
 import { signed } from '../signature.ts'
@@ -36,6 +37,8 @@ import { type Scope, type Started, type Turn, Workspace } from './workspace.ts'
 
 export interface DispatcherOptions {
   readonly onFailure: (what: string, error: unknown) => void
+  /** Hears of each attempt that has ended, before it is recorded. */
+  readonly onAttempt?: (outcome: Outcome) => void
   readonly limits?: Limits
   /** How far the deliveries' clock is ahead of the database's, in seconds: for tests, which cannot wait for hours. */
   readonly aheadSeconds?: () => number
@@ -46,6 +49,8 @@ export interface Dispatcher {
   look(): Promise<void>
   /** Attempts under way and places held for claims, by lane. */
   readonly inFlight: Readonly<Record<Lane, number>>
+  /** How long the delivery that had waited longest was due, at the last look, in seconds. */
+  readonly lateSeconds: number
   /** Starts nothing more, waits for attempts under way, and interrupts those that last too long; within 7 s. */
   close(): Promise<void>
 }
@@ -83,6 +88,7 @@ class RunningDispatcher implements Dispatcher {
   private timer: NodeJS.Timeout | undefined
   private pumping: NodeJS.Immediate | undefined
   private lookedAt = 0
+  lateSeconds = 0
   private looking: Promise<void> | undefined
   /** When the workspaces were last asked which turns are due. */
   private readAt = Number.NEGATIVE_INFINITY
@@ -138,13 +144,16 @@ class RunningDispatcher implements Dispatcher {
     this.lookedAt = performance.now()
     try {
       let after: Visited | undefined
+      let late = 0
       do {
         const begun = performance.now()
         const { found, end } = await discover(this.installation, lookAheadSeconds, this.ahead(), after)
         this.call(found)
+        late = found.reduce((most, { in_seconds }) => Math.max(most, -in_seconds), late)
         after = end
         if (after) await pause(performance.now() - begun) // half of a processor at most
       } while (after && !this.closing)
+      this.lateSeconds = late
       for (const [tenantId, workspace] of this.workspaces) if (workspace.forget()) this.workspaces.delete(tenantId)
     } catch (error) {
       this.options.onFailure('deliveries: looking for work', error)
@@ -284,16 +293,20 @@ class RunningDispatcher implements Dispatcher {
       .then((result) => {
         clearTimeout(slow)
         this.attempts -= 1
+        if (result) this.options.onAttempt?.(result)
         this.guard(workspace, () => workspace.ended(place, result))
         this.pump()
       })
   }
 
   private async deliver(begun: Begun): Promise<Outcome> {
-    if (begun.body === undefined) return withoutEvent(begun)
     const { targetUrl: url, eventId, body, keys } = begun
+    if (body === undefined) return withoutEvent(begun)
     const { headers, sha256 } = signed(eventId, Math.floor(timeNow() / 1000), body, keys)
-    const posted = await this.webhookClient.post({ url, headers, body, signal: this.interrupt.signal })
+    const { signal } = this.interrupt
+    const posted = await traced(begun, (more) =>
+      this.webhookClient.post({ url, headers: more ? { ...headers, ...more } : headers, body, signal }),
+    )
     return outcomeOf(begun, posted, sha256, this.installation.config.webhookRetrySeconds)
   }
 
@@ -316,6 +329,19 @@ class RunningDispatcher implements Dispatcher {
   private get isDrained(): boolean {
     return this.attempts + this.turns === 0 && [...this.workspaces.values()].every(({ isSettled }) => isSettled)
   }
+}
+
+/** Posts in a span of the trace that the event comes from, if traces are made; the target hears of it by a header. */
+async function traced(
+  { origin, n, cause }: Begun,
+  post: (headers?: Readonly<Record<string, string>>) => Promise<Posted>,
+): Promise<Posted> {
+  const span = openSpan('CLIENT', 'delivery', { origin }, { 'svc.attempt': n, 'svc.cause': cause })
+  if (!span) return post()
+  const posted = await span.run(() => post({ traceparent: span.traceparent }))
+  const { status, failure } = posted
+  span.end(status === null ? {} : { 'http.response.status_code': status }, failure ?? undefined)
+  return posted
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,0 +1,3 @@
+export * from './client.ts'
+export type * from './generated.ts'
+export * from './webhook.ts'
