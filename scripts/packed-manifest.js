@@ -23,18 +23,27 @@ function restore() {
 
 const runtime = ({ devDependencies: _, scripts: __, allowScripts: ___, ...rest }) => ({
   ...rest,
-  bin: { svc: 'bin/svc' },
-  engines: { node: '>=20' },
+  bin,
+  engines,
 })
 
-/** Without what only developers need: npm would install it for users, too. */
+const bin = { svc: 'bin/svc' }
+const engines = { node: '>=20' }
+
+/** Where the registry has a package; npm puts the registry of the user in the place of this one. */
+function placeOf(path, { name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length), version }) {
+  return `https://registry.npmjs.org/${name}/-/${name.slice(name.indexOf('/') + 1)}-${version}.tgz`
+}
+
+/**
+ * The lock without what only developers need, which npm would install for users, too. With the place of each package, npm
+ * asks the registry for no lists of versions, and finds in its cache what it has there.
+ */
 function lockOf({ packages, ...lock }) {
   const { devDependencies: _, ...root } = packages['']
   const used = Object.entries(packages).filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional)
-  return {
-    ...lock,
-    packages: { '': { ...root, bin: { svc: 'bin/svc' }, engines: { node: '>=20' } }, ...Object.fromEntries(used) },
-  }
+  const placed = used.map(([path, entry]) => [path, { ...entry, resolved: placeOf(path, entry) }])
+  return { ...lock, packages: { '': { ...root, bin, engines }, ...Object.fromEntries(placed) } }
 }
 
 /** The manifest of the commands is written last. */

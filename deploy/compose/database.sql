@@ -7,5 +7,15 @@ create database svc owner svc_owner;
 revoke all on database svc from public;
 grant connect on database svc to svc_daemon;
 \connect svc
-revoke execute on function lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea), lo_put(oid, bigint, bytea),
-  lo_open(oid, integer), lowrite(integer, bytea), lo_unlink(oid) from public;
+-- Large objects and messages in the log: rights that every login has otherwise.
+do $$
+declare one regprocedure;
+begin
+  for one in
+    select oid from pg_proc
+    where pronamespace = 'pg_catalog'::regnamespace
+      and (proname like 'lo\_%' or proname in ('loread', 'lowrite', 'pg_logical_emit_message'))
+  loop
+    execute format('revoke execute on function %s from public', one);
+  end loop;
+end $$;
