@@ -1,10 +1,12 @@
 // Builds dist/ and the command manifest. Plain JavaScript: `npm ci` runs it before anything else exists.
 //
 // A command waits for every file that it loads, so what all commands load (our own code, oclif, zod) is joined into few
-// files (docs/decisions/0179). The other packages stay where npm put them. `npm run check` checks the types.
-import { spawnSync } from 'node:child_process'
-import { existsSync, globSync, rmSync, symlinkSync } from 'node:fs'
-import { rolldown } from 'rolldown'
+// files (docs/decisions/0179). The other packages stay where npm put them. Without the developers' packages
+// (`npm ci --omit=dev`) nothing is joined, and the types are only taken away: commands start later (docs/decisions/0302).
+// `npm run check` checks the types.
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
 
 const joined = ['@oclif/core', 'zod']
 
@@ -14,20 +16,51 @@ const isOwn = (id) => id.startsWith('.') || id.startsWith('/')
 const isJoined = (id, importer) =>
   joined.some((name) => id === name || id.startsWith(`${name}/`)) ||
   importer?.slice(process.cwd().length).includes('/node_modules/')
+const builtPath = (path) => path.slice('src/'.length, -'.ts'.length)
+
+async function joinFiles(rolldown) {
+  const bundle = await rolldown({
+    input: Object.fromEntries(entries.map((path) => [builtPath(path), path])),
+    platform: 'node',
+    external: (id, importer) => !isOwn(id) && !isJoined(id, importer),
+  })
+  await bundle.write({ dir: 'dist', entryFileNames: '[name].js', chunkFileNames: 'shared/[name]-[hash].js' })
+  await bundle.close()
+}
+
+function strip() {
+  for (const path of globSync('src/**/*.ts')) {
+    const target = join('dist', `${builtPath(path)}.js`)
+    mkdirSync(dirname(target), { recursive: true })
+    const plain = stripTypeScriptTypes(readFileSync(path, 'utf8'))
+    writeFileSync(target, plain.replaceAll(/((?:from|import)\s*\(?\s*'\.[^'\n]*)\.ts'/g, "$1.js'"))
+  }
+}
+
+/** What `svc help` and the choice of a command read, so that no command is loaded for it. */
+async function writeManifest() {
+  const { Plugin } = await import('@oclif/core')
+  const plugin = new Plugin({
+    errorOnManifestCreate: true,
+    ignoreManifest: true,
+    respectNoCacheDefault: true,
+    root: resolve('.'),
+    type: 'core',
+  })
+  await plugin.load()
+  writeFileSync('oclif.manifest.json', JSON.stringify(plugin.manifest, null, 2))
+}
 
 rmSync('dist', { recursive: true, force: true })
-const bundle = await rolldown({
-  input: Object.fromEntries(entries.map((path) => [path.slice('src/'.length, -'.ts'.length), path])),
-  platform: 'node',
-  external: (id, importer) => !isOwn(id) && !isJoined(id, importer),
+const bundler = await import('rolldown').catch((error) => {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
 })
-await bundle.write({ dir: 'dist', entryFileNames: '[name].js', chunkFileNames: 'shared/[name]-[hash].js' })
-await bundle.close()
-const { status } = spawnSync('oclif', ['manifest'], { stdio: ['ignore', 'inherit', 'inherit'] })
-if (status !== 0) process.exit(status ?? 1)
+if (bundler) await joinFiles(bundler.rolldown)
+else strip()
+await writeManifest()
 
 // Makes `npx svc` run this checkout. With a `bin` in package.json, npx would first install the project into its cache
-// at every call (docs/decisions/0010).
+// at every call; so only the packed package has one (scripts/packed-manifest.js, docs/decisions/0301).
 const link = 'node_modules/.bin/svc'
 rmSync(link, { force: true })
 if (existsSync('node_modules/.bin')) symlinkSync('../../bin/svc', link)

@@ -72,6 +72,7 @@ const endingsByName: Readonly<Record<string, Ending>> = {
   ConfigurationError: 'usage',
   EmbeddedFailure: 'unreached',
   SchemaError: 'conflict',
+  SnapshotRefused: 'conflict',
 }
 
 function failureOf(error: unknown): Failure {
@@ -80,7 +81,7 @@ function failureOf(error: unknown): Failure {
   if (error.name === 'ExitPromptError' || error.name === 'AbortPromptError')
     return new Failure('interrupted', 'Interrupted. Nothing was done.')
   const ending = endingsByName[error.name]
-  if (ending) return new Failure(ending, error.message)
+  if (ending) return new Failure(ending, error.message, (error as { remedy?: string }).remedy)
   if ('oclif' in error) return usageFailure(error)
   const known = unreachedDatabase(error) ?? unwritable(error)
   if (known) return known

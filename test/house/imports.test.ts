@@ -21,7 +21,7 @@ const on = (from: string, to: string, more: Partial<Import> = {}): Import => ({
   ...more,
 })
 /** The floors of the source, lowest first; on one line: neither may import the other. Spec of the house: docs/architecture.md. */
-const floors = [['contract'], ['kernel'], ['areas'], ['app'], ['drill', 'daemon'], ['cli']] as const
+const floors = [['contract'], ['kernel'], ['areas'], ['app'], ['drill', 'snapshot', 'daemon'], ['cli']] as const
 
 /** The folders of the kernel, lowest first. */
 const kernelFolders: readonly string[] = [
@@ -29,7 +29,7 @@ const kernelFolders: readonly string[] = [
   ...['outbox', 'queue', 'transaction', 'request'],
 ]
 
-/** The room of a file on the table: `contract`, `kernel`, `areas`, `app`, `drill`, `daemon`, `cli`; undefined for a package. */
+/** The room of a file on the table: `contract`, `kernel`, `areas`, `app`, `drill`, `snapshot`, `daemon`, `cli`; undefined for a package. */
 const roomOf = (path: string) => path.match(/^src\/(?:core\/)?([a-z-]+)(?=\/)/)?.[1]
 const floorOf = (path: string) => floors.findIndex((rooms) => rooms.some((room) => room === roomOf(path)))
 /** The kernel's folder, or the area: what must not be in a circle with its neighbours. */
@@ -64,7 +64,7 @@ const rules: readonly Rule[] = [
   },
   {
     name: 'no import runs up',
-    why: 'contract, kernel, areas, app, then drill and daemon, then cli: what is below knows nothing of what stands on it',
+    why: 'contract, kernel, areas, app, then drill, snapshot and daemon, then cli: what is below knows nothing of what stands on it',
     breaks: ({ from, to }) => isOwn(to) && floorOf(to) > floorOf(from),
     offence: on('src/core/kernel/transaction/installation.ts', 'src/core/areas/recovery/gate.ts', { isTypeOnly: true }),
   },

@@ -2,53 +2,24 @@
  * Base backups of an embedded cluster, and recovery to a point in time, without pg_basebackup:
  * the package has only the server's own programs.
  *
- *    pg_backup_start ─▶ copy of the files ─▶ pg_backup_stop ─▶ its label, and the log written meanwhile
- *
- * Files appear and disappear during the copy; a file that disappears was not needed. The copy
- * is complete only with its label, which is written last. Files that only the running server
- * needs (its lock, its slots, its shared memory) are left out.
+ * A copy is complete only with its label, which is written last. Elsewhere: what a copy needs (backup-mode.ts).
  */
 import { chown, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { withClient } from '../client.ts'
-import { findSuperuser } from '../embedded.ts'
 import { type Account, accountOfCluster } from './account.ts'
+import { emptied, inBackupMode, leftOut } from './backup-mode.ts'
 import { type ClusterRecord, clusterOf, draftRecord, findRecord, makePrivate, saveRecord } from './places.ts'
 import { findFreePort } from './port.ts'
 
-/** Folders whose content belongs to the running server; they are empty in the copy. */
-const emptied = new Set([
-  'pg_wal',
-  'pg_replslot',
-  'pg_dynshmem',
-  'pg_notify',
-  'pg_serial',
-  'pg_snapshots',
-  'pg_stat_tmp',
-  'pg_subtrans',
-])
-const leftOut = /^(postmaster\.(pid|opts)|pgsql_tmp.*|backup_label(\.old)?|recovery\.signal)$/
-
 /** Copies the running cluster of a data folder to a folder that is not there yet. */
-export async function takeBaseBackup(dataDir: string, to: string): Promise<void> {
-  const superuser = await findSuperuser(dataDir)
-  const record = await findRecord(dataDir)
-  if (!superuser || !record) throw new Error(`there is no database in ${dataDir}`)
-  const from = clusterOf(record)
-  const account = await accountOfCluster(from)
-  await withClient({ ...superuser, database: 'postgres' }, async (client) => {
-    await client.query("select pg_backup_start('svc', fast => true)")
-    await copyTree(from, to, account)
-    // Does not wait for the archive: the log written meanwhile is copied, so the backup starts without an archive.
-    const { rows } = await client.query<{ labelfile: string; spcmapfile: string }>(
-      'select labelfile, spcmapfile from pg_backup_stop(wait_for_archive => false)',
-    )
-    const { rows: log } = await client.query<{ name: string }>('select name from pg_ls_waldir()')
-    for (const { name } of log) await copyOwned(join(from, 'pg_wal', name), join(to, 'pg_wal', name), account)
-    await writeOwned(join(to, 'backup_label'), rows[0]?.labelfile ?? '', account)
-    if (rows[0]?.spcmapfile) await writeOwned(join(to, 'tablespace_map'), rows[0].spcmapfile, account)
+export const takeBaseBackup = (dataDir: string, to: string): Promise<void> =>
+  inBackupMode(dataDir, async ({ cluster, account, stop }) => {
+    await copyTree(cluster, to, account)
+    const { label, tablespaces, log } = await stop()
+    for (const name of log) await copyOwned(join(cluster, 'pg_wal', name), join(to, 'pg_wal', name), account)
+    await writeOwned(join(to, 'backup_label'), label, account)
+    if (tablespaces) await writeOwned(join(to, 'tablespace_map'), tablespaces, account)
   })
-}
 
 /** Makes a data folder with a copy of another folder's running database. Does not start it. */
 export async function cloneDatabase(fromDataDir: string, toDataDir: string): Promise<ClusterRecord> {
