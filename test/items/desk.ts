@@ -20,8 +20,10 @@ export interface Desk extends Board {
   /** Does something to an item and answers it; throws for a refusal. */
   act(item: { readonly id: string }, action: string, body?: object): Promise<Item>
   read(item: { readonly id: string }, as?: Person): Promise<Item>
-  /** The data of the item's last event. */
+  /** The data of the item's last event, without what it was before. */
   told(item: { readonly id: string }): Promise<Item>
+  /** What its last event says that the change moved, as it was. */
+  moved(item: { readonly id: string }): Promise<Partial<Item> | undefined>
   patch(item: { readonly id: string }, body: unknown, more?: Sending & { readonly as?: Person }): Promise<Answered>
   /** The titles of a bucket's items, in its order. */
   titles(bucketId: string): Promise<string[]>
@@ -111,7 +113,13 @@ export async function openDesk(): Promise<Desk> {
     async told({ id }) {
       const rows = await sql`
         select body from outbox_event where tenant_id = ${tenantId} and body::jsonb -> 'data' ->> 'id' = ${id} order by id desc limit 1`
-      return JSON.parse(rows[0]?.['body']).data
+      const { previous: _, ...data } = JSON.parse(rows[0]?.['body']).data
+      return data
+    },
+    async moved({ id }) {
+      const rows = await sql`
+        select body from outbox_event where tenant_id = ${tenantId} and body::jsonb -> 'data' ->> 'id' = ${id} order by id desc limit 1`
+      return JSON.parse(rows[0]?.['body']).data.previous
     },
     patch: ({ id }, body, more) => ask(`PATCH /items/${id}`, body, more),
     async titles(bucketId) {

@@ -22,6 +22,8 @@ const item: Item = {
   description: null,
   state: 'OPEN',
   position: 'a',
+  parent_id: null,
+  sibling_position: null,
   label_ids: [label ?? ''],
   member_ids: [],
   assignee_id: null,

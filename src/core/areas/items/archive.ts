@@ -12,35 +12,67 @@ import type { itemArchiveOperations as ops } from '../../contract/items/archive.
 import type { Item } from '../../contract/items/operations.ts'
 import type { Received } from '../../contract/operation.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { recount } from '../structure/buckets/tally.ts'
-import { containerOf, lockItem, recorded } from './item.ts'
-import { placeAt } from './position.ts'
+import { type LockedItem, recorded } from './item.ts'
+import { lockBranch, recountEach } from './tree/branch.ts'
+import { endsFor, leaveParent } from './tree/returning.ts'
+import { below } from './tree/shape.ts'
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
 export async function archiveItem(ctx: Ctx, { itemId }: Received<typeof ops.archiveItem>): Promise<Item> {
-  const locked = await lockItem(ctx, itemId, { takes: 'archived' })
-  const { item, now } = locked
-  if (item.archived_at !== null) return item
+  const { top, below } = await lockBranch(ctx, itemId, { takes: 'archived' })
+  if (top.item.archived_at !== null) return top.item
+  return archiveBranch(ctx, top, below)
+}
+
+/** An item that is not archived, and what is below it, locked. Answers it after that. */
+export async function archiveBranch(
+  ctx: Ctx,
+  top: Pick<LockedItem, 'item' | 'now'>,
+  below: readonly Item[],
+  params: Readonly<Record<string, unknown>> = {},
+): Promise<Item> {
+  const { now } = top
+  const others = below.filter(({ archived_at }) => archived_at === null)
+  const items = [top.item, ...others]
 
   void ctx.tx`
-    update item set archived_at = now(), updated_at = now(), version = version + 1
-    where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
+    update item set archived_at = now(), archived_with = nullif(${top.item.id}::uuid, id), updated_at = now(), version = version + 1
+    where tenant_id = ${ctx.account.tenantId} and id in ${ctx.tx.list(items.map(({ id }) => id))}`
 
-  recount(ctx, { bucketId: item.bucket_id, by: -1 })
-  return recorded(ctx, locked, { archived_at: now }, 'work.item.archived')
+  recountEach(ctx, items, -1)
+  const archived = await recorded(ctx, top, { archived_at: now }, 'work.item.archived', params)
+  for (const item of others)
+    await recorded(ctx, { item, now }, { archived_at: now }, 'work.item.archived', { ...params, with: top.item.id })
+  return archived
 }
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed, order.exhausted. */
 export async function unarchiveItem(ctx: Ctx, { itemId }: Received<typeof ops.unarchiveItem>): Promise<Item> {
-  const locked = await lockItem(ctx, itemId, { takes: 'archived' })
-  const { item } = locked
+  const { top, below: all, tree } = await lockBranch(ctx, itemId, { takes: 'archived' })
+  const { item, now } = top
   if (item.archived_at === null) return item
-  const { rank } = await placeAt(ctx, containerOf(ctx, itemId), { bucketId: item.bucket_id, moving: itemId })
+  const rows = new Map(tree.map((row) => [row.id, row]))
+  const act = rows.get(itemId)?.archived_with ?? itemId
+  const came = tree.filter(({ archived_with }) => archived_with === act)
+  const returning = new Set(below(came, itemId).map(({ id }) => id))
+  const others = all.filter(({ id }) => returning.has(id))
+  const leaves = item.parent_id !== null && rows.get(item.parent_id)?.is_archived === true
+  const ranks = await endsFor(ctx, [item, ...others])
 
-  void ctx.tx`
-    update item set archived_at = null, rank = ${rank}, updated_at = now(), version = version + 1
-    where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
+  const place = leaves ? { parent_id: null, sibling_position: null } : {}
+  if (leaves) leaveParent(ctx, itemId, all)
+  const back = (one: Item) => ({ archived_at: null, position: ranks.get(one.id) ?? one.position })
+  for (const one of [item, ...others])
+    void ctx.tx`
+      update item set archived_at = null, archived_with = null, rank = ${back(one).position}, updated_at = now(), version = version + 1
+      where tenant_id = ${ctx.account.tenantId} and id = ${one.id}`
 
-  recount(ctx, { bucketId: item.bucket_id, by: 1 })
-  return recorded(ctx, locked, { archived_at: null, position: rank }, 'work.item.unarchived')
+  recountEach(
+    ctx,
+    [item, ...others].map((one) => ({ ...one, archived_at: null })),
+    1,
+  )
+  const unarchived = await recorded(ctx, top, { ...back(item), ...place }, 'work.item.unarchived')
+  for (const one of others) await recorded(ctx, { item: one, now }, back(one), 'work.item.unarchived', { with: itemId })
+  return unarchived
 }

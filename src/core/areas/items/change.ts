@@ -4,11 +4,11 @@ import type { Item, itemOperations as ops } from '../../contract/items/operation
 import type { Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { recount } from '../structure/buckets/tally.ts'
 import { columnsOf, datesOf, dueOf } from './dates.ts'
 import { keyTitle } from './filter/keying.ts'
 import { changedMembers, fromSeen, lockItem, recorded, representation } from './item.ts'
-import { discountItem } from './item-count.ts'
+import { discountItems } from './item-count.ts'
+import { lockBranch, recountEach } from './tree/branch.ts'
 
 /** Refuses not_found. */
 export async function getItem(ctx: Ctx, { itemId }: Received<typeof ops.getItem>): Promise<Item> {
@@ -37,15 +37,20 @@ export async function updateItem(ctx: Ctx, { itemId, body }: Received<typeof ops
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed. */
 export async function deleteItem(ctx: Ctx, { itemId }: Received<typeof ops.deleteItem>): Promise<void> {
-  const locked = await lockItem(ctx, itemId, { takes: 'archived', role: 'delete_role' })
-  const { container_id, bucket_id: bucketId, archived_at } = locked.item
+  const { tenantId, accountId } = ctx.account
+  const { top, below } = await lockBranch(ctx, itemId, { takes: 'archived', role: 'delete_role' })
+  const { container_id } = top.item
+  const items = [top.item, ...below]
 
   void ctx.tx`
-    update item set deleted_at = now(), deleted_by = ${ctx.account.accountId}, updated_at = now(), version = version + 1
-    where tenant_id = ${ctx.account.tenantId} and id = ${itemId}`
+    update item set deleted_at = now(), deleted_by = ${accountId}, deleted_with = nullif(${itemId}::uuid, id),
+                    updated_at = now(), version = version + 1
+    where tenant_id = ${tenantId} and id in ${ctx.tx.list(items.map(({ id }) => id))}`
 
-  await recorded(ctx, locked, {}, 'work.item.deleted', { container_id })
+  await recorded(ctx, top, {}, 'work.item.deleted', { container_id })
+  for (const item of below)
+    await recorded(ctx, { item, now: top.now }, {}, 'work.item.deleted', { container_id, with: itemId })
   // An archived item was taken off its bucket's count when it was archived.
-  recount(ctx, { bucketId, by: archived_at === null ? -1 : 0 })
-  void discountItem(ctx)
+  recountEach(ctx, items, -1)
+  void discountItems(ctx, tenantId, items.length)
 }

@@ -13,17 +13,25 @@ import { type CheckedValue, checkNewValues } from './field-values.ts'
 import { keysOfNewItem } from './filter/keying.ts'
 import { countItem } from './item-count.ts'
 import { placeAt } from './position.ts'
+import { findParent, placeUnder } from './tree/parent.ts'
+import { holdTrees } from './tree/reading.ts'
+import { atRoot, single, type TreePlace } from './tree/shape.ts'
 
-/** Refuses request.invalid, auth.role_required, container.archived, order.exhausted, quota.exceeded. */
+/** Refuses request.invalid, auth.role_required, container.archived, item.archived, item.tree_full, order.exhausted, quota.exceeded. */
 export async function createItem(ctx: Ctx, { body }: Received<typeof ops.createItem>): Promise<Item> {
   const containerId = body.container_id
-  const [, , values, { bucketId, rank }, now] = await together(
+  const parentId = body.parent_id ?? undefined
+  // The trees are held before anything else is locked; that the container is seen is said first.
+  const parent = parentId === undefined ? undefined : parentIn(ctx, containerId, parentId)
+  const [, found, , values, { bucketId, rank }, now] = await together(
     collectionFor(ctx, containerId),
+    parent,
     refuseUnknownLabels(ctx, containerId, body.label_ids),
     checkNewValues(ctx, containerId, body.type, body.custom_fields),
     placeAt(ctx, ctx.tx.part`${containerId}::uuid`, { bucketId: body.bucket_id, before: body.before_item_id }),
     ctx.now(),
   )
+  const { root_id, ...place } = parentId === undefined ? atRoot : placeUnder(found, single)
   const item: Item = {
     id: newId(),
     container_id: containerId,
@@ -33,6 +41,7 @@ export async function createItem(ctx: Ctx, { body }: Received<typeof ops.createI
     description: body.description ?? null,
     state: 'OPEN',
     position: rank,
+    ...place,
     label_ids: [...body.label_ids].sort(),
     member_ids: [],
     assignee_id: null,
@@ -46,12 +55,18 @@ export async function createItem(ctx: Ctx, { body }: Received<typeof ops.createI
     version: 1,
   }
 
-  writeItem(ctx, item, values)
+  writeItem(ctx, { ...item, root_id }, values)
 
   await ctx.record('work.item.created', item, { container_id: containerId, type: body.type })
   recount(ctx, { bucketId, by: 1 })
   countItem(ctx)
   return item
+}
+
+/** What may become the parent of an item of the container, whose trees are held from now on. */
+export function parentIn(ctx: Ctx, containerId: string, parentId: string): ReturnType<typeof findParent> {
+  void holdTrees(ctx, containerId)
+  return findParent(ctx, ctx.tx.part`${containerId}::uuid`, parentId)
 }
 
 /**
@@ -63,7 +78,7 @@ export async function collectionFor(ctx: Ctx, containerId: string): Promise<void
   if (kind === 'HUB') refuseMember('/container_id', 'container.is_hub')
 }
 
-function writeItem(ctx: Ctx, item: Item, values: readonly CheckedValue[]): void {
+function writeItem(ctx: Ctx, item: Item & Pick<TreePlace, 'root_id'>, values: readonly CheckedValue[]): void {
   const { tenantId } = ctx.account
   const { tx } = ctx
   const { id } = item
@@ -79,9 +94,9 @@ function writeItem(ctx: Ctx, item: Item, values: readonly CheckedValue[]): void 
   void tx`
     with made as (
     insert into item (tenant_id, id, container_id, bucket_id, type, title, description, rank, due_at, created_by,
-                      without_labels, without_members, without_values, without_keys)
+                      parent_id, root_id, sibling_rank, without_labels, without_members, without_values, without_keys)
     values (${tenantId}, ${id}, ${item.container_id}, ${item.bucket_id}, ${item.type}, ${item.title}, ${item.description}, ${item.position},
-            ${item.due_at}, ${item.created_by}, ${labels.length === 0}, true, ${fields.length === 0}, false))
+            ${item.due_at}, ${item.created_by}, ${item.parent_id}, ${item.root_id}, ${item.sibling_position}, ${labels.length === 0}, true, ${fields.length === 0}, false))
     insert into item_field_key ${tx.rows(keys, 'tenant_id', 'item_id', 'field_id', 'key', 'whole')}`
   if (labels.length > 0) void tx`insert into item_label ${tx.rows(labels, 'tenant_id', 'item_id', 'label_id')}`
   if (fields.length > 0)

@@ -21,7 +21,7 @@ import {
   refuseUnknownUser,
 } from '../structure/custom-fields/value.ts'
 import { keyValue } from './filter/keying.ts'
-import { containerOf, lockItem, readItem, touch } from './item.ts'
+import { containerOf, lockItem, readItem, recordedAs, touch } from './item.ts'
 
 export interface CheckedValue {
   readonly key: string
@@ -76,7 +76,7 @@ export async function setItemField(ctx: Ctx, { itemId, key, body }: Received<typ
 
   // Read as the database keeps the value: another definition of the key may show behind a cleared one.
   const after = await readItem(ctx, itemId)
-  await ctx.record('work.item.field_set', after, { field_id: field.id, key, is_cleared: value === null })
+  await recordedAs(ctx, item, after, 'work.item.field_set', { field_id: field.id, key, is_cleared: value === null })
   return after
 }
 

@@ -42,9 +42,6 @@ export function countItems(ctx: Ctx, amount: number): void {
   spend(ctx, itemQuotas, 'items', { tenantId: ctx.account.tenantId, amount }).catch(() => {})
 }
 
-/** Lowers the count by one. */
-export const discountItem = (ctx: Ctx) => discountItems(ctx, ctx.account.tenantId, 1)
-
 /** Lowers the count of a workspace. */
 export const discountItems = ({ tx }: Ctx, tenantId: string, by: number) =>
   tx`update item_tally set items = greatest(0, items - ${by}) where tenant_id = ${tenantId}`

@@ -10,6 +10,7 @@
  * Spec: Structure: labels, custom fields (rules 2 and 3); decisions 3; docs/decisions/0108.
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Item } from '../../contract/items/operations.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Role } from '../../contract/vocabulary.ts'
@@ -39,7 +40,7 @@ export interface LockedItem {
  * none, which their row says (docs/decisions/0187).
  */
 export const representation = ({ tx }: Ctx): Part => tx.part`
-  i.id, i.container_id, i.bucket_id, i.type, i.title, i.description, i.state, i.rank as position,
+  i.id, i.container_id, i.bucket_id, i.type, i.title, i.description, i.state, i.rank as position, i.parent_id, i.sibling_rank as sibling_position,
   case when i.without_labels then '[]'::jsonb else coalesce((
     select jsonb_agg(l.label_id order by l.label_id) from item_label l
     join label v on v.tenant_id = l.tenant_id and v.id = l.label_id
@@ -81,7 +82,7 @@ export async function readItem(ctx: Ctx, itemId: string): Promise<Item> {
   return item ?? refuse('not_found')
 }
 
-interface Locking {
+export interface Locking {
   /** The role that the change needs in the container, or the policy that decides it; MEMBER, if none is named. */
   readonly role?: Role | DecidedRole
   /** Archived items are read only, except for the changes that take them. */
@@ -108,7 +109,7 @@ export async function lockItem(
   return locked
 }
 
-interface TrashedItem extends LockedItem {
+export interface TrashedItem extends LockedItem {
   /** Null: it is not in the trash. */
   readonly deletedAt: string | null
   /** It may be deleted itself, or archived. */
@@ -182,8 +183,11 @@ export const changedMembers = (item: Item, members: Partial<Item>): string[] =>
     .filter(([name, value]) => item[name as keyof Item] !== value)
     .map(([name]) => name)
 
-/** Events whose data is the item; those of its attachments are not. */
-type ItemEvent = Exclude<Extract<EventName, `work.item.${string}`>, `work.item.attachment_${string}`>
+/** Events whose data is the item after a change, and what it was before. */
+type ItemEvent = Exclude<
+  Extract<EventName, `work.item.${string}`>,
+  `work.item.attachment_${string}` | 'work.item.created' | 'work.item.purged'
+>
 
 /**
  * Writes the trail's entry and the event of a change, and answers the item after it: the locked one with the members that
@@ -197,6 +201,26 @@ export async function recorded(
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<Item> {
   const after = { ...item, ...members, updated_at: now, version: item.version + 1 }
-  await ctx.record(event, after, params)
+  await recordedAs(ctx, item, after, event, params)
   return after
+}
+
+/** The same for an item that was read again behind the change. */
+export async function recordedAs(
+  ctx: Ctx,
+  before: Item,
+  after: Item,
+  event: ItemEvent,
+  params: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  await ctx.record(event, { ...after, previous: previousOf(before, after) }, params)
+}
+
+/** The members that a change gave another value, as they were; `updated_at` and `version` always change. */
+function previousOf(before: Item, after: Item): Partial<Item> {
+  const names = Object.keys(before) as (keyof Item)[]
+  const changed = names.filter(
+    (name) => name !== 'updated_at' && name !== 'version' && !isDeepStrictEqual(before[name], after[name]),
+  )
+  return Object.fromEntries(changed.map((name) => [name, before[name]]))
 }

@@ -12,12 +12,19 @@ import { recount } from '../structure/buckets/tally.ts'
 import type { CheckedValue } from './field-values.ts'
 import { keysOfNewItem } from './filter/keying.ts'
 import { countItems } from './item-count.ts'
+import { atRoot, type TreePlace } from './tree/shape.ts'
 
 type Given = 'title' | 'type' | 'description' | 'bucket_id' | 'position' | 'label_ids'
 type Dates = 'start_at' | 'due_at' | 'start_on' | 'due_on' | 'time_zone'
 
 export interface NewItem extends Pick<Item, Given | Dates> {
   readonly values: readonly CheckedValue[]
+  /** Given where another item of the call names it as its parent. */
+  readonly id?: string
+  /** Absent: a root. */
+  readonly place?: TreePlace
+  /** Absent: nobody. Whoever names them has asked for their access. */
+  readonly people?: Pick<Item, 'member_ids' | 'assignee_id'>
 }
 
 /** Rows of one statement; PostgreSQL takes 65,535 values. */
@@ -30,16 +37,19 @@ export async function makeItems(
   wanted: readonly NewItem[],
   now: string,
 ): Promise<readonly Item[]> {
-  const made = wanted.map(({ values, label_ids, ...given }) => ({
+  const made = wanted.map(({ values, label_ids, id = newId(), place = atRoot, people = nobody, ...given }) => ({
     values,
+    rootId: place.root_id,
     item: {
       ...given,
-      id: newId(),
+      id,
+      parent_id: place.parent_id,
+      sibling_position: place.sibling_position,
       container_id: containerId,
       state: 'OPEN' as const,
       label_ids: [...label_ids].sort(),
-      member_ids: [],
-      assignee_id: null,
+      member_ids: [...people.member_ids].sort(),
+      assignee_id: people.assignee_id,
       custom_fields: Object.fromEntries(values.map(({ key, value }) => [key, value])),
       completed_at: null,
       archived_at: null,
@@ -61,20 +71,25 @@ export async function makeItems(
   return items
 }
 
+const nobody = { member_ids: [], assignee_id: null }
+
 interface Made {
   readonly item: Item
+  readonly rootId: string | null
   readonly values: readonly CheckedValue[]
 }
 
 function writeItems(ctx: Ctx, made: readonly Made[]): void {
   const { tx } = ctx
   const { tenantId: tenant_id } = ctx.account
-  const rows = made.map(({ item: { position, ...item }, values }) => ({
+  const rows = made.map(({ item: { position, sibling_position, ...item }, rootId, values }) => ({
     ...item,
     tenant_id,
     rank: position,
+    root_id: rootId,
+    sibling_rank: sibling_position,
     without_labels: item.label_ids.length === 0,
-    without_members: true,
+    without_members: item.member_ids.length === 0,
     without_values: values.length === 0,
     without_keys: false,
   }))
@@ -82,16 +97,21 @@ function writeItems(ctx: Ctx, made: readonly Made[]): void {
   const labels = made.flatMap(({ item }) =>
     item.label_ids.map((label_id) => ({ tenant_id, item_id: item.id, label_id })),
   )
+  const members = made.flatMap(({ item }) =>
+    item.member_ids.map((account_id) => ({ tenant_id, item_id: item.id, account_id })),
+  )
   const values = made.flatMap(({ item, values }) =>
     values.map(({ fieldId, value }) => ({ tenant_id, item_id: item.id, field_id: fieldId, value: tx.json(value) })),
   )
   for (const some of portionsOf(rows))
     void tx`
-      insert into item ${tx.rows(some, 'tenant_id', 'id', 'container_id', 'bucket_id', 'type', 'title', 'description', 'rank', 'start_at', 'due_at', 'start_on', 'due_on', 'time_zone', 'created_by', 'without_labels', 'without_members', 'without_values', 'without_keys')}`
+      insert into item ${tx.rows(some, 'tenant_id', 'id', 'container_id', 'bucket_id', 'type', 'title', 'description', 'rank', 'start_at', 'due_at', 'start_on', 'due_on', 'time_zone', 'created_by', 'parent_id', 'root_id', 'sibling_rank', 'assignee_id', 'without_labels', 'without_members', 'without_values', 'without_keys')}`
   for (const some of portionsOf(keys))
     void tx`insert into item_field_key ${tx.rows(some, 'tenant_id', 'item_id', 'field_id', 'key', 'whole')}`
   for (const some of portionsOf(labels))
     void tx`insert into item_label ${tx.rows(some, 'tenant_id', 'item_id', 'label_id')}`
+  for (const some of portionsOf(members))
+    void tx`insert into item_member ${tx.rows(some, 'tenant_id', 'item_id', 'account_id')}`
   for (const some of portionsOf(values))
     void tx`insert into item_field_value ${tx.rows(some, 'tenant_id', 'item_id', 'field_id', 'value')}`
 }

@@ -13,6 +13,7 @@ export const itemArchiveOperations = defineOperations('items', {
     spec,
     refuses: ['container.archived'],
     assumed: [
+      'the items below it that are not archived go with it, each with an event and an entry',
       'the item answers by its id, and in lists that ask for it (`archived`)',
       "it counts against the ceiling `items`, and not in its bucket's `item_count`",
     ],
@@ -24,6 +25,9 @@ export const itemArchiveOperations = defineOperations('items', {
     summary: 'Bring an item back from the archive, to the end of its bucket',
     spec,
     refuses: ['container.archived', 'order.exhausted'],
-    assumed: ['a bucket that was deleted meanwhile has left its archived items where its other items went'],
+    assumed: [
+      'what was archived with it comes back with it; under a parent that stays archived it comes back as a root',
+      'a bucket that was deleted meanwhile has left its archived items where its other items went',
+    ],
   },
 })

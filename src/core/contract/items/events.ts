@@ -13,6 +13,8 @@ const example: z.input<typeof Item> = {
   description: null,
   state: 'OPEN',
   position: 'a0',
+  parent_id: null,
+  sibling_position: null,
   label_ids: [exampleId(7)],
   member_ids: [exampleId(3)],
   assignee_id: exampleId(3),
@@ -30,8 +32,18 @@ const example: z.input<typeof Item> = {
   version: 1,
 }
 const whole = { subject: '/items/{id}', kind: 'item', container: 'container_id', data: Item, example } as const
+const created = { ...whole, searched: 'ITEM' } as const
+
+/** The item after a change, and what the change moved, as it was. */
+const ChangedItem = Item.extend({
+  previous: Item.partial().describe('the members that the change gave another value, as they were before'),
+})
+/** A change whose example moved these members. */
+const changing = <Members extends Partial<z.input<typeof Item>>>(previous: Members) =>
+  ({ ...whole, data: ChangedItem, example: { ...example, version: 2, previous } }) as const
 /** Of a change that may change the words by which an item is found. */
-const ofWords = { ...whole, searched: 'ITEM' } as const
+const changingWords = <Members extends Partial<z.input<typeof Item>>>(previous: Members) =>
+  ({ ...changing(previous), searched: 'ITEM' }) as const
 
 const view: z.input<typeof View> = {
   id: exampleId(12),
@@ -57,22 +69,22 @@ const wholeView = {
 } as const
 
 export const itemEvents = defineEvents({
-  'work.item.created': { when: 'an item was created', ...ofWords },
-  'work.item.changed': { when: 'the title, description or dates of an item were changed', ...ofWords },
-  'work.item.moved': { when: 'an item was moved to another container, bucket or place', ...ofWords },
-  'work.item.completed': { when: 'an item was completed', ...whole },
-  'work.item.reopened': { when: 'an item was opened again', ...whole },
-  'work.item.label_added': { when: 'a label was put on an item', ...ofWords },
-  'work.item.label_removed': { when: 'a label was taken off an item', ...ofWords },
-  'work.item.field_set': { when: 'the value of a custom field of an item was set or cleared', ...ofWords },
-  'work.item.assigned': { when: 'an account was made responsible for an item, and with that a member', ...whole },
-  'work.item.unassigned': { when: 'nobody is responsible for an item any more', ...whole },
-  'work.item.member_added': { when: 'an account was added to the members of an item', ...whole },
-  'work.item.member_removed': { when: 'an account was taken off the members of an item', ...whole },
-  'work.item.archived': { when: 'an item was archived', ...whole },
-  'work.item.unarchived': { when: 'an item was brought back from the archive', ...whole },
-  'work.item.deleted': { when: 'an item was deleted; the item as it was', ...ofWords },
-  'work.item.restored': { when: 'an item was brought back from the trash', ...ofWords },
+  'work.item.created': { when: 'an item was created', ...created },
+  'work.item.changed': { when: 'the title, description or dates of an item were changed', ...changingWords({ title: 'Write invitations' }) },
+  'work.item.moved': { when: 'an item was moved to another container, bucket or place', ...changingWords({ bucket_id: exampleId(16), position: 'aG' }) },
+  'work.item.completed': { when: 'an item was completed', ...changing({ state: 'OPEN', completed_at: null }) },
+  'work.item.reopened': { when: 'an item was opened again', ...changing({ state: 'DONE', completed_at: '2026-11-20T18:15:00.000Z' }) },
+  'work.item.label_added': { when: 'a label was put on an item', ...changingWords({ label_ids: [] }) },
+  'work.item.label_removed': { when: 'a label was taken off an item', ...changingWords({ label_ids: [exampleId(7), exampleId(8)] }) },
+  'work.item.field_set': { when: 'the value of a custom field of an item was set or cleared', ...changingWords({ custom_fields: { size: 'L' } }) },
+  'work.item.assigned': { when: 'an account was made responsible for an item, and with that a member', ...changing({ assignee_id: null, member_ids: [] }) },
+  'work.item.unassigned': { when: 'nobody is responsible for an item any more', ...changing({ assignee_id: exampleId(3) }) },
+  'work.item.member_added': { when: 'an account was added to the members of an item', ...changing({ member_ids: [] }) },
+  'work.item.member_removed': { when: 'an account was taken off the members of an item', ...changing({ member_ids: [exampleId(3), exampleId(4)] }) },
+  'work.item.archived': { when: 'an item was archived', ...changing({ archived_at: null }) },
+  'work.item.unarchived': { when: 'an item was brought back from the archive', ...changing({ archived_at: '2026-11-20T18:15:00.000Z' }) },
+  'work.item.deleted': { when: 'an item was deleted; the item as it was', ...changingWords({}) },
+  'work.item.restored': { when: 'an item was brought back from the trash', ...changingWords({ position: 'aG' }) },
   'work.item.purged': {
     when: 'an item was taken from the trash for good, by hand or by time',
     ...whole,

@@ -33,6 +33,8 @@ export const Item = z
     description: z.string().nullable(),
     state,
     position: z.string().describe('orders the items of one bucket: compare as text, by code unit'),
+    parent_id: uuid.nullable().describe('the item that it is a part of, in the same container; null: a root'),
+    sibling_position: z.string().nullable().describe('orders the children of one parent, as `position` does a bucket'),
     label_ids: z.array(uuid).describe("of the container's vocabulary as it is now"),
     member_ids: z.array(uuid).describe('who takes part'),
     assignee_id: uuid.nullable().describe('who is responsible; one of the members'),
@@ -60,6 +62,7 @@ const ItemCreate = z
     description: description.nullish(),
     bucket_id: uuid.nullish().describe('absent: the leftmost; null: none'),
     before_item_id: uuid.nullish().describe('of that bucket; none: at the end'),
+    parent_id: uuid.nullish().describe('an item of the container; the new one is the last of its children'),
     label_ids: z.array(uuid).max(100).default([]),
     custom_fields: setCustomFields.default({}),
     due_at: moment.nullish(),
@@ -79,6 +82,9 @@ export const ItemMove = z
     container_id: uuid.optional().describe('absent: where it is'),
     bucket_id: uuid.nullish().describe('absent: the bucket it is in, or the leftmost of another container; null: none'),
     before_item_id: uuid.nullish().describe('of that bucket; none: at the end'),
+    parent_id: uuid
+      .nullish()
+      .describe('an item of the container that it goes to, as the last of its children; null: a root; absent: as it is'),
   })
   .meta({ id: 'ItemMove' })
 
@@ -187,10 +193,11 @@ export const itemOperations = defineOperations('items', {
     body: ItemCreate,
     success: { status: 201, answer: Item, location: (made: { id: string }) => `/items/${made.id}` },
     needs: writing,
-    refuses: ['container.archived', 'order.exhausted', 'quota.exceeded'],
+    refuses: ['container.archived', 'item.archived', 'item.tree_full', 'order.exhausted', 'quota.exceeded'],
     idempotent: true,
     recovery,
     assumed: [
+      'a parent that is archived refuses children; one of another container is 422 at `/parent_id`',
       'titles are 1..500, descriptions 0..20000',
       'a field that is required of the type has to have a value',
       'hubs hold collections, so an item is refused there',
@@ -229,6 +236,7 @@ export const itemOperations = defineOperations('items', {
     success: { status: 204 },
     refuses: ['container.archived'],
     assumed: [
+      'the items below it go with it, each with an event and an entry; the trash lists it alone',
       'a soft delete; it is in the trash from then on, and no longer counts against the ceiling (decision 0107)',
       'the container may ask for a higher role (`delete_role` of its policies)',
     ],
@@ -239,9 +247,12 @@ export const itemOperations = defineOperations('items', {
     path: '/items/{itemId}:move',
     summary: 'Move an item to another container, bucket or place',
     body: ItemMove,
-    refuses: ['container.archived', 'item.archived', 'order.exhausted'],
+    refuses: ['container.archived', 'item.archived', 'item.circular', 'item.tree_full', 'order.exhausted'],
     assumed: [
       'MEMBER in both containers',
+      'to another container an item takes what is below it along, to the end of the bucket that it goes to, and leaves its parent',
+      'within a container the items below it stay in their buckets; with `parent_id` alone it stays in its own place',
+      'what is in the trash from below it stays where it was deleted',
       "labels and values of the old container's vocabulary stop showing and come back with the item (decision 0108)",
       'a move to where it stands changes nothing',
     ],

@@ -17,6 +17,17 @@ export const itemProblems = {
     says: 'The account has no access to the item: it needs the role {role} in the container, and must not be disabled.',
     remedy: 'Give the account the role, or choose another one.',
   },
+  'item.tree_full': {
+    status: 409,
+    params: ['bound', 'limit'],
+    says: 'The tree of the item would have more {bound} than the {limit} that it may have.',
+    remedy: 'Choose another parent, or move some of the items out of the tree.',
+  },
+  'item.circular': {
+    status: 409,
+    says: 'The parent is the item itself, or below it.',
+    remedy: 'Choose a parent that is not below the item.',
+  },
   'item.not_in_trash': {
     status: 409,
     says: 'The item is not in the trash.',

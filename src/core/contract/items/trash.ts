@@ -16,7 +16,7 @@ export const TrashRow = z
     id: uuid,
     title: z.string().describe('the title of an item, the name of a container'),
     container_id: uuid.nullable().describe('the collection of an item, the hub of a collection; null for a hub'),
-    item_count: z.int().describe(`1 of an item; of a container all that it has, up to ${mostCountedInTrash}`),
+    item_count: z.int().describe(`of an item 1, and those deleted with it; of a container all that it has, up to ${mostCountedInTrash}`),
     deleted_at: moment,
     deleted_by: uuid.nullable().describe('null: it was deleted before this was noted'),
     purge_after: moment.nullable().describe('from then on it is purged by itself; null: never'),
@@ -47,6 +47,7 @@ export const itemTrashOperations = defineOperations('items', {
     refuses: ['not_found', 'cursor.invalid'],
     recovery,
     assumed: [
+      'of a tree that was deleted at once, the item that was deleted',
       'items of containers in which the caller is MEMBER, containers in which ADMIN; of others it lists nothing',
       'a deleted container is one row: what had been deleted in it before is listed again once it is restored, and so is what had been deleted in an archived one',
       'with `container_id`, items of that collection, or deleted collections of that hub',
@@ -77,6 +78,8 @@ export const itemTrashOperations = defineOperations('items', {
     spec: `${spec}, N11`,
     refuses: ['container.deleted', 'container.archived', 'order.exhausted', 'quota.exceeded'],
     assumed: [
+      'what was deleted with it comes back with it, each to the end of its bucket',
+      'it is the last child of its parent; without its parent, or room there, it is a root',
       'it comes back as it was: in no bucket, done, or archived',
       'restoring what is not deleted changes nothing',
     ],
@@ -91,6 +94,7 @@ export const itemTrashOperations = defineOperations('items', {
     needs: { ...writing, role: 'ADMIN' },
     refuses: ['item.not_in_trash', 'container.archived'],
     assumed: [
+      'what was deleted with it, below it, is purged as well',
       'from the answer on it is nowhere; its rows go by a job, and under a legal hold after its release (decision 0203)',
       'also in a container that is deleted itself',
     ],

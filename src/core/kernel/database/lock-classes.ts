@@ -25,4 +25,5 @@ export const lockClasses = {
   views: 7322,
   templates: 7329,
   searchIndex: 7326,
+  trees: 7340,
 } as const

@@ -21,12 +21,12 @@ export interface Trash {
 
 type Writer = Pick<Tx, 'part' | 'list'>
 
-/** The items `i`. */
+/** The items `i` that it lists: what was deleted with one of them goes and comes back with it. */
 export function trashedItems(tx: Writer, { holder, role, containerId, before }: Trash): Part {
   const { tenantId } = holder
   return tx.part`
     from item i
-    where i.tenant_id = ${tenantId} and i.deleted_at is not null and i.purged_at is null ${deletedBefore(tx, tx.part`i`, before)}
+    where i.tenant_id = ${tenantId} and i.deleted_at is not null and i.purged_at is null and i.deleted_with is null ${deletedBefore(tx, tx.part`i`, before)}
       ${containerId === undefined ? tx.part`` : tx.part`and i.container_id = ${containerId}`}
       and i.container_id in (
         select c.id from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id

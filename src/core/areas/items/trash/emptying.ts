@@ -23,6 +23,7 @@ import { newId } from '../../../kernel/values/id.ts'
 import { findVisibleContainer, type Holder } from '../../access/access.ts'
 import { resumeLost } from '../../jobs/resume.ts'
 import { readJob } from '../../jobs/show.ts'
+import { wholeTrees } from './branch.ts'
 import { type Trash, trashedContainers, trashedItems } from './content.ts'
 import { markContainers, markItems, type PurgedContainer } from './purge.ts'
 import { removePurged } from './removal.ts'
@@ -179,8 +180,9 @@ async function purgeSome(
   const { tx } = ctx
   const items = await tx<{ id: string; container_id: string }[]>`
     select i.id, i.container_id ${trashedItems(tx, trash)} order by i.deleted_at, i.id limit ${portion} for update of i`
-  await markItems(ctx, tenantId, items, params)
-  if (items.length > 0) return items.length
+  const whole = await wholeTrees(tx, tenantId, items, portion)
+  await markItems(ctx, tenantId, whole.items, params)
+  if (items.length > 0) return whole.taken
   const containers = await tx<PurgedContainer[]>`
     select c.id, c.kind, c.parent_id ${trashedContainers(tx, trash)}
     order by c.deleted_at, c.id limit ${containersAtOnce} for update of c`

@@ -40,7 +40,7 @@ export async function listTrash(
     tx.last<Listed[]>`
       select t.*, t.deleted_at::text as place,
              greatest(t.deleted_at, t.kept_since) + make_interval(days => nullif(${trashDaysOf(tx)}, 0)) as purge_after,
-             case t.kind when 'ITEM' then 1 else ${countOf(ctx, tx.part`t.id`)} end as item_count
+             case t.kind when 'ITEM' then ${countWith(ctx)} else ${countOf(ctx, tx.part`t.id`)} end as item_count
       from (select * from (${rows}) r order by deleted_at desc, id desc limit ${most}) t
       join container c on c.tenant_id = ${ctx.account.tenantId} and c.id = case t.kind when 'ITEM' then t.container_id else t.id end
       left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
@@ -48,6 +48,10 @@ export async function listTrash(
   )
   return pageOfRows(ctx, list, found, size, ({ place, id: last }) => [place, last])
 }
+
+/** How many items the row `t` of the trash stands for: itself, and what was deleted with it. */
+const countWith = ({ tx, account: { tenantId } }: Ctx): Part => tx.part`
+  (1 + (select count(*) from item w where w.tenant_id = ${tenantId} and w.deleted_with = t.id and w.purged_at is null))::int`
 
 /** How many items a container has, with those of its collections. Each kind of them has an index of its own. */
 function countOf({ tx, account: { tenantId } }: Ctx, containerId: Part): Part {

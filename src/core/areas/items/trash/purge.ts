@@ -11,19 +11,20 @@ import type { itemTrashOperations as ops } from '../../../contract/items/trash.t
 import type { Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { lockInTrash } from '../item.ts'
 import { discountItems } from '../item-count.ts'
+import { lockTrashedBranch } from './branch.ts'
 import { removePurged } from './removal.ts'
 
 /** Refuses not_found, auth.role_required, precondition.failed, item.not_in_trash, container.archived. */
 export async function purgeItem(ctx: Ctx, { itemId }: Received<typeof ops.purgeItem>): Promise<void> {
   const { tenantId } = ctx.account
-  const { item, container, deletedAt } = await lockInTrash(ctx, itemId, 'ADMIN')
+  const { top, below } = await lockTrashedBranch(ctx, itemId, 'ADMIN')
+  const { item, container, deletedAt } = top
   const isContainerGone = container.deleted_at !== null || container.is_parent_deleted
   if (deletedAt === null) refuse(isContainerGone ? 'not_found' : 'item.not_in_trash')
   if (container.is_archived && !isContainerGone) refuse('container.archived')
 
-  await markItems(ctx, tenantId, [item])
+  await markItems(ctx, tenantId, [item, ...below])
   await ctx.enqueue(removePurged, { tenantId }, { singletonKey: tenantId })
 }
 

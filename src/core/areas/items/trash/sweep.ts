@@ -17,6 +17,7 @@ import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { workspacesThat } from '../../../kernel/transaction/workspaces.ts'
 import { observed, type Steady, trustedMs } from '../../../kernel/values/steady-clock.ts'
 import { trashDaysOf } from '../../access/access.ts'
+import { wholeTrees } from './branch.ts'
 import { markContainers, markItems, type PurgedContainer } from './purge.ts'
 import { removeAll } from './removal.ts'
 
@@ -75,7 +76,7 @@ async function hasOverdue({ tx }: Ctx, tenantId: string, trusted: Date): Promise
     where tenant_id = ${tenantId} and trash_days > 0)`
   const due = dueBefore(tx, trusted, shortest)
   const [row] = await tx<{ found: boolean }[]>`
-    select exists (select from item where tenant_id = ${tenantId} and deleted_at is not null and purged_at is null and deleted_at <= ${due})
+    select exists (select from item where tenant_id = ${tenantId} and deleted_at is not null and purged_at is null and deleted_with is null and deleted_at <= ${due})
         or exists (select from container where tenant_id = ${tenantId} and deleted_at is not null and purged_at is null and deleted_at <= ${due}) as found`
   return row?.found === true
 }
@@ -106,7 +107,7 @@ async function purgePortion(ctx: Ctx, tenantId: string, trusted: Date): Promise<
   const { tx } = ctx
   const due = dueBefore(tx, trusted, trashDaysOf(tx))
   const items = await overdueItems(tx, tenantId, due)
-  await markItems(ctx, tenantId, items, { by: 'time' })
+  await markItems(ctx, tenantId, (await wholeTrees(tx, tenantId, items, portion)).items, { by: 'time' })
   if (items.length > 0) return true
   const containers = await tx<PurgedContainer[]>`
     select c.id, c.kind, c.parent_id from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
@@ -130,6 +131,7 @@ async function overdueItems(tx: Tx, tenantId: string, due: Part): Promise<readon
     cross join lateral (
       select i.id, i.version from item i
       where i.tenant_id = ${tenantId} and i.container_id = c.id and i.deleted_at is not null and i.purged_at is null
+        and i.deleted_with is null
         and i.deleted_at <= ${due} and i.kept_since <= ${due}
       order by i.deleted_at, i.id limit ${portion}) d
     where c.tenant_id = ${tenantId} and c.deleted_at is null and h.deleted_at is null
