@@ -22,6 +22,8 @@ const ours: Readonly<Record<string, string>> = {
   'POST /ai/models/{modelId}:unchoose': 'the way back',
   'POST /containers/{containerId}/labels/{labelId}:restore': 'what makes the deletion of a label undoable',
   'GET /admin/tenants/{tenantId}/statistics': 'what `svc tenants stats` asks',
+  'GET /admin/tenants/{tenantId}': 'one of the list, by its id; what If-Match of the change takes',
+  'PATCH /admin/tenants/{tenantId}': 'what `svc tenants update` changes',
   'POST /admin/ai-providers/{providerId}:test': 'what `svc ai-providers test` asks',
   'GET /integrations/webhooks/{webhookId}/deliveries/{deliveryId}': 'one of the list, by its id',
   'GET /admin/deliveries/stats': 'what `svc deliveries stats` asks',

@@ -49,7 +49,7 @@ test(`${keys} keys, ${crowd} requests at once under each, a quarter of them with
     const tokens = new Set(served.map(({ body: made }) => (made as Provisioned).redemption_token))
     expect(tokens.size).toBe(1)
     const locations = new Set(served.map(({ headers }) => headers.get('location')))
-    expect([...locations]).toEqual([expect.stringMatching(/^\/api\/v1\/admin\/tenants\?slug=/)])
+    expect([...locations]).toEqual([expect.stringMatching(/^\/api\/v1\/admin\/tenants\/[0-9a-f-]{36}$/)])
     for (const token of tokens) secrets.add(token)
   }
   expect((await own.oracle`select 1 from tenant`).length - before).toBe(keys)

@@ -209,6 +209,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listJournal', () => size],
   ['listTenants', () => size],
   ['listTenants', () => ({ query: { size: '50', slug: 'plan-77' } })],
+  ['getTenant', () => ({ params: { tenantId: actor.tenantId } })],
   ['listContainers', () => ({})],
   ['listContainers', () => ({ query: { parent_id: collectionId, kind: 'COLLECTION', state: 'ARCHIVED' } })],
   ['getContainer', () => ({ params: { containerId: collectionId } })],

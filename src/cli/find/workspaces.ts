@@ -3,12 +3,13 @@
 import { identityOperations } from '../../core/contract/identity/operations.ts'
 import { Problem } from '../../core/contract/problem.ts'
 import { type AdminTenant, tenantOperations } from '../../core/contract/tenants/operations.ts'
-import { type Caller, pagesOf } from '../call/caller.ts'
+import type { Caller } from '../call/caller.ts'
 import { isId } from './pick.ts'
 
 /** The workspace of that slug or id. Refuses not_found. */
 export async function findWorkspace(caller: Caller, name: string): Promise<AdminTenant> {
-  const found = isId(name) ? await findById(caller, name.toLowerCase()) : await findBySlug(caller, name)
+  if (isId(name)) return caller.call(tenantOperations.getTenant, { tenantId: name.toLowerCase() })
+  const found = await findBySlug(caller, name)
   if (!found) throw new Problem('not_found')
   return found
 }
@@ -16,15 +17,6 @@ export async function findWorkspace(caller: Caller, name: string): Promise<Admin
 async function findBySlug(caller: Caller, slug: string): Promise<AdminTenant | undefined> {
   const { data } = await caller.call(tenantOperations.listTenants, { slug })
   return data.find((tenant) => tenant.slug === slug)
-}
-
-/** No operation reads one workspace by its id, so this reads the list page by page until it finds the id. */
-async function findById(caller: Caller, id: string): Promise<AdminTenant | undefined> {
-  for await (const { data } of pagesOf(caller, tenantOperations.listTenants, { size: 1000 })) {
-    const found = data.find((tenant) => tenant.id === id)
-    if (found) return found
-  }
-  return undefined
 }
 
 /** The id of the workspace of the caller's own account; undefined at the database. */

@@ -1,6 +1,7 @@
 /** What the installation's journal records. Spec: decisions 4, JournalEntry. */
 export type JournalAction =
   | 'tenant.provisioned'
+  | 'tenant.changed'
   | 'tenant.suspended'
   | 'tenant.resumed'
   | 'tenant.quotas_changed'

@@ -1,8 +1,7 @@
 import { Args } from '@oclif/core'
 import { CallerCommand } from '../../base-command.ts'
 import { findWorkspace } from '../../find/workspaces.ts'
-import { details } from '../../render/details.ts'
-import { moment } from '../../render/moment.ts'
+import { workspaceDetails } from '../../render/workspace.ts'
 
 export default class TenantsShow extends CallerCommand {
   static override summary = 'Show one workspace'
@@ -14,27 +13,7 @@ export default class TenantsShow extends CallerCommand {
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(TenantsShow)
     const tenant = await findWorkspace(await this.open(flags), args.workspace)
-    const since = (at: string | null) => (at === null ? null : moment(at))
-    this.log(
-      details([
-        ['slug', tenant.slug],
-        ['name', tenant.display_name],
-        ['id', tenant.id],
-        ['state', tenant.state],
-        ['accounts', tenant.account_count],
-        ['legal holds', tenant.hold_count],
-        ['locale', tenant.default_locale],
-        ['time zone', tenant.default_time_zone],
-        ['created', moment(tenant.created_at)],
-        ['suspended', since(tenant.suspended_at)],
-        ['deletion asked', since(tenant.deletion_requested_at)],
-        ['purge after', since(tenant.purge_after)],
-        ['purge began', since(tenant.purge_started_at)],
-        ['passwords until', since(tenant.password_opening?.until ?? null)],
-        ['passwords asked by', tenant.password_opening?.requester],
-        ['version', tenant.version],
-      ]),
-    )
+    this.log(workspaceDetails(tenant))
     return tenant
   }
 }

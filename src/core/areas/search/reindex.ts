@@ -54,6 +54,24 @@ async function reindexWorkspace(ctx: Ctx, tenantId: string): Promise<{ job: JobR
   return { job, isNew }
 }
 
+/**
+ * Begins a generation in the dictionary of a workspace's new locale, without a job; one that is being built begins anew in it.
+ * Does nothing where the dictionary is the same.
+ */
+export async function rebuildForLocale(
+  { tx }: Ctx,
+  { tenantId, before, now }: { tenantId: string; before: string; now: string },
+): Promise<void> {
+  const language = dictionaryOf(now)
+  if (language === dictionaryOf(before)) return
+  // Behind the turn under way, which would write the place that it read.
+  await tx`select pg_advisory_xact_lock(${lockClasses.searchIndex}, hashtext(${tenantId}))`
+  await tx`
+    insert into search_index (tenant_id, language, state) values (${tenantId}, ${language}, 'BUILDING')
+    on conflict (tenant_id) where state = 'BUILDING'
+      do update set language = excluded.language, at_kind = null, after_id = null`
+}
+
 /** A job of the installation, which every active workspace's generation names. */
 async function reindexAll(ctx: Ctx): Promise<JobRef> {
   const { tx } = ctx

@@ -11,8 +11,9 @@ import { cancelTenantDeletion, deleteTenant } from './deletion/deletion.ts'
 import { getDeletionPlan } from './deletion/deletion-plan.ts'
 import { readArchivedHolds, replaceLegalHolds } from './deletion/legal-holds.ts'
 import { exportTenant } from './export.ts'
-import { listTenants } from './list.ts'
+import { getTenant, listTenants } from './list.ts'
 import { getOverview } from './overview.ts'
+import { updateTenant } from './particulars.ts'
 import { closePassword, openPassword } from './password-opening.ts'
 import { provisionTenant } from './provision.ts'
 import { getPurgeCertificate, listPurgeCertificates } from './purge/purge-certificate.ts'
@@ -27,6 +28,8 @@ export const tenantsHandlers = {
   getTenantStatistics,
   listTenants,
   provisionTenant: asking(readLocalisation, provisionTenant),
+  getTenant,
+  updateTenant,
   suspendTenant,
   resumeTenant,
   deleteTenant,

@@ -1,12 +1,14 @@
 /** Lists workspaces for operators: whole, or paged by cursor. Spec: Admin: workspaces; decisions 4. */
 
 import type { Answer, Received } from '../../contract/operation.ts'
+import { refuse } from '../../contract/problem.ts'
 import type { AdminTenant, tenantOperations as ops, TenantState } from '../../contract/tenants/operations.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { firstId, pageOfRows, pageStart } from '../../kernel/transaction/page.ts'
 
 interface TenantFilter {
+  readonly id?: string | undefined
   readonly state?: TenantState | undefined
   readonly slug?: string | undefined
   readonly after?: string | undefined
@@ -24,6 +26,12 @@ export async function listTenants(
   return pageOfRows(ctx, list, rows, size)
 }
 
+/** Refuses not_found. */
+export async function getTenant({ tx }: Ctx, { tenantId }: Received<typeof ops.getTenant>): Promise<AdminTenant> {
+  const [tenant] = await readTenants(tx, { id: tenantId }, 1)
+  return tenant ?? refuse('not_found')
+}
+
 /** One workspace as operators see it. */
 export async function readTenant(tx: Tx, slug: string): Promise<AdminTenant> {
   const [tenant] = await readTenants(tx, { slug }, 1)
@@ -37,7 +45,7 @@ type TenantRow = Omit<AdminTenant, 'password_opening'> & (Opening | { readonly [
 
 async function readTenants(
   tx: Tx,
-  { state, slug, after }: TenantFilter,
+  { id, state, slug, after }: TenantFilter,
   limit: number,
 ): Promise<readonly AdminTenant[]> {
   const rows = await tx<TenantRow[]>`
@@ -49,6 +57,7 @@ async function readTenants(
     from tenant t
     left join password_opening o on o.tenant_id = t.id and now() >= o.opened_at and now() < o.until
     where t.id > ${after ?? firstId}::uuid
+      ${id === undefined ? tx.part`` : tx.part`and t.id = ${id}`}
       ${state === undefined ? tx.part`` : tx.part`and t.state = ${state}`}
       ${slug === undefined ? tx.part`` : tx.part`and t.slug = ${slug}`}
     order by t.id

@@ -7,6 +7,7 @@ import { tenantStates } from './operations.ts'
 
 const who = { id: uuid, slug: z.string() }
 const state = z.object({ ...who, state: z.enum(tenantStates) })
+const particulars = { display_name: z.string(), default_locale: z.string(), default_time_zone: z.string() }
 const acme = { id: exampleId(1), slug: 'acme' }
 const ofTenant = { subject: '/tenants/{id}', kind: 'tenant', container: null } as const
 
@@ -16,6 +17,22 @@ export const tenantEvents = defineEvents({
     ...ofTenant,
     data: state,
     example: { ...acme, state: 'ACTIVE' },
+  },
+  'work.tenant.changed': {
+    when: "a workspace's name, locale or time zone was changed",
+    ...ofTenant,
+    data: z.object({
+      ...who,
+      ...particulars,
+      previous: z.object(particulars).partial().describe('the members that changed, as they were'),
+    }),
+    example: {
+      ...acme,
+      display_name: 'Acme Ltd',
+      default_locale: 'en',
+      default_time_zone: 'Europe/Zurich',
+      previous: { default_time_zone: 'UTC' },
+    },
   },
   'work.tenant.suspended': {
     when: 'a workspace was suspended',

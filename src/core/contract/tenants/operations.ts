@@ -52,6 +52,14 @@ const TenantProvision = z
   .meta({ id: 'TenantProvision' })
 export type TenantProvision = z.output<typeof TenantProvision>
 
+const TenantChange = z
+  .strictObject({
+    display_name: text(1, 200).optional(),
+    default_locale: text(1, 35).optional().describe('BCP 47; the language of mails, of search and of summaries'),
+    default_time_zone: text(1, 64).optional().describe('IANA; of dates that are set from now on'),
+  })
+  .meta({ id: 'TenantChange' })
+
 const ProvisionedTenant = z
   .object({
     tenant: AdminTenant,
@@ -156,7 +164,7 @@ export const tenantOperations = defineOperations('admin', {
     success: {
       status: 201,
       answer: ProvisionedTenant,
-      location: (answer: { tenant: { slug: string } }) => `/admin/tenants?slug=${answer.tenant.slug}`,
+      location: (answer: { tenant: { id: string } }) => `/admin/tenants/${answer.tenant.id}`,
     },
     needs: operator,
     refuses: ['admin.slug_taken', 'admin.multi_mode_required'],
@@ -164,6 +172,34 @@ export const tenantOperations = defineOperations('admin', {
     secret: true,
     recovery: 'allowed',
     assumed: ['single mode takes one workspace; a second is refused with admin.multi_mode_required'],
+  },
+  getTenant: {
+    method: 'GET',
+    path: '/admin/tenants/{tenantId}',
+    summary: 'One workspace',
+    spec: 'ours; decisions 7',
+    params: z.strictObject({ tenantId }),
+    success: { status: 200, answer: AdminTenant },
+    needs: operator,
+    recovery: 'allowed',
+  },
+  updateTenant: {
+    method: 'PATCH',
+    path: '/admin/tenants/{tenantId}',
+    summary: "Change a workspace's name, locale or time zone",
+    spec: 'ours',
+    params: z.strictObject({ tenantId }),
+    body: TenantChange,
+    patch: 'merge',
+    success: { status: 200, answer: AdminTenant },
+    needs: operator,
+    ifMatch: true,
+    refuses: ['admin.tenant_leaving'],
+    recovery: 'allowed',
+    assumed: [
+      'the slug stays: links, host names and what callers keep stand on it',
+      'dates that are set keep their zone; where the new locale has another dictionary, the documents of search are made anew beside those that answer until then',
+    ],
   },
   suspendTenant: {
     method: 'POST',
