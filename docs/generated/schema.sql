@@ -232,6 +232,18 @@ CREATE POLICY one_workspace ON ai_usage TO svc_tenant USING ((tenant_id = ( SELE
 GRANT SELECT ON ai_usage TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON ai_usage TO svc_tenant;
 
+CREATE TABLE assignment_turn (
+  tenant_id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  picked_at timestamp with time zone NOT NULL,
+  CONSTRAINT assignment_turn_pkey PRIMARY KEY (tenant_id, account_id),
+  CONSTRAINT assignment_turn_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+ALTER TABLE assignment_turn ENABLE ROW LEVEL SECURITY;
+ALTER TABLE assignment_turn FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON assignment_turn TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON assignment_turn TO svc_tenant;
+
 CREATE TABLE audit_entry (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -438,7 +450,14 @@ CREATE TABLE container (
   kept_since timestamp with time zone DEFAULT now() NOT NULL,
   trash_days integer,
   delete_role text,
+  comment_role text,
+  complete_needs_children boolean,
+  complete_children boolean,
+  archive_done_after_days integer,
+  auto_assign_group_id uuid,
   CONSTRAINT container_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT container_archive_done_after_days_check CHECK (archive_done_after_days >= 0 AND archive_done_after_days <= 3650),
+  CONSTRAINT container_comment_role_check CHECK (comment_role = ANY (ARRAY['COMMENTER'::text, 'MEMBER'::text, 'ADMIN'::text, 'OWNER'::text])),
   CONSTRAINT container_delete_role_check CHECK (delete_role = ANY (ARRAY['MEMBER'::text, 'ADMIN'::text, 'OWNER'::text])),
   CONSTRAINT container_kind_check CHECK (kind = ANY (ARRAY['HUB'::text, 'COLLECTION'::text])),
   CONSTRAINT container_parent CHECK ((kind = 'COLLECTION'::text) = (parent_id IS NOT NULL)),
@@ -758,9 +777,17 @@ CREATE TABLE item (
   deleted_by uuid,
   purged_at timestamp with time zone,
   kept_since timestamp with time zone DEFAULT now() NOT NULL,
+  parent_id uuid,
+  root_id uuid,
+  sibling_rank text COLLATE "C",
+  deleted_with uuid,
+  archived_with uuid,
   CONSTRAINT item_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT item_archived_with CHECK (archived_with IS NULL OR archived_at IS NOT NULL),
   CONSTRAINT item_completed CHECK ((state = 'DONE'::text) = (completed_at IS NOT NULL)),
   CONSTRAINT item_days CHECK ((due_on IS NULL OR due_at IS NOT NULL AND time_zone IS NOT NULL) AND (start_on IS NULL OR due_on IS NOT NULL AND start_on <= due_on) AND (start_at IS NULL OR (start_on IS NULL) = (due_on IS NULL))),
+  CONSTRAINT item_deleted_with CHECK (deleted_with IS NULL OR deleted_at IS NOT NULL),
+  CONSTRAINT item_in_tree CHECK ((parent_id IS NULL) = (root_id IS NULL) AND (parent_id IS NULL) = (sibling_rank IS NULL)),
   CONSTRAINT item_purged CHECK (purged_at IS NULL OR deleted_at IS NOT NULL),
   CONSTRAINT item_start_before_due CHECK (start_at IS NULL OR due_at IS NOT NULL AND start_at <= due_at),
   CONSTRAINT item_state_check CHECK (state = ANY (ARRAY['OPEN'::text, 'DONE'::text])),
@@ -776,17 +803,22 @@ CREATE INDEX archived_item_in_order_by_state ON item USING btree (tenant_id, con
 CREATE INDEX archived_item_of_container ON item USING btree (tenant_id, container_id, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
 CREATE INDEX archived_item_of_container_by_state ON item USING btree (tenant_id, container_id, state, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
 CREATE INDEX archived_item_of_workspace ON item USING btree (tenant_id, id) WHERE deleted_at IS NULL AND archived_at IS NOT NULL;
+CREATE INDEX done_item_of_container ON item USING btree (tenant_id, container_id, completed_at, id) WHERE state = 'DONE'::text AND deleted_at IS NULL AND archived_at IS NULL;
+CREATE INDEX item_archived_with ON item USING btree (tenant_id, archived_with) WHERE archived_with IS NOT NULL;
 CREATE INDEX item_by_assignee ON item USING btree (tenant_id, assignee_id, state, id) WHERE assignee_id IS NOT NULL;
 CREATE INDEX item_by_state ON item USING btree (tenant_id, state, id) WHERE deleted_at IS NULL AND archived_at IS NULL;
+CREATE INDEX item_deleted_with ON item USING btree (tenant_id, deleted_with) WHERE deleted_with IS NOT NULL;
 CREATE UNIQUE INDEX item_in_order ON item USING btree (tenant_id, container_id, bucket_id, rank) NULLS NOT DISTINCT WHERE deleted_at IS NULL AND archived_at IS NULL;
 CREATE INDEX item_in_order_by_state ON item USING btree (tenant_id, container_id, bucket_id, state, rank) WHERE deleted_at IS NULL AND archived_at IS NULL;
 CREATE INDEX item_of_bucket ON item USING btree (tenant_id, bucket_id) WHERE bucket_id IS NOT NULL;
 CREATE INDEX item_of_container ON item USING btree (tenant_id, container_id, id) WHERE deleted_at IS NULL AND archived_at IS NULL;
 CREATE INDEX item_of_container_by_state ON item USING btree (tenant_id, container_id, state, id) WHERE deleted_at IS NULL AND archived_at IS NULL;
+CREATE INDEX item_of_parent ON item USING btree (tenant_id, parent_id, sibling_rank, id) WHERE parent_id IS NOT NULL;
+CREATE INDEX item_of_tree ON item USING btree (tenant_id, root_id) WHERE root_id IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX item_of_workspace ON item USING btree (tenant_id, id) WHERE deleted_at IS NULL AND archived_at IS NULL;
 CREATE INDEX item_without_keys ON item USING btree (tenant_id, id) WHERE without_keys;
 CREATE INDEX purged_item ON item USING btree (tenant_id, id) WHERE purged_at IS NOT NULL;
-CREATE INDEX trashed_item ON item USING btree (tenant_id, deleted_at, id) WHERE deleted_at IS NOT NULL AND purged_at IS NULL;
+CREATE INDEX trashed_item ON item USING btree (tenant_id, deleted_at, id) WHERE deleted_at IS NOT NULL AND purged_at IS NULL AND deleted_with IS NULL;
 CREATE INDEX trashed_item_of_container ON item USING btree (tenant_id, container_id, deleted_at, id) WHERE deleted_at IS NOT NULL AND purged_at IS NULL;
 ALTER TABLE item ENABLE ROW LEVEL SECURITY;
 ALTER TABLE item FORCE ROW LEVEL SECURITY;

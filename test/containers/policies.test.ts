@@ -23,8 +23,24 @@ const home = async () => {
   const hub = await desk.hub()
   return { hub: hub.id, inside: (await desk.collection(hub)).id }
 }
-const none = { trash_days: null, delete_role: null }
-const product = { trash_days: 30, delete_role: 'MEMBER' }
+const none = {
+  trash_days: null,
+  archive_done_after_days: null,
+  delete_role: null,
+  comment_role: null,
+  complete_needs_children: null,
+  complete_children: null,
+  auto_assign_group_id: null,
+}
+const product = {
+  trash_days: 30,
+  archive_done_after_days: 0,
+  delete_role: 'MEMBER',
+  comment_role: 'COMMENTER',
+  complete_needs_children: false,
+  complete_children: false,
+  auto_assign_group_id: null,
+}
 
 test('a collection inherits each policy from its hub, and the hub from the product; null inherits again', async () => {
   const { hub, inside } = await home()
@@ -32,13 +48,13 @@ test('a collection inherits each policy from its hub, and the hub from the produ
   const first = await decided(hub, { trash_days: 90, delete_role: 'ADMIN' })
   expect(first).toMatchObject({ version: 2, policies: { trash_days: 90, delete_role: 'ADMIN' } })
   expect(first).toEqual(await read(hub))
-  expect((await read(inside)).effective_policies).toEqual({ trash_days: 90, delete_role: 'ADMIN' })
+  expect((await read(inside)).effective_policies).toEqual({ ...product, trash_days: 90, delete_role: 'ADMIN' })
   expect(await decided(inside, { trash_days: 7 })).toMatchObject({
     policies: { trash_days: 7, delete_role: null },
     effective_policies: { trash_days: 7, delete_role: 'ADMIN' },
   })
   expect(await decided(hub, {})).toMatchObject({ policies: none, effective_policies: product })
-  expect((await read(inside)).effective_policies).toEqual({ trash_days: 7, delete_role: 'MEMBER' })
+  expect((await read(inside)).effective_policies).toEqual({ ...product, trash_days: 7 })
   expect((await decided(inside, { trash_days: null })).policies).toEqual(none)
 })
 

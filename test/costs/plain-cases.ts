@@ -107,6 +107,18 @@ function items(desk: Desk) {
       },
       why: 'two actions on each of two items, each behind its savepoint',
     },
+    reorderItem: { request: async () => [`POST /items/${(await item()).id}:reorder`, { before_item_id: null }] },
+    duplicateItem: {
+      request: async () => [`POST /items/${(await item()).id}:duplicate`, {}],
+      why: 'holds trees, reads what fits, and locks the files',
+    },
+    autoAssignItem: {
+      request: async () => [
+        `POST /items/${(await item()).id}:auto-assign`,
+        { account_ids: [desk.people.MEMBER.accountId] },
+      ],
+      why: 'looks the candidates up, and counts what they have to do behind the lock of the workspace',
+    },
     completeItem: { request: async () => [`POST /items/${(await item()).id}:complete`] },
     reopenItem: {
       request: async () => [`POST /items/${(await act(await item(), 'complete')).id}:reopen`],
@@ -147,7 +159,10 @@ function items(desk: Desk) {
       request: async () => [`POST /items/${(await act(await item(), 'archive')).id}:unarchive`],
     },
     deleteItem: { request: async () => [`DELETE /items/${(await item()).id}`] },
-    restoreItem: { request: async () => [`POST /items/${(await gone(desk)).id}:restore`] },
+    restoreItem: {
+      request: async () => [`POST /items/${(await gone(desk)).id}:restore`],
+      why: 'holds trees, and looks for what was deleted with it, in the same packet',
+    },
     purgeItem: { request: async () => [`POST /items/${(await gone(desk)).id}:purge`] },
     emptyTrash: {
       request: async () => {

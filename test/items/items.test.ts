@@ -27,6 +27,8 @@ describe('creating', () => {
       description: null,
       state: 'OPEN',
       position: expect.any(String),
+      parent_id: null,
+      sibling_position: null,
       label_ids: [],
       member_ids: [],
       assignee_id: null,

@@ -42,7 +42,8 @@ async function family(): Promise<Record<'a' | 'b' | 'c' | 'd', Item> & { shelf: 
   const c = await under(b, 'c')
   return { shelf, a, b, c, d: await under(a, 'd') }
 }
-const remove = async ({ id }: { readonly id: string }) => expect((await desk.ask(`DELETE /items/${id}`)).status).toBe(204)
+const remove = async ({ id }: { readonly id: string }) =>
+  expect((await desk.ask(`DELETE /items/${id}`)).status).toBe(204)
 const rootOf = async ({ id }: Item) => (await sql()`select root_id from item where id = ${id}`)[0]?.['root_id']
 const events = async (action: string, ids: readonly string[]) =>
   (
@@ -93,12 +94,19 @@ describe('a child', () => {
 })
 
 describe('bounds', () => {
-  const full = (bound: string, limit: number) => ({ status: 409, json: { code: 'item.tree_full', params: { bound, limit } } })
+  const full = (bound: string, limit: number) => ({
+    status: 409,
+    json: { code: 'item.tree_full', params: { bound, limit } },
+  })
 
   test('five levels, for a new item and for a branch', async () => {
     const top = await desk.item()
     const fifth = await depthBelow(top, 4)
-    expect(await leavesAlone(() => desk.ask('POST /items', { container_id: top.container_id, title: 'x', parent_id: fifth.id }))).toMatchObject(full('LEVELS', 5))
+    expect(
+      await leavesAlone(() =>
+        desk.ask('POST /items', { container_id: top.container_id, title: 'x', parent_id: fifth.id }),
+      ),
+    ).toMatchObject(full('LEVELS', 5))
     const other = await desk.item()
     const second = await under(other, 'second')
     const fourth = await desk.read({ id: fifth.parent_id! })
@@ -109,7 +117,9 @@ describe('bounds', () => {
   test('100 children of one parent', async () => {
     const top = await desk.item()
     await grow(top, 100)
-    expect(await desk.ask('POST /items', { container_id: top.container_id, title: 'x', parent_id: top.id })).toMatchObject(full('CHILDREN', 100))
+    expect(
+      await desk.ask('POST /items', { container_id: top.container_id, title: 'x', parent_id: top.id }),
+    ).toMatchObject(full('CHILDREN', 100))
   })
 
   test('500 items a tree, and one of two at once is the 500th', async () => {
@@ -140,9 +150,18 @@ describe('another parent', () => {
   test('leaves places alone, takes what is below along, and says what it was', async () => {
     const { a, b, c, d } = await family()
     const moved = await desk.act(b, 'move', { parent_id: d.id })
-    expect(moved).toEqual({ ...b, parent_id: d.id, sibling_position: moved.sibling_position, version: 2, updated_at: moved.updated_at })
+    expect(moved).toEqual({
+      ...b,
+      parent_id: d.id,
+      sibling_position: moved.sibling_position,
+      version: 2,
+      updated_at: moved.updated_at,
+    })
     await isRead(desk, moved)
-    expect(await desk.moved(moved)).toEqual({ parent_id: a.id, ...(moved.sibling_position === b.sibling_position ? {} : { sibling_position: b.sibling_position }) })
+    expect(await desk.moved(moved)).toEqual({
+      parent_id: a.id,
+      ...(moved.sibling_position === b.sibling_position ? {} : { sibling_position: b.sibling_position }),
+    })
     expect(await desk.read(c)).toEqual(c)
     const root = await desk.act(moved, 'move', { parent_id: null })
     expect(root).toMatchObject({ parent_id: null, sibling_position: null, position: b.position })
@@ -159,7 +178,9 @@ describe('another parent', () => {
         json: { code: 'item.circular' },
       })
     const elsewhere = await desk.item()
-    expect(pointers(await desk.ask(`POST /items/${a.id}:move`, { parent_id: elsewhere.id }))).toEqual([['/parent_id', 'reference.unknown']])
+    expect(pointers(await desk.ask(`POST /items/${a.id}:move`, { parent_id: elsewhere.id }))).toEqual([
+      ['/parent_id', 'reference.unknown'],
+    ])
   })
 
   test('two movers into a ring: one of them is refused, ten times', async () => {
@@ -198,14 +219,30 @@ describe('another container', () => {
     expect(moved).toMatchObject({ container_id: to.collectionId, parent_id: null, version: 2 })
     await isRead(desk, moved)
     expect(await desk.titles(to.buckets[0]!)).toEqual(['there', 'a', 'b', 'c'])
-    for (const [one, parent_id] of [[b, a.id], [c, b.id], [d, a.id]] as const) {
+    for (const [one, parent_id] of [
+      [b, a.id],
+      [c, b.id],
+      [d, a.id],
+    ] as const) {
       const now = await desk.read(one)
       expect(now).toMatchObject({ container_id: to.collectionId, parent_id, bucket_id: to.buckets[0] })
       await isRead(desk, now)
       expect(await desk.moved(one)).toMatchObject({ container_id: shelf.collectionId })
     }
-    expect(await events('moved', [a, b, c, d].map(({ id }) => id))).toEqual([a.id, b.id, d.id, c.id].sort((x, y) => [a.id, b.id, c.id, d.id].indexOf(x) - [a.id, b.id, c.id, d.id].indexOf(y)))
-    expect([await counts(shelf), await counts(to)]).toEqual([[0, 0], [4, 0]])
+    expect(
+      await events(
+        'moved',
+        [a, b, c, d].map(({ id }) => id),
+      ),
+    ).toEqual(
+      [a.id, b.id, d.id, c.id].sort(
+        (x, y) => [a.id, b.id, c.id, d.id].indexOf(x) - [a.id, b.id, c.id, d.id].indexOf(y),
+      ),
+    )
+    expect([await counts(shelf), await counts(to)]).toEqual([
+      [0, 0],
+      [4, 0],
+    ])
     const alone = await desk.act(b, 'move', { container_id: shelf.collectionId })
     expect(alone).toMatchObject({ container_id: shelf.collectionId, parent_id: null })
     expect(await desk.read(c)).toMatchObject({ container_id: shelf.collectionId, parent_id: b.id })
@@ -233,7 +270,12 @@ describe('the trash', () => {
       { id: a.id, item_count: 3 },
       { id: d.id, item_count: 1 },
     ])
-    expect(await events('deleted', [a, b, c].map(({ id }) => id))).toEqual([a.id, b.id, c.id])
+    expect(
+      await events(
+        'deleted',
+        [a, b, c].map(({ id }) => id),
+      ),
+    ).toEqual([a.id, b.id, c.id])
     expect(await counts(shelf)).toEqual([0, 0])
     await expectExact()
     const back = await desk.act(a, 'restore')
@@ -253,7 +295,9 @@ describe('the trash', () => {
     expect(back).toMatchObject({ parent_id: null, sibling_position: null })
     await isRead(desk, back)
     expect([await rootOf(b), await rootOf(c)]).toEqual([null, b.id])
-    expect((await desk.ask(`GET /trash?container_id=${shelf.collectionId}`)).json.data).toMatchObject([{ id: a.id, item_count: 2 }])
+    expect((await desk.ask(`GET /trash?container_id=${shelf.collectionId}`)).json.data).toMatchObject([
+      { id: a.id, item_count: 2 },
+    ])
     const again = await desk.act(a, 'restore')
     expect(again).toMatchObject({ parent_id: null })
     expect(await desk.read(b)).toMatchObject({ parent_id: null })
@@ -280,7 +324,10 @@ describe('the trash', () => {
     await remove(a)
     expect((await desk.ask(`POST /items/${b.id}:purge`)).status).toBe(204)
     expect(await events('purged', [b.id, c.id])).toEqual([b.id, c.id])
-    expect((await desk.ask(`GET /trash?container_id=${shelf.collectionId}`)).json.data).toMatchObject([{ id: a.id, item_count: 1 }, { id: d.id }])
+    expect((await desk.ask(`GET /trash?container_id=${shelf.collectionId}`)).json.data).toMatchObject([
+      { id: a.id, item_count: 1 },
+      { id: d.id },
+    ])
     const body = { container_id: shelf.collectionId, confirm_count: 2 }
     expect((await desk.ask('POST /trash:empty', body)).status).toBe(202)
   })
@@ -293,7 +340,12 @@ describe('the archive', () => {
     const archived = await desk.act(a, 'archive')
     await isRead(desk, archived)
     expect((await desk.read(c)).archived_at).toBe(archived.archived_at)
-    expect(await events('archived', [a, b, c].map(({ id }) => id))).toEqual([a.id, b.id, c.id])
+    expect(
+      await events(
+        'archived',
+        [a, b, c].map(({ id }) => id),
+      ),
+    ).toEqual([a.id, b.id, c.id])
     expect(await counts(shelf)).toEqual([0, 0])
     const back = await desk.act(a, 'unarchive')
     await isRead(desk, back)
@@ -322,7 +374,12 @@ test('a change says what it was before', async () => {
   await desk.ask(`PUT /items/${item.id}/labels/${desk.labels[1]}`)
   expect(await desk.moved(item)).toEqual({ label_ids: [desk.labels[0]] })
   await desk.act(item, 'complete')
-  expect(await desk.moved(item)).toEqual({ state: 'OPEN', completed_at: null, bucket_id: item.bucket_id, position: item.position })
+  expect(await desk.moved(item)).toEqual({
+    state: 'OPEN',
+    completed_at: null,
+    bucket_id: item.bucket_id,
+    position: item.position,
+  })
   await remove(item)
   expect(await desk.moved(item)).toEqual({})
 })

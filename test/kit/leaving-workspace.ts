@@ -119,6 +119,7 @@ async function furnishItems(
       where b.tenant_id = ${id} and b.container_id = ${collectionId} and b.rank = 'a0'`
     await tx`insert into item_label (tenant_id, item_id, label_id) select ${id}, ${item}, id from label where tenant_id = ${id}`
     await tx`insert into item_member (tenant_id, item_id, account_id) values (${id}, ${item}, ${ownerId})`
+    await tx`insert into assignment_turn (tenant_id, account_id, picked_at) values (${id}, ${ownerId}, now())`
     await tx`insert into item_field_value (tenant_id, item_id, field_id, value) select ${id}, ${item}, id, '3' from custom_field where tenant_id = ${id}`
     await tx`insert into item_field_key (tenant_id, item_id, field_id, key) select ${id}, ${item}, id, '3' from custom_field where tenant_id = ${id}`
     await tx`

@@ -106,10 +106,21 @@ describe('an item is made', () => {
     expect(pointers(await applyHere(template, { anchor_on: '9999-12-29' }))).toEqual([['/anchor_on', 'value.invalid']])
   })
 
+  test('as the last child of a parent', async () => {
+    const template = await made(make({ content: one({ title: 'child' }) }))
+    const parent = await desk.item()
+    const { status, json } = await applyHere(template, { parent_id: parent.id })
+    expect([status, json.item.parent_id]).toEqual([201, parent.id])
+    await isRead(desk, json.item)
+    await desk.act(parent, 'archive')
+    const refused = await applyHere(template, { parent_id: parent.id })
+    expect([refused.status, refused.json.code]).toEqual([409, 'item.archived'])
+  })
+
   test.each<[object, string, string]>([
     [{ container_id: undefined }, '/container_id', 'member.required'],
     [{ name: 'x' }, '/name', 'value.not_taken'],
-    [{ parent_id: randomUUID() }, '/parent_id', 'value.not_taken'],
+    [{ parent_id: randomUUID() }, '/parent_id', 'reference.unknown'],
     [{ values: {} }, '/values/who', 'member.required'],
     [{ values: { who: 'x', whom: 'y' } }, '/values/whom', 'reference.unknown'],
     [{ values: { who: 'x'.repeat(600) } }, '/values', 'text.too_long'],

@@ -10,11 +10,13 @@ import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
 import { identityOperations } from './identity/operations.ts'
 import { itemArchiveOperations } from './items/archive.ts'
+import { itemAutoAssignOperations } from './items/auto-assign.ts'
 import { itemBulkOperations } from './items/bulk.ts'
 import { itemDateOperations } from './items/dates.ts'
 import { itemOperations } from './items/operations.ts'
 import { itemPeopleOperations } from './items/people.ts'
 import { itemTrashOperations } from './items/trash.ts'
+import { itemTreeOperations } from './items/tree.ts'
 import { viewOperations } from './items/views.ts'
 import { jobOperations } from './jobs/operations.ts'
 import { journalOperations } from './journal/operations.ts'
@@ -63,6 +65,8 @@ export const operations = {
   ...viewOperations,
   ...itemArchiveOperations,
   ...itemBulkOperations,
+  ...itemTreeOperations,
+  ...itemAutoAssignOperations,
   ...itemTrashOperations,
   ...commentOperations,
   ...templateOperations,

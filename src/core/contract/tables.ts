@@ -55,6 +55,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   media_removal: { export: { omitted: 'work under way' } },
   media_tally: { export: { omitted: 'a count; whoever imports counts again' } },
   media: { export: 'media', since: 'created_at', withheld: ['writer', 'writer_until'] },
+  assignment_turn: { export: { omitted: 'whose turn it was last; whoever imports begins anew' } },
   item_label: { export: 'item_labels' },
   item_member: { export: 'item_members' },
   item_field_value: { export: 'item_field_values' },

@@ -182,13 +182,20 @@ export async function filterWorld(itemCount: number, seed = 1): Promise<FilterWo
   await call(operations.deleteCustomField, { fieldId: deleted })
   await call(operations.deleteLabel, { containerId: first, labelId: labels[1] ?? '' })
 
+  const { data: flat } = await call(operations.listItems, { size: 200 })
+  for (const { id, container_id } of flat)
+    if (random.is(0.3)) {
+      const parent_id = random.pick(flat.filter((one) => one.container_id === container_id && one.id < id))?.id
+      if (parent_id) await call(operations.moveItem, { itemId: id, body: { parent_id } }).catch(() => {})
+    }
   const { data: items } = await call(operations.listItems, { size: 200 })
+  const parents = new Set(items.map(({ parent_id }) => parent_id))
   const hubs = new Map(
     (await oracle<{ id: string; parent_id: string | null }[]>`select id, parent_id from container`).map(
       ({ id, parent_id }) => [id, parent_id],
     ),
   )
-  const facts = { hubOf: (id: string) => hubs.get(id) ?? null }
+  const facts = { hubOf: (id: string) => hubs.get(id) ?? null, hasChildren: (id: string) => parents.has(id) }
   const gone = randomUUIDv7()
   const ids: Readonly<Record<string, readonly string[]>> = {
     item: items.slice(0, 5).map(({ id }) => id),

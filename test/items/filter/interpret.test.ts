@@ -70,7 +70,10 @@ const names: Names = {
 const means = { names, me: owner, now: Date.parse('2026-11-24T10:00:00.000Z'), zone: 'Europe/Vienna' }
 const truthOf = (filter: Filter, of: Item = item) => {
   const { checked } = checkFilter(filter, ['filter'], means)
-  return holds(checked, of, { hubOf: (container) => (container === board ? (hub ?? null) : null) })
+  return holds(checked, of, {
+    hubOf: (container) => (container === board ? (hub ?? null) : null),
+    hasChildren: () => false,
+  })
 }
 const is = (name: string, op: string, value?: unknown) =>
   ({ field: name, op, ...(value === undefined ? {} : { value }) }) as Filter
@@ -153,7 +156,7 @@ test("a workspace's field has no value where a collection shows its own under th
     ...means,
     names: { ...names, field: () => shadowed },
   })
-  expect(holds(checked, item, { hubOf: () => null })).toBe(false)
+  expect(holds(checked, item, { hubOf: () => null, hasChildren: () => false })).toBe(false)
 })
 
 test.each([

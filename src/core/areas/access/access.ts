@@ -14,7 +14,12 @@
  * request. Spec: decisions 1 (not visible), 2 (roles); docs/decisions/0101.
  */
 
-import { type ContainerPolicies, type EffectivePolicies, productPolicies } from '../../contract/containers/policies.ts'
+import {
+  type ContainerPolicies,
+  type EffectivePolicies,
+  policyNames,
+  productPolicies,
+} from '../../contract/containers/policies.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import { type Role, rankOf, roles } from '../../contract/vocabulary.ts'
 import type { Part } from '../../kernel/database/statement.ts'
@@ -24,13 +29,23 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { AccountActor } from '../../kernel/values/actor.ts'
 
 /** What a container decides itself, and what a collection takes from its hub. */
-export interface PolicyColumns extends ContainerPolicies {
-  readonly hub_trash_days: ContainerPolicies['trash_days']
-  readonly hub_delete_role: ContainerPolicies['delete_role']
+export type PolicyColumns = ContainerPolicies & {
+  readonly [Name in keyof ContainerPolicies as `hub_${Name}`]: ContainerPolicies[Name]
 }
 
+/** The columns of `PolicyColumns`, of the container `c` and its hub `h`. */
+const policyColumns = ({ part }: Pick<Tx, 'part'>): Part => part`
+  c.trash_days, c.archive_done_after_days, c.delete_role, c.comment_role, c.complete_needs_children, c.complete_children,
+  c.auto_assign_group_id, ${hubPolicyColumns({ part })}`
+
+/** Those of the hub `h` alone. */
+export const hubPolicyColumns = ({ part }: Pick<Tx, 'part'>): Part => part`
+  h.trash_days as hub_trash_days, h.archive_done_after_days as hub_archive_done_after_days, h.delete_role as hub_delete_role,
+  h.comment_role as hub_comment_role, h.complete_needs_children as hub_complete_needs_children,
+  h.complete_children as hub_complete_children, h.auto_assign_group_id as hub_auto_assign_group_id`
+
 /** A container as a rule needs it: its row, the state that it takes from its hub, and the caller's role in it. */
-export interface ContainerRow extends PolicyColumns {
+export type ContainerRow = PolicyColumns & {
   readonly id: string
   readonly kind: 'HUB' | 'COLLECTION'
   readonly parent_id: string | null
@@ -52,7 +67,7 @@ export interface ContainerRow extends PolicyColumns {
   readonly role: Role
 }
 
-interface FoundRow extends Omit<ContainerRow, 'role'> {
+type FoundRow = Omit<ContainerRow, 'role'> & {
   readonly hub_id: string | null
   readonly is_hub_private: boolean
   /** A role of the caller in the container or its hub, and in which of them. */
@@ -81,7 +96,7 @@ export const writableContainer = (ctx: Ctx, containerId: string, role: Role): Pr
   writableContainerOf(ctx, known(ctx, containerId), role)
 
 /** A role that the container's policies decide. */
-export type DecidedRole = 'delete_role'
+export type DecidedRole = 'delete_role' | 'comment_role'
 
 /** The same for a container that a query finds. */
 export async function writableContainerOf(
@@ -90,7 +105,8 @@ export async function writableContainerOf(
   role: Role | DecidedRole,
 ): Promise<ContainerRow> {
   const container = alive(await findContainer(ctx, containerId, 'share'))
-  demandRole(container, role === 'delete_role' ? effectivePolicies(container).delete_role : role)
+  const isDecided = role === 'delete_role' || role === 'comment_role'
+  demandRole(container, isDecided ? effectivePolicies(container)[role] : role)
   if (container.is_archived) refuse('container.archived')
   return container
 }
@@ -202,8 +218,7 @@ async function findContainer(ctx: Ctx, containerId: Part, lock?: Lock): Promise<
   const rows = await tx<FoundRow[]>`
     select f.*, ${hasWaited(tx)} as has_waited from (
       select c.id, c.kind, c.parent_id, c.name, c.description, c.rank, c.is_private, c.archived_at, c.deleted_at,
-             c.created_at, c.updated_at, c.version, c.trash_days, c.delete_role,
-             h.trash_days as hub_trash_days, h.delete_role as hub_delete_role,
+             c.created_at, c.updated_at, c.version, ${policyColumns(tx)},
              (c.archived_at is not null or h.archived_at is not null) as is_archived,
              h.id as hub_id, h.deleted_at is not null as is_parent_deleted, coalesce(h.is_private, false) as is_hub_private,
              m.role as held_role, m.container_id as held_in
@@ -238,10 +253,10 @@ export function roleIn(general: Role | undefined, place: Place, held: readonly H
 }
 
 /** What the container decides, or its hub, or the product. */
-export const effectivePolicies = (row: PolicyColumns): EffectivePolicies => ({
-  trash_days: row.trash_days ?? row.hub_trash_days ?? productPolicies.trash_days,
-  delete_role: row.delete_role ?? row.hub_delete_role ?? productPolicies.delete_role,
-})
+export function effectivePolicies(row: PolicyColumns): EffectivePolicies {
+  const decided = policyNames.map((name) => [name, row[name] ?? row[`hub_${name}`] ?? productPolicies[name]])
+  return Object.fromEntries(decided) as EffectivePolicies
+}
 
 /** For how many days the trash of the container `c`, whose hub is `h`, is kept: for a statement that reads many. 0: for ever. */
 export const trashDaysOf = (tx: Pick<Tx, 'part'>): Part =>

@@ -46,10 +46,14 @@ export const containerOf = ({ tx, account: { tenantId } }: Ctx, itemId: Part): P
  * Locks the item for a change of its comments. The caller refuses an archived one, behind what it refuses itself.
  * Refuses not_found, auth.role_required, container.archived.
  */
-export async function lockThread(ctx: Ctx, itemId: Part): Promise<Thread> {
+export async function lockThread(
+  ctx: Ctx,
+  itemId: Part,
+  role: 'COMMENTER' | 'comment_role' = 'COMMENTER',
+): Promise<Thread> {
   const [{ id, is_archived: isArchived }, container] = await together(
     lockItemOf(ctx, itemId),
-    writableContainerOf(ctx, containerOf(ctx, itemId), 'COMMENTER'),
+    writableContainerOf(ctx, containerOf(ctx, itemId), role),
   )
   return { itemId: id, container, isArchived }
 }

@@ -22,7 +22,7 @@ export async function createComment(
   const mentioned = mentionedIn(body)
   // The item's lock is the first statement, so that the others see what was written while it was waited for.
   const [thread, count, , , now] = await together(
-    lockThread(ctx, item),
+    lockThread(ctx, item, 'comment_role'),
     countOf(ctx, itemId),
     reply_to_id ? refuseAsReplied(ctx, itemId, reply_to_id) : undefined,
     refuseUnseeing(ctx, containerOf(ctx, item), mentioned),

@@ -5,7 +5,7 @@ import type { Answer, Received } from '../../contract/operation.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { type Followed, firstId, pageOfRows, pageStart, withinPage } from '../../kernel/transaction/page.ts'
-import { isSeen, type PolicyColumns } from '../access/access.ts'
+import { hubPolicyColumns, isSeen, type PolicyColumns } from '../access/access.ts'
 import { containerOf } from './representation.ts'
 
 type Query = Received<typeof ops.listContainers>
@@ -22,9 +22,11 @@ export async function listContainers(ctx: Ctx, query: Query): Promise<Answer<typ
   const { tx } = ctx
   const rows = tx.part`
     select id, kind, parent_id, name, description, position, is_private, archived_at, deleted_at, created_at, updated_at, version,
-           trash_days, delete_role, hub_trash_days, hub_delete_role
+           trash_days, archive_done_after_days, delete_role, comment_role, complete_needs_children, complete_children, auto_assign_group_id,
+           hub_trash_days, hub_archive_done_after_days, hub_delete_role, hub_comment_role, hub_complete_needs_children,
+           hub_complete_children, hub_auto_assign_group_id
     from (
-      select c.*, h.archived_at as hub_archived_at, h.trash_days as hub_trash_days, h.delete_role as hub_delete_role,
+      select c.*, h.archived_at as hub_archived_at, ${hubPolicyColumns(tx)},
              c.deleted_at is null and h.deleted_at is null as is_there,
              count(*) filter (where c.deleted_at is null) over (partition by c.parent_id order by c.rank)::int
                - (c.deleted_at is null)::int as position

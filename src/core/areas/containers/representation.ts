@@ -1,6 +1,7 @@
 /** A container in the form of its answers and events, and the record of its changes. */
 
 import type { Container } from '../../contract/containers/operations.ts'
+import { type ContainerPolicies, policyNames } from '../../contract/containers/policies.ts'
 import type { EventName } from '../../kernel/outbox/event-row.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
@@ -14,7 +15,7 @@ type Row = Omit<Container, 'position' | 'policies' | 'effective_policies'> & Pol
 export const containerOf = (row: Row, position: number): Container => ({
   ...row,
   position,
-  policies: { trash_days: row.trash_days, delete_role: row.delete_role },
+  policies: Object.fromEntries(policyNames.map((name) => [name, row[name]])) as ContainerPolicies,
   effective_policies: effectivePolicies(row),
 })
 

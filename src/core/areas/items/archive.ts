@@ -21,12 +21,13 @@ import { below } from './tree/shape.ts'
 export async function archiveItem(ctx: Ctx, { itemId }: Received<typeof ops.archiveItem>): Promise<Item> {
   const { top, below } = await lockBranch(ctx, itemId, { takes: 'archived' })
   if (top.item.archived_at !== null) return top.item
-  return archiveBranch(ctx, top, below)
+  return archiveBranch(ctx, ctx.account.tenantId, top, below)
 }
 
 /** An item that is not archived, and what is below it, locked. Answers it after that. */
 export async function archiveBranch(
   ctx: Ctx,
+  tenantId: string,
   top: Pick<LockedItem, 'item' | 'now'>,
   below: readonly Item[],
   params: Readonly<Record<string, unknown>> = {},
@@ -37,9 +38,9 @@ export async function archiveBranch(
 
   void ctx.tx`
     update item set archived_at = now(), archived_with = nullif(${top.item.id}::uuid, id), updated_at = now(), version = version + 1
-    where tenant_id = ${ctx.account.tenantId} and id in ${ctx.tx.list(items.map(({ id }) => id))}`
+    where tenant_id = ${tenantId} and id in ${ctx.tx.list(items.map(({ id }) => id))}`
 
-  recountEach(ctx, items, -1)
+  recountEach(ctx, items, -1, tenantId)
   const archived = await recorded(ctx, top, { archived_at: now }, 'work.item.archived', params)
   for (const item of others)
     await recorded(ctx, { item, now }, { archived_at: now }, 'work.item.archived', { ...params, with: top.item.id })

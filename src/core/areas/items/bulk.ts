@@ -28,6 +28,7 @@ import { addItemLabel, removeItemLabel } from './labels.ts'
 import { moveItem } from './move.ts'
 import { addItemMember, assignItem, removeItemMember, unassignItem } from './people.ts'
 import { restoreItem } from './trash/restore.ts'
+import { holdTreesOf } from './tree/reading.ts'
 
 type Body = Received<typeof ops.bulkItems>['body']
 type Sent = Body['items'][number]
@@ -39,6 +40,8 @@ export async function bulkItems(
 ): Promise<Answer<typeof ops.bulkItems>> {
   const { items, actions, mode } = body
   refuseBounds(body)
+  // Held before the items are locked, as in a call of its own.
+  if (actions.some(({ action }) => ofTrees.has(action))) void holdTreesOf(ctx, ...items.map(({ id }) => id))
   const seen = await lockSeen(ctx, items)
   const results: BulkResult[] = []
   for (const [at, sent] of items.entries()) {
@@ -63,6 +66,16 @@ export async function bulkItems(
   }
   return { results }
 }
+
+/** Actions that take what is below an item along, or look at it. */
+const ofTrees: ReadonlySet<BulkAction['action']> = new Set([
+  'move',
+  'complete',
+  'archive',
+  'unarchive',
+  'delete',
+  'restore',
+])
 
 function refuseBounds({ items, actions }: Body): void {
   if (items.length * actions.length > mostSteps)

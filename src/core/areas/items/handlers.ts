@@ -1,26 +1,31 @@
 /** The rules of this area, by operation. */
 import type { itemArchiveOperations } from '../../contract/items/archive.ts'
+import type { itemAutoAssignOperations } from '../../contract/items/auto-assign.ts'
 import type { itemBulkOperations } from '../../contract/items/bulk.ts'
 import type { itemDateOperations } from '../../contract/items/dates.ts'
 import type { itemOperations } from '../../contract/items/operations.ts'
 import type { itemPeopleOperations } from '../../contract/items/people.ts'
 import type { itemTrashOperations } from '../../contract/items/trash.ts'
+import type { itemTreeOperations } from '../../contract/items/tree.ts'
 import type { viewOperations } from '../../contract/items/views.ts'
 import { type HandlersOf, ofOneMoment } from '../../kernel/request/handler.ts'
 import { listItemActivity } from './activity.ts'
 import { archiveItem, unarchiveItem } from './archive.ts'
+import { autoAssignItem } from './auto-assign.ts'
 import { readBoard } from './board.ts'
 import { bulkItems } from './bulk.ts'
 import { deleteItem, getItem, updateItem } from './change.ts'
 import { completeItem, reopenItem } from './completion.ts'
 import { createItem } from './creation.ts'
 import { clearItemDue, setItemDue } from './dates.ts'
+import { duplicateItem } from './duplicate/duplicate.ts'
 import { setItemField } from './field-values.ts'
 import { addItemLabel, removeItemLabel } from './labels.ts'
 import { listItems } from './list.ts'
 import { moveItem } from './move.ts'
 import { addItemMember, assignItem, removeItemMember, unassignItem } from './people.ts'
 import { queryItems } from './query/query.ts'
+import { reorderItem } from './reorder.ts'
 import { emptyTrash } from './trash/emptying.ts'
 import { listTrash } from './trash/list.ts'
 import { purgeItem } from './trash/purge.ts'
@@ -51,6 +56,9 @@ export const itemsHandlers = {
   removeItemMember,
   archiveItem,
   unarchiveItem,
+  reorderItem,
+  duplicateItem,
+  autoAssignItem,
   bulkItems,
   listTrash,
   emptyTrash,
@@ -66,6 +74,8 @@ export const itemsHandlers = {
     typeof itemPeopleOperations &
     typeof itemArchiveOperations &
     typeof itemBulkOperations &
+    typeof itemTreeOperations &
+    typeof itemAutoAssignOperations &
     typeof itemTrashOperations &
     typeof viewOperations
 >

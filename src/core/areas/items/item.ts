@@ -11,6 +11,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
+import type { EffectivePolicies } from '../../contract/containers/policies.ts'
 import type { Item } from '../../contract/items/operations.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Role } from '../../contract/vocabulary.ts'
@@ -23,6 +24,7 @@ import {
   type ContainerRow,
   containerOfTrashed,
   type DecidedRole,
+  effectivePolicies,
   isSeen,
   writableContainerOf,
 } from '../access/access.ts'
@@ -33,6 +35,8 @@ export interface LockedItem {
   readonly isInDoneBucket: boolean
   /** When the transaction began: `now()` in all its statements. */
   readonly now: string
+  /** What its container decides. */
+  readonly policies: EffectivePolicies
 }
 
 /**
@@ -103,7 +107,8 @@ export async function lockItem(
     lockedRow(ctx, itemId),
     writableContainerOf(ctx, containerOf(ctx, itemId), role),
   )
-  const locked = lockedOf(found.is_old || container.has_waited ? await lockedRow(ctx, itemId) : found)
+  const row = found.is_old || container.has_waited ? await lockedRow(ctx, itemId) : found
+  const locked = lockedOf(row, container)
   ctx.unchanged(locked.item.version)
   if (locked.item.archived_at !== null && takes === undefined) refuse('item.archived')
   return locked
@@ -123,13 +128,16 @@ export async function lockInTrash(ctx: Ctx, itemId: string, role: Role): Promise
     containerOfTrashed(ctx, containerOf(ctx, itemId), role),
   )
   const row = found.is_old || container.has_waited ? await lockedRow(ctx, itemId, 'and in the trash') : found
-  const locked = lockedOf(row)
+  const locked = lockedOf(row, container)
   ctx.unchanged(locked.item.version)
   return { ...locked, deletedAt: row.deleted_at, container }
 }
 
-function lockedOf({ is_in_done_bucket, now, is_old, seen_version, deleted_at, ...item }: LockedRow): LockedItem {
-  return { item, isInDoneBucket: is_in_done_bucket, now }
+function lockedOf(
+  { is_in_done_bucket, now, is_old, seen_version, deleted_at, ...item }: LockedRow,
+  container: ContainerRow,
+): LockedItem {
+  return { item, isInDoneBucket: is_in_done_bucket, now, policies: effectivePolicies(container) }
 }
 
 /**

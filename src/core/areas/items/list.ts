@@ -86,8 +86,8 @@ async function ofSeen(ctx: Ctx, containers: readonly Part[], rows: Part, order: 
   return found[0]?.id === null ? [] : (found as Listed[])
 }
 
-/** The ids of the containers that the filters name, directly, or by a bucket or a label in them. */
-function containersNamed(ctx: Ctx, { container_id, bucket_id, label_id }: Filters): Part[] {
+/** The ids of the containers that the filters name, directly, or by a bucket, a label or an item in them. */
+function containersNamed(ctx: Ctx, { container_id, bucket_id, label_id, parent_id }: Filters): Part[] {
   const { tenantId } = ctx.account
   const { part } = ctx.tx
   return [
@@ -99,6 +99,11 @@ function containersNamed(ctx: Ctx, { container_id, bucket_id, label_id }: Filter
       ? []
       : [
           part`(select container_id from label where tenant_id = ${tenantId} and id = ${label_id} and deleted_at is null)`,
+        ]),
+    ...(parent_id === undefined
+      ? []
+      : [
+          part`(select container_id from item where tenant_id = ${tenantId} and id = ${parent_id} and deleted_at is null)`,
         ]),
   ]
 }
@@ -133,7 +138,12 @@ function everywhere(ctx: Ctx, { state }: Filters, shelf: Part, { after, size }: 
  * The items of filters that name at least one container. With a label but no bucket, the label's index drives the
  * query: it is in the order of items.
  */
-function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, shelf: Part, containers: readonly Part[]): Part {
+function narrowed(
+  ctx: Ctx,
+  { bucket_id, label_id, parent_id, state }: Filters,
+  shelf: Part,
+  containers: readonly Part[],
+): Part {
   const { tenantId } = ctx.account
   const { part } = ctx.tx
   const isByLabel = label_id !== undefined && bucket_id === undefined
@@ -148,6 +158,7 @@ function narrowed(ctx: Ctx, { bucket_id, label_id, state }: Filters, shelf: Part
       ? []
       : [bucket_id === 'none' ? part`i.bucket_id is null` : part`i.bucket_id = ${bucket_id}`]),
     ...(state === undefined ? [] : [part`i.state = ${state}`]),
+    ...(parent_id === undefined ? [] : [part`i.parent_id = ${parent_id}`]),
     ...(label_id === undefined || isByLabel
       ? []
       : [

@@ -116,16 +116,16 @@ function demandAccess({ state, role }: AccountAccess, needed: Role): void {
 }
 
 /** Refuses structure.full. */
-function refuseMoreMembers({ member_ids }: Item): void {
+export function refuseMoreMembers({ member_ids }: Item): void {
   if (member_ids.length >= mostMembers) refuse('structure.full', { limit: mostMembers })
 }
 
-function insertMember({ tx, account: { tenantId } }: Ctx, itemId: string, accountId: string): void {
+export function insertMember({ tx, account: { tenantId } }: Ctx, itemId: string, accountId: string): void {
   void tx`insert into item_member (tenant_id, item_id, account_id) values (${tenantId}, ${itemId}, ${accountId})`
 }
 
 /** Ends every change of an item's people. From the first one on, its row says that it may have members (docs/decisions/0187). */
-function writeAssignee({ tx, account: { tenantId } }: Ctx, itemId: string, assigneeId: string | null): void {
+export function writeAssignee({ tx, account: { tenantId } }: Ctx, itemId: string, assigneeId: string | null): void {
   void tx`
     update item set assignee_id = ${assigneeId}, without_members = false, updated_at = now(), version = version + 1
     where tenant_id = ${tenantId} and id = ${itemId}`

@@ -90,13 +90,14 @@ export async function rankFor(ctx: Ctx, containerId: Part, place: Place, current
 }
 
 /** The rank in a gap: the current one if it is already there; undefined in another bucket. Refuses order.exhausted. */
-export function rankFrom(gap: Gap, current: string | undefined): string {
+export function rankFrom(gap: Pick<Gap, 'left' | 'right'>, current: string | undefined): string {
   if (current === undefined) return rankIn(gap)
   const isThere = (gap.left === null || gap.left < current) && (gap.right === null || current < gap.right)
   return isThere ? current : rankIn(gap)
 }
 
-const rankIn = ({ left, right }: Gap): string => (right === null ? rankBehind(left) : rankBetween(left, right))
+const rankIn = ({ left, right }: Pick<Gap, 'left' | 'right'>): string =>
+  right === null ? rankBehind(left) : rankBetween(left, right)
 
 /**
  * Whether the three statements found the same leftmost bucket: the lock of its row, that of its places, and the look at

@@ -13,10 +13,12 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
 import { rankBehind } from '../../kernel/values/rank.ts'
 import { createContainer } from '../containers/creation.ts'
-import { collectionFor } from '../items/creation.ts'
+import { collectionFor, parentIn } from '../items/creation.ts'
 import { workspaceZone } from '../items/dates.ts'
 import { makeItems } from '../items/making.ts'
 import { placeAt } from '../items/position.ts'
+import { placeUnder } from '../items/tree/parent.ts'
+import { atRoot, single } from '../items/tree/shape.ts'
 import { createBucket } from '../structure/buckets/change.ts'
 import { createCustomField } from '../structure/custom-fields/definition.ts'
 import { createLabel } from '../structure/labels/label.ts'
@@ -49,9 +51,13 @@ export async function applyTemplate(
 }
 
 async function itemOf(ctx: Ctx, { content }: Template, body: Body, filling: Filling): Promise<{ item?: Item }> {
-  refuseOthers(body, ['parent_id', 'name'])
+  refuseOthers(body, ['name'])
   const containerId = body.container_id ?? refuseMember('/container_id', 'member.required')
-  const [, names] = await together(collectionFor(ctx, containerId), namesIn(ctx, containerId, content))
+  const parentId = body.parent_id
+  // The trees are held before anything else is locked; that the container is seen is said first.
+  const asked = parentId === undefined ? undefined : parentIn(ctx, containerId, parentId)
+  const [, parent, names] = await together(collectionFor(ctx, containerId), asked, namesIn(ctx, containerId, content))
+  const inTree = parentId === undefined ? atRoot : placeUnder(parent, single)
   const [item] = resolvedItems(content, names, filling)
   if (!item) return {}
   const bucketId = body.bucket_id === undefined ? item.bucketId : body.bucket_id
@@ -59,7 +65,7 @@ async function itemOf(ctx: Ctx, { content }: Template, body: Body, filling: Fill
   const [made] = await makeItems(
     ctx,
     containerId,
-    [{ ...item.members, bucket_id: place.bucketId, position: place.rank }],
+    [{ ...item.members, bucket_id: place.bucketId, position: place.rank, place: inTree }],
     filling.now,
   )
   return made ? { item: made } : {}

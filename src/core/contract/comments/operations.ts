@@ -96,7 +96,7 @@ export const commentOperations = defineOperations('comments', {
     assumed: [
       `${mostComments} comments on an item; deleted ones do not count`,
       'a mentioned account is ACTIVE or INVITED and sees the item; groups are mentioned once they have operations',
-      'the policy `comment_role` comes with the policies of containers; until then COMMENTER',
+      'the container may ask for a higher role (`comment_role` of its policies)',
       'nobody is told of a mention by a notice yet',
     ],
   },

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { defineEvents, exampleId } from '../event.ts'
 import { Container } from './operations.ts'
+import { productPolicies } from './policies.ts'
 
 const hub = { id: exampleId(4), kind: 'HUB' as const, parent_id: null, name: 'Home' }
 const example: z.input<typeof Container> = {
@@ -12,8 +13,16 @@ const example: z.input<typeof Container> = {
   description: null,
   position: 0,
   is_private: false,
-  policies: { trash_days: 90, delete_role: null },
-  effective_policies: { trash_days: 90, delete_role: 'MEMBER' },
+  policies: {
+    trash_days: 90,
+    archive_done_after_days: null,
+    delete_role: null,
+    comment_role: null,
+    complete_needs_children: null,
+    complete_children: null,
+    auto_assign_group_id: null,
+  },
+  effective_policies: { ...productPolicies, trash_days: 90 },
   archived_at: null,
   deleted_at: null,
   created_at: '2026-11-20T17:15:00.000Z',

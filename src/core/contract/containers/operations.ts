@@ -155,7 +155,10 @@ export const containerOperations = defineOperations('containers', {
     recovery,
     assumed: [
       'set whole: what is left out inherits',
-      'the members of the page that nothing obeys yet are not taken: comment_role, complete_needs_children, complete_children, archive_done_after_days, auto_assign_group_id, calendar_feeds',
+      'a member that nothing obeys yet is not taken: calendar_feeds',
+      '`comment_role` is COMMENTER or higher, since the gate asks COMMENTER of every comment',
+      'with `complete_children` what is below an item never holds it up',
+      'a group that the workspace does not have is 422; one that is gone later assigns nobody',
       '`delete_role` is MEMBER or higher, since the gate asks MEMBER of every DELETE',
       '`policies` and `effective_policies` are in every answer and event of a container; the latter may change while `version` stays',
     ],

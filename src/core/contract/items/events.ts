@@ -70,19 +70,50 @@ const wholeView = {
 
 export const itemEvents = defineEvents({
   'work.item.created': { when: 'an item was created', ...created },
-  'work.item.changed': { when: 'the title, description or dates of an item were changed', ...changingWords({ title: 'Write invitations' }) },
-  'work.item.moved': { when: 'an item was moved to another container, bucket or place', ...changingWords({ bucket_id: exampleId(16), position: 'aG' }) },
+  'work.item.changed': {
+    when: 'the title, description or dates of an item were changed',
+    ...changingWords({ title: 'Write invitations' }),
+  },
+  'work.item.moved': {
+    when: 'an item was moved to another container, bucket or place',
+    ...changingWords({ bucket_id: exampleId(16), position: 'aG' }),
+  },
+  'work.item.reordered': {
+    when: 'an item got another place in its bucket or among its siblings',
+    ...changing({ position: 'aG' }),
+  },
   'work.item.completed': { when: 'an item was completed', ...changing({ state: 'OPEN', completed_at: null }) },
-  'work.item.reopened': { when: 'an item was opened again', ...changing({ state: 'DONE', completed_at: '2026-11-20T18:15:00.000Z' }) },
+  'work.item.reopened': {
+    when: 'an item was opened again',
+    ...changing({ state: 'DONE', completed_at: '2026-11-20T18:15:00.000Z' }),
+  },
   'work.item.label_added': { when: 'a label was put on an item', ...changingWords({ label_ids: [] }) },
-  'work.item.label_removed': { when: 'a label was taken off an item', ...changingWords({ label_ids: [exampleId(7), exampleId(8)] }) },
-  'work.item.field_set': { when: 'the value of a custom field of an item was set or cleared', ...changingWords({ custom_fields: { size: 'L' } }) },
-  'work.item.assigned': { when: 'an account was made responsible for an item, and with that a member', ...changing({ assignee_id: null, member_ids: [] }) },
-  'work.item.unassigned': { when: 'nobody is responsible for an item any more', ...changing({ assignee_id: exampleId(3) }) },
+  'work.item.label_removed': {
+    when: 'a label was taken off an item',
+    ...changingWords({ label_ids: [exampleId(7), exampleId(8)] }),
+  },
+  'work.item.field_set': {
+    when: 'the value of a custom field of an item was set or cleared',
+    ...changingWords({ custom_fields: { size: 'L' } }),
+  },
+  'work.item.assigned': {
+    when: 'an account was made responsible for an item, and with that a member',
+    ...changing({ assignee_id: null, member_ids: [] }),
+  },
+  'work.item.unassigned': {
+    when: 'nobody is responsible for an item any more',
+    ...changing({ assignee_id: exampleId(3) }),
+  },
   'work.item.member_added': { when: 'an account was added to the members of an item', ...changing({ member_ids: [] }) },
-  'work.item.member_removed': { when: 'an account was taken off the members of an item', ...changing({ member_ids: [exampleId(3), exampleId(4)] }) },
+  'work.item.member_removed': {
+    when: 'an account was taken off the members of an item',
+    ...changing({ member_ids: [exampleId(3), exampleId(4)] }),
+  },
   'work.item.archived': { when: 'an item was archived', ...changing({ archived_at: null }) },
-  'work.item.unarchived': { when: 'an item was brought back from the archive', ...changing({ archived_at: '2026-11-20T18:15:00.000Z' }) },
+  'work.item.unarchived': {
+    when: 'an item was brought back from the archive',
+    ...changing({ archived_at: '2026-11-20T18:15:00.000Z' }),
+  },
   'work.item.deleted': { when: 'an item was deleted; the item as it was', ...changingWords({}) },
   'work.item.restored': { when: 'an item was brought back from the trash', ...changingWords({ position: 'aG' }) },
   'work.item.purged': {

@@ -84,6 +84,8 @@ export type ItemField = {
   /** The member of the item, which is also the column of its row. */
   readonly member: string
   readonly says: string
+  /** Whether it is set is asked of the items below: no item has it as a member. */
+  readonly isOfChildren?: true
   /** The values are rows of their own: in this table, the item's id beside this column. */
   readonly rows?: { readonly table: string; readonly column: string }
 } & (
@@ -100,6 +102,13 @@ export const itemFields = {
   container: { kind: 'REFERENCE', of: 'container', member: 'container_id', says: 'its collection' },
   hub: { kind: 'REFERENCE', of: 'hub', member: 'container_id', says: 'the hub that holds its collection' },
   bucket: { kind: 'REFERENCE', of: 'bucket', member: 'bucket_id', says: 'its bucket; empty: in none' },
+  parent: { kind: 'REFERENCE', of: 'item', member: 'parent_id', says: 'the item that it is a part of; empty: a root' },
+  has_children: {
+    kind: 'FLAG',
+    member: 'parent_id',
+    isOfChildren: true,
+    says: 'whether it has children that are not in the trash',
+  },
   creator: { kind: 'PERSON', member: 'created_by', says: 'who created it' },
   type: { kind: 'CHOICE', values: itemTypes, member: 'type', says: 'its type' },
   state: { kind: 'CHOICE', values: ['OPEN', 'DONE'], member: 'state', says: 'open or done' },
@@ -152,6 +161,7 @@ export const itemSorts = {
   updated: { member: 'updated_at', says: 'when it was last changed' },
   due: { member: 'due_at', says: 'when it is due' },
   completed: { member: 'completed_at', says: 'when it was completed' },
+  siblings: { member: 'sibling_position', says: 'the order among the children of one parent; roots come last' },
   title: { member: 'title', says: 'the title; case and accents do not count' },
 } as const
 export type ItemSort = keyof typeof itemSorts

@@ -84,7 +84,9 @@ export const ItemMove = z
     before_item_id: uuid.nullish().describe('of that bucket; none: at the end'),
     parent_id: uuid
       .nullish()
-      .describe('an item of the container that it goes to, as the last of its children; null: a root; absent: as it is'),
+      .describe(
+        'an item of the container that it goes to, as the last of its children; null: a root; absent: as it is',
+      ),
   })
   .meta({ id: 'ItemMove' })
 
@@ -154,6 +156,7 @@ export const itemOperations = defineOperations('items', {
       bucket_id: uuid.or(z.literal('none')).optional().describe('`none`: those in no bucket of `container_id`'),
       state: state.optional(),
       label_id: uuid.optional(),
+      parent_id: uuid.optional().describe('the children of this item'),
       archived,
       ...paging(200, 50),
     }),
@@ -262,8 +265,11 @@ export const itemOperations = defineOperations('items', {
     method: 'POST',
     path: '/items/{itemId}:complete',
     summary: "Complete an item; it goes to the end of the container's done bucket, if there is one",
-    refuses: ['container.archived', 'item.archived', 'order.exhausted'],
-    assumed: ['of several done buckets the leftmost, unless it is in one already; completing twice changes nothing'],
+    refuses: ['container.archived', 'item.archived', 'item.children_open', 'order.exhausted'],
+    assumed: [
+      'the container may want all below it done first (`complete_needs_children`), or complete it, too (`complete_children`); archived items do not count',
+      'of several done buckets the leftmost, unless it is in one already; completing twice changes nothing',
+    ],
   },
   reopenItem: {
     ...change,

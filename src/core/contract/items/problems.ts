@@ -17,6 +17,17 @@ export const itemProblems = {
     says: 'The account has no access to the item: it needs the role {role} in the container, and must not be disabled.',
     remedy: 'Give the account the role, or choose another one.',
   },
+  'item.no_candidate': {
+    status: 409,
+    says: 'Nobody among the candidates may be responsible for the item.',
+    remedy: 'Name active people with MEMBER in the container, or give somebody this role.',
+  },
+  'item.children_open': {
+    status: 409,
+    params: ['count'],
+    says: 'Of the items below it {count} are open, and the container wants them done first.',
+    remedy: 'Complete these first.',
+  },
   'item.tree_full': {
     status: 409,
     params: ['bound', 'limit'],

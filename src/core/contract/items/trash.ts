@@ -16,7 +16,9 @@ export const TrashRow = z
     id: uuid,
     title: z.string().describe('the title of an item, the name of a container'),
     container_id: uuid.nullable().describe('the collection of an item, the hub of a collection; null for a hub'),
-    item_count: z.int().describe(`of an item 1, and those deleted with it; of a container all that it has, up to ${mostCountedInTrash}`),
+    item_count: z
+      .int()
+      .describe(`of an item 1, and those deleted with it; of a container all that it has, up to ${mostCountedInTrash}`),
     deleted_at: moment,
     deleted_by: uuid.nullable().describe('null: it was deleted before this was noted'),
     purge_after: moment.nullable().describe('from then on it is purged by itself; null: never'),

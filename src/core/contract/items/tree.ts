@@ -17,7 +17,9 @@ const ItemReorder = z
 const ItemDuplicate = z
   .strictObject({
     container_id: uuid.optional().describe('a collection; absent: its own'),
-    bucket_id: uuid.nullish().describe('of the copy; null: none; absent: its own, or the leftmost of another container'),
+    bucket_id: uuid
+      .nullish()
+      .describe('of the copy; null: none; absent: its own, or the leftmost of another container'),
     title: text(1, 500).optional().describe('of the copy; absent: the same'),
     include: z.array(z.enum(copiedParts)).max(copiedParts.length).optional().describe('absent: all'),
   })

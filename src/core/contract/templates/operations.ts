@@ -76,7 +76,11 @@ const TemplateApply = z
   .strictObject({
     container_id: uuid.optional().describe('for an ITEM: the collection that it goes to'),
     bucket_id: uuid.nullish().describe("for an ITEM: absent: the template's; null: none"),
-    parent_id: uuid.optional().describe('for a BOARD: the hub that it goes to'),
+    parent_id: uuid
+      .optional()
+      .describe(
+        'for a BOARD: the hub that it goes to; for an ITEM: the item of the collection whose last child it becomes',
+      ),
     name: name.optional().describe('for a BOARD: of the new collection'),
     values: z
       .record(z.string().regex(/^[a-z][a-z0-9_]{0,49}$/), text(0, 1_000))
@@ -186,7 +190,7 @@ export const templateOperations = defineOperations('templates', {
     },
     needs: writing,
     idempotent: true,
-    refuses: [...keeping, 'order.exhausted', 'quota.exceeded'],
+    refuses: [...keeping, 'item.archived', 'item.tree_full', 'order.exhausted', 'quota.exceeded'],
     recovery,
     assumed: [
       'MEMBER in the collection or the hub that it goes to; all is made in one transaction, or nothing',

@@ -26,4 +26,5 @@ export const lockClasses = {
   templates: 7329,
   searchIndex: 7326,
   trees: 7340,
+  autoAssign: 7341,
 } as const

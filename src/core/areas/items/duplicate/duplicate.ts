@@ -55,19 +55,21 @@ export async function duplicateItem(ctx: Ctx, { itemId, body }: Received<typeof 
   }))
   const ranks = await endsFor(ctx, standing)
 
-  const wanted = originals.map((one, at): NewItem => ({
-    id: idOf(one.id),
-    title: one === item ? (body.title ?? one.title) : one.title,
-    type: one.type,
-    description: one.description,
-    bucket_id: standing[at]?.bucket_id ?? null,
-    position: ranks.get(idOf(one.id)) ?? refuse('order.exhausted'),
-    place: one === item ? place : placeBelow(one, idOf, place.root_id ?? idOf(itemId)),
-    label_ids: fitting.labelsOf(one),
-    values: fitting.valuesOf(one),
-    people: fitting.peopleOf(one),
-    ...(has('DATES') ? datesOf(one) : undated),
-  }))
+  const wanted = originals.map(
+    (one, at): NewItem => ({
+      id: idOf(one.id),
+      title: one === item ? (body.title ?? one.title) : one.title,
+      type: one.type,
+      description: one.description,
+      bucket_id: standing[at]?.bucket_id ?? null,
+      position: ranks.get(idOf(one.id)) ?? refuse('order.exhausted'),
+      place: one === item ? place : placeBelow(one, idOf, place.root_id ?? idOf(itemId)),
+      label_ids: fitting.labelsOf(one),
+      values: fitting.valuesOf(one),
+      people: fitting.peopleOf(one),
+      ...(has('DATES') ? datesOf(one) : undated),
+    }),
+  )
   const [made] = await makeItems(ctx, containerId, wanted, now)
   if (has('ATTACHMENTS')) await copyFiles(ctx, ids)
   return made ?? refuse('not_found')

@@ -77,12 +77,16 @@ function itemHolds(ctx: Ctx, field: ItemField, op: FilterOperator, operand: Oper
     return op === 'is_empty' ? tx.part`false` : hasKey(ctx, titleField, textKeyIs(ctx, op, operand))
   if (field.rows) return rowsHold(ctx, field.rows, op, operand)
   if ('of' in field && field.of === 'hub') return inHub(ctx, op, operand)
+  if (field.isOfChildren) return tx.part`${hasChildren(ctx)} = ${operand.flag === true}`
   const value = column(field.member)
   if (op === 'is_empty') return tx.part`${value} is null`
   if (field.kind === 'FLAG') return tx.part`(${value} is not null) = ${operand.flag === true}`
   if (field.kind === 'MOMENT') return dateIs(ctx, value, op, operand, momentEnds)
   return oneOf(ctx, value, operand)
 }
+
+const hasChildren = ({ tx, account: { tenantId } }: Ctx): Part => tx.part`exists (
+  select from item x where x.tenant_id = ${tenantId} and x.parent_id = i.id and x.deleted_at is null)`
 
 const oneOf = ({ tx }: Ctx, value: Part, { values = [] }: Operand): Part => {
   const [first] = values

@@ -17,6 +17,8 @@ import type { Period } from './periods.ts'
 export interface Facts {
   /** The hub that holds a collection; null: none. */
   readonly hubOf: (containerId: string) => string | null
+  /** Whether an item has children that are not deleted. */
+  readonly hasChildren: (itemId: string) => boolean
 }
 
 type Truth = boolean | undefined
@@ -62,7 +64,12 @@ const isEmpty = (value: Value): boolean => value === null || (Array.isArray(valu
 /** A flag of an item may be a moment, which says since when. */
 const isSet = (value: Value): boolean => value !== null && value !== false
 
-function memberOf(field: { readonly member: string; readonly of?: unknown }, item: Item, { hubOf }: Facts): Value {
+function memberOf(
+  field: { readonly member: string; readonly of?: unknown; readonly isOfChildren?: true },
+  item: Item,
+  { hubOf, hasChildren }: Facts,
+): Value {
+  if (field.isOfChildren) return hasChildren(item.id)
   if (field.of === 'hub') return hubOf(item.container_id)
   return (item[field.member as keyof Item] ?? null) as Value
 }

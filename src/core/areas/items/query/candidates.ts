@@ -1,7 +1,7 @@
 /**
  * The items that a query looks at, in the order of their ids, and the conditions that they are held against.
  *
- * One condition that an index serves may lead to them: the id, a value, a label, a person, the container, the state. Only
+ * One condition that an index serves may lead to them: the id, a parent, a value, a label, a person, the container, the state. Only
  * `and` stands above it, so no item that the filter takes is missed. What leads is read in the order of items behind one
  * key; conditions on a range, and texts that are contained somewhere, only filter. Spec: Work on boards, 2, Cost.
  */
@@ -84,6 +84,8 @@ function leadOf(ctx: Ctx, { field, op, operand }: Leaf, isLoose: boolean): Lead 
   if (value === undefined || !['is', 'in', 'has_any', 'has_all'].includes(op)) return undefined
   if (field.item.member === 'id') return { rank: 1, candidates: plain(ctx, tx.part`i.id in ${tx.list(values)}`) }
   if (values.length > 1 && op !== 'has_all') return undefined
+  if (field.item.member === 'parent_id' && !field.item.isOfChildren)
+    return { rank: 2, candidates: plain(ctx, tx.part`i.parent_id = ${value}`) }
   if (field.item.rows?.table === 'item_label')
     return { rank: 3, candidates: linked(ctx, tx.part`item_label`, tx.part`l.label_id = ${value}`) }
   if (field.item.rows)

@@ -86,6 +86,8 @@ function keyOf(ctx: Ctx, sort: SortKey): Part {
       return tx.part`case when ${isShown(ctx, sort.custom)} then (${keyIn(sort.custom.id)}) end`
     case 'title':
       return tx.part`(${keyIn(titleField)})`
+    case 'siblings':
+      return tx.part`i.sibling_rank`
     case 'updated':
       return moment(tx.part`i.updated_at`)
     case 'due':

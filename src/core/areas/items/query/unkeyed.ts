@@ -7,6 +7,7 @@
 import { mostMatches } from '../../../contract/items/query.ts'
 import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { together } from '../../../kernel/transaction/together.ts'
 import { once } from '../filter/compile.ts'
 import { holds } from '../filter/interpret.ts'
 import { representation } from '../item.ts'
@@ -22,11 +23,18 @@ export async function judged(ctx: Ctx, asked: Filtering, items: readonly Listed[
   if (!asked.isLoose || !items.some((item) => item.without_keys)) return items
   const { tx } = ctx
   const ids = tx.json([...new Set(items.map((item) => item.container_id))])
-  const containers = await tx<{ id: string; parent_id: string | null }[]>`
-    select id, parent_id from container
-    where tenant_id = ${ctx.account.tenantId} and id in (select jsonb_array_elements_text(${ids})::uuid)`
+  const itemIds = tx.json(items.flatMap((item) => (item.without_keys ? [item.id] : [])))
+  const [containers, parents] = await together(
+    tx<{ id: string; parent_id: string | null }[]>`
+      select id, parent_id from container
+      where tenant_id = ${ctx.account.tenantId} and id in (select jsonb_array_elements_text(${ids})::uuid)`,
+    tx<{ id: string | null }[]>`
+      select distinct parent_id as id from item
+      where tenant_id = ${ctx.account.tenantId} and parent_id in (select jsonb_array_elements_text(${itemIds})::uuid) and deleted_at is null`,
+  )
   const hubs = new Map(containers.map(({ id, parent_id }) => [id, parent_id]))
-  const facts = { hubOf: (id: string) => hubs.get(id) ?? null }
+  const withChildren = new Set<string | null>(parents.map(({ id }) => id))
+  const facts = { hubOf: (id: string) => hubs.get(id) ?? null, hasChildren: (id: string) => withChildren.has(id) }
   return items.filter((item) => !item.without_keys || holds(asked.filter, item, facts) === true)
 }
 

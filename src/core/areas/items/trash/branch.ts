@@ -48,11 +48,11 @@ export async function wholeTrees(
   portion: number,
 ): Promise<{ readonly taken: number; readonly items: readonly Row[] }> {
   if (roots.length === 0) return { taken: 0, items: [] }
-  const sizes = await tx<{ root: string; size: number }[]>`
+  const sizes = await tx<{ root: string | null; size: number }[]>`
     select deleted_with as root, count(*)::int as size from item
     where tenant_id = ${tenantId} and deleted_with in ${tx.list(roots.map(({ id }) => id))} and purged_at is null
     group by deleted_with`
-  const sizeOf = new Map(sizes.map(({ root, size }) => [root, size]))
+  const sizeOf = new Map<string | null, number>(sizes.map(({ root, size }) => [root, size]))
   let rows = 0
   const next = roots.findIndex(({ id }, at) => {
     rows += 1 + (sizeOf.get(id) ?? 0)

@@ -15,8 +15,8 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { workspacesThat } from '../../../kernel/transaction/workspaces.ts'
-import { observed, type Steady, trustedMs } from '../../../kernel/values/steady-clock.ts'
 import { trashDaysOf } from '../../access/access.ts'
+import { trustedTime } from '../trusted-time.ts'
 import { wholeTrees } from './branch.ts'
 import { markContainers, markItems, type PurgedContainer } from './purge.ts'
 import { removeAll } from './removal.ts'
@@ -35,7 +35,7 @@ export const sweepTrash = defineJob({
   cron: '*/10 * * * *',
   async run(installation) {
     const until = performance.now() + runMs
-    const trusted = await trustedTime(installation)
+    const trusted = await trustedTime(installation, worker)
     if (trusted !== undefined)
       for await (const tenantId of workspacesThat(installation, worker, (ctx, id) => hasOverdue(ctx, id, trusted))) {
         await purgeOverdue(installation, tenantId, trusted, until)
@@ -47,23 +47,6 @@ export const sweepTrash = defineJob({
     }
   },
 })
-
-const seen = new WeakMap<Installation, Steady>()
-
-/** Reads the clocks. A time that may purge; undefined while none is trusted. */
-async function trustedTime(installation: Installation): Promise<Date | undefined> {
-  const { clock, config } = installation
-  const now = await installation.transaction(worker, { readOnly: true }, (ctx) => ctx.now())
-  const reading = { databaseMs: Date.parse(now), ownMs: clock.now(), monotonicSeconds: clock.monotonicSeconds() }
-  const steady = observed(seen.get(installation), reading)
-  if (!steady) {
-    seen.delete(installation)
-    throw new Error("the database's clock and this host's differ by more than a minute: nothing is purged by time")
-  }
-  seen.set(installation, steady)
-  const trusted = trustedMs(steady, config.purgeSettleSeconds)
-  return trusted === undefined ? undefined : new Date(trusted)
-}
 
 /** The moment before which what is deleted, and kept, is overdue; null where the trash is kept for ever. */
 const dueBefore = (tx: Tx, trusted: Date, days: Part): Part =>

@@ -2,7 +2,7 @@
 import type { Item } from '../../../contract/items/operations.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { together } from '../../../kernel/transaction/together.ts'
-import { recount } from '../../structure/buckets/tally.ts'
+import { recountIn } from '../../structure/buckets/tally.ts'
 import { type LockedItem, type Locking, lockItem, representation } from '../item.ts'
 import { holdTreesOf, settled, treeOf } from './reading.ts'
 import { below, type TreeRow } from './shape.ts'
@@ -51,8 +51,9 @@ export function recountEach(
   ctx: Ctx,
   items: readonly Pick<Item, 'bucket_id' | 'archived_at'>[],
   by: 1 | -1,
+  tenantId = ctx.account.tenantId,
 ): void {
   const onBoard = items.filter(({ archived_at }) => archived_at === null)
   const counts = [...Map.groupBy(onBoard, ({ bucket_id }) => bucket_id)]
-  recount(ctx, ...counts.map(([bucketId, some]) => ({ bucketId, by: by * some.length })))
+  recountIn(ctx, tenantId, ...counts.map(([bucketId, some]) => ({ bucketId, by: by * some.length })))
 }

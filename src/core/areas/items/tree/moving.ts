@@ -66,8 +66,7 @@ async function moveElsewhere(
   const items = [item, ...others]
 
   write(ctx, item.id, to, place)
-  for (const one of others)
-    write(ctx, one.id, { ...to, position: ranks.get(one.id) ?? one.position }, undefined)
+  for (const one of others) write(ctx, one.id, { ...to, position: ranks.get(one.id) ?? one.position }, undefined)
   recountEach(ctx, items, -1)
   recountEach(
     ctx,

@@ -16,7 +16,7 @@ export type Held = readonly { readonly id: string }[]
 /** Holds the trees of these containers. `containers`: a query for their ids, `id`. */
 function hold(ctx: Ctx, containers: Part): Promise<Held> {
   const { tx } = ctx
-  return tx<{ id: string }[]>`
+  return tx<{ id: string; locked: string }[]>`
     select o.id, pg_advisory_xact_lock(${lockClasses.trees}, hashtext(${ctx.account.tenantId} || o.id::text))::text as locked
     from (select distinct c.id from (${containers}) c order by c.id offset 0) o`
 }

@@ -99,7 +99,12 @@ export function refuseCrowding(met: Crowding | undefined): void {
 
 /** The place behind the last child of a parent. */
 export function lastUnder(tree: readonly TreeRow[], parentId: string, rootId: string): TreePlace {
-  const ranks = tree.flatMap(({ parent_id, sibling_rank }) => (parent_id === parentId && sibling_rank ? sibling_rank : []))
-  const last = ranks.reduce<string | null>((greatest, one) => (greatest === null || one > greatest ? one : greatest), null)
+  const ranks = tree.flatMap(({ parent_id, sibling_rank }) =>
+    parent_id === parentId && sibling_rank ? sibling_rank : [],
+  )
+  const last = ranks.reduce<string | null>(
+    (greatest, one) => (greatest === null || one > greatest ? one : greatest),
+    null,
+  )
   return { parent_id: parentId, root_id: rootId, sibling_position: rankBehind(last) }
 }

@@ -16,8 +16,13 @@ interface Change {
 
 /** Changes the kept numbers. Sent and not awaited: the commit fails if this fails. */
 export function recount(ctx: Ctx, ...changes: readonly Change[]): void {
+  recountIn(ctx, ctx.account.tenantId, ...changes)
+}
+
+/** The same for a job, which acts for no account. */
+export function recountIn(ctx: Ctx, tenantId: string, ...changes: readonly Change[]): void {
   const sorted = [...changes].sort((one, other) => ((one.bucketId ?? '') < (other.bucketId ?? '') ? -1 : 1))
-  for (const { bucketId, by } of sorted) if (bucketId !== null && by !== 0) void changeBy(ctx, bucketId, by)
+  for (const { bucketId, by } of sorted) if (bucketId !== null && by !== 0) void changeBy(ctx, tenantId, bucketId, by)
 }
 
 /** Records that an item left one bucket for another; the same bucket changes nothing. */
@@ -26,7 +31,7 @@ export function recountMove(ctx: Ctx, from: string | null, to: string | null): v
 }
 
 /** A bucket has no row before its first item. */
-function changeBy({ tx, account: { tenantId } }: Ctx, bucketId: string, by: number): Promise<unknown> {
+function changeBy({ tx }: Ctx, tenantId: string, bucketId: string, by: number): Promise<unknown> {
   if (by < 0)
     return tx`update bucket_tally set items = items + ${by} where tenant_id = ${tenantId} and bucket_id = ${bucketId}`
   return tx`
