@@ -18,6 +18,7 @@ export type RequestMalformedProblem = {
   readonly type: "urn:problem:svc:request.malformed"
   readonly status: 400
   readonly code: "request.malformed"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** There are more errors than the 20 that are listed. */
     readonly more?: true
@@ -33,6 +34,7 @@ export type ServiceUnavailableProblem = {
   readonly type: "urn:problem:svc:service.unavailable"
   readonly status: 503
   readonly code: "service.unavailable"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -45,6 +47,7 @@ export type InternalProblem = {
   readonly type: "urn:problem:svc:internal"
   readonly status: 500
   readonly code: "internal"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -57,6 +60,7 @@ export type RequestLimitedProblem = {
   readonly type: "urn:problem:svc:request.limited"
   readonly status: 429
   readonly code: "request.limited"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The ceiling. */
     readonly limit: Int64
@@ -74,6 +78,7 @@ export type RequestTooLargeProblem = {
   readonly type: "urn:problem:svc:request.too_large"
   readonly status: 413
   readonly code: "request.too_large"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The largest body, in bytes. */
     readonly limit_bytes: number
@@ -89,6 +94,7 @@ export type RequestMediaTypeProblem = {
   readonly type: "urn:problem:svc:request.media_type"
   readonly status: 415
   readonly code: "request.media_type"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The media type that is taken. */
     readonly accepted: string
@@ -104,6 +110,7 @@ export type RequestInvalidProblem = {
   readonly type: "urn:problem:svc:request.invalid"
   readonly status: 422
   readonly code: "request.invalid"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** There are more errors than the 20 that are listed. */
     readonly more?: true
@@ -119,6 +126,7 @@ export type RequestTimeoutProblem = {
   readonly type: "urn:problem:svc:request.timeout"
   readonly status: 408
   readonly code: "request.timeout"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -131,6 +139,7 @@ export type AuthUnauthenticatedProblem = {
   readonly type: "urn:problem:svc:auth.unauthenticated"
   readonly status: 401
   readonly code: "auth.unauthenticated"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -143,6 +152,7 @@ export type InstallationAlreadySetUpProblem = {
   readonly type: "urn:problem:svc:installation.already_set_up"
   readonly status: 409
   readonly code: "installation.already_set_up"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -155,6 +165,7 @@ export type AdminSlugTakenProblem = {
   readonly type: "urn:problem:svc:admin.slug_taken"
   readonly status: 409
   readonly code: "admin.slug_taken"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -167,6 +178,7 @@ export type AdminMultiModeRequiredProblem = {
   readonly type: "urn:problem:svc:admin.multi_mode_required"
   readonly status: 409
   readonly code: "admin.multi_mode_required"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -179,6 +191,7 @@ export type AuthInvitationInvalidProblem = {
   readonly type: "urn:problem:svc:auth.invitation_invalid"
   readonly status: 410
   readonly code: "auth.invitation_invalid"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -191,6 +204,7 @@ export type InstallationRecoveringProblem = {
   readonly type: "urn:problem:svc:installation.recovering"
   readonly status: 503
   readonly code: "installation.recovering"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -203,6 +217,7 @@ export type AuthBlocklistUnusableProblem = {
   readonly type: "urn:problem:svc:auth.blocklist_unusable"
   readonly status: 503
   readonly code: "auth.blocklist_unusable"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** A code of what went wrong. */
     readonly reason: string
@@ -218,6 +233,7 @@ export type TenantSuspendedProblem = {
   readonly type: "urn:problem:svc:tenant_suspended"
   readonly status: 403
   readonly code: "tenant_suspended"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -230,6 +246,7 @@ export type AuthSignInFailedProblem = {
   readonly type: "urn:problem:svc:auth.sign_in_failed"
   readonly status: 401
   readonly code: "auth.sign_in_failed"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -242,6 +259,7 @@ export type AuthSecondFactorRequiredProblem = {
   readonly type: "urn:problem:svc:auth.second_factor_required"
   readonly status: 401
   readonly code: "auth.second_factor_required"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -254,6 +272,7 @@ export type AuthSecondFactorFailedProblem = {
   readonly type: "urn:problem:svc:auth.second_factor_failed"
   readonly status: 401
   readonly code: "auth.second_factor_failed"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -266,6 +285,7 @@ export type AuthSecondFactorLockedProblem = {
   readonly type: "urn:problem:svc:auth.second_factor_locked"
   readonly status: 429
   readonly code: "auth.second_factor_locked"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -278,6 +298,7 @@ export type AuthSignInLockedProblem = {
   readonly type: "urn:problem:svc:auth.sign_in_locked"
   readonly status: 429
   readonly code: "auth.sign_in_locked"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -290,6 +311,7 @@ export type AuthPasswordDisabledProblem = {
   readonly type: "urn:problem:svc:auth.password_disabled"
   readonly status: 403
   readonly code: "auth.password_disabled"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -302,6 +324,7 @@ export type AuthPasswordExpiredProblem = {
   readonly type: "urn:problem:svc:auth.password_expired"
   readonly status: 403
   readonly code: "auth.password_expired"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -314,6 +337,7 @@ export type AuthSecondFactorDemandedProblem = {
   readonly type: "urn:problem:svc:auth.second_factor_demanded"
   readonly status: 403
   readonly code: "auth.second_factor_demanded"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -326,6 +350,7 @@ export type CursorInvalidProblem = {
   readonly type: "urn:problem:svc:cursor.invalid"
   readonly status: 400
   readonly code: "cursor.invalid"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -338,6 +363,7 @@ export type GoneProblem = {
   readonly type: "urn:problem:svc:gone"
   readonly status: 410
   readonly code: "gone"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -348,8 +374,10 @@ export type GoneProblem = {
 /** The quota {quota} of {limit} is exceeded ({used} used). */
 export type QuotaExceededProblem = {
   readonly type: "urn:problem:svc:quota.exceeded"
+  /** The HTTP status. */
   readonly status: 409 | 429
   readonly code: "quota.exceeded"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The name of the quota. */
     readonly quota: string
@@ -369,6 +397,7 @@ export type AuthScopeRequiredProblem = {
   readonly type: "urn:problem:svc:auth.scope_required"
   readonly status: 403
   readonly code: "auth.scope_required"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The scope that the token lacks. */
     readonly scope: string
@@ -384,6 +413,7 @@ export type NotFoundProblem = {
   readonly type: "urn:problem:svc:not_found"
   readonly status: 404
   readonly code: "not_found"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -396,6 +426,7 @@ export type LegalTermsChangedProblem = {
   readonly type: "urn:problem:svc:legal.terms_changed"
   readonly status: 409
   readonly code: "legal.terms_changed"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The version of the terms that is current; null if there is none. */
     readonly terms_version: string | null
@@ -411,6 +442,7 @@ export type AuthStepUpLockedProblem = {
   readonly type: "urn:problem:svc:auth.step_up_locked"
   readonly status: 429
   readonly code: "auth.step_up_locked"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -423,6 +455,7 @@ export type AuthPasswordResetDisabledProblem = {
   readonly type: "urn:problem:svc:auth.password_reset_disabled"
   readonly status: 403
   readonly code: "auth.password_reset_disabled"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -435,6 +468,7 @@ export type AuthResetInvalidProblem = {
   readonly type: "urn:problem:svc:auth.reset_invalid"
   readonly status: 410
   readonly code: "auth.reset_invalid"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -447,6 +481,7 @@ export type AuthStepUpRequiredProblem = {
   readonly type: "urn:problem:svc:auth.step_up_required"
   readonly status: 401
   readonly code: "auth.step_up_required"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -459,6 +494,7 @@ export type AuthSecondFactorEnrolledProblem = {
   readonly type: "urn:problem:svc:auth.second_factor_enrolled"
   readonly status: 409
   readonly code: "auth.second_factor_enrolled"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -471,6 +507,7 @@ export type AuthSecondFactorPersonProblem = {
   readonly type: "urn:problem:svc:auth.second_factor_person"
   readonly status: 409
   readonly code: "auth.second_factor_person"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -483,6 +520,7 @@ export type AuthSecondFactorNotBegunProblem = {
   readonly type: "urn:problem:svc:auth.second_factor_not_begun"
   readonly status: 409
   readonly code: "auth.second_factor_not_begun"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -495,6 +533,7 @@ export type AdminOperatorOnProbationProblem = {
   readonly type: "urn:problem:svc:admin.operator_on_probation"
   readonly status: 403
   readonly code: "admin.operator_on_probation"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** When it ends. */
     readonly until: string
@@ -510,6 +549,7 @@ export type AuthSecondFactorAbsentProblem = {
   readonly type: "urn:problem:svc:auth.second_factor_absent"
   readonly status: 409
   readonly code: "auth.second_factor_absent"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -522,6 +562,7 @@ export type AdminOperatorRequiredProblem = {
   readonly type: "urn:problem:svc:admin.operator_required"
   readonly status: 403
   readonly code: "admin.operator_required"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -534,6 +575,7 @@ export type AuthRoleRequiredProblem = {
   readonly type: "urn:problem:svc:auth.role_required"
   readonly status: 403
   readonly code: "auth.role_required"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The role that is needed. */
     readonly role: string
@@ -549,6 +591,7 @@ export type IdentityProviderUnavailableProblem = {
   readonly type: "urn:problem:svc:identity_provider.unavailable"
   readonly status: 503
   readonly code: "identity_provider.unavailable"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -561,6 +604,7 @@ export type AuthNotAdmittedProblem = {
   readonly type: "urn:problem:svc:auth.not_admitted"
   readonly status: 403
   readonly code: "auth.not_admitted"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -573,6 +617,7 @@ export type SecretUnavailableProblem = {
   readonly type: "urn:problem:svc:secret.unavailable"
   readonly status: 503
   readonly code: "secret.unavailable"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -585,6 +630,7 @@ export type EgressForbiddenProblem = {
   readonly type: "urn:problem:svc:egress.forbidden"
   readonly status: 422
   readonly code: "egress.forbidden"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -597,6 +643,7 @@ export type IdentityProviderDiscoveryFailedProblem = {
   readonly type: "urn:problem:svc:identity_provider.discovery_failed"
   readonly status: 422
   readonly code: "identity_provider.discovery_failed"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** A code of what went wrong. */
     readonly reason: string
@@ -612,6 +659,7 @@ export type IdentityProviderKindMismatchProblem = {
   readonly type: "urn:problem:svc:identity_provider.kind_mismatch"
   readonly status: 422
   readonly code: "identity_provider.kind_mismatch"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The kind that it has. */
     readonly kind: string
@@ -627,6 +675,7 @@ export type IdentityProviderWithdrawInsteadProblem = {
   readonly type: "urn:problem:svc:identity_provider.withdraw_instead"
   readonly status: 409
   readonly code: "identity_provider.withdraw_instead"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -639,6 +688,7 @@ export type PreconditionFailedProblem = {
   readonly type: "urn:problem:svc:precondition.failed"
   readonly status: 412
   readonly code: "precondition.failed"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The entity tag of what is there now. */
     readonly current_etag: string
@@ -654,6 +704,7 @@ export type IdentityProviderAlreadyWithdrawnProblem = {
   readonly type: "urn:problem:svc:identity_provider.already_withdrawn"
   readonly status: 409
   readonly code: "identity_provider.already_withdrawn"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -666,6 +717,7 @@ export type IdempotencyKeyReusedProblem = {
   readonly type: "urn:problem:svc:idempotency.key_reused"
   readonly status: 422
   readonly code: "idempotency.key_reused"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -678,6 +730,7 @@ export type IdempotencyInProgressProblem = {
   readonly type: "urn:problem:svc:idempotency.in_progress"
   readonly status: 409
   readonly code: "idempotency.in_progress"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -690,6 +743,7 @@ export type MembershipLastOwnerProblem = {
   readonly type: "urn:problem:svc:membership.last_owner"
   readonly status: 409
   readonly code: "membership.last_owner"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -702,6 +756,7 @@ export type AdminOperatorLastProblem = {
   readonly type: "urn:problem:svc:admin.operator_last"
   readonly status: 409
   readonly code: "admin.operator_last"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -714,6 +769,7 @@ export type ContainerArchivedProblem = {
   readonly type: "urn:problem:svc:container.archived"
   readonly status: 409
   readonly code: "container.archived"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -726,6 +782,7 @@ export type OrderExhaustedProblem = {
   readonly type: "urn:problem:svc:order.exhausted"
   readonly status: 409
   readonly code: "order.exhausted"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -738,6 +795,7 @@ export type ContainerParentDeletedProblem = {
   readonly type: "urn:problem:svc:container.parent_deleted"
   readonly status: 409
   readonly code: "container.parent_deleted"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -750,6 +808,7 @@ export type BucketNameTakenProblem = {
   readonly type: "urn:problem:svc:bucket.name_taken"
   readonly status: 409
   readonly code: "bucket.name_taken"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -762,6 +821,7 @@ export type StructureFullProblem = {
   readonly type: "urn:problem:svc:structure.full"
   readonly status: 409
   readonly code: "structure.full"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The ceiling. */
     readonly limit: Int64
@@ -777,6 +837,7 @@ export type LabelNameTakenProblem = {
   readonly type: "urn:problem:svc:label.name_taken"
   readonly status: 409
   readonly code: "label.name_taken"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -789,6 +850,7 @@ export type CustomFieldKeyTakenProblem = {
   readonly type: "urn:problem:svc:custom_field.key_taken"
   readonly status: 409
   readonly code: "custom_field.key_taken"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -801,6 +863,7 @@ export type CustomFieldTypeNotSupportedProblem = {
   readonly type: "urn:problem:svc:custom_field.type_not_supported"
   readonly status: 422
   readonly code: "custom_field.type_not_supported"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The type that it has. */
     readonly type: string
@@ -816,6 +879,7 @@ export type QueryTooBroadProblem = {
   readonly type: "urn:problem:svc:query.too_broad"
   readonly status: 422
   readonly code: "query.too_broad"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The ceiling. */
     readonly limit: Int64
@@ -831,7 +895,55 @@ export type ItemArchivedProblem = {
   readonly type: "urn:problem:svc:item.archived"
   readonly status: 409
   readonly code: "item.archived"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The tree of the item would have more {bound} than the {limit} that it may have. */
+export type ItemTreeFullProblem = {
+  readonly type: "urn:problem:svc:item.tree_full"
+  readonly status: 409
+  readonly code: "item.tree_full"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** What there would be too much of. */
+    readonly bound: "LEVELS" | "CHILDREN" | "ITEMS"
+    /** The ceiling. */
+    readonly limit: Int64
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The parent is the item itself, or below it. */
+export type ItemCircularProblem = {
+  readonly type: "urn:problem:svc:item.circular"
+  readonly status: 409
+  readonly code: "item.circular"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** Of the items below it {count} are open, and the container wants them done first. */
+export type ItemChildrenOpenProblem = {
+  readonly type: "urn:problem:svc:item.children_open"
+  readonly status: 409
+  readonly code: "item.children_open"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** How many there are. */
+    readonly count: number
+  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -843,6 +955,7 @@ export type ItemAccountNoAccessProblem = {
   readonly type: "urn:problem:svc:item.account_no_access"
   readonly status: 409
   readonly code: "item.account_no_access"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The role that is needed. */
     readonly role: string
@@ -858,6 +971,20 @@ export type BulkRefusedProblem = {
   readonly type: "urn:problem:svc:bulk.refused"
   readonly status: 409
   readonly code: "bulk.refused"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** Nobody among the candidates may be responsible for the item. */
+export type ItemNoCandidateProblem = {
+  readonly type: "urn:problem:svc:item.no_candidate"
+  readonly status: 409
+  readonly code: "item.no_candidate"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -870,6 +997,7 @@ export type TrashCountMismatchProblem = {
   readonly type: "urn:problem:svc:trash.count_mismatch"
   readonly status: 409
   readonly code: "trash.count_mismatch"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The number that would confirm it. */
     readonly expected: number
@@ -885,6 +1013,7 @@ export type ContainerDeletedProblem = {
   readonly type: "urn:problem:svc:container.deleted"
   readonly status: 409
   readonly code: "container.deleted"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -897,6 +1026,7 @@ export type ItemNotInTrashProblem = {
   readonly type: "urn:problem:svc:item.not_in_trash"
   readonly status: 409
   readonly code: "item.not_in_trash"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -909,6 +1039,7 @@ export type MentionNoAccessProblem = {
   readonly type: "urn:problem:svc:mention.no_access"
   readonly status: 422
   readonly code: "mention.no_access"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The account. */
     readonly account_id: string
@@ -924,6 +1055,7 @@ export type CommentNotAuthorProblem = {
   readonly type: "urn:problem:svc:comment.not_author"
   readonly status: 403
   readonly code: "comment.not_author"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -936,6 +1068,7 @@ export type MediaTooLargeProblem = {
   readonly type: "urn:problem:svc:media.too_large"
   readonly status: 413
   readonly code: "media.too_large"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The largest body, in bytes. */
     readonly limit_bytes: number
@@ -951,6 +1084,7 @@ export type MediaOffsetProblem = {
   readonly type: "urn:problem:svc:media.offset"
   readonly status: 409
   readonly code: "media.offset"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The number that would confirm it. */
     readonly expected: number
@@ -966,6 +1100,7 @@ export type MediaBusyProblem = {
   readonly type: "urn:problem:svc:media.busy"
   readonly status: 409
   readonly code: "media.busy"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -978,6 +1113,7 @@ export type MediaSizeMismatchProblem = {
   readonly type: "urn:problem:svc:media.size_mismatch"
   readonly status: 422
   readonly code: "media.size_mismatch"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The number that would confirm it. */
     readonly expected: number
@@ -993,6 +1129,7 @@ export type MediaStoreFailedProblem = {
   readonly type: "urn:problem:svc:media.store_failed"
   readonly status: 503
   readonly code: "media.store_failed"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1005,6 +1142,7 @@ export type MediaNotReadyProblem = {
   readonly type: "urn:problem:svc:media.not_ready"
   readonly status: 409
   readonly code: "media.not_ready"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The state that it is in. */
     readonly state: string
@@ -1020,6 +1158,7 @@ export type MediaRangeProblem = {
   readonly type: "urn:problem:svc:media.range"
   readonly status: 416
   readonly code: "media.range"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The size that was declared, in bytes. */
     readonly size_bytes: number
@@ -1035,6 +1174,7 @@ export type MediaInUseProblem = {
   readonly type: "urn:problem:svc:media.in_use"
   readonly status: 409
   readonly code: "media.in_use"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** How many there are. */
     readonly count: number
@@ -1050,6 +1190,7 @@ export type AdminTenantLeavingProblem = {
   readonly type: "urn:problem:svc:admin.tenant_leaving"
   readonly status: 409
   readonly code: "admin.tenant_leaving"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1062,6 +1203,7 @@ export type AdminConfirmationMismatchProblem = {
   readonly type: "urn:problem:svc:admin.confirmation_mismatch"
   readonly status: 422
   readonly code: "admin.confirmation_mismatch"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1074,6 +1216,7 @@ export type PlanStaleProblem = {
   readonly type: "urn:problem:svc:plan.stale"
   readonly status: 409
   readonly code: "plan.stale"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The hash of the plan that is current. */
     readonly hash: string
@@ -1089,6 +1232,7 @@ export type AdminTenantDeletionUnderwayProblem = {
   readonly type: "urn:problem:svc:admin.tenant_deletion_underway"
   readonly status: 409
   readonly code: "admin.tenant_deletion_underway"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1101,6 +1245,7 @@ export type AdminPasswordOpeningSuspendedProblem = {
   readonly type: "urn:problem:svc:admin.password_opening_suspended"
   readonly status: 409
   readonly code: "admin.password_opening_suspended"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1113,6 +1258,7 @@ export type RetentionHoldDiffersProblem = {
   readonly type: "urn:problem:svc:retention.hold_differs"
   readonly status: 422
   readonly code: "retention.hold_differs"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The legal hold. */
     readonly hold_id: string
@@ -1128,6 +1274,7 @@ export type RetentionHoldElsewhereProblem = {
   readonly type: "urn:problem:svc:retention.hold_elsewhere"
   readonly status: 422
   readonly code: "retention.hold_elsewhere"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The legal hold. */
     readonly hold_id: string
@@ -1143,6 +1290,7 @@ export type ArchiveInvalidProblem = {
   readonly type: "urn:problem:svc:archive.invalid"
   readonly status: 422
   readonly code: "archive.invalid"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** A code of what went wrong. */
     readonly reason: string
@@ -1158,6 +1306,7 @@ export type ArchivePathRefusedProblem = {
   readonly type: "urn:problem:svc:archive.path_refused"
   readonly status: 422
   readonly code: "archive.path_refused"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1170,6 +1319,7 @@ export type BackupTargetFailedProblem = {
   readonly type: "urn:problem:svc:backup.target_failed"
   readonly status: 503
   readonly code: "backup.target_failed"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** A code of what went wrong. */
     readonly reason: string
@@ -1185,6 +1335,7 @@ export type AdminOperatorNotActiveProblem = {
   readonly type: "urn:problem:svc:admin.operator_not_active"
   readonly status: 409
   readonly code: "admin.operator_not_active"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1197,6 +1348,7 @@ export type AdminOperatorNotRegisteredProblem = {
   readonly type: "urn:problem:svc:admin.operator_not_registered"
   readonly status: 404
   readonly code: "admin.operator_not_registered"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1209,6 +1361,7 @@ export type IdentityProviderWithdrawFirstProblem = {
   readonly type: "urn:problem:svc:identity_provider.withdraw_first"
   readonly status: 409
   readonly code: "identity_provider.withdraw_first"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** How many workspaces it concerns. */
     readonly workspace_count: number
@@ -1224,6 +1377,7 @@ export type IdentityProviderRemoveAfterWithdrawalProblem = {
   readonly type: "urn:problem:svc:identity_provider.remove_after_withdrawal"
   readonly status: 409
   readonly code: "identity_provider.remove_after_withdrawal"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** When the offer ends. */
     readonly withdraw_at: string
@@ -1239,6 +1393,7 @@ export type IdentityProviderWithdrawCountMismatchProblem = {
   readonly type: "urn:problem:svc:identity_provider.withdraw_count_mismatch"
   readonly status: 409
   readonly code: "identity_provider.withdraw_count_mismatch"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The number that would confirm it. */
     readonly expected: number
@@ -1254,6 +1409,7 @@ export type AdminSettingsEnforcedProblem = {
   readonly type: "urn:problem:svc:admin.settings_enforced"
   readonly status: 409
   readonly code: "admin.settings_enforced"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** The file that decides. */
     readonly source: string
@@ -1269,6 +1425,7 @@ export type AiThirdCountryNotConfirmedProblem = {
   readonly type: "urn:problem:svc:ai.third_country_not_confirmed"
   readonly status: 409
   readonly code: "ai.third_country_not_confirmed"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1281,6 +1438,7 @@ export type AiNoModelProblem = {
   readonly type: "urn:problem:svc:ai.no_model"
   readonly status: 409
   readonly code: "ai.no_model"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1293,6 +1451,7 @@ export type AiModelFailedProblem = {
   readonly type: "urn:problem:svc:ai.model_failed"
   readonly status: 503
   readonly code: "ai.model_failed"
+  /** What this refusal is about, by name. */
   readonly params: {
     /** A code of what went wrong. */
     readonly reason: string
@@ -1308,6 +1467,7 @@ export type WebhookTargetForbiddenProblem = {
   readonly type: "urn:problem:svc:webhook.target_forbidden"
   readonly status: 422
   readonly code: "webhook.target_forbidden"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1320,6 +1480,7 @@ export type WebhookFilterUnsupportedProblem = {
   readonly type: "urn:problem:svc:webhook.filter_unsupported"
   readonly status: 422
   readonly code: "webhook.filter_unsupported"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1332,6 +1493,7 @@ export type WebhookNotActiveProblem = {
   readonly type: "urn:problem:svc:webhook.not_active"
   readonly status: 409
   readonly code: "webhook.not_active"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1344,6 +1506,7 @@ export type WebhookDeliveryNotDeadProblem = {
   readonly type: "urn:problem:svc:webhook.delivery_not_dead"
   readonly status: 409
   readonly code: "webhook.delivery_not_dead"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1356,6 +1519,7 @@ export type WebhookEventGoneProblem = {
   readonly type: "urn:problem:svc:webhook.event_gone"
   readonly status: 410
   readonly code: "webhook.event_gone"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1368,6 +1532,7 @@ export type WebhookEventUnseenProblem = {
   readonly type: "urn:problem:svc:webhook.event_unseen"
   readonly status: 409
   readonly code: "webhook.event_unseen"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1380,6 +1545,7 @@ export type WebhookEventRestoredProblem = {
   readonly type: "urn:problem:svc:webhook.event_restored"
   readonly status: 409
   readonly code: "webhook.event_restored"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1392,6 +1558,7 @@ export type WebhookRotationLimitProblem = {
   readonly type: "urn:problem:svc:webhook.rotation_limit"
   readonly status: 409
   readonly code: "webhook.rotation_limit"
+  /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -1402,41 +1569,67 @@ export type WebhookRotationLimitProblem = {
 export type AccessToken = {
   readonly id: string
   readonly name: string
+  /** The last four characters of the token, to tell it from others. */
   readonly last4: string
+  /** What the token may do; it never reaches further than its account. */
   readonly scopes: readonly ("workspace:read" | "workspace:write" | "workspace:admin" | "admin:tenants")[]
   readonly created_at: string
+  /** Until when it serves; null: until it is revoked. */
   readonly expires_at: string | null
+  /** When it was last used; null: never. */
   readonly last_used_at: string | null
 }
 
 export type AccountWithoutProvider = {
   readonly id: string
+  /** The address. */
   readonly email: string
+  /** The name that people see. */
   readonly display_name: string | null
+  /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
   readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
+  /** Whether the account has a password. */
   readonly has_password: boolean
 }
 
 export type AdminTenant = {
   readonly id: string
+  /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
   readonly slug: string
+  /** The name that people see. */
   readonly display_name: string
+  /** The state that it is in. */
   readonly state: "ACTIVE" | "SUSPENDED" | "PENDING_DELETION"
+  /** The state to which `:cancel-deletion` returns; null: no deletion was asked for. */
   readonly state_before_deletion: "ACTIVE" | "SUSPENDED" | null
+  /** The language of the workspace (BCP 47). */
   readonly default_locale: string
+  /** The zone of the workspace (IANA). */
   readonly default_time_zone: string
+  /** How many accounts the workspace has. */
   readonly account_count: number
+  /** How many legal holds are in force. */
   readonly hold_count: number
   readonly created_at: string
+  /** When it was suspended; null: it is not. */
   readonly suspended_at: string | null
+  /** When its deletion was asked for; null: it was not. */
   readonly deletion_requested_at: string | null
+  /** When it is purged; null: its deletion was not asked for. */
   readonly purge_after: string | null
+  /** When its purge began, which nothing stops; null: it has not. */
   readonly purge_started_at: string | null
+  /** During it, passwords serve whatever the switches say; null: there is none. */
   readonly password_opening: {
+    /** When it ends. */
     readonly until: string
+    /** When it was opened. */
     readonly opened_at: string
+    /** The account that opened it. */
     readonly opened_by: string | null
+    /** Who asked for it, in words. */
     readonly requester: string
+    /** Why, in the words of the person who decided. */
     readonly reason: string
   } | null
   readonly version: number
@@ -1444,153 +1637,198 @@ export type AdminTenant = {
 
 export type AiModel = {
   readonly id: string
+  /** The name that people see. */
   readonly display_name: string
+  /** Who runs the model. */
   readonly processor: string
+  /** Where the processor is, in the eyes of data protection. */
   readonly jurisdiction: "SELF_HOSTED" | "EEA" | "ADEQUACY" | "THIRD_COUNTRY"
+  /** Whether the workspace has switched it on. */
   readonly chosen: boolean
 }
 
 export type AiProbeStep = {
   readonly name: "complete" | "embed"
+  /** Whether it went well. */
   readonly ok: boolean
-  /** a code */
+  /** A code. */
   readonly error: string | null
 }
 
 export type Attachment = {
+  /** The file. */
   readonly media: Media
-  /** the name here; null: that of the file */
+  /** The name here; null: that of the file. */
   readonly name: string | null
-  /** what it shows, for people who do not see it */
+  /** What it shows, for people who do not see it. */
   readonly alt: string | null
-  /** the comment that brought it */
+  /** The comment that brought it. */
   readonly comment_id: string | null
+  /** The account that added it. */
   readonly added_by: string
+  /** When it was added. */
   readonly added_at: string
 }
 
 export type AttachmentSet = {
-  /** absent: it stays as it is; null: that of the file */
+  /** Absent: it stays as it is; null: that of the file. */
   readonly name?: string | null
-  /** absent: it stays as it is */
+  /** Absent: it stays as it is. */
   readonly alt?: string | null
 }
 
 export type AttachmentTold = {
+  /** The item that it belongs to. */
   readonly item_id: string
+  /** The hub or collection in which it lies. */
   readonly container_id: string
+  /** The file. */
   readonly media_id: string
+  /** The account that added it. */
   readonly added_by: string
+  /** When it was added. */
   readonly added_at: string
 }
 
 export type AuditEntry = {
   readonly id: string
+  /** When it happened. */
   readonly at: string
+  /** What was done, as area, thing and verb. */
   readonly action: string
+  /** Who did it. */
   readonly actor: {
+    /** Which of the listed kinds it is. */
     readonly kind: "ACCOUNT" | "SERVICE" | "RECOVERY" | "SYSTEM"
+    /** The account; null: it was no account. */
     readonly account_id: string | null
+    /** By which way: the API, the recovery mode of the command line, or a job. */
     readonly via: "API" | "RECOVERY" | "JOB"
   }
+  /** What it was done to; null: the workspace itself. */
   readonly subject: {
     readonly id: string
+    /** Which of the listed kinds it is. */
     readonly kind: string
   } | null
+  /** What the code or the action is about, by name. */
   readonly params: Readonly<Record<string, unknown>>
 }
 
 export type Backup = {
-  /** as :replace-legal-holds takes it */
+  /** As :replace-legal-holds takes it. */
   readonly path: string
+  /** Which of the listed kinds it is. */
   readonly kind: "TENANT_EXPORT"
+  /** The workspace. */
   readonly tenant_id: string
   readonly created_at: string
+  /** How long it is, in bytes. */
   readonly size_bytes: Int64
-  /** null while the archive is not complete */
+  /** Null while the archive is not complete. */
   readonly product_version: string | null
-  /** whether its manifest is there, which is written last */
+  /** Whether its manifest is there, which is written last. */
   readonly complete: boolean
 }
 
 export type BackupProbeStep = {
   readonly name: "connect" | "write" | "read" | "remove"
+  /** Whether it went well. */
   readonly ok: boolean
-  /** a code */
+  /** A code. */
   readonly error: string | null
 }
 
 export type BackupTarget = {
   readonly id: string
   readonly name: string
+  /** Which of the listed kinds it is. */
   readonly kind: "LOCAL" | "S3" | "SFTP"
+  /** Where the target is, and how it is reached; which members it has depends on its kind. */
   readonly config: BackupTargetConfig
   readonly created_at: string
+  /** When `:test` was last used; null: never. */
   readonly last_tested_at: string | null
   readonly version: number
 }
 
 export type BackupTargetConfig = {
-  /** LOCAL: below SVC_BACKUP_DIR; SFTP: a folder at the server */
+  /** LOCAL: below SVC_BACKUP_DIR; SFTP: a folder at the server. */
   readonly path?: string
-  /** S3: https://host or https://host:port */
+  /** S3: https://host or https://host:port. */
   readonly endpoint?: string
+  /** S3: the region. */
   readonly region?: string
+  /** S3: the bucket. */
   readonly bucket?: string
-  /** S3: put before every key */
+  /** S3: put before every key. */
   readonly prefix?: string
+  /** S3: the id of the access key. */
   readonly access_key_id?: string
+  /** SFTP: the server. */
   readonly host?: string
-  /** SFTP: 22 where absent */
+  /** SFTP: 22 where absent. */
   readonly port?: number
+  /** SFTP: the user. */
   readonly username?: string
-  /** SFTP: the server's key as known_hosts has it: `ssh-ed25519 AAAA…` */
+  /** SFTP: the server's key as known_hosts has it: `ssh-ed25519 AAAA…`. */
   readonly host_key?: string
 }
 
 export type Board = {
+  /** The hub or collection that this is about. */
   readonly container: Container
-  /** from the left */
+  /** From the left. */
   readonly buckets: readonly {
     readonly id: string
+    /** The hub or collection in which it lies. */
     readonly container_id: string
     readonly name: string
-    /** 0..n-1 from the left */
+    /** 0..n-1 from the left. */
     readonly position: number
+    /** How many items the bucket is meant to hold at most; null: no limit. Nothing is refused for it. */
     readonly wip_limit: number | null
-    /** more items are in it than wip_limit says; nothing is refused for it */
+    /** More items are in it than wip_limit says; nothing is refused for it. */
     readonly over_limit: boolean
+    /** Whether items that are completed go to this bucket. */
     readonly is_done_bucket: boolean
+    /** A name of a colour, which your interface chooses the colour for; null: none. */
     readonly color_token: string | null
+    /** How many items it holds. */
     readonly item_count: number
     readonly created_at: string
     readonly updated_at: string
     readonly version: number
-    /** the first of the bucket, in its order */
+    /** The first of the bucket, in its order. */
     readonly items: readonly Item[]
-    /** of `GET /items` with this `bucket_id` and the same state; in no bucket with `container_id` and `none` */
+    /** Of `GET /items` with this `bucket_id` and the same state; in no bucket with `container_id` and `none`. */
     readonly next_cursor: string | null
   }[]
-  /** items in no bucket */
+  /** Items in no bucket. */
   readonly unbucketed: {
-    /** the first of the bucket, in its order */
+    /** The first of the bucket, in its order. */
     readonly items: readonly Item[]
-    /** of `GET /items` with this `bucket_id` and the same state; in no bucket with `container_id` and `none` */
+    /** Of `GET /items` with this `bucket_id` and the same state; in no bucket with `container_id` and `none`. */
     readonly next_cursor: string | null
   }
 }
 
 export type Bucket = {
   readonly id: string
+  /** The hub or collection in which it lies. */
   readonly container_id: string
   readonly name: string
-  /** 0..n-1 from the left */
+  /** 0..n-1 from the left. */
   readonly position: number
+  /** How many items the bucket is meant to hold at most; null: no limit. Nothing is refused for it. */
   readonly wip_limit: number | null
-  /** more items are in it than wip_limit says; nothing is refused for it */
+  /** More items are in it than wip_limit says; nothing is refused for it. */
   readonly over_limit: boolean
+  /** Whether items that are completed go to this bucket. */
   readonly is_done_bucket: boolean
+  /** A name of a colour, which your interface chooses the colour for; null: none. */
   readonly color_token: string | null
+  /** How many items it holds. */
   readonly item_count: number
   readonly created_at: string
   readonly updated_at: string
@@ -1598,192 +1836,237 @@ export type Bucket = {
 }
 
 export type BucketCreate = {
-  /** unique in the container, compared without regard to case or accents */
+  /** Unique in the container, compared without regard to case or accents. */
   readonly name: string
-  /** the bucket of the container that it is placed to the left of; none: at the right-hand end */
+  /** The bucket of the container that it is placed to the left of; none: at the right-hand end. */
   readonly before_bucket_id?: string | null
-  /** 0 is stored as null: no limit */
+  /** 0 is stored as null: no limit. */
   readonly wip_limit?: number | null
-  /** Absent: `false`. */
+  /** Whether items that are completed go to this bucket. Absent: `false`. */
   readonly is_done_bucket?: boolean
+  /** A name of a colour, which your interface chooses the colour for; null: none. */
   readonly color_token?: string | null
 }
 
 export type BucketDeletion = {
+  /** The bucket that was deleted. */
   readonly deleted_bucket_id: string
-  /** entries that were in it */
+  /** Entries that were in it. */
   readonly moved_item_count: number
-  /** where they are now; null: in no bucket, for none was left */
+  /** Where they are now; null: in no bucket, for none was left. */
   readonly moved_to_bucket_id: string | null
 }
 
 export type BucketReorder = {
-  /** the bucket of the container that it is placed to the left of; none: at the right-hand end */
+  /** The bucket of the container that it is placed to the left of; none: at the right-hand end. */
   readonly before_bucket_id?: string | null
 }
 
 export type BucketUpdate = {
-  /** unique in the container, compared without regard to case or accents */
+  /** Unique in the container, compared without regard to case or accents. */
   readonly name?: string
-  /** 0 is stored as null: no limit */
+  /** 0 is stored as null: no limit. */
   readonly wip_limit?: number | null
+  /** Whether items that are completed go to this bucket. */
   readonly is_done_bucket?: boolean
+  /** A name of a colour, which your interface chooses the colour for; null: none. */
   readonly color_token?: string | null
 }
 
 export type BulkAction = {
+  /** What is done. */
   readonly action: "update"
   readonly title?: string
   readonly description?: string | null
+  /** When it is due; null: no such date. */
   readonly due_at?: string | null
 } | {
+  /** What is done. */
   readonly action: "move"
-  /** absent: where it is */
+  /** Absent: where it is. */
   readonly container_id?: string
-  /** absent: the bucket it is in, or the leftmost of another container; null: none */
+  /** Absent: the bucket it is in, or the leftmost of another container; null: none. */
   readonly bucket_id?: string | null
-  /** of that bucket; none: at the end */
+  /** Of that bucket; none: at the end. */
   readonly before_item_id?: string | null
+  /** An item of the container that it goes to, as the last of its children; null: a root; absent: as it is. */
+  readonly parent_id?: string | null
 } | {
+  /** What is done. */
   readonly action: "complete"
 } | {
+  /** What is done. */
   readonly action: "reopen"
 } | {
+  /** What is done. */
   readonly action: "assign"
+  /** The account; for `unassign` only if it is the one responsible. */
   readonly account_id: string
 } | {
+  /** What is done. */
   readonly action: "unassign"
-  /** only if this account is the assignee; absent: whoever is */
+  /** Only if this account is the assignee; absent: whoever is. */
   readonly account_id?: string | null
 } | {
+  /** What is done. */
   readonly action: "add_member"
+  /** The account; for `unassign` only if it is the one responsible. */
   readonly account_id: string
 } | {
+  /** What is done. */
   readonly action: "remove_member"
+  /** The account; for `unassign` only if it is the one responsible. */
   readonly account_id: string
 } | {
+  /** What is done. */
   readonly action: "add_label"
+  /** A label of the collection. */
   readonly label_id: string
 } | {
+  /** What is done. */
   readonly action: "remove_label"
+  /** A label of the collection. */
   readonly label_id: string
 } | {
+  /** What is done. */
   readonly action: "set_field"
+  /** The key of the custom field: lower-case letters, digits and `_`, 50 characters at most. */
   readonly key: string
-  /** of the kind of its field; null clears it */
+  /** Of the kind of its field; null clears it. */
   readonly value: string | number | boolean | (readonly string[]) | null
 } | {
+  /** What is done. */
   readonly action: "set_due"
-  /** a day; either this or `due_at` */
+  /** A day; either this or `due_at`. */
   readonly due_on?: string | null
+  /** When it is due; null: no such date. */
   readonly due_at?: string | null
-  /** beside `due_on` */
+  /** Beside `due_on`. */
   readonly start_on?: string | null
-  /** beside `due_at` */
+  /** Beside `due_at`. */
   readonly start_at?: string | null
-  /** IANA; absent: the workspace's */
+  /** IANA; absent: the workspace's. */
   readonly time_zone?: string | null
 } | {
+  /** What is done. */
   readonly action: "clear_due"
 } | {
+  /** What is done. */
   readonly action: "archive"
 } | {
+  /** What is done. */
   readonly action: "unarchive"
 } | {
+  /** What is done. */
   readonly action: "delete"
 } | {
+  /** What is done. */
   readonly action: "restore"
 }
 
 export type BulkResult = {
   readonly id: string
-  /** 200, or that of the refusal */
+  /** 200, or that of the refusal. */
   readonly status: number
+  /** A stable code, to be read by programs. */
   readonly code: string | null
+  /** What the code or the action is about, by name. */
   readonly params: Readonly<Record<string, unknown>>
+  /** What is wrong, one by one. */
   readonly errors: readonly {
+    /** Where it is in what was sent: a JSON pointer (RFC 6901). */
     readonly pointer: string
+    /** A stable code, to be read by programs. */
     readonly code: string
+    /** What the code or the action is about, by name. */
     readonly params: Readonly<Record<string, unknown>>
   }[]
-  /** after the actions; null: refused, or deleted */
+  /** After the actions; null: refused, or deleted. */
   readonly version: number | null
 }
 
 export type BulkResults = {
-  /** in the order that the items were sent in */
+  /** In the order that the items were sent in. */
   readonly results: readonly BulkResult[]
 }
 
 export type CloudEvent = {
-  /** stays the same however often the event is answered or delivered */
+  /** Stays the same however often the event is answered or delivered. */
   readonly id: string
   readonly specversion: "1.0"
+  /** The full name of the type of event. */
   readonly type: string
-  /** the workspace, as `/tenants/{id}` */
+  /** The workspace, as `/tenants/{id}`. */
   readonly source: string
-  /** the resource's path below `/api/v1` */
+  /** The resource's path below `/api/v1`. */
   readonly subject: string
+  /** When it happened. */
   readonly time: string
   readonly datacontenttype: "application/json"
-  /** an account's id, or `recovery`, `system`, `anyone` */
+  /** An account's id, or `recovery`, `system`, `anyone`. */
   readonly actor: string
-  /** as the type declares it: `GET /meta/event-types` */
+  /** As the type declares it: `GET /meta/event-types`. */
   readonly data: Readonly<Record<string, unknown>>
 }
 
 export type Comment = {
   readonly id: string
+  /** The item that it belongs to. */
   readonly item_id: string
-  /** the comment that it replies to; null: none */
+  /** The comment that it replies to; null: none. */
   readonly reply_to_id: string | null
-  /** source text, as it was sent; empty for one that is deleted */
+  /** Source text, as it was sent; empty for one that is deleted. */
   readonly body: string
-  /** accounts that the text mentions as `<@id>` */
+  /** Accounts that the text mentions as `<@id>`. */
   readonly mention_ids: readonly string[]
-  /** those that somebody gave */
+  /** Those that somebody gave. */
   readonly reactions: readonly {
+    /** One of the seven reactions. */
     readonly reaction: "THUMBS_UP" | "THUMBS_DOWN" | "LAUGH" | "HOORAY" | "CONFUSED" | "HEART" | "ROCKET" | "EYES"
+    /** The accounts that gave it. */
     readonly account_ids: readonly string[]
   }[]
+  /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
-  /** when the text was last changed */
+  /** When the text was last changed. */
   readonly edited_at: string | null
-  /** deleted, and listed because others reply to it */
+  /** Deleted, and listed because others reply to it. */
   readonly is_deleted: boolean
   readonly version: number
 }
 
 export type CommentCreate = {
-  /** source text; `<@id>` mentions an account, at most 20 */
+  /** Source text; `<@id>` mentions an account, at most 20. */
   readonly body: string
-  /** a comment of the same item that replies to none itself */
+  /** A comment of the same item that replies to none itself. */
   readonly reply_to_id?: string | null
 }
 
 export type CommentUpdate = {
-  /** source text; `<@id>` mentions an account, at most 20 */
+  /** Source text; `<@id>` mentions an account, at most 20. */
   readonly body?: string
 }
 
 export type Container = {
   readonly id: string
+  /** Which of the listed kinds it is. */
   readonly kind: "HUB" | "COLLECTION"
-  /** the hub that holds a collection; null for a hub */
+  /** The hub that holds a collection; null for a hub. */
   readonly parent_id: string | null
   readonly name: string
   readonly description: string | null
-  /** 0..n-1 among the siblings that the caller sees */
+  /** 0..n-1 among the siblings that the caller sees. */
   readonly position: number
-  /** seen by its members and by the OWNERs of the workspace alone */
+  /** Seen by its members and by the OWNERs of the workspace alone. */
   readonly is_private: boolean
-  /** its own */
+  /** Its own. */
   readonly policies: ContainerPolicies
-  /** its own, else those of its hub, else those of the product */
+  /** Its own, else those of its hub, else those of the product. */
   readonly effective_policies: EffectivePolicies
-  /** its own; a collection of an archived hub is read only as well */
+  /** Its own; a collection of an archived hub is read only as well. */
   readonly archived_at: string | null
+  /** When it was deleted; null: it is not. */
   readonly deleted_at: string | null
   readonly created_at: string
   readonly updated_at: string
@@ -1791,41 +2074,62 @@ export type Container = {
 }
 
 export type ContainerCreate = {
+  /** Which of the listed kinds it is. */
   readonly kind: "HUB" | "COLLECTION"
-  /** required for a collection, none for a hub */
+  /** Required for a collection, none for a hub. */
   readonly parent_id?: string | null
   readonly name: string
   readonly description?: string | null
-  /** Absent: `false`. */
+  /** Whether only its members and the OWNERs of the workspace see it. Absent: `false`. */
   readonly is_private?: boolean
-  /** the sibling it is placed to the left of; none: at the end */
+  /** The sibling it is placed to the left of; none: at the end. */
   readonly before_container_id?: string | null
 }
 
 export type ContainerMove = {
+  /** The hub that holds it. */
   readonly parent_id: string
-  /** of the new hub; none: at the end */
+  /** Of the new hub; none: at the end. */
   readonly before_container_id?: string | null
 }
 
 export type ContainerPolicies = {
-  /** how long the trash is kept; 0: until somebody purges it; null inherits */
+  /** How long the trash is kept; 0: until somebody purges it; null inherits. */
   readonly trash_days: number | null
-  /** the least role that deletes items; null inherits */
+  /** How long what is done stays on the board; 0: until somebody archives it; null inherits. */
+  readonly archive_done_after_days: number | null
+  /** The least role that deletes items; null inherits. */
   readonly delete_role: "MEMBER" | "ADMIN" | "OWNER" | null
+  /** The least role that writes comments; null inherits. */
+  readonly comment_role: "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
+  /** Whether an item is completed only once all below it is done; null inherits. */
+  readonly complete_needs_children: boolean | null
+  /** Whether completing an item completes all below it; null inherits. */
+  readonly complete_children: boolean | null
+  /** The group among which items are assigned; null inherits. */
+  readonly auto_assign_group_id: string | null
 }
 
 export type ContainerPoliciesSet = {
+  /** Days in which what was deleted can be restored; 0: until somebody purges it; null or absent: as the hub or the product says. */
   readonly trash_days?: number | null
+  readonly archive_done_after_days?: number | null
+  /** The least role that deletes items; null or absent: as the hub or the product says. */
   readonly delete_role?: "MEMBER" | "ADMIN" | "OWNER" | null
+  readonly comment_role?: "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
+  readonly complete_needs_children?: boolean | null
+  readonly complete_children?: boolean | null
+  /** The group among which items are assigned. */
+  readonly auto_assign_group_id?: string | null
 }
 
 export type ContainerPrivacy = {
+  /** Whether only its members and the OWNERs of the workspace see it. */
   readonly is_private: boolean
 }
 
 export type ContainerReorder = {
-  /** none: at the end */
+  /** None: at the end. */
   readonly before_container_id?: string | null
 }
 
@@ -1835,24 +2139,35 @@ export type ContainerUpdate = {
 }
 
 export type CreatedServiceAccount = {
+  /** The account. */
   readonly account_id: string
   readonly name: string
+  /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
   readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
   readonly created_at: string
+  /** The token of the account. */
   readonly token_id: string
+  /** What the token may do; it never reaches further than its account. */
   readonly scopes: readonly ("workspace:read" | "workspace:write" | "workspace:admin" | "admin:tenants")[]
+  /** Until when it serves; null: until it is revoked. */
   readonly expires_at: string | null
+  /** The token; it is shown this one time only. */
   readonly token: string
 }
 
 export type CustomFieldDefinition = {
   readonly id: string
-  /** null where the field is defined for the whole workspace */
+  /** Null where the field is defined for the whole workspace. */
   readonly collection_id: string | null
+  /** The key of the custom field: lower-case letters, digits and `_`, 50 characters at most. */
   readonly key: string
+  /** Which of the listed kinds it is. */
   readonly kind: "TEXT" | "NUMBER" | "DATE" | "SELECT" | "MULTI_SELECT" | "BOOL" | "USER" | "URL"
+  /** The values that a SELECT or MULTI_SELECT offers. */
   readonly options: (readonly string[]) | null
+  /** Whether an item has to have a value. */
   readonly is_required: boolean
+  /** The types of items that have the field. */
   readonly applies_to: readonly ("TASK" | "EVENT" | "NOTE" | "ACTIVITY")[]
   readonly created_at: string
   readonly updated_at: string
@@ -1860,1040 +2175,1444 @@ export type CustomFieldDefinition = {
 }
 
 export type CustomFieldDefinitionCreate = {
-  /** none: the field is defined for the whole workspace */
+  /** None: the field is defined for the whole workspace. */
   readonly collection_id?: string | null
-  /** immutable afterwards */
+  /** Immutable afterwards. */
   readonly key: string
-  /** immutable afterwards */
+  /** Immutable afterwards. */
   readonly kind: "TEXT" | "NUMBER" | "DATE" | "SELECT" | "MULTI_SELECT" | "BOOL" | "USER" | "URL"
-  /** for SELECT and MULTI_SELECT: not empty, each of them once */
+  /** For SELECT and MULTI_SELECT: not empty, each of them once. */
   readonly options?: readonly string[]
-  /** Absent: `false`. */
+  /** Whether an item has to have a value. Absent: `false`. */
   readonly is_required?: boolean
-  /** types with the capability CUSTOM_FIELDS, each of them once. Absent: `["TASK"]`. */
+  /** Types with the capability CUSTOM_FIELDS, each of them once. Absent: `["TASK"]`. */
   readonly applies_to?: readonly ("TASK" | "EVENT" | "NOTE" | "ACTIVITY")[]
 }
 
 export type CustomFieldDefinitionUpdate = {
-  /** for SELECT and MULTI_SELECT: not empty, each of them once */
+  /** For SELECT and MULTI_SELECT: not empty, each of them once. */
   readonly options?: readonly string[]
+  /** Whether an item has to have a value. */
   readonly is_required?: boolean
-  /** types with the capability CUSTOM_FIELDS, each of them once */
+  /** Types with the capability CUSTOM_FIELDS, each of them once. */
   readonly applies_to?: readonly ("TASK" | "EVENT" | "NOTE" | "ACTIVITY")[]
 }
 
 export type DecidingSwitch = {
   readonly name: string
+  /** What is decided. */
   readonly value: boolean | number | string | (readonly string[])
-  /** who decided: nobody, so the product; or the installation */
+  /** Who decided: nobody, so the product; or the installation. */
   readonly source: "PRODUCT" | "INSTANCE"
-  /** no workspace may say otherwise */
+  /** No workspace may say otherwise. */
   readonly locked: boolean
+  /** Why, in the words of the person who decided. */
   readonly reason: string | null
-  /** null: the enforcing file, or the operator at the database */
+  /** Null: the enforcing file, or the operator at the database. */
   readonly set_by: string | null
+  /** When it was set; null: never. */
   readonly set_at: string | null
 }
 
 export type DeletedComment = {
   readonly id: string
+  /** The item that it belongs to. */
   readonly item_id: string
-  /** the comment that it replies to; null: none */
+  /** The comment that it replies to; null: none. */
   readonly reply_to_id: string | null
-  /** accounts that the text mentions as `<@id>` */
+  /** Accounts that the text mentions as `<@id>`. */
   readonly mention_ids: readonly string[]
-  /** those that somebody gave */
+  /** Those that somebody gave. */
   readonly reactions: readonly {
+    /** One of the seven reactions. */
     readonly reaction: "THUMBS_UP" | "THUMBS_DOWN" | "LAUGH" | "HOORAY" | "CONFUSED" | "HEART" | "ROCKET" | "EYES"
+    /** The accounts that gave it. */
     readonly account_ids: readonly string[]
   }[]
+  /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
-  /** when the text was last changed */
+  /** When the text was last changed. */
   readonly edited_at: string | null
-  /** deleted, and listed because others reply to it */
+  /** Deleted, and listed because others reply to it. */
   readonly is_deleted: boolean
   readonly version: number
+  /** The hub or collection in which it lies. */
   readonly container_id: string
 }
 
 export type DeletionPlan = {
+  /** The workspace. */
   readonly tenant_id: string
+  /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
   readonly slug: string
+  /** The name that people see. */
   readonly display_name: string
+  /** The state that it is in. */
   readonly state: string
+  /** How many days lie between asking and the purge. */
   readonly grace_days: number
-  /** the deadline if it were asked for now; the one in force where it was */
+  /** The deadline if it were asked for now; the one in force where it was. */
   readonly purge_after: string
-  /** rows by entity, as an export names them; secrets and counters by table */
+  /** Rows by entity, as an export names them; secrets and counters by table. */
   readonly counts: Readonly<Record<string, number>>
+  /** How many jobs wait. */
   readonly queued_jobs: number
-  /** accounts of the workspace in the operator register */
+  /** Accounts of the workspace in the operator register. */
   readonly operators: number
+  /** The legal holds that stand against the deletion. */
   readonly holds_in_force: readonly string[]
-  /** archives that exports wrote and that keep the data; the newest 1,000. Backups of the database are not known here */
+  /** Archives that exports wrote and that keep the data; the newest 1,000. Backups of the database are not known here. */
   readonly backups: readonly {
+    /** The backup target. */
     readonly target_id: string
+    /** The name of the backup target; null: it was removed. */
     readonly target_name: string | null
+    /** The archive, below the target. */
     readonly path: string
     readonly created_at: string
   }[]
+  /** How many days the slug stays blocked after the purge. */
   readonly slug_blocked_days: number
-  /** changes when anything that a person would decide by does */
+  /** Changes when anything that a person would decide by does. */
   readonly hash: string
 }
 
 export type Delivery = {
   readonly id: string
+  /** The webhook. */
   readonly webhook_id: string
+  /** The event. */
   readonly event_id: string
+  /** The full name of the type of event. */
   readonly event_type: string
+  /** How the delivery stands. */
   readonly status: "PENDING" | "SUCCEEDED" | "FAILED" | "DEAD_LETTER"
-  /** how many attempts were begun; goes on counting after a replay */
+  /** How many attempts were begun; goes on counting after a replay. */
   readonly attempt: number
+  /** Why it is sent: the event itself, `:send`, or `:replay`. */
   readonly cause: "EVENT" | "SEND" | "REPLAY"
+  /** When it is tried next; null: it is over. */
   readonly next_attempt_at: string | null
   readonly created_at: string
+  /** When it ended; null: it has not. */
   readonly finished_at: string | null
+  /** Each attempt, in order. */
   readonly attempts: readonly DeliveryAttempt[]
 }
 
 export type DeliveryAttempt = {
+  /** The number of the attempt, from 1. */
   readonly n: number
+  /** When it happened. */
   readonly at: string
-  /** the target's status; null while under way, and where it gave none */
+  /** The target's status; null while under way, and where it gave none. */
   readonly status: number | null
+  /** How long it took, in milliseconds; null: it has not ended. */
   readonly duration_ms: number | null
-  /** the first 4,096 bytes of the answer; control characters as \u00XX, and cut where that makes it longer; null where the caller does not see the event */
+  /** The first 4,096 bytes of the answer; control characters as \u00XX, and cut where that makes it longer; null where the caller does not see the event. */
   readonly body: string | null
+  /** Why it failed, as a code; null: it did not. */
   readonly error: "egress.refused" | "dns.failed" | "connect.failed" | "connect.timeout" | "tls.failed" | "timeout" | "connection.closed" | "response.malformed" | "response.redirect" | "response.status" | "interrupted" | "event.gone" | null
+  /** The way to the target, in detail; null: none was taken. */
   readonly trace: DeliveryTrace | null
 }
 
 /** milliseconds; null for what was not reached, or not needed on a connection that was open */
 export type DeliveryPhases = {
+  /** The look-up of the name, in milliseconds. */
   readonly dns: number | null
+  /** The connection, in milliseconds. */
   readonly connect: number | null
+  /** The handshake, in milliseconds. */
   readonly tls: number | null
-  /** from the last byte sent to the first one answered */
+  /** From the last byte sent to the first one answered. */
   readonly wait: number | null
+  /** The answer, in milliseconds. */
   readonly read: number | null
 }
 
 export type DeliveryStats = {
+  /** The workspace. */
   readonly tenant_id: string
+  /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
   readonly slug: string
-  /** host and port of the targets */
+  /** Host and port of the targets. */
   readonly host: string
+  /** How many webhooks there are, by state. */
   readonly webhooks: {
+    /** How many are ACTIVE. */
     readonly ACTIVE: number
+    /** How many are PAUSED. */
     readonly PAUSED: number
+    /** How many are DISABLED. */
     readonly DISABLED: number
   }
+  /** How many deliveries there are, by state. */
   readonly deliveries: {
+    /** How many are PENDING. */
     readonly PENDING: number
+    /** How many are SUCCEEDED. */
     readonly SUCCEEDED: number
+    /** How many are FAILED. */
     readonly FAILED: number
+    /** How many are in the dead letter. */
     readonly DEAD_LETTER: number
   }
-  /** open deliveries that are due now */
+  /** Open deliveries that are due now. */
   readonly waiting: number
+  /** Since when the oldest delivery that waits has been due; null: none waits. */
   readonly oldest_due_at: string | null
-  /** that ended within the hours asked for */
+  /** That ended within the hours asked for. */
   readonly attempts: number
+  /** How many of the attempts failed. */
   readonly failed_attempts: number
+  /** How many attempts failed for each reason. */
   readonly errors: Readonly<Record<string, number>>
-  /** a histogram of the attempts; null is the class without a bound */
+  /** A histogram of the attempts; null is the class without a bound. */
   readonly duration_ms: readonly {
+    /** The upper bound of the class, in milliseconds; null: it has none. */
     readonly up_to_ms: number | null
+    /** How many attempts took so long. */
     readonly attempts: number
   }[]
 }
 
 export type DeliveryTrace = {
-  /** host and port of the target at the time */
+  /** Host and port of the target at the time. */
   readonly host: string
-  /** those that are routed on the internet; the others are not shown */
+  /** Those that are routed on the internet; the others are not shown. */
   readonly dns_answers: readonly string[]
-  /** that was checked and connected to; null where it is not shown */
+  /** That was checked and connected to; null where it is not shown. */
   readonly address: string | null
-  /** the egress guard's verdict; null where the name did not resolve */
+  /** The egress guard's verdict; null where the name did not resolve. */
   readonly rule: "global" | "released" | "refused" | null
-  /** whether the connection was open already */
+  /** Whether the connection was open already. */
   readonly reused: boolean
+  /** The version of TLS; null: without it. */
   readonly tls_version: string | null
+  /** How long each part took. */
   readonly phases_ms: DeliveryPhases
-  /** SHA-256 in hex of the signed bytes: `id.timestamp.body` */
+  /** SHA-256 in hex of the signed bytes: `id.timestamp.body`. */
   readonly signed_sha256: string | null
 }
 
 export type DueSet = {
-  /** a day; either this or `due_at` */
+  /** A day; either this or `due_at`. */
   readonly due_on?: string | null
+  /** When it is due; null: no such date. */
   readonly due_at?: string | null
-  /** beside `due_on` */
+  /** Beside `due_on`. */
   readonly start_on?: string | null
-  /** beside `due_at` */
+  /** Beside `due_at`. */
   readonly start_at?: string | null
-  /** IANA; absent: the workspace's */
+  /** IANA; absent: the workspace's. */
   readonly time_zone?: string | null
 }
 
 export type EffectivePolicies = {
+  /** How long the trash is kept; 0: until somebody purges it. */
   readonly trash_days: number
+  /** How long what is done stays on the board; 0: until somebody archives it. */
+  readonly archive_done_after_days: number
+  /** The least role that deletes items. */
   readonly delete_role: "MEMBER" | "ADMIN" | "OWNER"
+  /** The least role that writes comments. */
+  readonly comment_role: "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER"
+  /** Whether an item is completed only once all below it is done. */
+  readonly complete_needs_children: boolean
+  /** Whether completing an item completes all below it. */
+  readonly complete_children: boolean
+  /** The group among which items are assigned; null: whoever has a role of the container. */
+  readonly auto_assign_group_id: string | null
 }
 
 export type EventType = {
-  /** the full name: namespace, area, entity, verb, version */
+  /** The full name: namespace, area, entity, verb, version. */
   readonly type: string
+  /** When such an event is written. */
   readonly when: string
+  /** What it happened to. */
   readonly subject: string
-  /** JSON Schema of `data` */
+  /** JSON Schema of `data`. */
   readonly data_schema: Readonly<Record<string, unknown>>
+  /** An event of this type. */
   readonly example: CloudEvent
 }
 
 export type ExplainedWay = {
+  /** A password, or an identity provider. */
   readonly way: "PASSWORD" | "PROVIDER"
+  /** The identity provider. */
   readonly provider: {
     readonly id: string
+    /** The name that people see. */
     readonly display_name: string
   } | null
+  /** Whether the account can sign in this way. */
   readonly is_open: boolean
+  /** Why the way is open, or what stands before it: a code. */
   readonly because: "allowed" | "password_opening" | "workspace_not_active" | "switched_off" | "locked" | "account_unknown" | "account_not_active" | "no_role" | "no_password" | "provider_ended" | "connected" | "address_vouched" | "brought_in" | "directory_decides" | "offer_ended" | "not_invited" | "invitation_ended" | "operator"
+  /** The switch that decides, and who set it; null: no switch does. */
   readonly decided_by: DecidingSwitch | null
-  /** when the opening, the lock or the offer ends */
+  /** When the opening, the lock or the offer ends. */
   readonly until: string | null
-  /** the password is too old: it lets in only together with a new one */
+  /** The password is too old: it lets in only together with a new one. */
   readonly needs_new_password: boolean
 }
 
 export type FieldValueSet = {
-  /** of the kind of its field; null clears it */
+  /** Of the kind of its field; null clears it. */
   readonly value: string | number | boolean | (readonly string[]) | null
 }
 
 /** Conditions on items, joined by all, any and not: at most 50 conditions and 5 levels in 16 KiB. docs/api/filters.md says what each means. */
 export type Filter = {
-  readonly field: "id" | "container" | "hub" | "bucket"
+  /** A field of items, or `custom.` and the key of a custom field. */
+  readonly field: "id" | "container" | "hub" | "bucket" | "parent"
+  /** How the value of the field is compared. */
   readonly op: "is" | "is_not"
+  /** What the field is compared with. */
   readonly value: string
 } | {
-  readonly field: "id" | "container" | "hub" | "bucket"
+  /** A field of items, or `custom.` and the key of a custom field. */
+  readonly field: "id" | "container" | "hub" | "bucket" | "parent"
+  /** How the value of the field is compared. */
   readonly op: "in" | "not_in"
+  /** What the field is compared with. */
   readonly value: readonly string[]
 } | {
-  readonly field: "id" | "container" | "hub" | "bucket"
+  /** A field of items, or `custom.` and the key of a custom field. */
+  readonly field: "id" | "container" | "hub" | "bucket" | "parent"
+  /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
+  readonly field: "has_children"
+  /** How the value of the field is compared. */
+  readonly op: "is"
+  /** What the field is compared with. */
+  readonly value: boolean
+} | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "creator"
+  /** How the value of the field is compared. */
   readonly op: "is" | "is_not"
+  /** What the field is compared with. */
   readonly value: string | "me"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "creator"
+  /** How the value of the field is compared. */
   readonly op: "in" | "not_in"
+  /** What the field is compared with. */
   readonly value: readonly (string | "me")[]
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "creator"
+  /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "type"
+  /** How the value of the field is compared. */
   readonly op: "is" | "is_not"
+  /** What the field is compared with. */
   readonly value: "TASK" | "EVENT" | "NOTE" | "ACTIVITY"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "type"
+  /** How the value of the field is compared. */
   readonly op: "in" | "not_in"
+  /** What the field is compared with. */
   readonly value: readonly ("TASK" | "EVENT" | "NOTE" | "ACTIVITY")[]
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "state"
+  /** How the value of the field is compared. */
   readonly op: "is" | "is_not"
+  /** What the field is compared with. */
   readonly value: "OPEN" | "DONE"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "state"
+  /** How the value of the field is compared. */
   readonly op: "in" | "not_in"
+  /** What the field is compared with. */
   readonly value: readonly ("OPEN" | "DONE")[]
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "label"
+  /** How the value of the field is compared. */
   readonly op: "has_any" | "has_all" | "has_none"
+  /** What the field is compared with. */
   readonly value: readonly string[]
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "label"
+  /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "member"
+  /** How the value of the field is compared. */
   readonly op: "has_any" | "has_all" | "has_none"
+  /** What the field is compared with. */
   readonly value: readonly (string | "me")[]
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "member"
+  /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "title"
+  /** How the value of the field is compared. */
   readonly op: "is" | "is_not" | "starts_with" | "contains"
+  /** What the field is compared with. */
   readonly value: string
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "title"
+  /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "due" | "created" | "updated" | "completed"
+  /** How the value of the field is compared. */
   readonly op: "on" | "before" | "after"
+  /** What the field is compared with. */
   readonly value: string | "now" | FilterPeriod
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "due" | "created" | "updated" | "completed"
+  /** How the value of the field is compared. */
   readonly op: "between"
+  /** What the field is compared with. */
   readonly value: readonly (string | "now" | FilterPeriod)[]
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "due" | "created" | "updated" | "completed"
+  /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: string
+  /** How the value of the field is compared. */
   readonly op: "is" | "is_not" | "in" | "not_in" | "has_any" | "has_all" | "has_none" | "starts_with" | "contains" | "lt" | "lte" | "gt" | "gte" | "between" | "on" | "before" | "after" | "is_empty" | "is_not_empty"
+  /** What the field is compared with. */
   readonly value?: unknown
 } | FilterAll | FilterAny | FilterNot
 
 export type FilterAll = {
+  /** Conditions that all have to hold. */
   readonly all: readonly Filter[]
 }
 
 /** Conditions on items, joined by all, any and not: at most 50 conditions and 5 levels in 16 KiB. docs/api/filters.md says what each means. */
 export type FilterAnswer = {
-  readonly field: "id" | "container" | "hub" | "bucket"
+  /** A field of items, or `custom.` and the key of a custom field. */
+  readonly field: "id" | "container" | "hub" | "bucket" | "parent"
+  /** How the value of the field is compared. */
   readonly op: "is" | "is_not"
+  /** What the field is compared with. */
   readonly value: string
 } | {
-  readonly field: "id" | "container" | "hub" | "bucket"
+  /** A field of items, or `custom.` and the key of a custom field. */
+  readonly field: "id" | "container" | "hub" | "bucket" | "parent"
+  /** How the value of the field is compared. */
   readonly op: "in" | "not_in"
+  /** What the field is compared with. */
   readonly value: readonly string[]
 } | {
-  readonly field: "id" | "container" | "hub" | "bucket"
+  /** A field of items, or `custom.` and the key of a custom field. */
+  readonly field: "id" | "container" | "hub" | "bucket" | "parent"
+  /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
+  readonly field: "has_children"
+  /** How the value of the field is compared. */
+  readonly op: "is"
+  /** What the field is compared with. */
+  readonly value: boolean
+} | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "creator"
+  /** How the value of the field is compared. */
   readonly op: "is" | "is_not"
+  /** What the field is compared with. */
   readonly value: string | "me"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "creator"
+  /** How the value of the field is compared. */
   readonly op: "in" | "not_in"
+  /** What the field is compared with. */
   readonly value: readonly (string | "me")[]
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "creator"
+  /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "type"
+  /** How the value of the field is compared. */
   readonly op: "is" | "is_not"
+  /** What the field is compared with. */
   readonly value: "TASK" | "EVENT" | "NOTE" | "ACTIVITY"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "type"
+  /** How the value of the field is compared. */
   readonly op: "in" | "not_in"
+  /** What the field is compared with. */
   readonly value: readonly ("TASK" | "EVENT" | "NOTE" | "ACTIVITY")[]
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "state"
+  /** How the value of the field is compared. */
   readonly op: "is" | "is_not"
+  /** What the field is compared with. */
   readonly value: "OPEN" | "DONE"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "state"
+  /** How the value of the field is compared. */
   readonly op: "in" | "not_in"
+  /** What the field is compared with. */
   readonly value: readonly ("OPEN" | "DONE")[]
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "label"
+  /** How the value of the field is compared. */
   readonly op: "has_any" | "has_all" | "has_none"
+  /** What the field is compared with. */
   readonly value: readonly string[]
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "label"
+  /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "member"
+  /** How the value of the field is compared. */
   readonly op: "has_any" | "has_all" | "has_none"
+  /** What the field is compared with. */
   readonly value: readonly (string | "me")[]
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "member"
+  /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "title"
+  /** How the value of the field is compared. */
   readonly op: "is" | "is_not" | "starts_with" | "contains"
+  /** What the field is compared with. */
   readonly value: string
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "title"
+  /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "due" | "created" | "updated" | "completed"
+  /** How the value of the field is compared. */
   readonly op: "on" | "before" | "after"
+  /** What the field is compared with. */
   readonly value: string | "now" | FilterPeriod
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "due" | "created" | "updated" | "completed"
+  /** How the value of the field is compared. */
   readonly op: "between"
+  /** What the field is compared with. */
   readonly value: readonly (string | "now" | FilterPeriod)[]
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "due" | "created" | "updated" | "completed"
+  /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
+  /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: string
+  /** How the value of the field is compared. */
   readonly op: "is" | "is_not" | "in" | "not_in" | "has_any" | "has_all" | "has_none" | "starts_with" | "contains" | "lt" | "lte" | "gt" | "gte" | "between" | "on" | "before" | "after" | "is_empty" | "is_not_empty"
+  /** What the field is compared with. */
   readonly value?: unknown
 } | {
+  /** Conditions that all have to hold. */
   readonly all: readonly Filter[]
 } | {
+  /** Conditions of which one has to hold. */
   readonly any: readonly Filter[]
 } | {
+  /** A condition that must not hold. */
   readonly not: Filter
 }
 
 export type FilterAny = {
+  /** Conditions of which one has to hold. */
   readonly any: readonly Filter[]
 }
 
 export type FilterNot = {
+  /** A condition that must not hold. */
   readonly not: Filter
 }
 
 /** A period around now: 0 is the current one, -1 the one before. */
 export type FilterPeriod = {
+  /** Days, weeks, months, quarters or years. */
   readonly unit: "DAY" | "WEEK" | "MONTH" | "QUARTER" | "YEAR"
+  /** 0 is the period that now lies in, -1 the one before it, 1 the next. */
   readonly offset: number
 }
 
 export type HoldScope = {
+  /** What is kept; null for TENANT. */
   readonly id?: string | null
+  /** Which of the listed kinds it is. */
   readonly kind: "TENANT" | "CONTAINER" | "ITEM" | "ACCOUNT"
 }
 
 export type IdentityProviderConfiguration = {
-  /** https://…, as the provider itself writes it */
+  /** Https://…, as the provider itself writes it. */
   readonly issuer: string
+  /** The name under which this installation is registered at the provider. */
   readonly client_id: string
-  /** sealed, and never answered; absent on PUT: the sealed one stays; null: the provider asks for none */
+  /** Sealed, and never answered; absent on PUT: the sealed one stays; null: the provider asks for none. */
   readonly client_secret?: string | null
+  /** The name that people see. */
   readonly display_name?: string | null
-  /** absent: read from the issuer */
+  /** Absent: read from the issuer. */
   readonly kind?: "GENERIC" | "PRESET_ONE" | "PRESET_TWO"
-  /** absent: INVITED_ONLY for a public provider, DOMAINS for every other */
+  /** Absent: INVITED_ONLY for a public provider, DOMAINS for every other. */
   readonly provisioning?: "INVITED_ONLY" | "DOMAINS" | "ANY"
-  /** Absent: `0`. */
+  /** The place of its button; 0 is the first. Absent: `0`. */
   readonly position?: number
-  /** deprecated; workspaces switch a provider on or off by `:offer` */
+  /** Deprecated; workspaces switch a provider on or off by `:offer`. */
   readonly enabled?: boolean
-  /** Absent: `[]`. */
+  /** DOMAINS: the domains of confirmed addresses that are let in. Absent: `[]`. */
   readonly allowed_email_domains?: readonly string[]
-  /** Absent: `[]`. */
+  /** The directories of the provider that are let in; empty: the domains decide. Absent: `[]`. */
   readonly allowed_directories?: readonly string[]
+  /** The role of a new account; null: VIEWER. */
   readonly newcomer_role?: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
+  /** The group that a new account joins; null: none. */
   readonly newcomer_group_id?: string | null
 }
 
 export type IdentityProviderPreset = {
+  /** Which of the listed kinds it is. */
   readonly kind: "GENERIC" | "PRESET_ONE" | "PRESET_TWO"
+  /** The name that people see. */
   readonly display_name: string
-  /** an issuer of it; {directory} is put in */
+  /** An issuer of it; {directory} is put in. */
   readonly issuer: string
-  /** what allowed_directories is held against */
+  /** What allowed_directories is held against. */
   readonly directory_claim: string | null
 }
 
 export type InstallationSetUp = {
+  /** From the file `set-up.token` in the data folder of the daemon. */
   readonly set_up_token: string
+  /** The workspace. */
   readonly workspace: {
+    /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
     readonly slug: string
+    /** The name that people see. */
     readonly display_name: string
   }
+  /** Who owns the workspace, and becomes the first operator. */
   readonly owner: {
+    /** The address. */
     readonly email: string
+    /** The name that people see. */
     readonly display_name: string
-    /** as the password switches of the installation demand */
+    /** As the password switches of the installation demand. */
     readonly password: string
   }
 }
 
 export type InstanceSettings = {
+  /** The switches of signing in. */
   readonly sign_in?: {
+    /** Whether people may sign in with a password. */
     readonly password_enabled?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** The fewest characters of a password. */
     readonly password_min_length?: {
+      /** What the installation decides. */
       readonly value: number
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** The most characters of a password. */
     readonly password_max_length?: {
+      /** What the installation decides. */
       readonly value: number
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Whether a password needs a lower-case letter. */
     readonly password_require_lowercase?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Whether a password needs an upper-case letter. */
     readonly password_require_uppercase?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Whether a password needs a digit. */
     readonly password_require_digit?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Whether a password needs a character that is neither a letter nor a digit. */
     readonly password_require_symbol?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** refuses the shipped list and the blocklist file */
+    /** Refuses the shipped list and the blocklist file. */
     readonly password_reject_common?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** refuses the account's and the workspace's own names in a password */
+    /** Refuses the account's and the workspace's own names in a password. */
     readonly password_reject_context?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** earlier passwords that do not serve again */
+    /** Earlier passwords that do not serve again. */
     readonly password_history?: {
+      /** What the installation decides. */
       readonly value: number
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** 0: never too old */
+    /** 0: never too old. */
     readonly password_max_age_days?: {
+      /** What the installation decides. */
       readonly value: number
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** failures in 15 minutes that lock for 15 minutes; 0: never */
+    /** Failures in 15 minutes that lock for 15 minutes; 0: never. */
     readonly password_lockout_attempts?: {
+      /** What the installation decides. */
       readonly value: number
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Whether people may reset a forgotten password by mail. */
     readonly password_self_service_reset?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Who needs a second factor. */
     readonly mfa_required_for?: {
+      /** What the installation decides. */
       readonly value: "NONE" | "OPERATORS" | "ADMINS" | "ALL"
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** ways in that a workspace may offer */
+    /** Ways in that a workspace may offer. */
     readonly methods?: {
+      /** What the installation decides. */
       readonly value: readonly ("PASSWORD" | "PROVIDER")[]
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** 0: no bound but the life of a refresh token */
+    /** 0: no bound but the life of a refresh token. */
     readonly session_idle_minutes?: {
+      /** What the installation decides. */
       readonly value: number
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** 0: no bound */
+    /** 0: no bound. */
     readonly session_absolute_hours?: {
+      /** What the installation decides. */
       readonly value: number
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Whether workspaces may create accounts without an address. */
     readonly managed_accounts?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Whether members may make hubs that others cannot see. */
     readonly private_hubs?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
   }
+  /** The pages that the law asks for. */
   readonly legal?: {
+    /** The address of the terms of use. */
     readonly terms_url?: string
+    /** The address of the privacy notice. */
     readonly privacy_url?: string
+    /** The address of the imprint. */
     readonly imprint_url?: string
+    /** The address of the statement on accessibility. */
     readonly accessibility_url?: string
-    /** version of the terms link */
+    /** Version of the terms link. */
     readonly terms_version?: string
   }
+  /** What a new workspace starts with. */
   readonly localisation?: {
-    /** BCP 47 */
+    /** BCP 47. */
     readonly locale?: string
-    /** IANA */
+    /** IANA. */
     readonly time_zone?: string
+    /** The first day of a week. */
     readonly week_start?: "MONDAY" | "SATURDAY" | "SUNDAY"
   }
+  /** The ceilings. */
   readonly quotas?: {
+    /** Requests of all its people and programs in a minute. */
     readonly api_requests_per_minute?: Int64
+    /** items. */
     readonly items?: Int64
+    /** Bytes of all files. */
     readonly media_bytes?: Int64
+    /** Runs of automations in an hour. */
     readonly automation_runs_per_hour?: Int64
+    /** webhooks. */
     readonly webhook_targets?: Int64
+    /** Exports at the same time. */
     readonly export_jobs?: Int64
+    /** Tokens of AI models in a day of the workspace's zone. */
     readonly ai_tokens_per_day?: Int64
   }
+  /** Which AI models workspaces may use. */
   readonly ai?: {
+    /** The jurisdictions of models that may be used. */
     readonly allowed_jurisdictions?: readonly ("SELF_HOSTED" | "EEA" | "ADEQUACY" | "THIRD_COUNTRY")[]
+    /** Whether transfers to third countries are confirmed to be lawful. */
     readonly third_country_confirmed?: boolean
   }
-  /** path to the operator's own list of refused passwords */
+  /** Path to the operator's own list of refused passwords. */
   readonly blocklist_file?: string
-  /** `database`, or the path of the enforcing file */
+  /** `database`, or the path of the enforcing file. */
   readonly source: string
+  /** Whether a file decides, so that the API cannot. */
   readonly is_enforced_from_file: boolean
   readonly version: number
 }
 
 export type InstanceSettingsRequest = {
+  /** The switches of signing in. */
   readonly sign_in?: {
+    /** Whether people may sign in with a password. */
     readonly password_enabled?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** The fewest characters of a password. */
     readonly password_min_length?: {
+      /** What the installation decides. */
       readonly value: number
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** The most characters of a password. */
     readonly password_max_length?: {
+      /** What the installation decides. */
       readonly value: number
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Whether a password needs a lower-case letter. */
     readonly password_require_lowercase?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Whether a password needs an upper-case letter. */
     readonly password_require_uppercase?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Whether a password needs a digit. */
     readonly password_require_digit?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Whether a password needs a character that is neither a letter nor a digit. */
     readonly password_require_symbol?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** refuses the shipped list and the blocklist file */
+    /** Refuses the shipped list and the blocklist file. */
     readonly password_reject_common?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** refuses the account's and the workspace's own names in a password */
+    /** Refuses the account's and the workspace's own names in a password. */
     readonly password_reject_context?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** earlier passwords that do not serve again */
+    /** Earlier passwords that do not serve again. */
     readonly password_history?: {
+      /** What the installation decides. */
       readonly value: number
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** 0: never too old */
+    /** 0: never too old. */
     readonly password_max_age_days?: {
+      /** What the installation decides. */
       readonly value: number
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** failures in 15 minutes that lock for 15 minutes; 0: never */
+    /** Failures in 15 minutes that lock for 15 minutes; 0: never. */
     readonly password_lockout_attempts?: {
+      /** What the installation decides. */
       readonly value: number
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Whether people may reset a forgotten password by mail. */
     readonly password_self_service_reset?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Who needs a second factor. */
     readonly mfa_required_for?: {
+      /** What the installation decides. */
       readonly value: "NONE" | "OPERATORS" | "ADMINS" | "ALL"
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** ways in that a workspace may offer */
+    /** Ways in that a workspace may offer. */
     readonly methods?: {
+      /** What the installation decides. */
       readonly value: readonly ("PASSWORD" | "PROVIDER")[]
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** 0: no bound but the life of a refresh token */
+    /** 0: no bound but the life of a refresh token. */
     readonly session_idle_minutes?: {
+      /** What the installation decides. */
       readonly value: number
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
-    /** 0: no bound */
+    /** 0: no bound. */
     readonly session_absolute_hours?: {
+      /** What the installation decides. */
       readonly value: number
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Whether workspaces may create accounts without an address. */
     readonly managed_accounts?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
+    /** Whether members may make hubs that others cannot see. */
     readonly private_hubs?: {
+      /** What the installation decides. */
       readonly value: boolean
-      /** applies to every workspace, whatever it chose; absent: false */
+      /** Applies to every workspace, whatever it chose; absent: false. */
       readonly locked?: boolean
-      /** shown to the workspaces */
+      /** Shown to the workspaces. */
       readonly reason?: string | null
     }
   }
+  /** The pages that the law asks for. */
   readonly legal?: {
+    /** The address of the terms of use. */
     readonly terms_url?: string
+    /** The address of the privacy notice. */
     readonly privacy_url?: string
+    /** The address of the imprint. */
     readonly imprint_url?: string
+    /** The address of the statement on accessibility. */
     readonly accessibility_url?: string
-    /** version of the terms link */
+    /** Version of the terms link. */
     readonly terms_version?: string
   }
+  /** What a new workspace starts with. */
   readonly localisation?: {
-    /** BCP 47 */
+    /** BCP 47. */
     readonly locale?: string
-    /** IANA */
+    /** IANA. */
     readonly time_zone?: string
+    /** The first day of a week. */
     readonly week_start?: "MONDAY" | "SATURDAY" | "SUNDAY"
   }
+  /** The ceilings. */
   readonly quotas?: {
+    /** Requests of all its people and programs in a minute. */
     readonly api_requests_per_minute?: Int64
+    /** items. */
     readonly items?: Int64
+    /** Bytes of all files. */
     readonly media_bytes?: Int64
+    /** Runs of automations in an hour. */
     readonly automation_runs_per_hour?: Int64
+    /** webhooks. */
     readonly webhook_targets?: Int64
+    /** Exports at the same time. */
     readonly export_jobs?: Int64
+    /** Tokens of AI models in a day of the workspace's zone. */
     readonly ai_tokens_per_day?: Int64
   }
+  /** Which AI models workspaces may use. */
   readonly ai?: {
+    /** The jurisdictions of models that may be used. */
     readonly allowed_jurisdictions?: readonly ("SELF_HOSTED" | "EEA" | "ADEQUACY" | "THIRD_COUNTRY")[]
+    /** Whether transfers to third countries are confirmed to be lawful. */
     readonly third_country_confirmed?: boolean
   }
-  /** path to the operator's own list of refused passwords */
+  /** Path to the operator's own list of refused passwords. */
   readonly blocklist_file?: string
-  /** ignored */
+  /** ignored. */
   readonly source?: string
-  /** ignored */
+  /** ignored. */
   readonly is_enforced_from_file?: boolean
-  /** ignored */
+  /** ignored. */
   readonly version?: number
 }
 
 export type Item = {
   readonly id: string
+  /** The hub or collection in which it lies. */
   readonly container_id: string
-  /** null: in no bucket */
+  /** Null: in no bucket. */
   readonly bucket_id: string | null
+  /** Decides what the item can have. */
   readonly type: "TASK" | "EVENT" | "NOTE" | "ACTIVITY"
   readonly title: string
   readonly description: string | null
+  /** The state that it is in. */
   readonly state: "OPEN" | "DONE"
-  /** orders the items of one bucket: compare as text, by code unit */
+  /** Orders the items of one bucket: compare as text, by code unit. */
   readonly position: string
-  /** of the container's vocabulary as it is now */
+  /** The item that it is a part of, in the same container; null: a root. */
+  readonly parent_id: string | null
+  /** Orders the children of one parent, as `position` does a bucket. */
+  readonly sibling_position: string | null
+  /** Of the container's vocabulary as it is now. */
   readonly label_ids: readonly string[]
-  /** who takes part */
+  /** Who takes part. */
   readonly member_ids: readonly string[]
-  /** who is responsible; one of the members */
+  /** Who is responsible; one of the members. */
   readonly assignee_id: string | null
-  /** by key; what was never set is not there */
+  /** By key; what was never set is not there. */
   readonly custom_fields: Readonly<Record<string, string | number | boolean | (readonly string[])>>
+  /** When it starts; null: no such date. */
   readonly start_at: string | null
+  /** When it is due; null: no such date. */
   readonly due_at: string | null
-  /** a day, which is the same for every reader; `start_at` is its first millisecond */
+  /** A day, which is the same for every reader; `start_at` is its first millisecond. */
   readonly start_on: string | null
-  /** a day; `due_at` is its last millisecond */
+  /** A day; `due_at` is its last millisecond. */
   readonly due_on: string | null
-  /** of the dates: where its days begin and end */
+  /** Of the dates: where its days begin and end. */
   readonly time_zone: string | null
+  /** When it was completed; null: it is open. */
   readonly completed_at: string | null
-  /** since then it is read only, and in lists only on request */
+  /** Since then it is read only, and in lists only on request. */
   readonly archived_at: string | null
   readonly created_at: string
+  /** The account that made it. */
   readonly created_by: string
   readonly updated_at: string
   readonly version: number
 }
 
 export type ItemAssign = {
+  /** The account. */
   readonly account_id: string
 }
 
+export type ItemAutoAssign = {
+  /** One of its members; not beside `account_ids`. */
+  readonly group_id?: string | null
+  /** One of these; each of them once. */
+  readonly account_ids?: readonly string[]
+  /** Also if somebody is responsible already. Absent: `false`. */
+  readonly reassign?: boolean
+}
+
 export type ItemBulk = {
-  /** each of them once; items times actions at most 500 */
+  /** Each of them once; items times actions at most 500. */
   readonly items: readonly {
     readonly id: string
-    /** as If-Match of a single call */
+    /** As If-Match of a single call. */
     readonly version?: number
   }[]
-  /** done on each item, in this order */
+  /** Done on each item, in this order. */
   readonly actions: readonly BulkAction[]
   /** EACH: an item that refuses an action stays as it was; ATOMIC: the first refusal refuses all. Absent: `"EACH"`. */
   readonly mode?: "EACH" | "ATOMIC"
 }
 
 export type ItemCreate = {
-  /** a collection */
+  /** A collection. */
   readonly container_id: string
   readonly title: string
-  /** Absent: `"TASK"`. */
+  /** Decides what the item can have. Absent: `"TASK"`. */
   readonly type?: "TASK" | "EVENT" | "NOTE" | "ACTIVITY"
   readonly description?: string | null
-  /** absent: the leftmost; null: none */
+  /** Absent: the leftmost; null: none. */
   readonly bucket_id?: string | null
-  /** of that bucket; none: at the end */
+  /** Of that bucket; none: at the end. */
   readonly before_item_id?: string | null
-  /** Absent: `[]`. */
+  /** An item of the container; the new one is the last of its children. */
+  readonly parent_id?: string | null
+  /** Labels of the collection. Absent: `[]`. */
   readonly label_ids?: readonly string[]
-  /** Absent: `{}`. */
+  /** Values by the key of their field. Absent: `{}`. */
   readonly custom_fields?: Readonly<Record<string, string | number | boolean | (readonly string[]) | null>>
+  /** When it is due; null: no such date. */
   readonly due_at?: string | null
 }
 
+export type ItemDuplicate = {
+  /** A collection; absent: its own. */
+  readonly container_id?: string
+  /** Of the copy; null: none; absent: its own, or the leftmost of another container. */
+  readonly bucket_id?: string | null
+  /** Of the copy; absent: the same. */
+  readonly title?: string
+  /** Absent: all. */
+  readonly include?: readonly ("FIELDS" | "LABELS" | "CHILDREN" | "ATTACHMENTS" | "DATES" | "PEOPLE")[]
+}
+
 export type ItemGroup = {
-  /** an id, a state, an option, or the first day of a period; null: none */
+  /** An id, a state, an option, or the first day of a period; null: none. */
   readonly key: string | null
+  /** How many there are. */
   readonly count: number
-  /** there may be more */
+  /** There may be more. */
   readonly count_capped: boolean
+  /** What was asked for. */
   readonly data: readonly Item[]
-  /** of the same request: it answers the next items of this group */
+  /** Of the same request: it answers the next items of this group. */
   readonly next_cursor: string | null
 }
 
 export type ItemMove = {
-  /** absent: where it is */
+  /** Absent: where it is. */
   readonly container_id?: string
-  /** absent: the bucket it is in, or the leftmost of another container; null: none */
+  /** Absent: the bucket it is in, or the leftmost of another container; null: none. */
   readonly bucket_id?: string | null
-  /** of that bucket; none: at the end */
+  /** Of that bucket; none: at the end. */
   readonly before_item_id?: string | null
+  /** An item of the container that it goes to, as the last of its children; null: a root; absent: as it is. */
+  readonly parent_id?: string | null
 }
 
 export type ItemQuery = {
-  /** absent: every item */
+  /** Absent: every item. */
   readonly filter?: Filter
-  /** a view: its filter holds beside this one; its collection, order and groups where none are sent */
+  /** A view: its filter holds beside this one; its collection, order and groups where none are sent. */
   readonly view_id?: string
-  /** one collection; its own custom fields come first */
+  /** One collection; its own custom fields come first. */
   readonly container_id?: string
-  /** absent: the view's, else `board` in one collection, else `created` */
+  /** Absent: the view's, else `board` in one collection, else `created`. */
   readonly sort?: readonly {
-    /** `board` is the order of one collection; `custom.<key>` that of a value */
-    readonly by: "created" | "board" | "updated" | "due" | "completed" | "title" | string
-    /** Absent: `"ASC"`. */
+    /** `board` is the order of one collection; `custom.<key>` that of a value. */
+    readonly by: "created" | "board" | "updated" | "due" | "completed" | "siblings" | "title" | string
+    /** ASC: the smallest first; DESC: the largest first. Absent: `"ASC"`. */
     readonly order?: "ASC" | "DESC"
   }[]
+  /** What the items are put into groups by; null or absent: no groups. */
   readonly group_by?: {
-    /** of custom fields: a SELECT */
+    /** Of custom fields: a SELECT. */
     readonly by: "bucket" | "state" | "label" | "due" | string
-    /** for `due` */
+    /** For `due`. */
     readonly unit?: "DAY" | "WEEK" | "MONTH" | "QUARTER" | "YEAR"
   }
-  /** what `extras` says of each item of the answer. Absent: `[]`. */
-  readonly include?: readonly "COMMENTS"[]
-  /** whether `total` is asked for. Absent: `false`. */
+  /** What `extras` says of each item of the answer. Absent: `[]`. */
+  readonly include?: readonly ("CHILDREN" | "COMMENTS" | "ATTACHMENTS")[]
+  /** Whether `total` is asked for. Absent: `false`. */
   readonly count?: boolean
-  /** IANA; absent: the workspace's */
+  /** IANA; absent: the workspace's. */
   readonly time_zone?: string
+  /** The `next_cursor` of the page before; absent: the first page. */
   readonly cursor?: string | null
-  /** items of the page; of each group at most 20. Absent: `50`. */
+  /** Items of the page; of each group at most 20. Absent: `50`. */
   readonly size?: number
 }
 
 export type ItemQueryAnswer = {
+  /** What was asked for. */
   readonly data: readonly Item[]
-  /** null alone ends a list: a page may be short, or empty, before */
+  /** Null alone ends a list: a page may be short, or empty, before. */
   readonly next_cursor: string | null
-  /** conditions, or values of them, on what is gone or not seen; those of a view at `/view_id` */
+  /** Conditions, or values of them, on what is gone or not seen; those of a view at `/view_id`. */
   readonly unknown: readonly {
+    /** Where it is in what was sent: a JSON pointer (RFC 6901). */
     readonly pointer: string
     readonly code: "reference.unknown"
   }[]
-  /** by the id of each item of the answer; there if `include` asks for something */
+  /** By the id of each item of the answer; there if `include` asks for something. */
   readonly extras?: Readonly<Record<string, {
-    /** those that are not deleted */
+    /** Those that are not in the trash. */
+    readonly children?: number
+    /** Of these, those that are done. */
+    readonly children_done?: number
+    /** Those that are not deleted. */
     readonly comments?: number
+    readonly attachments?: number
   }>>
+  /** How many there are in all. */
   readonly total?: number
-  /** there may be more */
+  /** There may be more. */
   readonly total_capped?: boolean
+  /** The groups of the whole answer, with their numbers. */
   readonly groups?: readonly ItemGroup[]
 }
 
+export type ItemReorder = {
+  /** Of the same bucket, or of the same parent; none: at the end. */
+  readonly before_item_id?: string | null
+  /** Which of its two orders. Absent: `"BUCKET"`. */
+  readonly within?: "BUCKET" | "PARENT"
+}
+
 export type ItemUnassign = {
-  /** only if this account is the assignee; absent: whoever is */
+  /** Only if this account is the assignee; absent: whoever is. */
   readonly account_id?: string | null
 }
 
 export type ItemUpdate = {
   readonly title?: string
   readonly description?: string | null
+  /** When it is due; null: no such date. */
   readonly due_at?: string | null
 }
 
 export type JobProgress = {
+  /** What is being done. */
   readonly phase: "WAITING" | "READING" | "SENDING" | "WORKING" | "DONE"
-  /** rows while READING or WORKING, bytes while SENDING */
+  /** Rows while READING or WORKING, bytes while SENDING. */
   readonly done: Int64
-  /** of the same; null while it is not known */
+  /** Of the same; null while it is not known. */
   readonly total: Int64 | null
 }
 
 export type JobRef = {
+  /** The job: `GET /jobs/{jobId}` tells how far it is. */
   readonly job_id: string
+  /** Which of the listed kinds it is. */
   readonly kind: "TENANT_EXPORT" | "TRASH_EMPTY" | "SEARCH_REINDEX"
+  /** The state that it is in. */
   readonly state: "QUEUED" | "RUNNING" | "SUCCEEDED" | "FAILED"
+  /** When it was asked for. */
   readonly queued_at: string
+  /** How far it is. */
   readonly progress: JobProgress
+  /** When it began; null: it waits. */
   readonly started_at: string | null
+  /** When it ended; null: it has not. */
   readonly finished_at: string | null
-  /** a code, once the job is FAILED */
+  /** A code, once the job is FAILED. */
   readonly failure: string | null
-  /** once the job has SUCCEEDED; the members of its kind */
+  /** Once the job has SUCCEEDED; the members of its kind. */
   readonly result: {
-    /** TENANT_EXPORT: where the archive lies */
+    /** TENANT_EXPORT: where the archive lies. */
     readonly target_id?: string
-    /** TENANT_EXPORT: the archive there */
+    /** TENANT_EXPORT: the archive there. */
     readonly path?: string
-    /** TRASH_EMPTY: how many rows of the trash */
+    /** TRASH_EMPTY: how many rows of the trash. */
     readonly purged?: number
   } | null
 }
 
 export type JournalEntry = {
   readonly id: string
+  /** When it happened. */
   readonly at: string
+  /** What was done, as area, thing and verb. */
   readonly action: string
+  /** Who did it. */
   readonly actor: {
+    /** Which of the listed kinds it is. */
     readonly kind: "ACCOUNT" | "SERVICE" | "RECOVERY" | "SYSTEM"
+    /** The account; null: it was no account. */
     readonly account_id: string | null
+    /** By which way: the API, the recovery mode of the command line, or a job. */
     readonly via: "API" | "RECOVERY" | "JOB"
   }
+  /** The workspace. */
   readonly tenant: {
     readonly id: string
+    /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
     readonly slug: string
   } | null
+  /** What it was done to; null: the installation. */
   readonly subject: {
     readonly id: string
+    /** Which of the listed kinds it is. */
     readonly kind: string
   } | null
+  /** What the code or the action is about, by name. */
   readonly params: Readonly<Record<string, unknown>>
 }
 
 export type Keyring = {
+  /** The key that new values are sealed under. */
   readonly active_key_id: string
+  /** The master keys of the ring. */
   readonly keys: readonly {
+    /** The key, by its name. */
     readonly key_id: string
-    /** whether the ring of the daemon that answers holds it */
+    /** Whether the ring of the daemon that answers holds it. */
     readonly in_ring: boolean
-    /** whether it is the master key that new values are sealed under */
+    /** Whether it is the master key that new values are sealed under. */
     readonly active: boolean
-    /** stored values that name it */
+    /** Stored values that name it. */
     readonly total: number
-    /** the same by kind, such as backup_credentials */
+    /** The same by kind, such as backup_credentials. */
     readonly by_kind: Readonly<Record<string, number>>
   }[]
+  /** How far the re-wrapping is. */
   readonly reseal: {
-    /** jobs that wait: one for each workspace, and one for the installation */
+    /** Jobs that wait: one for each workspace, and one for the installation. */
     readonly queued: number
-    /** jobs under way */
+    /** Jobs under way. */
     readonly running: number
-    /** values that the last round left as they are, because they do not open */
+    /** Values that the last round left as they are, because they do not open. */
     readonly failed: number
   }
 }
 
 export type Label = {
   readonly id: string
+  /** The hub or collection in which it lies. */
   readonly container_id: string
   readonly name: string
+  /** A name of a colour, which your interface chooses the colour for; null: none. */
   readonly color_token: string
   readonly description: string | null
   readonly created_at: string
@@ -2902,106 +3621,138 @@ export type Label = {
 }
 
 export type LabelCreate = {
-  /** unique in the container, compared without regard to case or accents */
+  /** Unique in the container, compared without regard to case or accents. */
   readonly name: string
+  /** A name of a colour, which your interface chooses the colour for; null: none. */
   readonly color_token: string
   readonly description?: string | null
 }
 
 export type LabelUpdate = {
-  /** unique in the container, compared without regard to case or accents */
+  /** Unique in the container, compared without regard to case or accents. */
   readonly name?: string
+  /** A name of a colour, which your interface chooses the colour for; null: none. */
   readonly color_token?: string
   readonly description?: string | null
 }
 
 export type LegalHold = {
   readonly id: string
+  /** The workspace. */
   readonly tenant_id: string
+  /** What the hold keeps. */
   readonly scope: {
     readonly id: string | null
+    /** Which of the listed kinds it is. */
     readonly kind: "TENANT" | "CONTAINER" | "ITEM" | "ACCOUNT"
   }
+  /** Why, in the words of the person who decided. */
   readonly reason: string
-  /** an account; nil for the operator at the database */
+  /** An account; nil for the operator at the database. */
   readonly placed_by: string
+  /** When it was placed. */
   readonly placed_at: string
+  /** When it was released; null: it is in force. */
   readonly released_at: string | null
+  /** The account that released it; null: it is in force. */
   readonly released_by: string | null
   readonly version: number
 }
 
 export type LegalHoldPlacement = {
+  /** The workspace. */
   readonly tenant_id: string
+  /** What the hold keeps. */
   readonly scope: HoldScope
+  /** Why, in the words of the person who decided. */
   readonly reason: string
 }
 
 export type LegalHoldRecord = {
   readonly id: string
+  /** What the hold keeps. */
   readonly scope: HoldScope
+  /** Why, in the words of the person who decided. */
   readonly reason: string
+  /** The account that placed it; nil: the operator at the database. */
   readonly placed_by: string
+  /** When it was placed. */
   readonly placed_at: string
-  /** when it was released in the rewound period */
+  /** When it was released in the rewound period. */
   readonly released_at?: string | null
 }
 
 export type LegalHoldReplaceRequest = {
-  /** the moment the installation was recovered to */
+  /** The moment the installation was recovered to. */
   readonly recovery_point: string
+  /** The legal holds. */
   readonly holds?: readonly LegalHoldRecord[]
-  /** a workspace archive at a backup target */
+  /** A workspace archive at a backup target. */
   readonly archive?: {
+    /** The backup target. */
     readonly target_id: string
-    /** as the target's backup listing answers it */
+    /** As the target's backup listing answers it. */
     readonly path: string
   }
 }
 
 export type LegalHoldReplacement = {
+  /** The moment to which the database was recovered. */
   readonly recovery_point: string
+  /** The holds that were put in force now. */
   readonly placed: readonly {
     readonly id: string
+    /** Whether what it keeps is still there. */
     readonly target_present: boolean
+    /** When it was released; null: it is in force. */
     readonly released_at: string | null
   }[]
+  /** The holds that were in force already. */
   readonly already_present: readonly string[]
 }
 
 export type Media = {
   readonly id: string
-  /** as it was sent: a text, never a path */
+  /** As it was sent: a text, never a path. */
   readonly filename: string
+  /** Which of the listed kinds it is. */
   readonly kind: "IMAGE" | "VIDEO" | "AUDIO" | "TEXT" | "DOCUMENT" | "ARCHIVE" | "OTHER"
-  /** what the bytes are, whatever the name says; null: not known yet */
+  /** What the bytes are, whatever the name says; null: not known yet. */
   readonly content_type: string | null
+  /** How long it is, in bytes. */
   readonly size_bytes: Int64
-  /** the rest begins here */
+  /** The rest begins here. */
   readonly received_bytes: Int64
-  /** in hex; null until the file was examined */
+  /** In hex; null until the file was examined. */
   readonly sha256: string | null
+  /** The state that it is in. */
   readonly state: "UPLOADING" | "SCANNING" | "READY" | "REFUSED"
+  /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
   readonly version: number
 }
 
 export type MediaCreate = {
+  /** The name of the file: a text, never a path. */
   readonly filename: string
-  /** exactly; so much of the quota `media_bytes` is taken */
+  /** Exactly; so much of the quota `media_bytes` is taken. */
   readonly size_bytes: number
-  /** in hex; the file is refused if its bytes have another one */
+  /** In hex; the file is refused if its bytes have another one. */
   readonly sha256?: string | null
 }
 
 export type MediaTold = {
   readonly id: string
+  /** Which of the listed kinds it is. */
   readonly kind: "IMAGE" | "VIDEO" | "AUDIO" | "TEXT" | "DOCUMENT" | "ARCHIVE" | "OTHER"
-  /** what the bytes are, whatever the name says; null: not known yet */
+  /** What the bytes are, whatever the name says; null: not known yet. */
   readonly content_type: string | null
+  /** How long it is, in bytes. */
   readonly size_bytes: Int64
+  /** The state that it is in. */
   readonly state: "UPLOADING" | "SCANNING" | "READY" | "REFUSED"
+  /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
   readonly version: number
@@ -3009,9 +3760,11 @@ export type MediaTold = {
 
 export type Membership = {
   readonly id: string
+  /** The account. */
   readonly account_id: string
-  /** null: the whole workspace */
+  /** Null: the whole workspace. */
   readonly container_id: string | null
+  /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
   readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER"
   readonly created_at: string
   readonly updated_at: string
@@ -3019,65 +3772,86 @@ export type Membership = {
 }
 
 export type MembershipGrant = {
+  /** The account. */
   readonly account_id: string
+  /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
   readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER"
-  /** none: the whole workspace */
+  /** None: the whole workspace. */
   readonly container_id?: string | null
 }
 
 export type MintedAccessToken = {
   readonly id: string
   readonly name: string
+  /** The last four characters of the token, to tell it from others. */
   readonly last4: string
+  /** What the token may do; it never reaches further than its account. */
   readonly scopes: readonly ("workspace:read" | "workspace:write" | "workspace:admin" | "admin:tenants")[]
   readonly created_at: string
+  /** Until when it serves; null: until it is revoked. */
   readonly expires_at: string | null
+  /** When it was last used; null: never. */
   readonly last_used_at: string | null
-  /** shown this one time only */
+  /** Shown this one time only. */
   readonly token: string
 }
 
 export type NewBackupTarget = {
   readonly name: string
+  /** Which of the listed kinds it is. */
   readonly kind: "LOCAL" | "S3" | "SFTP"
+  /** Where the target is, and how it is reached; which members it has depends on its kind. */
   readonly config: NewBackupTargetConfig
 }
 
 export type NewBackupTargetConfig = {
-  /** LOCAL: below SVC_BACKUP_DIR; SFTP: a folder at the server */
+  /** LOCAL: below SVC_BACKUP_DIR; SFTP: a folder at the server. */
   readonly path?: string
-  /** S3: https://host or https://host:port */
+  /** S3: https://host or https://host:port. */
   readonly endpoint?: string
+  /** S3: the region. */
   readonly region?: string
+  /** S3: the bucket. */
   readonly bucket?: string
-  /** S3: put before every key */
+  /** S3: put before every key. */
   readonly prefix?: string
+  /** S3: the id of the access key. */
   readonly access_key_id?: string
+  /** SFTP: the server. */
   readonly host?: string
-  /** SFTP: 22 where absent */
+  /** SFTP: 22 where absent. */
   readonly port?: number
+  /** SFTP: the user. */
   readonly username?: string
-  /** SFTP: the server's key as known_hosts has it: `ssh-ed25519 AAAA…` */
+  /** SFTP: the server's key as known_hosts has it: `ssh-ed25519 AAAA…`. */
   readonly host_key?: string
-  /** sealed, and never answered */
+  /** Sealed, and never answered. */
   readonly secret_access_key?: string
-  /** sealed, and never answered */
+  /** Sealed, and never answered. */
   readonly password?: string
-  /** sealed, and never answered */
+  /** Sealed, and never answered. */
   readonly private_key?: string
 }
 
 export type OfferedAiModel = {
   readonly id: string
+  /** The name that people see. */
   readonly display_name: string
+  /** Who runs the model. */
   readonly processor: string
+  /** Which of the listed kinds it is. */
   readonly kind: "NOOP" | "VENDOR_COMPATIBLE" | "LOCAL_RUNTIME"
+  /** The address of the API of the model. */
   readonly base_url: string
+  /** The name of the model that writes texts; null: none. */
   readonly completion_model: string | null
+  /** The name of the model that makes vectors; null: none. */
   readonly embedding_model: string | null
+  /** Where the processor is, in the eyes of data protection. */
   readonly jurisdiction: "SELF_HOSTED" | "EEA" | "ADEQUACY" | "THIRD_COUNTRY"
+  /** Whether a key is stored; it is never answered. */
   readonly has_api_key: boolean
-  /** workspaces that switched it on */
+  /** Workspaces that switched it on. */
   readonly workspaces_on: number
   readonly created_at: string
   readonly updated_at: string
@@ -3085,145 +3859,197 @@ export type OfferedAiModel = {
 }
 
 export type OfferedAiModelConfiguration = {
-  /** the name workspaces choose it by */
+  /** The name workspaces choose it by. */
   readonly display_name: string
-  /** who processes what is sent, as the operator declares */
+  /** Who processes what is sent, as the operator declares. */
   readonly processor: string
-  /** which adapter answers */
+  /** Which adapter answers. */
   readonly kind: "NOOP" | "VENDOR_COMPATIBLE" | "LOCAL_RUNTIME"
-  /** VENDOR_COMPATIBLE: up to /v1; LOCAL_RUNTIME: the server; NOOP calls nobody */
+  /** VENDOR_COMPATIBLE: up to /v1; LOCAL_RUNTIME: the server; NOOP calls nobody. */
   readonly base_url: string
+  /** The name of the model that writes texts; null: none. */
   readonly completion_model?: string | null
+  /** The name of the model that makes vectors; null: none. */
   readonly embedding_model?: string | null
-  /** sealed, and never answered; empty clears it, absent keeps it */
+  /** Sealed, and never answered; empty clears it, absent keeps it. */
   readonly api_key?: string
-  /** as declared by the operator */
+  /** As declared by the operator. */
   readonly jurisdiction: "SELF_HOSTED" | "EEA" | "ADEQUACY" | "THIRD_COUNTRY"
 }
 
 export type OfferedIdentityProvider = {
   readonly id: string
+  /** The issuer, as the provider itself writes it. */
   readonly issuer: string
+  /** The name under which this installation is registered at the provider. */
   readonly client_id: string
+  /** Whether a client secret is stored; it is never answered. */
   readonly has_secret: boolean
+  /** The name that people see. */
   readonly display_name: string | null
+  /** Which of the listed kinds it is. */
   readonly kind: "GENERIC" | "PRESET_ONE" | "PRESET_TWO"
+  /** Who gets an account at the first sign-in: the invited, people of the listed domains or directories, or anybody. */
   readonly provisioning: "INVITED_ONLY" | "DOMAINS" | "ANY"
+  /** The place of its button; 0 is the first. */
   readonly position: number
-  /** deprecated; whether the offer stands */
+  /** Deprecated; whether the offer stands. */
   readonly enabled: boolean
+  /** DOMAINS: the domains of confirmed addresses that are let in. */
   readonly allowed_email_domains: readonly string[]
+  /** The directories of the provider that are let in; empty: the domains decide. */
   readonly allowed_directories: readonly string[]
+  /** The role of a new account; null: VIEWER. */
   readonly newcomer_role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
+  /** The group that a new account joins; null: none. */
   readonly newcomer_group_id: string | null
+  /** The state that it is in. */
   readonly state: "OFFERED" | "WITHDRAWAL_ANNOUNCED" | "ENDED"
-  /** when the offer ends, or ended */
+  /** When the offer ends, or ended. */
   readonly withdraw_at: string | null
   readonly created_at: string
   readonly updated_at: string
   readonly version: number
+  /** How many workspaces have it on. */
   readonly workspaces_on: number
 }
 
 export type OidcCallback = {
+  /** From `:start`; keep it in the session of the browser (svcf_…). */
   readonly flow_token: string
+  /** As the provider sent it back with the browser. */
   readonly code: string
+  /** The state that it is in. */
   readonly state: string
-  /** sent back by providers that say who they are (RFC 9207) */
+  /** Sent back by providers that say who they are (RFC 9207). */
   readonly iss?: string
-  /** the code that the authenticator app shows */
+  /** The code that the authenticator app shows. */
   readonly totp?: string
-  /** instead of totp; each serves once */
+  /** Instead of totp; each serves once. */
   readonly recovery_code?: string
 }
 
 export type OidcStart = {
-  /** absent: the host's subdomain */
+  /** Absent: the host's subdomain. */
   readonly workspace?: string
+  /** The identity provider. */
   readonly provider_id: string
-  /** where the provider sends the browser back to; registered there */
+  /** Where the provider sends the browser back to; registered there. */
   readonly redirect_uri: string
-  /** joins by the invitation instead of a password */
+  /** Joins by the invitation instead of a password. */
   readonly invitation_token?: string
 }
 
 export type OidcStarted = {
-  /** where the browser goes */
+  /** Where the browser goes. */
   readonly authorization_url: string
-  /** kept in the browser's session, and needed by :callback */
+  /** Kept in the browser's session, and needed by :callback. */
   readonly flow_token: string
+  /** Until when it serves; null: until it is revoked. */
   readonly expires_at: string
 }
 
 export type Operator = {
+  /** The account. */
   readonly account_id: string
   readonly name: string | null
+  /** The e-mail address of the account. */
   readonly address: string | null
+  /** What the account signs in with; null: it has no address. */
   readonly sign_in_name: string | null
+  /** Which of the listed kinds it is. */
   readonly kind: "PERSON" | "SERVICE"
+  /** The workspace. */
   readonly workspace: {
     readonly id: string
+    /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
     readonly slug: string
   }
+  /** When it was added. */
   readonly added_at: string
+  /** The account that added it. */
   readonly added_by: string | null
-  /** null: a full operator */
+  /** Null: a full operator. */
   readonly probation_until: string | null
 }
 
 export type OperatorAdd = {
+  /** The account. */
   readonly account_id?: string
-  /** the workspace's slug, used with email */
+  /** The workspace's slug, used with email. */
   readonly workspace?: string
-  /** the address the account signs in with, inside the workspace */
+  /** The address the account signs in with, inside the workspace. */
   readonly email?: string
 }
 
 export type Overview = {
+  /** Whether the installation has one workspace or many. */
   readonly mode: "multi" | "single"
+  /** How many workspaces there are, by state. */
   readonly tenants: {
+    /** How many are ACTIVE. */
     readonly ACTIVE: number
+    /** How many are SUSPENDED. */
     readonly SUSPENDED: number
+    /** How many are PENDING_DELETION. */
     readonly PENDING_DELETION: number
   }
+  /** How many accounts there are. */
   readonly accounts: number
 }
 
 export type OwnAccount = {
   readonly id: string
+  /** Which of the listed kinds it is. */
   readonly kind: "PERSON" | "SERVICE"
+  /** The state that it is in. */
   readonly state: "INVITED" | "ACTIVE" | "DISABLED"
+  /** The address. */
   readonly email: string | null
+  /** The name that people see. */
   readonly display_name: string | null
-  /** on the workspace; null: a guest, who has a role in containers alone */
+  /** On the workspace; null: a guest, who has a role in containers alone. */
   readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
+  /** Whether the account is in the operator register. */
   readonly is_operator: boolean
+  /** The workspace. */
   readonly workspace: {
     readonly id: string
+    /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
     readonly slug: string
+    /** The name that people see. */
     readonly display_name: string
+    /** The language of the workspace (BCP 47). */
     readonly default_locale: string
+    /** The zone of the workspace (IANA). */
     readonly default_time_zone: string
-    /** of signing in, which the operators of the installation decided for every workspace */
+    /** Of signing in, which the operators of the installation decided for every workspace. */
     readonly locked_switches: readonly {
       readonly name: string
+      /** Why, in the words of the person who decided. */
       readonly reason: string | null
+      /** The account that set it; null: the enforcing file, or the operator at the database. */
       readonly set_by: string | null
+      /** When it was set; null: never. */
       readonly set_at: string
     }[]
-    /** of the installation: no workspace has one of its own yet */
+    /** Of the installation: no workspace has one of its own yet. */
     readonly week_start: "MONDAY" | "SATURDAY" | "SUNDAY"
   }
+  /** The second factor of the account. */
   readonly second_factor: SecondFactor | null
-  /** until the account has one, it is served what it takes to enrol */
+  /** Until the account has one, it is served what it takes to enrol. */
   readonly second_factor_demanded: boolean
-  /** null: the installation names none */
+  /** Null: the installation names none. */
   readonly terms: {
+    /** The address of the page. */
     readonly url: string
     readonly version: string | null
+    /** The version that the account agreed to last; null: none. */
     readonly agreed_version: string | null
+    /** When the account agreed; null: it never did. */
     readonly agreed_at: string | null
-    /** the version in force is not the one agreed to */
+    /** The version in force is not the one agreed to. */
     readonly is_due: boolean
   } | null
   readonly created_at: string
@@ -3231,577 +4057,755 @@ export type OwnAccount = {
 }
 
 export type PasswordOpeningRequest = {
-  /** for how long, from now. Absent: `24`. */
+  /** For how long, from now. Absent: `24`. */
   readonly hours?: number
-  /** who asked for it */
+  /** Who asked for it. */
   readonly requester: string
+  /** Why, in the words of the person who decided. */
   readonly reason: string
 }
 
 export type ProblemCode = {
+  /** A stable code, to be read by programs. */
   readonly code: string
+  /** The HTTP status. */
   readonly status: number
+  /** What the code or the action is about, by name. */
   readonly params: readonly string[]
 }
 
 export type ProviderOffer = {
+  /** Whether the workspace has the provider on. */
   readonly offered: boolean
 }
 
 export type ProviderWithdrawal = {
-  /** when the offer ends; absent: in 14 days */
+  /** When the offer ends; absent: in 14 days. */
   readonly withdraw_at?: string | null
-  /** how many workspaces have it on; asked for where the offer ends within a day */
+  /** How many workspaces have it on; asked for where the offer ends within a day. */
   readonly confirm_count?: number | null
-  /** the `hash` of the plan that was shown; goes on only while that is the plan */
+  /** The `hash` of the plan that was shown; goes on only while that is the plan. */
   readonly plan_hash?: string
 }
 
 export type ProviderWithdrawalPlan = {
+  /** The identity provider. */
   readonly provider_id: string
+  /** The name that people see. */
   readonly display_name: string | null
+  /** The issuer, as the provider itself writes it. */
   readonly issuer: string
-  /** the confirm_count */
+  /** The confirm_count. */
   readonly workspaces_on: number
-  /** people that would be left with no way in */
+  /** People that would be left with no way in. */
   readonly stranded_count: number
-  /** at most 1,000, by slug */
+  /** At most 1,000, by slug. */
   readonly workspaces: readonly {
     readonly id: string
+    /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
     readonly slug: string
+    /** The name that people see. */
     readonly display_name: string
+    /** How many accounts are connected with it. */
     readonly connected_count: number
+    /** Whether accounts with a password may use it from then on. */
     readonly falls_back_to_password: boolean
+    /** How many accounts could not sign in any more. */
     readonly stranded_count: number
-    /** at most 100 of them */
+    /** At most 100 of them. */
     readonly stranded: readonly {
+      /** The account. */
       readonly account_id: string
+      /** The address. */
       readonly email: string
+      /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
       readonly role: string
     }[]
   }[]
-  /** changes with what the plan says */
+  /** Changes with what the plan says. */
   readonly hash: string
 }
 
 export type ProvisionedTenant = {
+  /** The workspace. */
   readonly tenant: AdminTenant
+  /** The invited owner. */
   readonly owner: {
+    /** The account. */
     readonly account_id: string
+    /** The address. */
     readonly email: string
+    /** The name that people see. */
     readonly display_name: string | null
   }
-  /** shown this one time only */
+  /** Shown this one time only. */
   readonly redemption_token: string
+  /** Until when the token of the invitation serves. */
   readonly redemption_expires_at: string
+  /** The hub that provisioning made. */
   readonly hub_id: string
+  /** The example collection that provisioning made. */
   readonly collection_id: string
 }
 
 export type PurgeCertificate = {
+  /** The workspace. */
   readonly tenant_id: string
+  /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
   readonly slug: string
+  /** When nothing of it was left. */
   readonly purged_at: string
-  /** the signed JSON text, byte for byte */
+  /** The signed JSON text, byte for byte. */
   readonly document: string
+  /** The signature of the document. */
   readonly signature: {
     readonly algorithm: "Ed25519"
+    /** The key, by its name. */
     readonly key_id: string
-    /** 32 bytes, base64url */
+    /** 32 bytes, base64url. */
     readonly public_key: string
-    /** 64 bytes, base64url */
+    /** 64 bytes, base64url. */
     readonly value: string
   }
 }
 
 export type PurgeVerification = {
+  /** The workspace. */
   readonly tenant_id: string
+  /** Whether it went well. */
   readonly ok: boolean
+  /** What speaks against the certificate; empty: nothing does. */
   readonly findings: readonly {
+    /** A stable code, to be read by programs. */
     readonly code: string
+    /** What the code or the action is about, by name. */
     readonly params: Readonly<Record<string, unknown>>
   }[]
+  /** The places that were looked into. */
   readonly scanned: readonly {
+    /** A table, or another place that holds rows of workspaces. */
     readonly place: string
+    /** How many rows of the workspace are there. */
     readonly left: number
   }[]
 }
 
 export type ReactionsSet = {
-  /** all of the caller's own; empty: none */
+  /** All of the caller's own; empty: none. */
   readonly reactions: readonly ("THUMBS_UP" | "THUMBS_DOWN" | "LAUGH" | "HOORAY" | "CONFUSED" | "HEART" | "ROCKET" | "EYES")[]
 }
 
 export type RecordedAttempt = {
+  /** The number of the attempt, from 1. */
   readonly n: number
+  /** When it happened. */
   readonly at: string
+  /** The HTTP status of the target's answer; null: it gave none. */
   readonly status: number | null
+  /** How long it took, in milliseconds; null: it has not ended. */
   readonly duration_ms: number | null
+  /** Why it failed, as a code; null: it did not. */
   readonly error: "egress.refused" | "dns.failed" | "connect.failed" | "connect.timeout" | "tls.failed" | "timeout" | "connection.closed" | "response.malformed" | "response.redirect" | "response.status" | "interrupted" | "event.gone" | null
+  /** The way to the target, in detail; null: none was taken. */
   readonly trace: {
+    /** Host and port of the target. */
     readonly host: string
-    /** all of them, internal ones too */
+    /** All of them, internal ones too. */
     readonly dns_answers: readonly string[]
+    /** The address that was connected to; null: none was. */
     readonly address: string | null
+    /** What the guard of outgoing connections said of the address. */
     readonly rule: "global" | "released" | "refused" | null
+    /** Whether the connection was open already. */
     readonly reused: boolean
+    /** The version of TLS; null: without it. */
     readonly tls_version: string | null
+    /** How long each part took. */
     readonly phases_ms: DeliveryPhases
+    /** SHA-256 of the signed bytes, in hex; null: nothing was signed. */
     readonly signed_sha256: string | null
   } | null
 }
 
 export type RecordedDelivery = {
   readonly id: string
+  /** The workspace. */
   readonly tenant_id: string
+  /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
   readonly slug: string
+  /** The webhook. */
   readonly webhook_id: string
-  /** null once the webhook is removed */
+  /** Null once the webhook is removed. */
   readonly webhook_state: string | null
+  /** Host and port of the target. */
   readonly host: string | null
+  /** The event. */
   readonly event_id: string
+  /** The full name of the type of event. */
   readonly event_type: string
+  /** How the delivery stands. */
   readonly status: "PENDING" | "SUCCEEDED" | "FAILED" | "DEAD_LETTER"
+  /** How many attempts were begun. */
   readonly attempt: number
+  /** Why it is sent: the event itself, `:send`, or `:replay`. */
   readonly cause: "EVENT" | "SEND" | "REPLAY"
+  /** When it is tried next; null: it is over. */
   readonly next_attempt_at: string | null
   readonly created_at: string
+  /** When it ended; null: it has not. */
   readonly finished_at: string | null
+  /** Each attempt, in order. */
   readonly attempts: readonly RecordedAttempt[]
 }
 
 export type RecoveryCodes = {
-  /** shown this one time only; each serves once */
+  /** Shown this one time only; each serves once. */
   readonly recovery_codes: readonly string[]
 }
 
 export type ResealQueued = {
+  /** How many jobs were queued. */
   readonly queued: number
 }
 
 export type ResolvedQuotas = {
+  /** Requests of all its people and programs in a minute. */
   readonly api_requests_per_minute: {
+    /** The ceiling that counts; 0: none. */
     readonly value: Int64
+    /** Which level decides: the workspace, its plan, the installation, or the product. */
     readonly source: "WORKSPACE" | "PLAN" | "INSTANCE" | "PRODUCT"
+    /** How much of it is used. */
     readonly used: Int64
   }
+  /** items. */
   readonly items: {
+    /** The ceiling that counts; 0: none. */
     readonly value: Int64
+    /** Which level decides: the workspace, its plan, the installation, or the product. */
     readonly source: "WORKSPACE" | "PLAN" | "INSTANCE" | "PRODUCT"
+    /** How much of it is used. */
     readonly used: Int64
   }
+  /** Bytes of all files. */
   readonly media_bytes: {
+    /** The ceiling that counts; 0: none. */
     readonly value: Int64
+    /** Which level decides: the workspace, its plan, the installation, or the product. */
     readonly source: "WORKSPACE" | "PLAN" | "INSTANCE" | "PRODUCT"
+    /** How much of it is used. */
     readonly used: Int64
   }
+  /** Runs of automations in an hour. */
   readonly automation_runs_per_hour: {
+    /** The ceiling that counts; 0: none. */
     readonly value: Int64
+    /** Which level decides: the workspace, its plan, the installation, or the product. */
     readonly source: "WORKSPACE" | "PLAN" | "INSTANCE" | "PRODUCT"
+    /** How much of it is used. */
     readonly used: Int64
   }
+  /** webhooks. */
   readonly webhook_targets: {
+    /** The ceiling that counts; 0: none. */
     readonly value: Int64
+    /** Which level decides: the workspace, its plan, the installation, or the product. */
     readonly source: "WORKSPACE" | "PLAN" | "INSTANCE" | "PRODUCT"
+    /** How much of it is used. */
     readonly used: Int64
   }
+  /** Exports at the same time. */
   readonly export_jobs: {
+    /** The ceiling that counts; 0: none. */
     readonly value: Int64
+    /** Which level decides: the workspace, its plan, the installation, or the product. */
     readonly source: "WORKSPACE" | "PLAN" | "INSTANCE" | "PRODUCT"
+    /** How much of it is used. */
     readonly used: Int64
   }
+  /** Tokens of AI models in a day of the workspace's zone. */
   readonly ai_tokens_per_day: {
+    /** The ceiling that counts; 0: none. */
     readonly value: Int64
+    /** Which level decides: the workspace, its plan, the installation, or the product. */
     readonly source: "WORKSPACE" | "PLAN" | "INSTANCE" | "PRODUCT"
+    /** How much of it is used. */
     readonly used: Int64
   }
 }
 
 export type SearchAnswer = {
-  /** the best first */
+  /** The best first. */
   readonly data: readonly SearchResult[]
+  /** Send it as `cursor` for the next page; null: this is the last one. */
   readonly next_cursor: string | null
-  /** more than 10000 have the words, of which the newest were looked at */
+  /** More than 10000 have the words, of which the newest were looked at. */
   readonly capped: boolean
-  /** changes wait for more than 10 s, or the documents are not all made yet */
+  /** Changes wait for more than 10 s, or the documents are not all made yet. */
   readonly is_behind: boolean
-  /** conditions of the filter on what is gone or not seen */
+  /** Conditions of the filter on what is gone or not seen. */
   readonly unknown: readonly {
+    /** Where it is in what was sent: a JSON pointer (RFC 6901). */
     readonly pointer: string
     readonly code: "reference.unknown"
   }[]
-  /** of all that was found: the 50 most frequent values of each */
+  /** Of all that was found: the 50 most frequent values of each. */
   readonly facets?: {
+    /** Results by container. */
     readonly container?: readonly {
-      /** an id, or a value; null: none */
+      /** An id, or a value; null: none. */
       readonly key: string | null
+      /** How many there are. */
       readonly count: number
     }[]
+    /** Results by label. */
     readonly label?: readonly {
-      /** an id, or a value; null: none */
+      /** An id, or a value; null: none. */
       readonly key: string | null
+      /** How many there are. */
       readonly count: number
     }[]
+    /** Results by the account responsible. */
     readonly assignee?: readonly {
-      /** an id, or a value; null: none */
+      /** An id, or a value; null: none. */
       readonly key: string | null
+      /** How many there are. */
       readonly count: number
     }[]
+    /** Results by state. */
     readonly state?: readonly {
-      /** an id, or a value; null: none */
+      /** An id, or a value; null: none. */
       readonly key: string | null
+      /** How many there are. */
       readonly count: number
     }[]
+    /** Results by type of item. */
     readonly type?: readonly {
-      /** an id, or a value; null: none */
+      /** An id, or a value; null: none. */
       readonly key: string | null
+      /** How many there are. */
       readonly count: number
     }[]
   }
 }
 
 export type SearchReindex = {
-  /** for operators: one workspace; absent: all */
+  /** For operators: one workspace; absent: all. */
   readonly tenant_id?: string
 }
 
 export type SearchRequest = {
-  /** all of the words; `"in this order"`; `-without`; the last word may be the beginning of one */
+  /** All of the words; `"in this order"`; `-without`; the last word may be the beginning of one. */
   readonly query: string
-  /** absent: all */
+  /** Absent: all. */
   readonly kinds?: readonly ("ITEM" | "CONTAINER")[]
-  /** what items have to be; a container meets none */
+  /** What items have to be; a container meets none. */
   readonly filter?: Filter
+  /** Values for which the results are counted. */
   readonly facets?: readonly ("container" | "label" | "assignee" | "state" | "type")[]
-  /** Absent: `"EXCLUDE"`. */
+  /** Whether archived ones are left out, included, or the only ones. Absent: `"EXCLUDE"`. */
   readonly archived?: "EXCLUDE" | "INCLUDE" | "ONLY"
+  /** The `next_cursor` of the page before; absent: the first page. */
   readonly cursor?: string | null
-  /** Absent: `20`. */
+  /** How many there are on a page at most. Absent: `20`. */
   readonly size?: number
 }
 
 export type SearchResult = {
   readonly id: string
+  /** Which of the listed kinds it is. */
   readonly kind: "ITEM" | "CONTAINER"
-  /** the item that it is, or belongs to */
+  /** The item that it is, or belongs to. */
   readonly item_id: string | null
-  /** the container that it is, or lies in */
+  /** The container that it is, or lies in. */
   readonly container_id: string
   readonly title: string
+  /** Where the words were found. */
   readonly matches: readonly {
-    /** `title`, `name`, `label`, `description`, or `custom.<key>` */
+    /** `title`, `name`, `label`, `description`, or `custom.<key>`. */
     readonly member: string
-    /** plain text, as it was written */
+    /** Plain text, as it was written. */
     readonly excerpt: string
-    /** where the words are in the excerpt: `[from, behind]`, in code points */
+    /** Where the words are in the excerpt: `[from, behind]`, in code points. */
     readonly ranges: readonly (readonly number[])[]
   }[]
 }
 
 export type SecondFactor = {
+  /** When the second factor came into force; null: there is none. */
   readonly enrolled_at: string
+  /** How many recovery codes were not used yet. */
   readonly recovery_codes_left: number
 }
 
 export type SecondFactorCode = {
-  /** the code that the authenticator app shows */
+  /** The code that the authenticator app shows. */
   readonly code: string
 }
 
 export type SecondFactorDisable = {
-  /** absent: the caller's own */
+  /** Absent: the caller's own. */
   readonly account_id?: string
-  /** used with email, at the database */
+  /** Used with email, at the database. */
   readonly workspace?: string
-  /** the address the account signs in with */
+  /** The address the account signs in with. */
   readonly email?: string
 }
 
 export type SecondFactorEnrolment = {
-  /** base32, for an app that takes no link; shown this one time only */
+  /** base32, for an app that takes no link; shown this one time only. */
   readonly secret: string
-  /** what a QR code for the app holds */
+  /** What a QR code for the app holds. */
   readonly otpauth_uri: string
-  /** until when a code of it can be confirmed */
+  /** Until when a code of it can be confirmed. */
   readonly expires_at: string
 }
 
 export type ServiceAccount = {
+  /** The account. */
   readonly account_id: string
   readonly name: string
+  /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
   readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
   readonly created_at: string
 }
 
 export type ServiceAccountCreate = {
   readonly name: string
+  /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
   readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER"
-  /** each once */
+  /** Each once. */
   readonly scopes: readonly ("workspace:read" | "workspace:write" | "workspace:admin" | "admin:tenants")[]
+  /** Until when it serves; null: until it is revoked. */
   readonly expires_at?: string
 }
 
 export type Session = {
+  /** The session. */
   readonly session_id: string
+  /** The token of calls: a bearer token (svcs_…). */
   readonly access_token: string
+  /** Until when the access token serves. */
   readonly access_expires_at: string
+  /** Trades once for new tokens (svcr_…). */
   readonly refresh_token: string
+  /** Until when the refresh token serves. */
   readonly refresh_expires_at: string
 }
 
 export type SessionRow = {
   readonly id: string
   readonly created_at: string
+  /** When it was last used; null: never. */
   readonly last_used_at: string
+  /** Whether this call belongs to that session. */
   readonly is_current: boolean
 }
 
 export type SignInExplanation = {
+  /** The workspace. */
   readonly workspace: {
     readonly id: string
+    /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
     readonly slug: string
+    /** The state that it is in. */
     readonly state: "ACTIVE" | "SUSPENDED" | "PENDING_DELETION"
   }
-  /** null: nobody in the workspace signs in with that address */
+  /** Null: nobody in the workspace signs in with that address. */
   readonly account: {
     readonly id: string
+    /** The state that it is in. */
     readonly state: "INVITED" | "ACTIVE" | "DISABLED"
-    /** on the workspace; null: in containers alone, or none */
+    /** On the workspace; null: in containers alone, or none. */
     readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
+    /** Whether the account is in the operator register. */
     readonly is_operator: boolean
   } | null
+  /** Whether one of the ways is open. */
   readonly can_sign_in: boolean
-  /** a recovery is under way and the account is no operator */
+  /** A recovery is under way and the account is no operator. */
   readonly is_gated: boolean
+  /** Each way in, and what decides it. */
   readonly ways: readonly ExplainedWay[]
+  /** The second factor of the account. */
   readonly second_factor: {
+    /** When the second factor came into force; null: there is none. */
     readonly enrolled_at: string | null
+    /** How many recovery codes were not used yet. */
     readonly recovery_codes_left: number
+    /** Whether a second factor is wanted of the account, and whether it has one. */
     readonly demand: "NOT_DEMANDED" | "MET" | "MUST_ENROL"
+    /** The switch that decides, and who set it; null: no switch does. */
     readonly decided_by: DecidingSwitch
-    /** too many wrong codes */
+    /** Too many wrong codes. */
     readonly locked_until: string | null
   }
 }
 
 export type SignInQuestion = {
+  /** The workspace. */
   readonly workspace: string
+  /** The address. */
   readonly email: string
 }
 
 export type SignInRules = {
+  /** The rules of passwords in this workspace. */
   readonly password: {
+    /** Whether people may sign in with a password. */
     readonly allowed: boolean
+    /** The fewest characters of a password. */
     readonly min_length: number
+    /** The most characters of a password. */
     readonly max_length: number
+    /** Whether a password needs a lower-case letter. */
     readonly require_lowercase: boolean
+    /** Whether a password needs an upper-case letter. */
     readonly require_uppercase: boolean
+    /** Whether a password needs a digit. */
     readonly require_digit: boolean
+    /** Whether a password needs a character that is neither a letter nor a digit. */
     readonly require_symbol: boolean
+    /** Whether people may reset a forgotten password by mail. */
     readonly self_service_reset: boolean
   }
-  /** in the order of the buttons */
+  /** In the order of the buttons. */
   readonly providers: readonly {
     readonly id: string
+    /** The name that people see. */
     readonly display_name: string
+    /** Which of the listed kinds it is. */
     readonly kind: "GENERIC" | "PRESET_ONE" | "PRESET_TWO"
+    /** The place of its button; 0 is the first. */
     readonly position: number
   }[]
 }
 
 export type StepUp = {
+  /** The password of the account. */
   readonly password: string
-  /** the code that the authenticator app shows */
+  /** The code that the authenticator app shows. */
   readonly totp?: string
-  /** instead of totp; each serves once */
+  /** Instead of totp; each serves once. */
   readonly recovery_code?: string
-  /** the operationId the proof is for */
+  /** The operationId the proof is for. */
   readonly operation?: string
-  /** the id in the path of the call the proof is for */
+  /** The id in the path of the call the proof is for. */
   readonly target_id?: string
 }
 
 export type Summary = {
-  /** in the workspace's language; empty where the model is a NOOP */
+  /** In the workspace's language; empty where the model is a NOOP. */
   readonly summary: string
-  /** who answered */
+  /** Who answered. */
   readonly model: {
     readonly id: string
+    /** The name that people see. */
     readonly display_name: string
+    /** Who runs the model. */
     readonly processor: string
+    /** Where the processor is, in the eyes of data protection. */
     readonly jurisdiction: "SELF_HOSTED" | "EEA" | "ADEQUACY" | "THIRD_COUNTRY"
   }
-  /** counted against ai_tokens_per_day */
+  /** Counted against ai_tokens_per_day. */
   readonly tokens: number
 }
 
 export type Template = {
   readonly id: string
+  /** Which of the listed kinds it is. */
   readonly kind: "ITEM" | "BOARD"
   readonly name: string
   readonly description: string | null
-  /** whose people see it; null: all of the workspace but guests */
+  /** Whose people see it; null: all of the workspace but guests. */
   readonly container_id: string | null
-  /** `{{key}}` and `{{key=default}}` in the texts, in their order */
+  /** `{{key}}` and `{{key=default}}` in the texts, in their order. */
   readonly variables: readonly {
+    /** The key of the custom field: lower-case letters, digits and `_`, 50 characters at most. */
     readonly key: string
-    /** null: applying the template takes a value */
+    /** Null: applying the template takes a value. */
     readonly default: string | null
   }[]
+  /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
   readonly updated_at: string
   readonly version: number
+  /** What is made from the template. */
   readonly content: TemplateContentAnswer
 }
 
 export type TemplateApplied = {
+  /** The item. */
   readonly item?: Item
+  /** The hub or collection that this is about. */
   readonly container?: Container
-  /** what could not be made, by its pointer into the content */
+  /** What could not be made, by its pointer into the content. */
   readonly left_out: readonly {
+    /** Where it is in what was sent: a JSON pointer (RFC 6901). */
     readonly pointer: string
+    /** A stable code, to be read by programs. */
     readonly code: string
   }[]
 }
 
 export type TemplateApply = {
-  /** for an ITEM: the collection that it goes to */
+  /** For an ITEM: the collection that it goes to. */
   readonly container_id?: string
-  /** for an ITEM: absent: the template's; null: none */
+  /** For an ITEM: absent: the template's; null: none. */
   readonly bucket_id?: string | null
-  /** for a BOARD: the hub that it goes to */
+  /** For a BOARD: the hub that it goes to; for an ITEM: the item of the collection whose last child it becomes. */
   readonly parent_id?: string
-  /** for a BOARD: of the new collection */
+  /** For a BOARD: of the new collection. */
   readonly name?: string
-  /** of variables, by key. Absent: `{}`. */
+  /** Of variables, by key. Absent: `{}`. */
   readonly values?: Readonly<Record<string, string>>
-  /** day 0 of the dates; absent: today in the workspace's zone */
+  /** Day 0 of the dates; absent: today in the workspace's zone. */
   readonly anchor_on?: string
 }
 
 export type TemplateBucket = {
   readonly name: string
+  /** How many items the bucket is meant to hold at most; null: no limit. Nothing is refused for it. */
   readonly wip_limit?: number | null
-  /** Absent: `false`. */
+  /** Whether items that are completed go to this bucket. Absent: `false`. */
   readonly is_done_bucket?: boolean
+  /** A name of a colour, which your interface chooses the colour for; null: none. */
   readonly color_token?: string | null
 }
 
 export type TemplateBucketAnswer = {
   readonly name: string
+  /** How many items the bucket is meant to hold at most; null: no limit. Nothing is refused for it. */
   readonly wip_limit?: number | null
+  /** Whether items that are completed go to this bucket. */
   readonly is_done_bucket: boolean
+  /** A name of a colour, which your interface chooses the colour for; null: none. */
   readonly color_token?: string | null
 }
 
 export type TemplateContent = {
-  /** of a board, from the left. Absent: `[]`. */
+  /** Of a board, from the left. Absent: `[]`. */
   readonly buckets?: readonly TemplateBucket[]
-  /** of a board. Absent: `[]`. */
+  /** Of a board. Absent: `[]`. */
   readonly labels?: readonly TemplateLabel[]
-  /** of a board: the collection's own custom fields. Absent: `[]`. */
+  /** Of a board: the collection's own custom fields. Absent: `[]`. */
   readonly fields?: readonly TemplateField[]
-  /** exactly one for an item */
+  /** Exactly one for an item. */
   readonly items: readonly TemplateItem[]
 }
 
 export type TemplateContentAnswer = {
-  /** of a board, from the left */
+  /** Of a board, from the left. */
   readonly buckets: readonly TemplateBucketAnswer[]
-  /** of a board */
+  /** Of a board. */
   readonly labels: readonly TemplateLabel[]
-  /** of a board: the collection's own custom fields */
+  /** Of a board: the collection's own custom fields. */
   readonly fields: readonly TemplateFieldAnswer[]
-  /** exactly one for an item */
+  /** Exactly one for an item. */
   readonly items: readonly TemplateItemAnswer[]
 }
 
 export type TemplateCreate = {
   readonly name: string
+  /** Which of the listed kinds it is. */
   readonly kind: "ITEM" | "BOARD"
   readonly description?: string | null
-  /** a hub or a collection; absent: the workspace */
+  /** A hub or a collection; absent: the workspace. */
   readonly container_id?: string | null
-  /** either this or `from` */
+  /** Either this or `from`. */
   readonly content?: TemplateContent
+  /** What the template is made from. */
   readonly from?: TemplateSource
 }
 
 export type TemplateField = {
+  /** The key of the custom field: lower-case letters, digits and `_`, 50 characters at most. */
   readonly key: string
+  /** Which of the listed kinds it is. */
   readonly kind: "TEXT" | "NUMBER" | "DATE" | "SELECT" | "MULTI_SELECT" | "BOOL" | "USER" | "URL"
+  /** The values that a SELECT or MULTI_SELECT offers. */
   readonly options?: (readonly string[]) | null
-  /** Absent: `false`. */
+  /** Whether an item has to have a value. Absent: `false`. */
   readonly is_required?: boolean
-  /** Absent: `["TASK"]`. */
+  /** The types of items that have the field. Absent: `["TASK"]`. */
   readonly applies_to?: readonly ("TASK" | "EVENT" | "NOTE" | "ACTIVITY")[]
 }
 
 export type TemplateFieldAnswer = {
+  /** The key of the custom field: lower-case letters, digits and `_`, 50 characters at most. */
   readonly key: string
+  /** Which of the listed kinds it is. */
   readonly kind: "TEXT" | "NUMBER" | "DATE" | "SELECT" | "MULTI_SELECT" | "BOOL" | "USER" | "URL"
+  /** The values that a SELECT or MULTI_SELECT offers. */
   readonly options?: (readonly string[]) | null
+  /** Whether an item has to have a value. */
   readonly is_required: boolean
+  /** The types of items that have the field. */
   readonly applies_to: readonly ("TASK" | "EVENT" | "NOTE" | "ACTIVITY")[]
 }
 
 export type TemplateItem = {
-  /** may have variables */
+  /** May have variables. */
   readonly title: string
-  /** Absent: `"TASK"`. */
+  /** Decides what the item can have. Absent: `"TASK"`. */
   readonly type?: "TASK" | "EVENT" | "NOTE" | "ACTIVITY"
-  /** may have variables */
+  /** May have variables. */
   readonly description?: string | null
-  /** by its name; absent: the leftmost; null: none */
+  /** By its name; absent: the leftmost; null: none. */
   readonly bucket?: string | null
-  /** by their names. Absent: `[]`. */
+  /** By their names. Absent: `[]`. */
   readonly labels?: readonly string[]
-  /** by key; texts may have variables. Absent: `{}`. */
+  /** By key; texts may have variables. Absent: `{}`. */
   readonly custom_fields?: Readonly<Record<string, string | number | boolean | (readonly string[])>>
-  /** the day of the start, from the anchor; beside `due_in_days` */
+  /** The day of the start, from the anchor; beside `due_in_days`. */
   readonly start_in_days?: number | null
-  /** the day when it is due, from the anchor */
+  /** The day when it is due, from the anchor. */
   readonly due_in_days?: number | null
 }
 
 export type TemplateItemAnswer = {
-  /** may have variables */
+  /** May have variables. */
   readonly title: string
+  /** Decides what the item can have. */
   readonly type: "TASK" | "EVENT" | "NOTE" | "ACTIVITY"
-  /** may have variables */
+  /** May have variables. */
   readonly description?: string | null
-  /** by its name; absent: the leftmost; null: none */
+  /** By its name; absent: the leftmost; null: none. */
   readonly bucket?: string | null
-  /** by their names */
+  /** By their names. */
   readonly labels: readonly string[]
-  /** by key; texts may have variables */
+  /** By key; texts may have variables. */
   readonly custom_fields: Readonly<Record<string, string | number | boolean | (readonly string[])>>
-  /** the day of the start, from the anchor; beside `due_in_days` */
+  /** The day of the start, from the anchor; beside `due_in_days`. */
   readonly start_in_days?: number | null
-  /** the day when it is due, from the anchor */
+  /** The day when it is due, from the anchor. */
   readonly due_in_days?: number | null
 }
 
 export type TemplateLabel = {
   readonly name: string
+  /** A name of a colour, which your interface chooses the colour for; null: none. */
   readonly color_token: string
   readonly description?: string | null
 }
 
 export type TemplateListed = {
   readonly id: string
+  /** Which of the listed kinds it is. */
   readonly kind: "ITEM" | "BOARD"
   readonly name: string
   readonly description: string | null
-  /** whose people see it; null: all of the workspace but guests */
+  /** Whose people see it; null: all of the workspace but guests. */
   readonly container_id: string | null
-  /** `{{key}}` and `{{key=default}}` in the texts, in their order */
+  /** `{{key}}` and `{{key=default}}` in the texts, in their order. */
   readonly variables: readonly {
+    /** The key of the custom field: lower-case letters, digits and `_`, 50 characters at most. */
     readonly key: string
-    /** null: applying the template takes a value */
+    /** Null: applying the template takes a value. */
     readonly default: string | null
   }[]
+  /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
   readonly updated_at: string
@@ -3809,151 +4813,187 @@ export type TemplateListed = {
 }
 
 export type TemplateSource = {
-  /** for an ITEM; either this or `container_id` */
+  /** For an ITEM; either this or `container_id`. */
   readonly item_id?: string
-  /** for a BOARD: a collection */
+  /** For a BOARD: a collection. */
   readonly container_id?: string
-  /** absent: all. FIELDS are values, and of a board also its definitions */
+  /** Absent: all. FIELDS are values, and of a board also its definitions. */
   readonly include?: readonly ("ITEMS" | "LABELS" | "FIELDS" | "DATES")[]
 }
 
 export type TemplateUpdate = {
   readonly name?: string
   readonly description?: string | null
-  /** whole */
+  /** whole. */
   readonly content?: TemplateContent
 }
 
+export type TenantChange = {
+  /** The name that people see. */
+  readonly display_name?: string
+  /** BCP 47; the language of mails, of search and of summaries. */
+  readonly default_locale?: string
+  /** IANA; of dates that are set from now on. */
+  readonly default_time_zone?: string
+}
+
 export type TenantDeletionRequest = {
-  /** the workspace's display name, typed exactly */
+  /** The workspace's display name, typed exactly. */
   readonly confirmation: string
-  /** the `hash` of the plan that was shown; goes on only while that is the plan */
+  /** The `hash` of the plan that was shown; goes on only while that is the plan. */
   readonly plan_hash?: string
 }
 
 export type TenantExportRequest = {
-  /** a backup target */
+  /** A backup target. */
   readonly target_id: string
 }
 
 export type TenantProvision = {
-  /** the subdomain the workspace answers on */
+  /** The subdomain the workspace answers on. */
   readonly slug: string
+  /** The name that people see. */
   readonly display_name: string
-  /** BCP 47; absent: the installation's, else en */
+  /** BCP 47; absent: the installation's, else en. */
   readonly default_locale?: string | null
-  /** IANA; absent: the installation's, else UTC */
+  /** IANA; absent: the installation's, else UTC. */
   readonly default_time_zone?: string | null
+  /** The address of the first owner, who is invited. */
   readonly owner_email: string
+  /** The name of the first owner, as people see it. */
   readonly owner_display_name?: string | null
 }
 
 export type TenantQuotas = {
+  /** Requests of all its people and programs in a minute. */
   readonly api_requests_per_minute?: Int64 | null
+  /** items. */
   readonly items?: Int64 | null
+  /** Bytes of all files. */
   readonly media_bytes?: Int64 | null
+  /** Runs of automations in an hour. */
   readonly automation_runs_per_hour?: Int64 | null
+  /** webhooks. */
   readonly webhook_targets?: Int64 | null
+  /** Exports at the same time. */
   readonly export_jobs?: Int64 | null
+  /** Tokens of AI models in a day of the workspace's zone. */
   readonly ai_tokens_per_day?: Int64 | null
 }
 
 export type TenantStatistics = {
+  /** The workspace. */
   readonly tenant_id: string
+  /** When it was counted. */
   readonly counted_at: string
-  /** how many days of UTC `new_per_day` tells of, the running one last */
+  /** How many days of UTC `new_per_day` tells of, the running one last. */
   readonly days: number
+  /** The numbers of each kind of thing. */
   readonly entities: readonly {
-    /** as an export names it */
+    /** As an export names it. */
     readonly entity: string
+    /** How many there are. */
     readonly rows: Int64
-    /** of the rows as they are stored, without indexes */
+    /** Of the rows as they are stored, without indexes. */
     readonly bytes: Int64
-    /** by when a row that is still there came; null where no row says */
+    /** By when a row that is still there came; null where no row says. */
     readonly new_per_day: (readonly number[]) | null
   }[]
 }
 
 export type TokenCreate = {
   readonly name: string
-  /** each once */
+  /** Each once. */
   readonly scopes: readonly ("workspace:read" | "workspace:write" | "workspace:admin" | "admin:tenants")[]
-  /** at most 90 days ahead with admin:tenants, 365 otherwise; absent: that far */
+  /** At most 90 days ahead with admin:tenants, 365 otherwise; absent: that far. */
   readonly expires_at?: string
 }
 
 export type ToldComment = {
   readonly id: string
+  /** The item that it belongs to. */
   readonly item_id: string
-  /** the comment that it replies to; null: none */
+  /** The comment that it replies to; null: none. */
   readonly reply_to_id: string | null
-  /** source text, as it was sent; empty for one that is deleted */
+  /** Source text, as it was sent; empty for one that is deleted. */
   readonly body: string
-  /** accounts that the text mentions as `<@id>` */
+  /** Accounts that the text mentions as `<@id>`. */
   readonly mention_ids: readonly string[]
-  /** those that somebody gave */
+  /** Those that somebody gave. */
   readonly reactions: readonly {
+    /** One of the seven reactions. */
     readonly reaction: "THUMBS_UP" | "THUMBS_DOWN" | "LAUGH" | "HOORAY" | "CONFUSED" | "HEART" | "ROCKET" | "EYES"
+    /** The accounts that gave it. */
     readonly account_ids: readonly string[]
   }[]
+  /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
-  /** when the text was last changed */
+  /** When the text was last changed. */
   readonly edited_at: string | null
-  /** deleted, and listed because others reply to it */
+  /** Deleted, and listed because others reply to it. */
   readonly is_deleted: boolean
   readonly version: number
+  /** The hub or collection in which it lies. */
   readonly container_id: string
 }
 
 export type TrashEmpty = {
-  /** only what was deleted in this container */
+  /** Only what was deleted in this container. */
   readonly container_id?: string | null
-  /** only what was deleted before; absent: all that is deleted now */
+  /** Only what was deleted before; absent: all that is deleted now. */
   readonly deleted_before?: string | null
-  /** how many rows `GET /trash` lists of this */
+  /** How many rows `GET /trash` lists of this. */
   readonly confirm_count: number
 }
 
 export type TrashRow = {
   readonly id: string
+  /** Which of the listed kinds it is. */
   readonly kind: "ITEM" | "CONTAINER"
-  /** the title of an item, the name of a container */
+  /** The title of an item, the name of a container. */
   readonly title: string
-  /** the collection of an item, the hub of a collection; null for a hub */
+  /** The collection of an item, the hub of a collection; null for a hub. */
   readonly container_id: string | null
-  /** 1 of an item; of a container all that it has, up to 10000 */
+  /** Of an item 1, and those deleted with it; of a container all that it has, up to 10000. */
   readonly item_count: number
+  /** When it was deleted; null: it is not. */
   readonly deleted_at: string
-  /** null: it was deleted before this was noted */
+  /** Null: it was deleted before this was noted. */
   readonly deleted_by: string | null
-  /** from then on it is purged by itself; null: never */
+  /** From then on it is purged by itself; null: never. */
   readonly purge_after: string | null
   readonly version: number
 }
 
 export type View = {
   readonly id: string
-  /** the one collection that it shows; null: all that its reader sees */
+  /** The one collection that it shows; null: all that its reader sees. */
   readonly container_id: string | null
   readonly name: string
+  /** How it is meant to be shown. */
   readonly layout: "LIST" | "BOARD" | "TABLE" | "CALENDAR" | "TIMELINE"
-  /** custom fields as `custom:<id>`: one that is defined anew under the key is another */
+  /** Custom fields as `custom:<id>`: one that is defined anew under the key is another. */
   readonly filter: FilterAnswer | null
+  /** The order: at most two keys, the first one counts most. */
   readonly sort: (readonly {
-    /** `board` is the order of one collection; `custom.<key>` that of a value */
-    readonly by: "created" | "board" | "updated" | "due" | "completed" | "title" | string
+    /** `board` is the order of one collection; `custom.<key>` that of a value. */
+    readonly by: "created" | "board" | "updated" | "due" | "completed" | "siblings" | "title" | string
+    /** ASC: the smallest first; DESC: the largest first. */
     readonly order: "ASC" | "DESC"
   }[]) | null
+  /** What the items are put into groups by; null or absent: no groups. */
   readonly group_by: {
-    /** of custom fields: a SELECT */
+    /** Of custom fields: a SELECT. */
     readonly by: "bucket" | "state" | "label" | "due" | string
-    /** for `due` */
+    /** For `due`. */
     readonly unit?: "DAY" | "WEEK" | "MONTH" | "QUARTER" | "YEAR"
   } | null
+  /** The fields that it shows, in their order. */
   readonly columns: readonly string[]
-  /** PRIVATE: its maker sees it, and nobody else */
+  /** PRIVATE: its maker sees it, and nobody else. */
   readonly visibility: "PRIVATE" | "SHARED"
+  /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
   readonly updated_at: string
@@ -3961,58 +5001,68 @@ export type View = {
 }
 
 export type ViewCreate = {
-  /** a collection; absent: all containers */
+  /** A collection; absent: all containers. */
   readonly container_id?: string | null
   readonly name: string
-  /** Absent: `"LIST"`. */
+  /** How it is meant to be shown. Absent: `"LIST"`. */
   readonly layout?: "LIST" | "BOARD" | "TABLE" | "CALENDAR" | "TIMELINE"
+  /** Which items it is about; null or absent: all. */
   readonly filter?: Filter | null
+  /** The order: at most two keys, the first one counts most. */
   readonly sort?: (readonly {
-    /** `board` is the order of one collection; `custom.<key>` that of a value */
-    readonly by: "created" | "board" | "updated" | "due" | "completed" | "title" | string
-    /** Absent: `"ASC"`. */
+    /** `board` is the order of one collection; `custom.<key>` that of a value. */
+    readonly by: "created" | "board" | "updated" | "due" | "completed" | "siblings" | "title" | string
+    /** ASC: the smallest first; DESC: the largest first. Absent: `"ASC"`. */
     readonly order?: "ASC" | "DESC"
   }[]) | null
+  /** What the items are put into groups by; null or absent: no groups. */
   readonly group_by?: {
-    /** of custom fields: a SELECT */
+    /** Of custom fields: a SELECT. */
     readonly by: "bucket" | "state" | "label" | "due" | string
-    /** for `due` */
+    /** For `due`. */
     readonly unit?: "DAY" | "WEEK" | "MONTH" | "QUARTER" | "YEAR"
   } | null
-  /** fields of items, each of them once. Absent: `[]`. */
-  readonly columns?: readonly ("id" | "container" | "hub" | "bucket" | "creator" | "type" | "state" | "label" | "member" | "title" | "due" | "created" | "updated" | "completed" | string)[]
-  /** Absent: `"PRIVATE"`. */
+  /** Fields of items, each of them once. Absent: `[]`. */
+  readonly columns?: readonly ("id" | "container" | "hub" | "bucket" | "parent" | "has_children" | "creator" | "type" | "state" | "label" | "member" | "title" | "due" | "created" | "updated" | "completed" | string)[]
+  /** PRIVATE: its maker sees it and nobody else; SHARED: whoever sees the container. Absent: `"PRIVATE"`. */
   readonly visibility?: "PRIVATE" | "SHARED"
 }
 
 export type ViewShown = {
   readonly id: string
-  /** the one collection that it shows; null: all that its reader sees */
+  /** The one collection that it shows; null: all that its reader sees. */
   readonly container_id: string | null
   readonly name: string
+  /** How it is meant to be shown. */
   readonly layout: "LIST" | "BOARD" | "TABLE" | "CALENDAR" | "TIMELINE"
-  /** custom fields as `custom:<id>`: one that is defined anew under the key is another */
+  /** Custom fields as `custom:<id>`: one that is defined anew under the key is another. */
   readonly filter: FilterAnswer | null
+  /** The order: at most two keys, the first one counts most. */
   readonly sort: (readonly {
-    /** `board` is the order of one collection; `custom.<key>` that of a value */
-    readonly by: "created" | "board" | "updated" | "due" | "completed" | "title" | string
+    /** `board` is the order of one collection; `custom.<key>` that of a value. */
+    readonly by: "created" | "board" | "updated" | "due" | "completed" | "siblings" | "title" | string
+    /** ASC: the smallest first; DESC: the largest first. */
     readonly order: "ASC" | "DESC"
   }[]) | null
+  /** What the items are put into groups by; null or absent: no groups. */
   readonly group_by: {
-    /** of custom fields: a SELECT */
+    /** Of custom fields: a SELECT. */
     readonly by: "bucket" | "state" | "label" | "due" | string
-    /** for `due` */
+    /** For `due`. */
     readonly unit?: "DAY" | "WEEK" | "MONTH" | "QUARTER" | "YEAR"
   } | null
+  /** The fields that it shows, in their order. */
   readonly columns: readonly string[]
-  /** PRIVATE: its maker sees it, and nobody else */
+  /** PRIVATE: its maker sees it, and nobody else. */
   readonly visibility: "PRIVATE" | "SHARED"
+  /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
   readonly updated_at: string
   readonly version: number
-  /** conditions, or values of them, on what is gone or not seen; pointers begin with `/filter` */
+  /** Conditions, or values of them, on what is gone or not seen; pointers begin with `/filter`. */
   readonly unknown: readonly {
+    /** Where it is in what was sent: a JSON pointer (RFC 6901). */
     readonly pointer: string
     readonly code: "reference.unknown"
   }[]
@@ -4020,42 +5070,51 @@ export type ViewShown = {
 
 export type ViewUpdate = {
   readonly name?: string
+  /** How it is meant to be shown. */
   readonly layout?: "LIST" | "BOARD" | "TABLE" | "CALENDAR" | "TIMELINE"
+  /** Which items it is about; null or absent: all. */
   readonly filter?: Filter | null
+  /** The order: at most two keys, the first one counts most. */
   readonly sort?: (readonly {
-    /** `board` is the order of one collection; `custom.<key>` that of a value */
-    readonly by: "created" | "board" | "updated" | "due" | "completed" | "title" | string
-    /** Absent: `"ASC"`. */
+    /** `board` is the order of one collection; `custom.<key>` that of a value. */
+    readonly by: "created" | "board" | "updated" | "due" | "completed" | "siblings" | "title" | string
+    /** ASC: the smallest first; DESC: the largest first. Absent: `"ASC"`. */
     readonly order?: "ASC" | "DESC"
   }[]) | null
+  /** What the items are put into groups by; null or absent: no groups. */
   readonly group_by?: {
-    /** of custom fields: a SELECT */
+    /** Of custom fields: a SELECT. */
     readonly by: "bucket" | "state" | "label" | "due" | string
-    /** for `due` */
+    /** For `due`. */
     readonly unit?: "DAY" | "WEEK" | "MONTH" | "QUARTER" | "YEAR"
   } | null
-  /** fields of items, each of them once */
-  readonly columns?: readonly ("id" | "container" | "hub" | "bucket" | "creator" | "type" | "state" | "label" | "member" | "title" | "due" | "created" | "updated" | "completed" | string)[]
+  /** Fields of items, each of them once. */
+  readonly columns?: readonly ("id" | "container" | "hub" | "bucket" | "parent" | "has_children" | "creator" | "type" | "state" | "label" | "member" | "title" | "due" | "created" | "updated" | "completed" | string)[]
+  /** PRIVATE: its maker sees it and nobody else; SHARED: whoever sees the container. */
   readonly visibility?: "PRIVATE" | "SHARED"
 }
 
 export type Webhook = {
   readonly id: string
+  /** Where events are posted to. */
   readonly target_url: string
+  /** The full names of the types that it receives. */
   readonly event_types: readonly string[]
-  /** always null: filters are refused */
+  /** Always null: filters are refused. */
   readonly filter: null
+  /** The state that it is in. */
   readonly state: "ACTIVE" | "PAUSED" | "DISABLED"
-  /** target_gone: it answered 410; unreachable: it failed too often for too long; owner_left: the account that it acted for lost its last role */
+  /** target_gone: it answered 410; unreachable: it failed too often for too long; owner_left: the account that it acted for lost its last role. */
   readonly disabled_reason: "target_gone" | "unreachable" | "owner_left" | null
-  /** the account that made it, or last changed its target or types or set it going: events of a private container come if that account sees the container; null: of open ones alone */
+  /** The account that made it, or last changed its target or types or set it going: events of a private container come if that account sees the container; null: of open ones alone. */
   readonly acts_for: string | null
-  /** failed attempts since the last success; a replay counts neither way */
+  /** Failed attempts since the last success; a replay counts neither way. */
   readonly consecutive_failures: number
+  /** Since when every attempt has failed; null: the last one did not. */
   readonly failing_since: string | null
-  /** null while the secret is the one it was created with */
+  /** Null while the secret is the one it was created with. */
   readonly secret_rotated_at: string | null
-  /** until then deliveries carry a signature under an earlier secret as well */
+  /** Until then deliveries carry a signature under an earlier secret as well. */
   readonly previous_secret_until: string | null
   readonly created_at: string
   readonly updated_at: string
@@ -4063,152 +5122,192 @@ export type Webhook = {
 }
 
 export type WebhookSecretRotation = {
-  /** how long the secret in force is signed with as well; 86,400 where absent, 0 ends it at once */
+  /** How long the secret in force is signed with as well; 86,400 where absent, 0 ends it at once. */
   readonly grace_seconds?: number | null
 }
 
 export type WebhookSend = {
+  /** The event. */
   readonly event_id: string
 }
 
 export type WebhookSubscriptionCreate = {
-  /** https; http only towards hosts that the operator released */
+  /** Https; http only towards hosts that the operator released. */
   readonly target_url: string
-  /** full names of known types, each once: `GET /meta/event-types` lists them */
+  /** Full names of known types, each once: `GET /meta/event-types` lists them. */
   readonly event_types: readonly string[]
-  /** refused until there is an expression engine; null is none */
+  /** Refused until there is an expression engine; null is none. */
   readonly filter?: string | null
 }
 
 export type WebhookSubscriptionUpdate = {
-  /** https; http only towards hosts that the operator released */
+  /** Https; http only towards hosts that the operator released. */
   readonly target_url?: string
-  /** full names of known types, each once: `GET /meta/event-types` lists them */
+  /** Full names of known types, each once: `GET /meta/event-types` lists them. */
   readonly event_types?: readonly string[]
-  /** refused until there is an expression engine; null is none */
+  /** Refused until there is an expression engine; null is none. */
   readonly filter?: string | null
+  /** The state that it is in. */
   readonly state?: "ACTIVE" | "PAUSED"
 }
 
 export type WebhookWithSecret = {
   readonly id: string
+  /** Where events are posted to. */
   readonly target_url: string
+  /** The full names of the types that it receives. */
   readonly event_types: readonly string[]
-  /** always null: filters are refused */
+  /** Always null: filters are refused. */
   readonly filter: null
+  /** The state that it is in. */
   readonly state: "ACTIVE" | "PAUSED" | "DISABLED"
-  /** target_gone: it answered 410; unreachable: it failed too often for too long; owner_left: the account that it acted for lost its last role */
+  /** target_gone: it answered 410; unreachable: it failed too often for too long; owner_left: the account that it acted for lost its last role. */
   readonly disabled_reason: "target_gone" | "unreachable" | "owner_left" | null
-  /** the account that made it, or last changed its target or types or set it going: events of a private container come if that account sees the container; null: of open ones alone */
+  /** The account that made it, or last changed its target or types or set it going: events of a private container come if that account sees the container; null: of open ones alone. */
   readonly acts_for: string | null
-  /** failed attempts since the last success; a replay counts neither way */
+  /** Failed attempts since the last success; a replay counts neither way. */
   readonly consecutive_failures: number
+  /** Since when every attempt has failed; null: the last one did not. */
   readonly failing_since: string | null
-  /** null while the secret is the one it was created with */
+  /** Null while the secret is the one it was created with. */
   readonly secret_rotated_at: string | null
-  /** until then deliveries carry a signature under an earlier secret as well */
+  /** Until then deliveries carry a signature under an earlier secret as well. */
   readonly previous_secret_until: string | null
   readonly created_at: string
   readonly updated_at: string
   readonly version: number
-  /** `whsec_` and base64 of 32 bytes (Standard Webhooks); shown this once */
+  /** `whsec_` and base64 of 32 bytes (Standard Webhooks); shown this once. */
   readonly secret: string
 }
 
 export type WorkspaceIdentityProvider = {
   readonly id: string
+  /** The issuer, as the provider itself writes it. */
   readonly issuer: string
+  /** The name under which this installation is registered at the provider. */
   readonly client_id: string
+  /** Whether a client secret is stored; it is never answered. */
   readonly has_secret: boolean
+  /** The name that people see. */
   readonly display_name: string | null
+  /** Which of the listed kinds it is. */
   readonly kind: "GENERIC" | "PRESET_ONE" | "PRESET_TWO"
+  /** Who gets an account at the first sign-in: the invited, people of the listed domains or directories, or anybody. */
   readonly provisioning: "INVITED_ONLY" | "DOMAINS" | "ANY"
+  /** The place of its button; 0 is the first. */
   readonly position: number
-  /** deprecated; whether the offer stands */
+  /** Deprecated; whether the offer stands. */
   readonly enabled: boolean
+  /** DOMAINS: the domains of confirmed addresses that are let in. */
   readonly allowed_email_domains: readonly string[]
+  /** The directories of the provider that are let in; empty: the domains decide. */
   readonly allowed_directories: readonly string[]
+  /** The role of a new account; null: VIEWER. */
   readonly newcomer_role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
+  /** The group that a new account joins; null: none. */
   readonly newcomer_group_id: string | null
+  /** The state that it is in. */
   readonly state: "OFFERED" | "WITHDRAWAL_ANNOUNCED" | "ENDED"
-  /** when the offer ends, or ended */
+  /** When the offer ends, or ended. */
   readonly withdraw_at: string | null
   readonly created_at: string
   readonly updated_at: string
   readonly version: number
+  /** Whose it is. */
   readonly owner: "WORKSPACE" | "INSTALLATION"
-  /** whether the workspace has it on */
+  /** Whether the workspace has it on. */
   readonly offered: boolean
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | StructureFullProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaNotReadyProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | StructureFullProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaNotReadyProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
   /** Every problem code with its status and the names of its parameters. `GET /meta/problems` */
   listProblems: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
     readonly data: readonly ProblemCode[]
   }>
   /** Every type of event with the JSON Schema of its data and an example. `GET /meta/event-types` */
   listEventTypes: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
     readonly data: readonly EventType[]
   }>
   /** Create the first workspace and its owner, and make the owner an operator. `POST /auth/installation:set-up` */
   setUpInstallation: (call: Call & {
     readonly body: InstallationSetUp
   }) => Promise<{
+    /** The workspace. */
     readonly tenant: {
       readonly id: string
+      /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
       readonly slug: string
+      /** The name that people see. */
       readonly display_name: string
     }
+    /** The account. */
     readonly account_id: string
+    /** The session of the person who is signed in now. */
     readonly session: Session
   }>
   /** What an invitation is for. `POST /auth/invitations:inspect` */
   inspectInvitation: (call: Call & {
     readonly body: {
+      /** The token of the invitation (svci_…). */
       readonly token: string
     }
   }) => Promise<{
+    /** The workspace. */
     readonly workspace: {
+      /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
       readonly slug: string
+      /** The name that people see. */
       readonly display_name: string
     }
+    /** The address. */
     readonly email: string
+    /** Until when it serves; null: until it is revoked. */
     readonly expires_at: string
   }>
   /** Join the workspace: set a password and sign in. `POST /auth/invitations:redeem` */
   redeemInvitation: (call: Call & {
     readonly body: {
+      /** The token of the invitation (svci_…). */
       readonly token: string
+      /** The name that people see. */
       readonly display_name?: string
-      /** as the password switches of the installation demand */
+      /** As the password switches of the installation demand. */
       readonly password: string
     }
   }) => Promise<Session>
   /** Sign in with a password. `POST /auth/sessions` */
   signIn: (call: Call & {
     readonly body: {
-      /** absent: the host's subdomain */
+      /** Absent: the host's subdomain. */
       readonly workspace?: string
+      /** The address. */
       readonly email: string
+      /** The password. */
       readonly password: string
-      /** the code that the authenticator app shows */
+      /** The code that the authenticator app shows. */
       readonly totp?: string
-      /** instead of totp; each serves once */
+      /** Instead of totp; each serves once. */
       readonly recovery_code?: string
     }
   }) => Promise<Session>
   /** Where the account is signed in. `GET /auth/sessions` */
   listSessions: Paged<Call & {
     readonly query?: {
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly SessionRow[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, SessionRow, false>
   /** End the session of this call. `DELETE /auth/sessions` */
@@ -4216,72 +5315,84 @@ export interface Operations {
   /** Sign in with a password that is too old, by replacing it. `POST /auth/sessions:set-password` */
   signInWithNewPassword: (call: Call & {
     readonly body: {
-      /** absent: the host's subdomain */
+      /** Absent: the host's subdomain. */
       readonly workspace?: string
+      /** The address. */
       readonly email: string
+      /** The password. */
       readonly password: string
-      /** as the password switches of the installation demand */
+      /** As the password switches of the installation demand. */
       readonly new_password: string
-      /** the code that the authenticator app shows */
+      /** The code that the authenticator app shows. */
       readonly totp?: string
-      /** instead of totp; each serves once */
+      /** Instead of totp; each serves once. */
       readonly recovery_code?: string
     }
   }) => Promise<Session>
   /** Agree to the installation's terms, in the version that is in force. `POST /auth/sessions:agree-terms` */
   agreeToTerms: (call: Call & {
     readonly body: {
+      /** The version of the terms that the person agrees to. */
       readonly terms_version: string
     }
   }) => Promise<void>
   /** Trade the refresh token for new tokens; a second use of one revokes the session. `POST /auth/sessions:refresh` */
   refreshSession: (call: Call & {
     readonly body: {
+      /** Trades once for new tokens (svcr_…). */
       readonly refresh_token: string
     }
   }) => Promise<Session>
   /** End one of the account's sessions. `DELETE /auth/sessions/{sessionId}` */
   endSession: (call: Call & {
     readonly params: {
+      /** The id of the session. */
       readonly sessionId: string
     }
   }) => Promise<void>
   /** Change the password; every other session ends. `POST /auth/password` */
   changePassword: (call: Call & {
     readonly body: {
+      /** The password that the account has now. */
       readonly current_password: string
-      /** as the password switches of the installation demand */
+      /** As the password switches of the installation demand. */
       readonly new_password: string
     }
   }) => Promise<void>
   /** Whether a password would do, and which rules it breaks. `POST /auth/password:check` */
   checkPassword: (call: Call & {
     readonly body: {
-      /** as the password switches of the installation demand */
+      /** As the password switches of the installation demand. */
       readonly password: string
-      /** what belongs to the account and its workspace: address, name, slug */
+      /** What belongs to the account and its workspace: address, name, slug. */
       readonly names?: readonly string[]
     }
   }) => Promise<{
+    /** Whether it could be set as a password. */
     readonly acceptable: boolean
+    /** The rules that the password breaks. */
     readonly faults: readonly {
+      /** A stable code, to be read by programs. */
       readonly code: string
+      /** What the code or the action is about, by name. */
       readonly params: Readonly<Record<string, unknown>>
     }[]
   }>
   /** Ask for a mail with a link to set a new password. `POST /auth/password:forgot` */
   forgetPassword: (call: Call & {
     readonly body: {
-      /** absent: the host's subdomain */
+      /** Absent: the host's subdomain. */
       readonly workspace?: string
+      /** The address. */
       readonly email: string
     }
   }) => Promise<void>
   /** Set a new password with the token of such a mail; every session ends. `POST /auth/password:reset` */
   resetPassword: (call: Call & {
     readonly body: {
+      /** The token in the link of the mail (svcw_…). */
       readonly token: string
-      /** as the password switches of the installation demand */
+      /** As the password switches of the installation demand. */
       readonly password: string
     }
   }) => Promise<void>
@@ -4289,7 +5400,9 @@ export interface Operations {
   stepUp: (call: Call & {
     readonly body: StepUp
   }) => Promise<{
+    /** The proof (svcu_…): send it once as `X-Service-Step-Up`. */
     readonly step_up_token: string
+    /** Until when it serves; null: until it is revoked. */
     readonly expires_at: string
   }>
   /** Begin a second factor: a secret for an authenticator app. `POST /auth/mfa/totp:enroll` */
@@ -4320,11 +5433,15 @@ export interface Operations {
   /** The account's personal access tokens. `GET /auth/tokens` */
   listTokens: Paged<Call & {
     readonly query?: {
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly AccessToken[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, AccessToken, false>
   /** Mint a personal access token. `POST /auth/tokens` */
@@ -4335,17 +5452,22 @@ export interface Operations {
   /** Revoke one of the account's tokens, or one of a service account's (ADMIN). `DELETE /auth/tokens/{tokenId}` */
   revokeToken: (call: Call & {
     readonly params: {
+      /** The id of the token. */
       readonly tokenId: string
     }
   }) => Promise<void>
   /** The workspace's service accounts. `GET /auth/service-accounts` */
   listServiceAccounts: Paged<Call & {
     readonly query?: {
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly ServiceAccount[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, ServiceAccount, false>
   /** Create a service account and its token. `POST /auth/service-accounts` */
@@ -4356,7 +5478,7 @@ export interface Operations {
   /** What a sign-in page shows: whether passwords serve, their rules, and the providers. `GET /auth/sign-in-rules` */
   getSignInRules: (call?: Call & {
     readonly query?: {
-      /** absent: the host's subdomain */
+      /** Absent: the host's subdomain. */
       readonly workspace?: string
     }
   }) => Promise<SignInRules>
@@ -4370,6 +5492,7 @@ export interface Operations {
   }) => Promise<Session>
   /** The workspace's own identity providers and the installation's, in the order of the buttons. `GET /identity-providers` */
   listProviders: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
     readonly data: readonly WorkspaceIdentityProvider[]
   }>
   /** Add an identity provider of the workspace's own. `POST /identity-providers` */
@@ -4379,6 +5502,7 @@ export interface Operations {
   /** Set one of the workspace's own identity providers whole. `PUT /identity-providers/{providerId}` */
   changeProvider: (call: Call & {
     readonly params: {
+      /** The id of the provider. */
       readonly providerId: string
     }
     readonly body: IdentityProviderConfiguration
@@ -4387,6 +5511,7 @@ export interface Operations {
   /** Remove one of the workspace's own identity providers, its secret and its connections. `DELETE /identity-providers/{providerId}` */
   removeProvider: (call: Call & {
     readonly params: {
+      /** The id of the provider. */
       readonly providerId: string
     }
     readonly ifMatch?: number | string
@@ -4394,22 +5519,28 @@ export interface Operations {
   /** Switch a provider on or off for the workspace. `POST /identity-providers/{providerId}:offer` */
   offerProvider: (call: Call & {
     readonly params: {
+      /** The id of the provider. */
       readonly providerId: string
     }
     readonly body: ProviderOffer
   }) => Promise<WorkspaceIdentityProvider>
   /** Providers whose issuers are known, and their rules. `GET /identity-provider-presets` */
   listPresets: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
     readonly data: readonly IdentityProviderPreset[]
   }>
   /** People who are connected with no provider that the workspace has on. `GET /tenant/accounts-without-provider` */
   listAccountsWithoutProvider: Paged<Call & {
     readonly query?: {
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly AccountWithoutProvider[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, AccountWithoutProvider, false>
   /** Who is calling. `GET /accounts/me` */
@@ -4417,13 +5548,19 @@ export interface Operations {
   /** Who has which role on the workspace and in the containers that the caller sees, oldest first. `GET /memberships` */
   listMemberships: Paged<Call & {
     readonly query?: {
+      /** The account. */
       readonly account_id?: string
+      /** The hub or collection in which it lies. */
       readonly container_id?: string
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly Membership[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, Membership, false>
   /** Give an account a role on the workspace or in a container, or another one than it has there. `POST /memberships` */
@@ -4434,6 +5571,7 @@ export interface Operations {
   /** Take a role away; it holds from the next request. `DELETE /memberships/{membershipId}` */
   removeMembership: (call: Call & {
     readonly params: {
+      /** The id of the membership. */
       readonly membershipId: string
     }
     readonly ifMatch?: number | string
@@ -4441,15 +5579,21 @@ export interface Operations {
   /** The hubs and collections that the caller sees, oldest first. `GET /containers` */
   listContainers: Paged<Call & {
     readonly query?: {
+      /** Which of the listed kinds it is. */
       readonly kind?: "HUB" | "COLLECTION"
+      /** The hub that holds it. */
       readonly parent_id?: string
-      /** absent: all that are not deleted */
+      /** Absent: all that are not deleted. */
       readonly state?: "ACTIVE" | "ARCHIVED" | "DELETED"
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly Container[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, Container, false>
   /** Create a hub, or a collection in a hub. `POST /containers` */
@@ -4460,12 +5604,14 @@ export interface Operations {
   /** One hub or collection. `GET /containers/{containerId}` */
   getContainer: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
   }) => Promise<Container>
   /** Change the name or the description. `PATCH /containers/{containerId}` */
   updateContainer: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
     readonly body: ContainerUpdate
@@ -4474,6 +5620,7 @@ export interface Operations {
   /** Hide a container from all but its members and the OWNERs, or open it. `PUT /containers/{containerId}/privacy` */
   setContainerPrivacy: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
     readonly body: ContainerPrivacy
@@ -4482,6 +5629,7 @@ export interface Operations {
   /** Set what a container decides for all that is in it. `PUT /containers/{containerId}/policies` */
   setContainerPolicies: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
     readonly body: ContainerPoliciesSet
@@ -4490,6 +5638,7 @@ export interface Operations {
   /** Delete a container; a hub takes its collections along, and :restore brings all of it back. `DELETE /containers/{containerId}` */
   deleteContainer: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
     readonly ifMatch?: number | string
@@ -4497,6 +5646,7 @@ export interface Operations {
   /** Move a collection to another hub. `POST /containers/{containerId}:move` */
   moveContainer: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
     readonly body: ContainerMove
@@ -4505,6 +5655,7 @@ export interface Operations {
   /** Move a container to the left of a sibling, or to the end. `POST /containers/{containerId}:reorder` */
   reorderContainer: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
     readonly body: ContainerReorder
@@ -4513,6 +5664,7 @@ export interface Operations {
   /** Make a container and all that it holds read only. `POST /containers/{containerId}:archive` */
   archiveContainer: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
     readonly ifMatch?: number | string
@@ -4520,6 +5672,7 @@ export interface Operations {
   /** Let a container be written again. `POST /containers/{containerId}:unarchive` */
   unarchiveContainer: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
     readonly ifMatch?: number | string
@@ -4527,6 +5680,7 @@ export interface Operations {
   /** Bring a deleted container back to where it was. `POST /containers/{containerId}:restore` */
   restoreContainer: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
     readonly ifMatch?: number | string
@@ -4534,14 +5688,17 @@ export interface Operations {
   /** The container's buckets, from the left. `GET /containers/{containerId}/buckets` */
   listBuckets: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
   }) => Promise<{
+    /** What was asked for. */
     readonly data: readonly Bucket[]
   }>
   /** Create a bucket. `POST /containers/{containerId}/buckets` */
   createBucket: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
     readonly body: BucketCreate
@@ -4549,7 +5706,9 @@ export interface Operations {
   /** Change a bucket's name, limit, colour or whether it is done. `PATCH /containers/{containerId}/buckets/{bucketId}` */
   updateBucket: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
+      /** The id of the bucket. */
       readonly bucketId: string
     }
     readonly body: BucketUpdate
@@ -4558,7 +5717,9 @@ export interface Operations {
   /** Delete a bucket; its entries move to the leftmost one that is left. `DELETE /containers/{containerId}/buckets/{bucketId}` */
   deleteBucket: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
+      /** The id of the bucket. */
       readonly bucketId: string
     }
     readonly ifMatch?: number | string
@@ -4566,7 +5727,9 @@ export interface Operations {
   /** Move a bucket to the left of another one, or to the right-hand end. `POST /containers/{containerId}/buckets/{bucketId}:reorder` */
   reorderBucket: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
+      /** The id of the bucket. */
       readonly bucketId: string
     }
     readonly body: BucketReorder
@@ -4575,14 +5738,17 @@ export interface Operations {
   /** The container's labels, ordered by name under the workspace's locale. `GET /containers/{containerId}/labels` */
   listLabels: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
   }) => Promise<{
+    /** What was asked for. */
     readonly data: readonly Label[]
   }>
   /** Create a label. `POST /containers/{containerId}/labels` */
   createLabel: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
     readonly body: LabelCreate
@@ -4590,7 +5756,9 @@ export interface Operations {
   /** Change a label's name, colour or description. `PATCH /containers/{containerId}/labels/{labelId}` */
   updateLabel: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
+      /** The id of the label. */
       readonly labelId: string
     }
     readonly body: LabelUpdate
@@ -4599,7 +5767,9 @@ export interface Operations {
   /** Take a label out of the vocabulary; entries are not rewritten, they stop showing it. `DELETE /containers/{containerId}/labels/{labelId}` */
   deleteLabel: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
+      /** The id of the label. */
       readonly labelId: string
     }
     readonly ifMatch?: number | string
@@ -4607,7 +5777,9 @@ export interface Operations {
   /** Put a deleted label back; the entries that carried it show it again. `POST /containers/{containerId}/labels/{labelId}:restore` */
   restoreLabel: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
+      /** The id of the label. */
       readonly labelId: string
     }
     readonly ifMatch?: number | string
@@ -4615,10 +5787,11 @@ export interface Operations {
   /** The definitions in force, by key. `GET /custom-fields` */
   listCustomFields: (call?: Call & {
     readonly query?: {
-      /** the collection's own beside the workspace's; absent: the workspace's */
+      /** The collection's own beside the workspace's; absent: the workspace's. */
       readonly collection_id?: string
     }
   }) => Promise<{
+    /** What was asked for. */
     readonly data: readonly CustomFieldDefinition[]
   }>
   /** Define a field for the items of a collection, or of the whole workspace. `POST /custom-fields` */
@@ -4629,6 +5802,7 @@ export interface Operations {
   /** Change a field's options, whether it is required, or what it applies to. `PATCH /custom-fields/{fieldId}` */
   updateCustomField: (call: Call & {
     readonly params: {
+      /** The id of the field. */
       readonly fieldId: string
     }
     readonly body: CustomFieldDefinitionUpdate
@@ -4637,6 +5811,7 @@ export interface Operations {
   /** Delete a field; values stay in the entries and stop being visible. `DELETE /custom-fields/{fieldId}` */
   deleteCustomField: (call: Call & {
     readonly params: {
+      /** The id of the field. */
       readonly fieldId: string
     }
     readonly ifMatch?: number | string
@@ -4644,31 +5819,42 @@ export interface Operations {
   /** A board: the container, its buckets, and the first items of each. `GET /containers/{containerId}/board` */
   getBoard: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
     readonly query?: {
-      /** items of each bucket */
+      /** Items of each bucket. */
       readonly size?: number
+      /** The state that it is in. */
       readonly state?: "OPEN" | "DONE"
-      /** whether archived items are in the list */
+      /** Whether archived items are in the list. */
       readonly archived?: "EXCLUDE" | "INCLUDE" | "ONLY"
     }
   }) => Promise<Board>
   /** The items that the caller sees. `GET /items` */
   listItems: Paged<Call & {
     readonly query?: {
+      /** The hub or collection in which it lies. */
       readonly container_id?: string
-      /** `none`: those in no bucket of `container_id` */
+      /** `none`: those in no bucket of `container_id`. */
       readonly bucket_id?: string | "none"
+      /** The state that it is in. */
       readonly state?: "OPEN" | "DONE"
+      /** A label of the collection. */
       readonly label_id?: string
-      /** whether archived items are in the list */
+      /** The children of this item. */
+      readonly parent_id?: string
+      /** Whether archived items are in the list. */
       readonly archived?: "EXCLUDE" | "INCLUDE" | "ONLY"
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly Item[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, Item, false>
   /** Ask for items by a filter: a page of them, sorted, counted, in groups. `POST /items:query` */
@@ -4683,12 +5869,14 @@ export interface Operations {
   /** One item. `GET /items/{itemId}` */
   getItem: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
   }) => Promise<Item>
   /** Change title, description or due moment. `PATCH /items/{itemId}` */
   updateItem: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly body: ItemUpdate
@@ -4697,6 +5885,7 @@ export interface Operations {
   /** Delete an item. `DELETE /items/{itemId}` */
   deleteItem: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly ifMatch?: number | string
@@ -4704,6 +5893,7 @@ export interface Operations {
   /** Move an item to another container, bucket or place. `POST /items/{itemId}:move` */
   moveItem: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly body: ItemMove
@@ -4712,6 +5902,7 @@ export interface Operations {
   /** Complete an item; it goes to the end of the container's done bucket, if there is one. `POST /items/{itemId}:complete` */
   completeItem: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly ifMatch?: number | string
@@ -4719,6 +5910,7 @@ export interface Operations {
   /** Open an item again; out of a done bucket it goes to the end of the leftmost that is none. `POST /items/{itemId}:reopen` */
   reopenItem: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly ifMatch?: number | string
@@ -4726,7 +5918,9 @@ export interface Operations {
   /** Put a label of the container on an item. `PUT /items/{itemId}/labels/{labelId}` */
   addItemLabel: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
+      /** The id of the label. */
       readonly labelId: string
     }
     readonly ifMatch?: number | string
@@ -4734,7 +5928,9 @@ export interface Operations {
   /** Take a label off an item. `DELETE /items/{itemId}/labels/{labelId}` */
   removeItemLabel: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
+      /** The id of the label. */
       readonly labelId: string
     }
     readonly ifMatch?: number | string
@@ -4742,7 +5938,9 @@ export interface Operations {
   /** Set or clear the value of a custom field. `PUT /items/{itemId}/custom-fields/{key}` */
   setItemField: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
+      /** The key of the custom field: lower-case letters, digits and `_`, 50 characters at most. */
       readonly key: string
     }
     readonly body: FieldValueSet
@@ -4751,19 +5949,25 @@ export interface Operations {
   /** What became of an item, newest first. `GET /items/{itemId}/activity` */
   listItemActivity: Paged<Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly query?: {
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly AuditEntry[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, AuditEntry, true>
   /** Set when an item is due and when it starts: moments, or days. `PUT /items/{itemId}/due` */
   setItemDue: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly body: DueSet
@@ -4772,6 +5976,7 @@ export interface Operations {
   /** Take the dates off an item. `DELETE /items/{itemId}/due` */
   clearItemDue: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly ifMatch?: number | string
@@ -4779,6 +5984,7 @@ export interface Operations {
   /** Make one account responsible for an item; it becomes a member, too. `POST /items/{itemId}:assign` */
   assignItem: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly body: ItemAssign
@@ -4787,6 +5993,7 @@ export interface Operations {
   /** Make nobody responsible for an item. `POST /items/{itemId}:unassign` */
   unassignItem: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly body: ItemUnassign
@@ -4795,7 +6002,9 @@ export interface Operations {
   /** Add an account to the members of an item. `PUT /items/{itemId}/members/{accountId}` */
   addItemMember: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
+      /** The id of the account. */
       readonly accountId: string
     }
     readonly ifMatch?: number | string
@@ -4803,7 +6012,9 @@ export interface Operations {
   /** Take an account off the members of an item; an assignee is then unassigned, too. `DELETE /items/{itemId}/members/{accountId}` */
   removeItemMember: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
+      /** The id of the account. */
       readonly accountId: string
     }
     readonly ifMatch?: number | string
@@ -4811,14 +6022,19 @@ export interface Operations {
   /** The views that the caller may use: shared ones and its own, oldest first. `GET /views` */
   listViews: Paged<Call & {
     readonly query?: {
+      /** The hub or collection in which it lies. */
       readonly container_id?: string
-      /** this view alone */
+      /** This view alone. */
       readonly id?: string
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly ViewShown[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, ViewShown, false>
   /** Keep a filter, an order and a layout as a view. `POST /views` */
@@ -4829,6 +6045,7 @@ export interface Operations {
   /** Change a view. `PATCH /views/{viewId}` */
   updateView: (call: Call & {
     readonly params: {
+      /** The id of the view. */
       readonly viewId: string
     }
     readonly body: ViewUpdate
@@ -4837,6 +6054,7 @@ export interface Operations {
   /** Delete a view; the items stay. `DELETE /views/{viewId}` */
   deleteView: (call: Call & {
     readonly params: {
+      /** The id of the view. */
       readonly viewId: string
     }
     readonly ifMatch?: number | string
@@ -4844,6 +6062,7 @@ export interface Operations {
   /** Archive an item: it leaves the lists, and is read only. `POST /items/{itemId}:archive` */
   archiveItem: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly ifMatch?: number | string
@@ -4851,6 +6070,7 @@ export interface Operations {
   /** Bring an item back from the archive, to the end of its bucket. `POST /items/{itemId}:unarchive` */
   unarchiveItem: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly ifMatch?: number | string
@@ -4860,16 +6080,51 @@ export interface Operations {
     readonly body: ItemBulk
     readonly idempotencyKey?: string
   }) => Promise<BulkResults>
+  /** Put an item to another place of its bucket, or among the children of its parent. `POST /items/{itemId}:reorder` */
+  reorderItem: (call: Call & {
+    readonly params: {
+      /** The id of the item. */
+      readonly itemId: string
+    }
+    readonly body: ItemReorder
+    readonly ifMatch?: number | string
+  }) => Promise<Item>
+  /** Make a copy of an item, with all that is below it. `POST /items/{itemId}:duplicate` */
+  duplicateItem: (call: Call & {
+    readonly params: {
+      /** The id of the item. */
+      readonly itemId: string
+    }
+    readonly body: ItemDuplicate
+    readonly ifMatch?: number | string
+    readonly idempotencyKey?: string
+  }) => Promise<Item>
+  /** Make the person responsible who has the fewest open items. `POST /items/{itemId}:auto-assign` */
+  autoAssignItem: (call: Call & {
+    readonly params: {
+      /** The id of the item. */
+      readonly itemId: string
+    }
+    readonly body: ItemAutoAssign
+    readonly ifMatch?: number | string
+    readonly idempotencyKey?: string
+  }) => Promise<Item>
   /** What was deleted and can be restored, newest first. `GET /trash` */
   listTrash: Paged<Call & {
     readonly query?: {
+      /** Which of the listed kinds it is. */
       readonly kind?: "ITEM" | "CONTAINER"
+      /** The hub or collection in which it lies. */
       readonly container_id?: string
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly TrashRow[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, TrashRow, false>
   /** Purge what is in the trash, in a job. `POST /trash:empty` */
@@ -4880,6 +6135,7 @@ export interface Operations {
   /** Bring an item back from the trash, to the end of its bucket. `POST /items/{itemId}:restore` */
   restoreItem: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly ifMatch?: number | string
@@ -4887,6 +6143,7 @@ export interface Operations {
   /** Take an item from the trash for good. `POST /items/{itemId}:purge` */
   purgeItem: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly ifMatch?: number | string
@@ -4894,23 +6151,29 @@ export interface Operations {
   /** The comments on an item, by the moment when they were written. `GET /items/{itemId}/comments` */
   listComments: Paged<Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly query?: {
-      /** ASC: the oldest first */
+      /** ASC: the oldest first. */
       readonly order?: "ASC" | "DESC"
-      /** this comment alone */
+      /** This comment alone. */
       readonly id?: string
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly Comment[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, Comment, true>
   /** Comment on an item, or reply to a comment. `POST /items/{itemId}/comments` */
   createComment: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
     readonly body: CommentCreate
@@ -4919,6 +6182,7 @@ export interface Operations {
   /** Change the text of a comment of one’s own. `PATCH /comments/{commentId}` */
   updateComment: (call: Call & {
     readonly params: {
+      /** The id of the comment. */
       readonly commentId: string
     }
     readonly body: CommentUpdate
@@ -4927,6 +6191,7 @@ export interface Operations {
   /** Delete a comment; its text is purged. `DELETE /comments/{commentId}` */
   deleteComment: (call: Call & {
     readonly params: {
+      /** The id of the comment. */
       readonly commentId: string
     }
     readonly ifMatch?: number | string
@@ -4934,6 +6199,7 @@ export interface Operations {
   /** Set the caller's own reactions to a comment. `PUT /comments/{commentId}/reactions` */
   setCommentReactions: (call: Call & {
     readonly params: {
+      /** The id of the comment. */
       readonly commentId: string
     }
     readonly body: ReactionsSet
@@ -4941,13 +6207,19 @@ export interface Operations {
   /** The templates that the caller sees, oldest first, without their content. `GET /templates` */
   listTemplates: Paged<Call & {
     readonly query?: {
+      /** Which of the listed kinds it is. */
       readonly kind?: "ITEM" | "BOARD"
+      /** The hub or collection in which it lies. */
       readonly container_id?: string
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly TemplateListed[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, TemplateListed, false>
   /** Make a template of a content, or from an item or a board. `POST /templates` */
@@ -4958,12 +6230,14 @@ export interface Operations {
   /** One template, with its content. `GET /templates/{templateId}` */
   getTemplate: (call: Call & {
     readonly params: {
+      /** The id of the template. */
       readonly templateId: string
     }
   }) => Promise<Template>
   /** Change the name, the description or the content of a template. `PATCH /templates/{templateId}` */
   updateTemplate: (call: Call & {
     readonly params: {
+      /** The id of the template. */
       readonly templateId: string
     }
     readonly body: TemplateUpdate
@@ -4972,6 +6246,7 @@ export interface Operations {
   /** Delete a template; what was made from it stays. `DELETE /templates/{templateId}` */
   deleteTemplate: (call: Call & {
     readonly params: {
+      /** The id of the template. */
       readonly templateId: string
     }
     readonly ifMatch?: number | string
@@ -4979,6 +6254,7 @@ export interface Operations {
   /** Make an item, or a board with its items, from a template. `POST /templates/{templateId}:apply` */
   applyTemplate: (call: Call & {
     readonly params: {
+      /** The id of the template. */
       readonly templateId: string
     }
     readonly body: TemplateApply
@@ -5000,6 +6276,7 @@ export interface Operations {
   /** Send the bytes of a file, whole or from where the last call ended. `PUT /media/{mediaId}/content` */
   uploadMedia: (call: Call & {
     readonly params: {
+      /** The id of the media. */
       readonly mediaId: string
     }
     readonly body: Blob | Uint8Array<ArrayBuffer>
@@ -5008,16 +6285,18 @@ export interface Operations {
   /** One file. `GET /media/{mediaId}` */
   getMedia: (call: Call & {
     readonly params: {
+      /** The id of the media. */
       readonly mediaId: string
     }
   }) => Promise<Media>
   /** The bytes of a file. `GET /media/{mediaId}/content` */
   getMediaContent: (call: Call & {
     readonly params: {
+      /** The id of the media. */
       readonly mediaId: string
     }
     readonly query?: {
-      /** INLINE holds for images, audio, video and plain text; everything else is a download */
+      /** INLINE holds for images, audio, video and plain text; everything else is a download. */
       readonly disposition?: "INLINE" | "ATTACHMENT"
     }
     readonly range?: string
@@ -5025,36 +6304,48 @@ export interface Operations {
   /** The caller's own files; an ADMIN's list is of the whole workspace. `GET /media` */
   listMedia: Paged<Call & {
     readonly query?: {
+      /** Which of the listed kinds it is. */
       readonly kind?: "IMAGE" | "VIDEO" | "AUDIO" | "TEXT" | "DOCUMENT" | "ARCHIVE" | "OTHER"
+      /** The state that it is in. */
       readonly state?: "UPLOADING" | "SCANNING" | "READY" | "REFUSED"
+      /** Only files that something carries, or only those that nothing does. */
       readonly is_attached?: "true" | "false"
-      /** the newest, or the largest first */
+      /** The newest, or the largest first. */
       readonly sort?: "CREATED" | "SIZE"
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly Media[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, Media, false>
   /** Delete a file, and detach it everywhere. `DELETE /media/{mediaId}` */
   deleteMedia: (call: Call & {
     readonly params: {
+      /** The id of the media. */
       readonly mediaId: string
     }
   }) => Promise<void>
   /** The files that an item carries, the oldest first. `GET /items/{itemId}/attachments` */
   listItemAttachments: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
   }) => Promise<{
+    /** What was asked for. */
     readonly data: readonly Attachment[]
   }>
   /** Attach a file to an item, or rename it there. `PUT /items/{itemId}/attachments/{mediaId}` */
   attachItemMedia: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
+      /** The id of the media. */
       readonly mediaId: string
     }
     readonly body: AttachmentSet
@@ -5063,7 +6354,9 @@ export interface Operations {
   /** Take a file off an item. `DELETE /items/{itemId}/attachments/{mediaId}` */
   detachItemMedia: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
+      /** The id of the media. */
       readonly mediaId: string
     }
     readonly ifMatch?: number | string
@@ -5071,31 +6364,39 @@ export interface Operations {
   /** The events of one type, oldest first, from where the last poll ended. `GET /integrations/triggers/{eventType}` */
   pullEvents: (call: Call & {
     readonly params: {
-      /** the full name: `GET /meta/event-types` lists them */
+      /** The full name: `GET /meta/event-types` lists them. */
       readonly eventType: string
     }
     readonly query?: {
-      /** `next_since` of the poll before; absent: the oldest event kept; `now`: none of those there are */
+      /** `next_since` of the poll before; absent: the oldest event kept; `now`: none of those there are. */
       readonly since?: string
+      /** How many are answered at most. */
       readonly limit?: number
     }
   }) => Promise<{
+    /** What was asked for. */
     readonly data: readonly CloudEvent[]
-    /** where to go on, also from an empty page */
+    /** Where to go on, also from an empty page. */
     readonly next_since: string
-    /** whether more can be answered at once */
+    /** Whether more can be answered at once. */
     readonly has_more: boolean
   }>
   /** The installation's workspaces, oldest first. `GET /admin/tenants` */
   listTenants: Paged<Call & {
     readonly query?: {
+      /** The state that it is in. */
       readonly state?: "ACTIVE" | "SUSPENDED" | "PENDING_DELETION"
+      /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
       readonly slug?: string
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly AdminTenant[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor?: string | null
   }, AdminTenant, false>
   /** Provision a workspace with its owner, a hub, an example collection, buckets and labels. `POST /admin/tenants` */
@@ -5103,24 +6404,40 @@ export interface Operations {
     readonly body: TenantProvision
     readonly idempotencyKey?: string
   }) => Promise<ProvisionedTenant>
+  /** One workspace. `GET /admin/tenants/{tenantId}` */
+  getTenant: (call: Call & {
+    readonly params: {
+      /** The workspace's id. */
+      readonly tenantId: string
+    }
+  }) => Promise<AdminTenant>
+  /** Change a workspace's name, locale or time zone. `PATCH /admin/tenants/{tenantId}` */
+  updateTenant: (call: Call & {
+    readonly params: {
+      /** The workspace's id. */
+      readonly tenantId: string
+    }
+    readonly body: TenantChange
+    readonly ifMatch?: number | string
+  }) => Promise<AdminTenant>
   /** Suspend a workspace; its people are refused from their next request. `POST /admin/tenants/{tenantId}:suspend` */
   suspendTenant: (call: Call & {
     readonly params: {
-      /** the workspace's id */
+      /** The workspace's id. */
       readonly tenantId: string
     }
   }) => Promise<void>
   /** Resume a suspended workspace. `POST /admin/tenants/{tenantId}:resume` */
   resumeTenant: (call: Call & {
     readonly params: {
-      /** the workspace's id */
+      /** The workspace's id. */
       readonly tenantId: string
     }
   }) => Promise<void>
   /** Ask for the deletion of a workspace; it is purged after 30 days unless that is cancelled. `POST /admin/tenants/{tenantId}:delete` */
   deleteTenant: (call: Call & {
     readonly params: {
-      /** the workspace's id */
+      /** The workspace's id. */
       readonly tenantId: string
     }
     readonly body: TenantDeletionRequest
@@ -5129,14 +6446,14 @@ export interface Operations {
   /** Cancel the deletion of a workspace, as long as its purge has not begun. `POST /admin/tenants/{tenantId}:cancel-deletion` */
   cancelTenantDeletion: (call: Call & {
     readonly params: {
-      /** the workspace's id */
+      /** The workspace's id. */
       readonly tenantId: string
     }
   }) => Promise<void>
   /** Let a workspace sign in with passwords for some hours, whatever its switches say. `POST /admin/tenants/{tenantId}:open-password` */
   openPassword: (call: Call & {
     readonly params: {
-      /** the workspace's id */
+      /** The workspace's id. */
       readonly tenantId: string
     }
     readonly body: PasswordOpeningRequest
@@ -5145,14 +6462,14 @@ export interface Operations {
   /** End a password opening before its time. `POST /admin/tenants/{tenantId}:close-password` */
   closePassword: (call: Call & {
     readonly params: {
-      /** the workspace's id */
+      /** The workspace's id. */
       readonly tenantId: string
     }
   }) => Promise<AdminTenant>
   /** Put legal holds back in force after the installation was recovered to an earlier moment. `POST /admin/tenants/{tenantId}:replace-legal-holds` */
   replaceLegalHolds: (call: Call & {
     readonly params: {
-      /** the workspace's id */
+      /** The workspace's id. */
       readonly tenantId: string
     }
     readonly body: LegalHoldReplaceRequest
@@ -5160,7 +6477,7 @@ export interface Operations {
   /** Write a workspace's archive to a backup target, as a job. `POST /admin/tenants/{tenantId}:export` */
   exportTenant: (call: Call & {
     readonly params: {
-      /** the workspace's id */
+      /** The workspace's id. */
       readonly tenantId: string
     }
     readonly body: TenantExportRequest
@@ -5169,7 +6486,7 @@ export interface Operations {
   /** Change a workspace's ceilings; an empty patch reads them. `PATCH /admin/tenants/{tenantId}/quotas` */
   changeTenantQuotas: (call: Call & {
     readonly params: {
-      /** the workspace's id */
+      /** The workspace's id. */
       readonly tenantId: string
     }
     readonly body: TenantQuotas
@@ -5177,13 +6494,19 @@ export interface Operations {
   /** A workspace's legal holds, those in force or all, oldest first. `GET /retention/holds` */
   listHolds: Paged<Call & {
     readonly query: {
+      /** The workspace. */
       readonly tenant_id: string
+      /** The state that it is in. */
       readonly state?: "IN_FORCE" | "RELEASED"
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly LegalHold[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, LegalHold, true>
   /** Place a legal hold; while it is in force nothing under it is deleted. `POST /retention/holds` */
@@ -5194,14 +6517,14 @@ export interface Operations {
   /** One legal hold. `GET /retention/holds/{holdId}` */
   getHold: (call: Call & {
     readonly params: {
-      /** the hold's id */
+      /** The hold's id. */
       readonly holdId: string
     }
   }) => Promise<LegalHold>
   /** Release a legal hold; releasing deletes nothing by itself. `POST /retention/holds/{holdId}:release` */
   releaseHold: (call: Call & {
     readonly params: {
-      /** the hold's id */
+      /** The hold's id. */
       readonly holdId: string
     }
     readonly stepUp: string
@@ -5209,37 +6532,43 @@ export interface Operations {
   /** What the deletion of a workspace would take with it. `GET /retention/deletion-plans/{tenantId}` */
   getDeletionPlan: (call: Call & {
     readonly params: {
-      /** the workspace's id */
+      /** The workspace's id. */
       readonly tenantId: string
     }
   }) => Promise<DeletionPlan>
   /** The certificates of purged workspaces, newest first. `GET /retention/purge-certificates` */
   listPurgeCertificates: Paged<Call & {
     readonly query?: {
+      /** The short name of the workspace, which is its subdomain: lower-case letters, digits and `-`. */
       readonly slug?: string
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly PurgeCertificate[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, PurgeCertificate, false>
   /** The certificate of a purged workspace. `GET /retention/purge-certificates/{tenantId}` */
   getPurgeCertificate: (call: Call & {
     readonly params: {
-      /** the workspace's id */
+      /** The workspace's id. */
       readonly tenantId: string
     }
   }) => Promise<PurgeCertificate>
   /** Check a certificate's signature, and look again whether anything of the workspace is left. `GET /retention/purge-certificates/{tenantId}/verification` */
   verifyPurgeCertificate: (call: Call & {
     readonly params: {
-      /** the workspace's id */
+      /** The workspace's id. */
       readonly tenantId: string
     }
   }) => Promise<PurgeVerification>
   /** The operator register. `GET /admin/operators` */
   listOperators: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
     readonly data: readonly Operator[]
   }>
   /** Enter an account in the operator register. `POST /admin/operators` */
@@ -5250,12 +6579,14 @@ export interface Operations {
   /** Remove an account from the operator register. `DELETE /admin/operators/{accountId}` */
   removeOperator: (call: Call & {
     readonly params: {
+      /** The id of the account. */
       readonly accountId: string
     }
     readonly stepUp?: string
   }) => Promise<void>
   /** The installation's identity providers. `GET /admin/identity-providers` */
   listIdentityProviders: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
     readonly data: readonly OfferedIdentityProvider[]
   }>
   /** Offer an identity provider to every workspace. `POST /admin/identity-providers` */
@@ -5266,6 +6597,7 @@ export interface Operations {
   /** Set an offered identity provider whole; without client_secret the sealed one stays. `PUT /admin/identity-providers/{providerId}` */
   changeIdentityProvider: (call: Call & {
     readonly params: {
+      /** The id of the provider. */
       readonly providerId: string
     }
     readonly body: IdentityProviderConfiguration
@@ -5275,6 +6607,7 @@ export interface Operations {
   /** Remove a provider, its secret and its connections, once its offer has ended or nobody has it on. `DELETE /admin/identity-providers/{providerId}` */
   removeIdentityProvider: (call: Call & {
     readonly params: {
+      /** The id of the provider. */
       readonly providerId: string
     }
     readonly ifMatch?: number | string
@@ -5283,6 +6616,7 @@ export interface Operations {
   /** End the offer, at once or on a day that the workspaces are told. `POST /admin/identity-providers/{providerId}:withdraw` */
   withdrawIdentityProvider: (call: Call & {
     readonly params: {
+      /** The id of the provider. */
       readonly providerId: string
     }
     readonly body: ProviderWithdrawal
@@ -5291,6 +6625,7 @@ export interface Operations {
   /** Take a withdrawal back, also after the offer has ended. `POST /admin/identity-providers/{providerId}:cancel-withdrawal` */
   cancelIdentityProviderWithdrawal: (call: Call & {
     readonly params: {
+      /** The id of the provider. */
       readonly providerId: string
     }
     readonly stepUp: string
@@ -5298,6 +6633,7 @@ export interface Operations {
   /** Who would be left with no way in if the offer of a provider ended now. `GET /retention/withdrawal-plans/{providerId}` */
   getWithdrawalPlan: (call: Call & {
     readonly params: {
+      /** The id of the provider. */
       readonly providerId: string
     }
   }) => Promise<ProviderWithdrawalPlan>
@@ -5313,21 +6649,27 @@ export interface Operations {
   /** How many rows of what a workspace has, how large they are, and how many came on each of the last days. `GET /admin/tenants/{tenantId}/statistics` */
   getTenantStatistics: (call: Call & {
     readonly params: {
+      /** The id of the workspace. */
       readonly tenantId: string
     }
   }) => Promise<TenantStatistics>
   /** The installation's record, newest first. `GET /admin/journal` */
   listJournal: Paged<Call & {
     readonly query?: {
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly JournalEntry[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, JournalEntry, false>
   /** The AI models offered, oldest first, without their keys. `GET /admin/ai-providers` */
   listAiProviders: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
     readonly data: readonly OfferedAiModel[]
   }>
   /** Offer an AI model to every workspace. `POST /admin/ai-providers` */
@@ -5338,6 +6680,7 @@ export interface Operations {
   /** Set an offered AI model's configuration whole; an absent key keeps the sealed one. `PUT /admin/ai-providers/{providerId}` */
   replaceAiProvider: (call: Call & {
     readonly params: {
+      /** The id of the provider. */
       readonly providerId: string
     }
     readonly body: OfferedAiModelConfiguration
@@ -5346,6 +6689,7 @@ export interface Operations {
   /** Remove an offered AI model and its key; workspaces that chose it get no answer until they choose again. `DELETE /admin/ai-providers/{providerId}` */
   removeAiProvider: (call: Call & {
     readonly params: {
+      /** The id of the provider. */
       readonly providerId: string
     }
     readonly ifMatch?: number | string
@@ -5353,37 +6697,45 @@ export interface Operations {
   /** Ask an offered AI model something small, and say what fails. `POST /admin/ai-providers/{providerId}:test` */
   testAiProvider: (call: Call & {
     readonly params: {
+      /** The id of the provider. */
       readonly providerId: string
     }
   }) => Promise<{
+    /** Whether it went well. */
     readonly ok: boolean
+    /** What was tried, in order, up to the first that failed. */
     readonly steps: readonly AiProbeStep[]
   }>
   /** The AI models that the workspace may switch on. `GET /ai/models` */
   listAiModels: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
     readonly data: readonly AiModel[]
   }>
   /** Switch an AI model on for the workspace, in place of any other. `POST /ai/models/{modelId}:choose` */
   chooseAiModel: (call: Call & {
     readonly params: {
+      /** The id of the model. */
       readonly modelId: string
     }
   }) => Promise<AiModel>
   /** Switch an AI model off for the workspace. `POST /ai/models/{modelId}:unchoose` */
   unchooseAiModel: (call: Call & {
     readonly params: {
+      /** The id of the model. */
       readonly modelId: string
     }
   }) => Promise<AiModel>
   /** Summarise a hub or a collection with the model that the workspace switched on. `POST /containers/{containerId}:summarize` */
   summarizeContainer: (call: Call & {
     readonly params: {
+      /** The id of the container. */
       readonly containerId: string
     }
   }) => Promise<Summary>
   /** Summarise an item with the model that the workspace switched on. `POST /items/{itemId}:summarize` */
   summarizeItem: (call: Call & {
     readonly params: {
+      /** The id of the item. */
       readonly itemId: string
     }
   }) => Promise<Summary>
@@ -5393,6 +6745,7 @@ export interface Operations {
   resealEncryption: (call?: Call & {}) => Promise<ResealQueued>
   /** The backup targets, oldest first, without their secrets. `GET /backup-targets` */
   listBackupTargets: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
     readonly data: readonly BackupTarget[]
   }>
   /** Add a backup target; an operator's serves every workspace. `POST /backup-targets` */
@@ -5404,6 +6757,7 @@ export interface Operations {
   /** Remove a backup target and its credentials; the archives at it stay. `DELETE /backup-targets/{targetId}` */
   deleteBackupTarget: (call: Call & {
     readonly params: {
+      /** The id of the target. */
       readonly targetId: string
     }
     readonly ifMatch?: number | string
@@ -5412,38 +6766,47 @@ export interface Operations {
   /** Write, read and remove a probe at the target. `POST /backup-targets/{targetId}:test` */
   testBackupTarget: (call: Call & {
     readonly params: {
+      /** The id of the target. */
       readonly targetId: string
     }
   }) => Promise<{
+    /** Whether it went well. */
     readonly ok: boolean
+    /** What was tried, in order, up to the first that failed. */
     readonly steps: readonly BackupProbeStep[]
   }>
   /** The archives at a target, newest first; a workspace sees its own. `GET /backup-targets/{targetId}/backups` */
   listBackups: (call: Call & {
     readonly params: {
+      /** The id of the target. */
       readonly targetId: string
     }
   }) => Promise<{
+    /** What was asked for. */
     readonly data: readonly Backup[]
   }>
   /** The workspace's trail, newest first. `GET /audit` */
   listAuditEntries: Paged<Call & {
     readonly query?: {
-      /** the moment itself counts */
+      /** The moment itself counts. */
       readonly from?: string
-      /** the moment itself does not count */
+      /** The moment itself does not count. */
       readonly until?: string
-      /** exactly, e.g. `container.created` */
+      /** Exactly, e.g. `container.created`. */
       readonly action?: string
-      /** what it was done to */
+      /** What it was done to. */
       readonly subject_id?: string
-      /** the account that did it */
+      /** The account that did it. */
       readonly actor_id?: string
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly AuditEntry[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, AuditEntry, false>
   /** Why an address can sign in to a workspace, or cannot: each way in and what decides it. `POST /audit/sign-in:explain` */
@@ -5453,11 +6816,13 @@ export interface Operations {
   /** The state of a job and how far it is. `GET /jobs/{jobId}` */
   getJob: (call: Call & {
     readonly params: {
+      /** The id of the job. */
       readonly jobId: string
     }
   }) => Promise<JobRef>
   /** The workspace's webhooks, newest first. `GET /integrations/webhooks` */
   listWebhooks: (call?: Call & {}) => Promise<{
+    /** What was asked for. */
     readonly data: readonly Webhook[]
   }>
   /** Subscribe a target to events; its signing secret is shown once. `POST /integrations/webhooks` */
@@ -5468,12 +6833,14 @@ export interface Operations {
   /** One webhook. `GET /integrations/webhooks/{webhookId}` */
   getWebhook: (call: Call & {
     readonly params: {
+      /** The id of the webhook. */
       readonly webhookId: string
     }
   }) => Promise<Webhook>
   /** Change where a webhook goes and what it receives, pause it or set it going again. `PATCH /integrations/webhooks/{webhookId}` */
   changeWebhook: (call: Call & {
     readonly params: {
+      /** The id of the webhook. */
       readonly webhookId: string
     }
     readonly body: WebhookSubscriptionUpdate
@@ -5482,40 +6849,52 @@ export interface Operations {
   /** Remove a webhook, its secrets and its deliveries. `DELETE /integrations/webhooks/{webhookId}` */
   deleteWebhook: (call: Call & {
     readonly params: {
+      /** The id of the webhook. */
       readonly webhookId: string
     }
   }) => Promise<void>
   /** The deliveries of a webhook, newest first, with every attempt. `GET /integrations/webhooks/{webhookId}/deliveries` */
   listDeliveries: Paged<Call & {
     readonly params: {
+      /** The id of the webhook. */
       readonly webhookId: string
     }
     readonly query?: {
+      /** The `next_cursor` of the page before; absent: the first page. */
       readonly cursor?: string
+      /** How many there are on a page at most. */
       readonly size?: number
+      /** How the delivery stands. */
       readonly status?: "PENDING" | "SUCCEEDED" | "FAILED" | "DEAD_LETTER"
     }
   }, {
+    /** What was asked for. */
     readonly data: readonly Delivery[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, Delivery, true>
   /** One delivery, with every attempt. `GET /integrations/webhooks/{webhookId}/deliveries/{deliveryId}` */
   getDelivery: (call: Call & {
     readonly params: {
+      /** The id of the webhook. */
       readonly webhookId: string
+      /** The id of the delivery. */
       readonly deliveryId: string
     }
   }) => Promise<Delivery>
   /** Make one more attempt at a delivery in the dead letter. `POST /integrations/webhooks/{webhookId}/deliveries/{deliveryId}:replay` */
   replayDelivery: (call: Call & {
     readonly params: {
+      /** The id of the webhook. */
       readonly webhookId: string
+      /** The id of the delivery. */
       readonly deliveryId: string
     }
   }) => Promise<Delivery>
   /** Deliver one event of the past, whatever types the webhook receives. `POST /integrations/webhooks/{webhookId}:send` */
   sendEvent: (call: Call & {
     readonly params: {
+      /** The id of the webhook. */
       readonly webhookId: string
     }
     readonly body: WebhookSend
@@ -5523,6 +6902,7 @@ export interface Operations {
   /** Sign with a new secret from now on; it is shown once. `POST /integrations/webhooks/{webhookId}:rotate-secret` */
   rotateWebhookSecret: (call: Call & {
     readonly params: {
+      /** The id of the webhook. */
       readonly webhookId: string
     }
     readonly body: WebhookSecretRotation
@@ -5531,16 +6911,19 @@ export interface Operations {
   /** How deliveries fare, by workspace and host: counts and durations. `GET /admin/deliveries/stats` */
   getDeliveryStats: (call?: Call & {
     readonly query?: {
-      /** how far back attempts and finished deliveries are counted */
+      /** How far back attempts and finished deliveries are counted. */
       readonly hours?: number
+      /** The workspace. */
       readonly tenant_id?: string
     }
   }) => Promise<{
+    /** What was asked for. */
     readonly data: readonly DeliveryStats[]
   }>
   /** One delivery's flight recorder in full: addresses, verdicts, phases; no content. `GET /admin/deliveries/{deliveryId}` */
   getRecordedDelivery: (call: Call & {
     readonly params: {
+      /** The id of the delivery. */
       readonly deliveryId: string
     }
   }) => Promise<RecordedDelivery>
@@ -5643,6 +7026,9 @@ export const operations = {
   archiveItem: {"method":"POST","path":"/items/{itemId}:archive"},
   unarchiveItem: {"method":"POST","path":"/items/{itemId}:unarchive"},
   bulkItems: {"method":"POST","path":"/items:bulk","sends":"json","key":true},
+  reorderItem: {"method":"POST","path":"/items/{itemId}:reorder","sends":"json"},
+  duplicateItem: {"method":"POST","path":"/items/{itemId}:duplicate","sends":"json","key":true},
+  autoAssignItem: {"method":"POST","path":"/items/{itemId}:auto-assign","sends":"json","key":true},
   listTrash: {"method":"GET","path":"/trash","reads":true,"paged":true},
   emptyTrash: {"method":"POST","path":"/trash:empty","sends":"json","key":true},
   restoreItem: {"method":"POST","path":"/items/{itemId}:restore"},
@@ -5672,6 +7058,8 @@ export const operations = {
   pullEvents: {"method":"GET","path":"/integrations/triggers/{eventType}","reads":true},
   listTenants: {"method":"GET","path":"/admin/tenants","reads":true,"paged":true},
   provisionTenant: {"method":"POST","path":"/admin/tenants","sends":"json","key":true},
+  getTenant: {"method":"GET","path":"/admin/tenants/{tenantId}","reads":true},
+  updateTenant: {"method":"PATCH","path":"/admin/tenants/{tenantId}","sends":"patch"},
   suspendTenant: {"method":"POST","path":"/admin/tenants/{tenantId}:suspend"},
   resumeTenant: {"method":"POST","path":"/admin/tenants/{tenantId}:resume"},
   deleteTenant: {"method":"POST","path":"/admin/tenants/{tenantId}:delete","sends":"json"},
