@@ -55,7 +55,7 @@ type Sending<Id extends OperationId> = Partial<Sent<Operations[Id]>> & { readonl
 type Loose = Record<string, unknown> & { body?: unknown; bytes?: string; stepUp?: string; token?: string }
 
 export const password = 'correct horse battery staple'
-export const setUp = {
+const setUp = {
   workspace: { slug: 'ops', display_name: 'Operations' },
   owner: { email: 'grace@ops.example', display_name: 'Grace Hopper', password },
 }
