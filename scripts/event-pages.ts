@@ -4,6 +4,7 @@ import type { EventDeclaration } from '../src/core/contract/event.ts'
 import { typeOf } from '../src/core/contract/event.ts'
 import { catalog } from '../src/core/contract/event-catalog.ts'
 import { dataSchemaOf } from '../src/core/contract/event-schema.ts'
+import { keyOf, meanings } from '../src/core/contract/meanings/meanings.ts'
 import { exampleOf } from '../src/core/kernel/outbox/cloud-event.ts'
 import { writeJson } from '../src/core/kernel/values/json.ts'
 import { table } from './tables.ts'
@@ -61,10 +62,12 @@ function whole(): string {
 
 function section(name: string, { when, subject, data, example }: EventDeclaration): string {
   const { properties = {}, required = [] } = dataSchemaOf(data) as MemberSchema
+  const place = [data.meta()?.id ?? 'data']
+  const said = (member: string) => meanings.get(keyOf([...place, member]) ?? '') ?? ''
   const rows = Object.entries(properties).map(([member, schema]) => [
     `\`${member}\``,
     kindOf(schema) + (required.includes(member) ? '' : ', may be absent'),
-    schema.description ?? '',
+    schema.description ?? said(member),
   ])
   return `## ${typeOf(namespace, name)}
 

@@ -26,7 +26,7 @@ const contentSecurityPolicy = [
 ].join('; ')
 
 export function addReference(app: FastifyInstance, operations: readonly Operation[]): void {
-  // Loaded at the first call: its examples and the meanings of members are half a megabyte that the start does without.
+  // Loaded at the first call: its examples and the meanings of members are 200 kB that a start does without.
   const document = prepared(async () => {
     const { openApiDocument } = await import('./openapi.ts')
     return writeJson(openApiDocument(operations))

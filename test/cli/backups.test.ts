@@ -1,6 +1,7 @@
 /** Backup targets, exports and jobs from a terminal, in both ways. */
+import { spawnSync } from 'node:child_process'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -167,3 +168,22 @@ async function workNext(tenantId: string): Promise<void> {
   const [job] = await queued()
   await exportTenantJob.run(ways.installation, { tenantId, jobId: job!.id })
 }
+
+test('docs/runbooks/backup-targets.md: the commands of its blocks, in their order, as they stand', async () => {
+  const page = readFileSync(new URL('../../docs/runbooks/backup-targets.md', import.meta.url), 'utf8')
+  const lines = [...page.matchAll(/^```\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) => block.trim().split('\n'))
+  expect(lines.length).toBeGreaterThanOrEqual(8)
+  await furnished(ways, 'acme')
+  const { config } = ways.daemon
+  const env = { ...databaseEnv(config), SVC_DATA_DIR: config.dataDir, SVC_BACKUP_DIR: backups }
+  for (const line of lines) {
+    const [program = '', ...words] = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(
+      ([, quoted, plain]) => quoted ?? plain ?? '',
+    )
+    const ran =
+      program === 'svc'
+        ? (await home.svc([...words, '--recovery', '--while-serving'], { env })).code
+        : spawnSync('sh', ['-c', line], { cwd: home.folder, input: 'what was pasted\n' }).status
+    expect([line, ran]).toEqual([line, 0])
+  }
+})

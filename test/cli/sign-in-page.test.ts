@@ -1,5 +1,5 @@
 /** docs/sign-in.md, tried as written: the commands about passwords, the second factor and explanations, in their order. */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -53,7 +53,7 @@ const inShell = (line: string, typed = '') =>
     }
     const { HOME, PATH } = process.env
     const env = { HOME, PATH: `${bin}:${PATH}`, XDG_CONFIG_HOME: home.config, SVC_API_URL: daemon.address }
-    const shell = spawn('sh', ['-c', line], { cwd: home.folder, env, stdio: ['pipe', 'ignore', 'inherit'] })
+    const shell = spawn('sh', ['-c', line], { cwd: home.folder, env, stdio: ['pipe', 'ignore', 'ignore'] })
     shell.once('close', done)
     shell.stdin?.end(typed)
   })
@@ -91,10 +91,10 @@ test('its commands, one after the other', async () => {
   expect(removed.code).toBe(0)
 
   // Without a terminal: the lines as they stand.
-  expect(await inShell(written('install -m 600 /dev/stdin me.password'), `${owner.password}\n`)).toBe(0)
+  expect(await inShell(written('(umask 077; cat > me.password)'), `${owner.password}\n`)).toBe(0)
   expect(await inShell(written('svc mfa enroll --password-file'))).toBe(0)
   const begun = JSON.parse(readFileSync(join(home.folder, 'enrolment.json'), 'utf8')) as { secret: string }
-  if (spawnSync('oathtool', ['--version']).status === 0) expect(await inShell(written('oathtool --totp'))).toBe(0)
+  if ((await inShell('oathtool --version && jq --version')) === 0) expect(await inShell(written('oathtool --totp'))).toBe(0)
   else {
     console.error('Without oathtool and jq the test makes the code that docs/sign-in.md makes with them.')
     writeFileSync(join(home.folder, 'code'), `${codeAt(begun.secret)}\n`)

@@ -25,6 +25,7 @@ export const boardMeanings: Readonly<Record<string, string>> = {
   item_id: 'the item that it belongs to',
   custom_fields: 'values by the key of their field',
   key: 'the key of the custom field: lower-case letters, digits and `_`, 50 characters at most',
+  'variables.key': 'the name of the variable: texts have it as `{{name}}`',
   options: 'the values that a SELECT or MULTI_SELECT offers',
   is_required: 'whether an item has to have a value',
   applies_to: 'the types of items that have the field',
