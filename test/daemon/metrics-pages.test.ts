@@ -4,7 +4,7 @@
  * The rules are read by Prometheus' own promtool where it is installed.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -109,6 +109,15 @@ test('each alert says what to do, and its page is there', () => {
     expect(annotations.summary, alert).not.toBe('')
     for (const [, page = ''] of annotations.remedy.matchAll(/(docs\/[a-z/-]+\.md)/g)) expect(read(page)).not.toBe('')
   }
+})
+
+test('the commands that they name are there', () => {
+  const texts = [read('docs/metrics.md'), ...rules.map(({ annotations }) => annotations.remedy)].join('\n')
+  const commands = [...texts.matchAll(/\bsvc((?: [a-z-]+)+)(?=`| names|$)/gm)].map(([, words = '']) => words.trim())
+  expect(commands).toContain('deliveries stats')
+  expect(commands).toContain('recovery status')
+  const missing = commands.filter((words) => !existsSync(join(root, `src/cli/commands/${words.replaceAll(' ', '/')}.ts`)))
+  expect(missing).toEqual([])
 })
 
 const promtool = process.env['SVC_TEST_PROMTOOL'] ?? 'promtool'
