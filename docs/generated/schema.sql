@@ -354,6 +354,33 @@ ALTER TABLE bucket_tally FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON bucket_tally TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON bucket_tally TO svc_tenant;
 
+CREATE TABLE bulk_run (
+  tenant_id uuid NOT NULL,
+  job_id uuid NOT NULL,
+  actions jsonb NOT NULL,
+  counts jsonb DEFAULT '{}'::jsonb NOT NULL,
+  refusals jsonb DEFAULT '[]'::jsonb NOT NULL,
+  CONSTRAINT bulk_run_pkey PRIMARY KEY (tenant_id, job_id),
+  CONSTRAINT bulk_run_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES job(tenant_id, id)
+);
+ALTER TABLE bulk_run ENABLE ROW LEVEL SECURITY;
+ALTER TABLE bulk_run FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON bulk_run TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON bulk_run TO svc_tenant;
+
+CREATE TABLE bulk_target (
+  tenant_id uuid NOT NULL,
+  job_id uuid NOT NULL,
+  n integer NOT NULL,
+  item_id uuid NOT NULL,
+  CONSTRAINT bulk_target_pkey PRIMARY KEY (tenant_id, job_id, n),
+  CONSTRAINT bulk_target_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES job(tenant_id, id)
+);
+ALTER TABLE bulk_target ENABLE ROW LEVEL SECURITY;
+ALTER TABLE bulk_target FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON bulk_target TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON bulk_target TO svc_tenant;
+
 CREATE TABLE comment (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,

@@ -279,6 +279,15 @@ function successOf(operation: Operation, schemas: Schemas): Document {
       : {}
   return {
     [status]: { description: descriptions[status], headers, ...content },
+    ...(operation.success.queued
+      ? {
+          202: {
+            description: descriptions[202],
+            headers,
+            content: { 'application/json': { schema: schemas.of(operation.success.queued, 'output') } },
+          },
+        }
+      : {}),
     ...(operation.success.bytes
       ? {
           206: {

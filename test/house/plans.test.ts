@@ -234,6 +234,7 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listItems', () => ({ query: { ...size.query, container_id: collectionId } })],
   ['listItems', () => ({ query: { ...size.query, container_id: collectionId, state: 'DONE' } })],
   ['listItems', () => ({ query: { ...size.query, bucket_id: bucketId } })],
+  ['listItems', () => ({ query: { ...size.query, parent_id: collectionId } })],
   ['listItems', () => ({ query: { ...size.query, label_id: labelId, state: 'OPEN' } })],
   ['getItem', () => ({ params: { itemId: collectionId } })],
   ['listItemAttachments', () => ({ params: { itemId: collectionId } })],

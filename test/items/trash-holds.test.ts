@@ -155,6 +155,32 @@ describe('a purge under a hold answers as any other, shows nothing, and its rows
     for (const hold of holds) await release(hold)
   })
 
+  test('an item keeps all that is below it, however deep, and nothing beside it', async () => {
+    const child = (parent: Item) => desk.item({ label_ids: [desk.labels[0]], parent_id: parent.id })
+    const top = await desk.item({ label_ids: [desk.labels[0]] })
+    const held = await child(top)
+    const below = await child(await child(held))
+    const beside = await child(top)
+    const hold = await place({ kind: 'ITEM', id: held.id })
+    expect((await desk.ask(`DELETE /items/${top.id}`)).status).toBe(204)
+    await purge(top)
+    await destroy()
+    expect([await rowsOf(top), await rowsOf(beside)]).toEqual([
+      [0, 0],
+      [0, 0],
+    ])
+    expect([await rowsOf(held), await rowsOf(below)]).toEqual([
+      [1, 1],
+      [1, 1],
+    ])
+    await release(hold)
+    await destroy()
+    expect([await rowsOf(held), await rowsOf(below)]).toEqual([
+      [0, 0],
+      [0, 0],
+    ])
+  })
+
   test('a held item keeps its purged container, and the others in it go', async () => {
     const hub = await desk.hub()
     const { id } = await desk.collection(hub)
@@ -248,6 +274,20 @@ describe('time purges', () => {
     expect(await isPurged(item)).toBe(false)
     await sweep()
     expect(await isPurged(item)).toBe(true)
+  })
+
+  test('a tree whole, by the item that was deleted', async () => {
+    const top = await desk.item()
+    const below = await desk.item({ parent_id: top.id })
+    expect((await desk.ask(`DELETE /items/${top.id}`)).status).toBe(204)
+    await age(below, 31)
+    await sweep()
+    await sweep()
+    expect([await isPurged(top), await isPurged(below)]).toEqual([false, false])
+    await age(top, 30)
+    await sweep()
+    await sweep()
+    expect([await isPurged(top), await isPurged(below)]).toEqual([true, true])
   })
 
   test('nothing in an archived container, and nothing that was in the trash before the trash was', async () => {

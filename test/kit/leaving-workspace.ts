@@ -74,7 +74,10 @@ export async function furnish(
     await tx`insert into ai_choice (tenant_id, model_id) values (${id}, ${randomUUIDv7()})`
     await tx`insert into ai_usage (tenant_id, day, tokens) values (${id}, now(), 47)`
     await tx`insert into reseal (tenant_id, started_at, finished_at) values (${id}, now(), now())`
-    await tx`insert into job (tenant_id, id, kind, state, finished_at) values (${id}, ${randomUUIDv7()}, 'TENANT_EXPORT', 'FAILED', now())`
+    const job = randomUUIDv7()
+    await tx`insert into job (tenant_id, id, kind, state, finished_at) values (${id}, ${job}, 'TENANT_EXPORT', 'FAILED', now())`
+    await tx`insert into bulk_run (tenant_id, job_id, actions) values (${id}, ${job}, '[]')`
+    await tx`insert into bulk_target (tenant_id, job_id, n, item_id) values (${id}, ${job}, 0, ${randomUUIDv7()})`
     await tx`
       insert into legal_hold (tenant_id, id, scope_kind, reason, placed_by, released_at, released_by)
       values (${id}, ${randomUUIDv7()}, 'TENANT', 'over', ${ownerId}, now(), ${ownerId})`

@@ -35,6 +35,7 @@ import { type Entry, type Installation, type RunAsRule, workspaceOf } from '../k
 import { type Actor, actsForInstallation, isAccount } from '../kernel/values/actor.ts'
 import { etagOf, isIfMatch } from '../kernel/values/etag.ts'
 import { JsonText, readJson, writeJson } from '../kernel/values/json.ts'
+import { Queued } from '../kernel/values/queued.ts'
 import { handlers } from './handlers.ts'
 
 export type { Request } from '../kernel/request/request.ts'
@@ -222,7 +223,9 @@ function servesInstallation({ needs: { caller } }: Operation, actor: Actor): boo
 function written(operation: Operation, result: unknown): StoredAnswer {
   // A rule returns a refusal, and does not throw it, if changes must stay: a counted failure, a revoked session.
   if (result instanceof Problem) return refusalAnswer(result)
-  const { status, answer: schema, location, bytes } = operation.success
+  const { status, answer: schema, location, bytes, queued } = operation.success
+  if (queued && result instanceof Queued)
+    return { status: 202, headers: {}, body: writeJson(shapeOf(queued).parse(result.answer)) }
   if (bytes) return { status, headers: {}, body: undefined, bytes: result as BytesAnswer }
   if (!schema) return { status, headers: {}, body: undefined }
   if (result instanceof JsonText) return { status, headers: {}, body: result.text }

@@ -120,6 +120,11 @@ export interface Operation {
     readonly location?: (answer: never) => string
     /** Without `cursor` and `size` the whole list is streamed page by page. */
     readonly whole?: 'streamed'
+    /**
+     * Some bodies are done by a job: the rule then answers `Queued`, which is sent with 202 in this form
+     * (kernel/values/queued.ts).
+     */
+    readonly queued?: z.ZodType
     /** The same for everybody while the daemon runs: made once, with its own ETag (daemon/prepared.ts). */
     readonly fixed?: true
     /** The answer is a file (`BytesAnswer`), of which a caller may ask a range; the operation then has no `answer`. */

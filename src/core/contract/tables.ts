@@ -55,6 +55,8 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   media_removal: { export: { omitted: 'work under way' } },
   media_tally: { export: { omitted: 'a count; whoever imports counts again' } },
   media: { export: 'media', since: 'created_at', withheld: ['writer', 'writer_until'] },
+  bulk_target: { export: { omitted: 'work under way' } },
+  bulk_run: { export: { omitted: 'work under way' } },
   assignment_turn: { export: { omitted: 'whose turn it was last; whoever imports begins anew' } },
   item_label: { export: 'item_labels' },
   item_member: { export: 'item_members' },

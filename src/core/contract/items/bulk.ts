@@ -1,13 +1,17 @@
 /** Actions on many items in one call. Spec: items 1, N6. */
 import { z } from 'zod'
+import { JobRef } from '../jobs/operations.ts'
 import { defineOperations } from '../operation.ts'
 import { text, uuid, version } from '../vocabulary.ts'
 import { DueSet } from './dates.ts'
+import { Filter } from './filter.ts'
 import { FieldValueSet, ItemMove, ItemUpdate, recovery, writing } from './operations.ts'
 import { ItemAssign, ItemUnassign } from './people.ts'
 
 /** Steps of one call: items times actions. */
 export const mostSteps = 500
+/** Refusals that the result of a job lists. */
+export const mostRefusals = 100
 /** Steps that count as one request. */
 const stepsOfARequest = 20
 
@@ -46,7 +50,9 @@ const ItemBulk = z
       .array(z.strictObject({ id: uuid, version: version.optional().describe('as If-Match of a single call') }))
       .min(1)
       .max(200)
+      .optional()
       .describe(`each of them once; items times actions at most ${mostSteps}`),
+    filter: Filter.optional().describe('instead of `items`: all on the boards that it finds, by a job'),
     actions: z.array(BulkAction).min(1).max(10).describe('done on each item, in this order'),
     mode: z
       .enum(['EACH', 'ATOMIC'])
@@ -73,11 +79,12 @@ export const itemBulkOperations = defineOperations('items', {
   bulkItems: {
     method: 'POST',
     path: '/items:bulk',
-    summary: 'Do up to ten things to each of up to 200 items',
+    summary: 'Do up to ten things to each of up to 200 items, or to all that a filter finds',
     spec: 'items 1, N6',
     body: ItemBulk,
     counts(body) {
-      const { items, actions } = (body ?? {}) as Readonly<Record<string, unknown>>
+      const { items, filter, actions } = (body ?? {}) as Readonly<Record<string, unknown>>
+      if (filter !== undefined) return mostSteps / stepsOfARequest
       return Math.min(
         Math.ceil((lengthOf(items) * lengthOf(actions)) / stepsOfARequest) || 1,
         mostSteps / stepsOfARequest,
@@ -88,12 +95,16 @@ export const itemBulkOperations = defineOperations('items', {
       answer: z.object({ results: z.array(BulkResult).describe('in the order that the items were sent in') }).meta({
         id: 'BulkResults',
       }),
+      queued: JobRef,
     },
     needs: writing,
     idempotent: true,
-    refuses: ['bulk.refused'],
+    refuses: ['bulk.refused', 'query.too_broad'],
     recovery,
     assumed: [
+      'with `filter` 202 and a job, EACH in portions: the items are those of the moment of the call, and each portion has the rights of its own moment',
+      '`filter` finds what is on the boards: neither archived items nor those in the trash',
+      'a call with `filter` counts as the largest one without',
       'one transaction; each step writes its own event and entry',
       'the pointers of a refusal lead to the action, `/actions/0/account_id`; of `bulk.refused` to the item',
       'a label or a key that the item does not have is 422 at the action: not_found is the item',

@@ -6,7 +6,7 @@ import { int64, moment, uuid } from '../vocabulary.ts'
 const jobStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const
 export type JobState = (typeof jobStates)[number]
 
-const jobKinds = ['TENANT_EXPORT', 'TRASH_EMPTY', 'SEARCH_REINDEX'] as const
+const jobKinds = ['TENANT_EXPORT', 'TRASH_EMPTY', 'SEARCH_REINDEX', 'ITEM_BULK'] as const
 export type JobKind = (typeof jobKinds)[number]
 
 const JobProgress = z
@@ -32,6 +32,14 @@ export const JobRef = z
       .object({
         target_id: uuid.optional().describe('TENANT_EXPORT: where the archive lies'),
         path: z.string().optional().describe('TENANT_EXPORT: the archive there'),
+        counts: z
+          .record(z.string(), z.int())
+          .optional()
+          .describe('ITEM_BULK: how many items were `done`, and how many refused, by the code'),
+        refusals: z
+          .array(z.object({ id: uuid, status: z.int(), code: z.string() }))
+          .optional()
+          .describe('ITEM_BULK: the first refusals'),
         purged: z.int().optional().describe('TRASH_EMPTY: how many rows of the trash'),
       })
       .nullable()

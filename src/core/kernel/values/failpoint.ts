@@ -32,6 +32,8 @@ export const failpoints = [
   'trash.marked',
   'trash.portion',
   'trash.removed',
+  'bulk.done',
+  'bulk.portion',
   'search.pending',
   'search.portion',
   'search.serving',

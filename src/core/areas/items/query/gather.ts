@@ -44,6 +44,18 @@ export async function countMatches(ctx: Ctx, source: Source): Promise<{ total: n
   return { total: Math.min(matches, mostMatches), total_capped: matches > mostMatches || row?.is_cut === true }
 }
 
+/** The ids of all matches, oldest first. Refuses query.too_broad. */
+export async function allMatches(ctx: Ctx, source: Source): Promise<readonly string[]> {
+  const { tx } = ctx
+  const rows = await tx<(Gathered & { id: string | null })[]>`${once(tx.part`
+    with found as materialized (
+      select i.id from (${looked(ctx, source)}) i where ${source.where} limit ${mostMatches + 1})
+    select n.*, f.id from (select count(*)::int as matches, ${isCut(ctx, source)} as is_cut from found) n
+    left join found f on true order by f.id`)}`
+  refuseBroad(ctx, rows[0])
+  return rows.flatMap(({ id }) => id ?? [])
+}
+
 /** Refuses query.too_broad. */
 export async function sortedPage(ctx: Ctx, asked: Asked, source: Source): Promise<Page> {
   const { tx } = ctx

@@ -7,64 +7,83 @@
  * Items are locked by id before anything is done, so two calls about the same items wait for each other and do not end each
  * other. What else two of them lock in different orders, PostgreSQL ends and the pool repeats. Spec: items 1, N6.
  */
-import {
-  type BulkAction,
-  type BulkResult,
-  mostSteps,
-  type itemBulkOperations as ops,
-} from '../../contract/items/bulk.ts'
-import type { Item } from '../../contract/items/operations.ts'
-import type { Answer, Received } from '../../contract/operation.ts'
-import { Problem, refuse, refuseMember, type Violation } from '../../contract/problem.ts'
-import type { Ctx } from '../../kernel/transaction/context.ts'
-import { etagOf } from '../../kernel/values/etag.ts'
-import { isSeen } from '../access/access.ts'
-import { archiveItem, unarchiveItem } from './archive.ts'
-import { deleteItem, updateItem } from './change.ts'
-import { completeItem, reopenItem } from './completion.ts'
-import { clearItemDue, setItemDue } from './dates.ts'
-import { setItemField } from './field-values.ts'
-import { addItemLabel, removeItemLabel } from './labels.ts'
-import { moveItem } from './move.ts'
-import { addItemMember, assignItem, removeItemMember, unassignItem } from './people.ts'
-import { restoreItem } from './trash/restore.ts'
-import { holdTreesOf } from './tree/reading.ts'
+import type { BulkAction, BulkResult } from '../../../contract/items/bulk.ts'
+import type { Item } from '../../../contract/items/operations.ts'
+import { Problem, refuse, type Violation } from '../../../contract/problem.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { etagOf } from '../../../kernel/values/etag.ts'
+import { isSeen } from '../../access/access.ts'
+import { archiveItem, unarchiveItem } from '../archive.ts'
+import { deleteItem, updateItem } from '../change.ts'
+import { completeItem, reopenItem } from '../completion.ts'
+import { clearItemDue, setItemDue } from '../dates.ts'
+import { setItemField } from '../field-values.ts'
+import { addItemLabel, removeItemLabel } from '../labels.ts'
+import { moveItem } from '../move.ts'
+import { addItemMember, assignItem, removeItemMember, unassignItem } from '../people.ts'
+import { restoreItem } from '../trash/restore.ts'
+import { holdTreesOf } from '../tree/reading.ts'
 
-type Body = Received<typeof ops.bulkItems>['body']
-type Sent = Body['items'][number]
+export interface Sent {
+  readonly id: string
+  readonly version?: number | undefined
+}
 
-/** Refuses request.invalid, bulk.refused. */
-export async function bulkItems(
+/** Each item for itself, behind a savepoint; the results are in the order sent. */
+export function doEach(ctx: Ctx, items: readonly Sent[], actions: readonly BulkAction[]): Promise<BulkResult[]> {
+  return doAll(
+    ctx,
+    items,
+    actions,
+    (work) => ctx.savepoint(work),
+    (at, refusal) => refusedAt(items, at, refusal),
+  )
+}
+
+/** All or none. Refuses bulk.refused, at the item that was refused. */
+export function doTogether(ctx: Ctx, items: readonly Sent[], actions: readonly BulkAction[]): Promise<BulkResult[]> {
+  return doAll(
+    ctx,
+    items,
+    actions,
+    (work) => work(),
+    (at, { code, params, errors = [] }) =>
+      refuse('bulk.refused', undefined, { errors: [{ pointer: `/items/${at}`, code, params }, ...errors] }),
+  )
+}
+
+async function doAll(
   ctx: Ctx,
-  { body }: Received<typeof ops.bulkItems>,
-): Promise<Answer<typeof ops.bulkItems>> {
-  const { items, actions, mode } = body
-  refuseBounds(body)
+  items: readonly Sent[],
+  actions: readonly BulkAction[],
+  behind: (work: () => Promise<number | null>) => Promise<number | null>,
+  refused: (at: number, refusal: Problem) => BulkResult,
+): Promise<BulkResult[]> {
   // Held before the items are locked, as in a call of its own.
   if (actions.some(({ action }) => ofTrees.has(action))) void holdTreesOf(ctx, ...items.map(({ id }) => id))
   const seen = await lockSeen(ctx, items)
   const results: BulkResult[] = []
   for (const [at, sent] of items.entries()) {
-    const done = () => act(ctx, sent, actions, seen)
     try {
-      const version = await (mode === 'EACH' ? ctx.savepoint(done) : done())
+      const version = await behind(() => act(ctx, sent, actions, seen))
       results.push({ id: sent.id, status: 200, code: null, params: {}, errors: [], version })
     } catch (thrown) {
       if (!(thrown instanceof Problem)) throw thrown
-      const { status, code, params, errors = [] } = thrown
-      if (mode === 'ATOMIC')
-        refuse('bulk.refused', undefined, { errors: [{ pointer: `/items/${at}`, code, params }, ...errors] })
-      results.push({
-        id: sent.id,
-        status,
-        code,
-        params,
-        errors: errors.map((one) => ({ ...one, pointer: one.pointer ?? '' })),
-        version: null,
-      })
+      results.push(refused(at, thrown))
     }
   }
-  return { results }
+  return results
+}
+
+function refusedAt(items: readonly Sent[], at: number, { status, code, params, errors = [] }: Problem): BulkResult {
+  return {
+    id: items[at]?.id ?? '',
+    status,
+    code,
+    params,
+    errors: errors.map((one) => ({ ...one, pointer: one.pointer ?? '' })),
+    version: null,
+  }
 }
 
 /** Actions that take what is below an item along, or look at it. */
@@ -76,12 +95,6 @@ const ofTrees: ReadonlySet<BulkAction['action']> = new Set([
   'delete',
   'restore',
 ])
-
-function refuseBounds({ items, actions }: Body): void {
-  if (items.length * actions.length > mostSteps)
-    refuseMember('/items', 'list.maximum', { maximum: Math.floor(mostSteps / actions.length) })
-  if (new Set(items.map(({ id }) => id)).size < items.length) refuseMember('/items', 'list.unique')
-}
 
 interface Seen {
   readonly id: string
