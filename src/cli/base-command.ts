@@ -13,6 +13,7 @@ import type { Caller } from './call/caller.ts'
 import { openCaller } from './call/caller-choice.ts'
 import { codesFrom, type ProofFlags, passwordOnceMore, withSecondFactor } from './input/second-factor-input.ts'
 import { printableLines } from './render/printable.ts'
+import { asTyped } from './typed-name.ts'
 
 /** A command that needs no installation. */
 export abstract class BaseCommand extends Command {
@@ -41,10 +42,10 @@ export abstract class BaseCommand extends Command {
   }
 
   /** A message for people, on stderr; oclif drops it with --json. */
-  protected readonly tell = (line: string): void => this.logToStderr(printableLines(line))
+  protected readonly tell = (line: string): void => this.logToStderr(printableLines(asTyped(line)))
 
   /** A message on stderr also with --json, such as a retry, or which database is used. */
-  protected readonly note = (line: string): void => void process.stderr.write(`${printableLines(line)}\n`)
+  protected readonly note = (line: string): void => void process.stderr.write(`${printableLines(asTyped(line))}\n`)
 }
 
 export interface CallerFlags {

@@ -8,7 +8,10 @@
  * managers start it, which starts faster and needs about 25 MB less memory.
  */
 import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { DaemonRole } from '../daemon/main.ts'
+import { typedName } from './typed-name.ts'
 
 const packageFile = new URL('../../package.json', import.meta.url)
 
@@ -37,11 +40,18 @@ function daemonRole([command, ...rest]: readonly string[]): DaemonRole | undefin
 async function runCommand(argv: readonly string[]): Promise<void> {
   try {
     const { run } = await import('@oclif/core/run')
-    await run([...argv], import.meta.url)
+    await run([...argv], typedName(process.env) === 'svc' ? import.meta.url : namedAsTyped())
   } catch (error) {
     const { report } = await import('./report.ts')
     process.exitCode = report(error, wantsJson(argv))
   }
+}
+
+/** oclif's options for help that names the program as the reader typed it. */
+function namedAsTyped() {
+  const pjson = JSON.parse(readFileSync(packageFile, 'utf8'))
+  pjson.oclif.bin = typedName(process.env)
+  return { root: dirname(fileURLToPath(packageFile)), pjson }
 }
 
 /** Whether --json was given; words after `--` are not flags. */

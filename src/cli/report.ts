@@ -14,6 +14,7 @@ import { type Ending, endingOf, exitCodes, Failure } from './failure.ts'
 import { printable } from './render/printable.ts'
 import { problemLines, wordsOf } from './render/problem.ts'
 import { nearestCommand, nearestFlag } from './suggestion.ts'
+import { asTyped } from './typed-name.ts'
 
 interface Told {
   readonly ending: Ending
@@ -26,7 +27,7 @@ export function report(error: unknown, asJson: boolean): number {
   const exit = exitOf(error)
   if (exit !== undefined) return exit
   const { ending, lines, document } = told(error)
-  process.stderr.write(asJson ? `${printable(writeJson(document) ?? '')}\n` : `${lines.join('\n')}\n`)
+  process.stderr.write(asJson ? `${printable(writeJson(document) ?? '')}\n` : `${asTyped(lines.join('\n'))}\n`)
   if (showsTraces() && error instanceof Error) process.stderr.write(`${error.stack}\n`)
   return exitCodes[ending]
 }

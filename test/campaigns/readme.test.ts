@@ -21,7 +21,7 @@ interface Typed {
 const typed: readonly Typed[] = [...readme.matchAll(/^```(sh|console)\n(.*?)^```$/gms)].flatMap(
   ([, kind, block = '']) =>
     kind === 'sh'
-      ? [{ line: block.trim().replace(/^npm ci && /, ''), shown: [] }]
+      ? [{ line: block.trim().replace(/^npm ci( --omit=dev)? && /, ''), shown: [] }]
       : block
           .split(/^\$ /m)
           .slice(1)
@@ -34,7 +34,8 @@ const commands = typed.filter(({ line }) => line !== 'npm test')
 
 let home: Home
 beforeAll(() => {
-  home = temporaryHome({ SVC_PORT: '0' })
+  // As npx says it, so that hints name it, too.
+  home = temporaryHome({ SVC_PORT: '0', npm_lifecycle_event: 'npx', npm_lifecycle_script: 'svc' })
   // Under root the database's server runs as another user, who has to get into the folder.
   spawnSync('chmod', ['711', dirname(home.folder), home.folder])
 })
@@ -74,7 +75,7 @@ async function type(at: number): Promise<void> {
     for (let next = at + 1; next < commands.length - 1; next += 1) await type(next)
     return '\u0003'
   }
-  if (isServing) answers.push(['`svc up` starts it again.', behind])
+  if (isServing) answers.push(['`npx svc up` starts it again.', behind])
   const { code, screen } = await home.onTerminal(wordsOf(line), answers, { COLUMNS: '200' })
   expect([line, code], screen).toEqual([line, isServing ? expect.any(Number) : 0])
   const plain = alike(screen.replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, ''))

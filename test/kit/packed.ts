@@ -1,7 +1,6 @@
-/** The package as users get it: packed from a copy of the checkout, and installed by npm from its cache, without the network. */
+/** The package as users get it: packed in a copy of the checkout, and installed by npm from its cache, without the network. */
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, realpathSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 
 const checkout = join(import.meta.dirname, '../..')
@@ -26,9 +25,12 @@ export interface Packed {
 }
 
 export function pack(): Packed {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-packed-')))
+  // In the checkout's own file system, so that its packages are there as links.
+  mkdirSync(join(checkout, '.tmp'), { recursive: true })
+  const folder = mkdtempSync(join(checkout, '.tmp/packed-'))
   for (const part of parts)
     cpSync(join(checkout, part), join(folder, part), { recursive: true, preserveTimestamps: true })
+  spawnSync('cp', ['-al', join(checkout, 'node_modules'), folder])
   const { status, stdout, stderr } = npm(folder, ['pack', '--json'])
   if (status !== 0) throw new Error(`npm pack failed: ${stderr}`)
   const said = JSON.parse(stdout) as Record<string, { filename: string }> | { filename: string }[]
