@@ -5,24 +5,28 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, rmSync, symlinkSync } from 'node:fs'
 import { rolldown } from 'rolldown'
+import { replaceFiles } from './replace-files.js'
 
 const joined = ['@oclif/core', 'zod']
 
 /** oclif finds a command at the path of its source. */
-const entries = ['src/cli/main.ts', ...globSync('src/cli/commands/**/*.ts')]
+const entries = ['src/cli/main.ts', 'src/cli/help.ts', ...globSync('src/cli/commands/**/*.ts')]
 const isOwn = (id) => id.startsWith('.') || id.startsWith('/')
 const isJoined = (id, importer) =>
   joined.some((name) => id === name || id.startsWith(`${name}/`)) ||
   importer?.slice(process.cwd().length).includes('/node_modules/')
 
-rmSync('dist', { recursive: true, force: true })
+// Made beside dist/, because `npm pack` and `npm ci` build, too, and a command that runs meanwhile still loads files of it.
+const made = 'dist.next'
+rmSync(made, { recursive: true, force: true })
 const bundle = await rolldown({
   input: Object.fromEntries(entries.map((path) => [path.slice('src/'.length, -'.ts'.length), path])),
   platform: 'node',
   external: (id, importer) => !isOwn(id) && !isJoined(id, importer),
 })
-await bundle.write({ dir: 'dist', entryFileNames: '[name].js', chunkFileNames: 'shared/[name]-[hash].js' })
+await bundle.write({ dir: made, entryFileNames: '[name].js', chunkFileNames: 'shared/[name]-[hash].js' })
 await bundle.close()
+replaceFiles(made, 'dist')
 const { status } = spawnSync('oclif', ['manifest'], { stdio: ['ignore', 'inherit', 'inherit'] })
 if (status !== 0) process.exit(status ?? 1)
 
