@@ -1,4 +1,3 @@
-import { migrationNames } from '../../core/kernel/database/migration-names.ts'
 import { packageRoot } from '../../core/kernel/values/package-root.ts'
 import { BaseCommand } from '../base-command.ts'
 import { details } from '../render/details.ts'
@@ -10,6 +9,7 @@ export default class Version extends BaseCommand {
 
   async run(): Promise<Readonly<Record<string, string>>> {
     await this.parse(Version)
+    const { migrationNames } = await import('../../core/kernel/database/migration-names.ts')
     const version = {
       version: this.config.version,
       node: process.version,

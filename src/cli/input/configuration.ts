@@ -14,7 +14,7 @@ export interface Setting {
 /** Read by commands alone. */
 const ofCommands = ['SVC_API_URL', 'SVC_TOKEN']
 const secrets = new Set(['SVC_TOKEN', 'SVC_SETUP_TOKEN'])
-export const mask = '********'
+const mask = '********'
 
 /** Every variable, in the order of the documentation; also one that is not known, where it is set. */
 export function settingsInForce(): Setting[] {

@@ -22,7 +22,7 @@ export interface FormFlags {
 }
 
 /** Escapes are valid in JSON strings, so the text keeps its meaning. */
-export const jsonForm: AnswerForm = {
+const jsonForm: AnswerForm = {
   whole: (value) => printableLines(writeJson(value, 2)),
   entry: (value) => printableLines(writeJson(value)),
 }
