@@ -1,5 +1,7 @@
 /** Commands for a day: status, audit, sessions, configuration, version, journal. */
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readMetrics, sumOf } from '../../src/cli/follow/metrics.ts'
@@ -77,6 +79,19 @@ describe('status', () => {
     expect(JSON.parse(first!)).toMatchObject({ failing: [] })
   })
 
+  test('reads the metrics of another listener, where it is named; what they do not tell is not told', async () => {
+    const text =
+      'svc_queue_jobs{queue="a",state="ready"} 2\nsvc_queue_jobs{queue="b",state="ready"} 1\nsvc_queue_jobs{queue="a",state="deferred"} 9\nsvc_queue_late_seconds{queue="b"} 4\nsvc_ledger_copies_behind 0\n'
+    const server = createServer((_, answer) => answer.end(text))
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const { port } = server.address() as AddressInfo
+    const { stdout } = await svc('status', '--metrics-url', `http://127.0.0.1:${port}/metrics`)
+    server.close()
+    expect(stdout).toMatch(/^jobs +3 due, 0 running; the oldest is 4 s late$/m)
+    expect(stdout).toMatch(/^ledger +no copy is behind$/m)
+    expect(stdout).toMatch(/^sweeps +not told here$/m)
+  })
+
   const calm: Status = {
     at: '2026-11-20T12:00:10.000Z',
     where: 'there',
@@ -85,7 +100,7 @@ describe('status', () => {
     workspaces: { active: 1, suspended: 0, leaving: 0, accounts: 2 },
     requests: { answered: 150, failed: 0, in_flight: 1 },
     deliveries: { waiting: 0, retrying: 0, dead: 0, oldest_due_at: null },
-    jobs: { queued: 0, late_seconds: 0 },
+    jobs: { due: 0, running: 0, late_seconds: 0 },
     sweeps: { rows: 0, late_seconds: 0 },
     ledger: { fault: null, copies_behind: 0 },
     clock_ahead_seconds: 0,
@@ -97,7 +112,7 @@ describe('status', () => {
   })
   test.each([
     ['deliveries', { deliveries: { ...calm.deliveries, dead: 2 } }],
-    ['jobs', { jobs: { queued: 1, late_seconds: 301 } }],
+    ['jobs', { jobs: { due: 1, running: 0, late_seconds: 301 } }],
     ['sweeps', { sweeps: { rows: 1, late_seconds: 20_000 } }],
     ['ledger', { ledger: { fault: null, copies_behind: 1 } }],
     ['ledger', { ledger: { fault: 'line 3 is damaged', copies_behind: 0 } }],

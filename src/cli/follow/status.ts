@@ -29,7 +29,7 @@ export interface Status {
     readonly dead: number
     readonly oldest_due_at: string | null
   }
-  readonly jobs: { readonly queued: Count; readonly late_seconds: Count } | null
+  readonly jobs: { readonly due: number; readonly running: number; readonly late_seconds: number } | null
   readonly sweeps: { readonly rows: number; readonly late_seconds: number } | null
   readonly ledger: { readonly fault: string | null; readonly copies_behind: number } | null
   readonly clock_ahead_seconds: Count
@@ -99,10 +99,12 @@ const requestsIn = (metrics: Metrics): Status['requests'] => ({
   in_flight: sumOf(metrics, 'svc_requests_in_flight') ?? null,
 })
 
+/** Of all queues; jobs for later are not waiting. */
 function jobsIn(metrics: Metrics): Status['jobs'] {
-  const queued = sumOf(metrics, 'svc_queue_jobs')
-  if (queued === undefined) return null
-  return { queued, late_seconds: most(metrics, 'svc_queue_late_seconds') }
+  if (!metrics.has('svc_queue_jobs')) return null
+  const due = sumOf(metrics, 'svc_queue_jobs', { state: 'ready' })
+  const running = sumOf(metrics, 'svc_queue_jobs', { state: 'active' })
+  return { due: due ?? 0, running: running ?? 0, late_seconds: most(metrics, 'svc_queue_late_seconds') }
 }
 
 function sweepsIn(metrics: Metrics): Status['sweeps'] {

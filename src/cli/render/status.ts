@@ -32,7 +32,7 @@ export function attentionIn(status: Status): Attention[] {
     (jobs?.late_seconds ?? 0) > lateJobSeconds &&
       attention(
         'jobs',
-        `the oldest waits for ${jobs?.late_seconds} s`,
+        `the oldest waits for ${Math.round(jobs?.late_seconds ?? 0)} s`,
         'See that a daemon with the role worker or all runs.',
       ),
     (sweeps?.late_seconds ?? 0) > lateSweepSeconds &&
@@ -83,7 +83,7 @@ export function statusScreen(status: Status, before?: Status): string {
       'jobs',
       status.jobs === null
         ? unknown
-        : `${status.jobs.queued} queued; the oldest is ${Math.round(status.jobs.late_seconds ?? 0)} s late`,
+        : `${status.jobs.due} due, ${status.jobs.running} running; the oldest is ${Math.round(status.jobs.late_seconds)} s late`,
     ],
     [
       'sweeps',
