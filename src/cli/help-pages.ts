@@ -7,7 +7,7 @@ export type HelpPage = (typeof helpPages)[number]
 const endings: Readonly<Record<Ending, string>> = {
   done: 'done; also where nothing had to be done',
   failed: 'failed; or a confirmation was refused',
-  usage: 'the command line, the configuration or a value is wrong; nothing was done',
+  usage: 'the command line, the configuration or a value is wrong',
   notFound: 'what was named is not there',
   notAllowed: 'not allowed, or a step-up is needed',
   conflict: 'a conflict with the present state, or a version that has changed',

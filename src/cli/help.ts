@@ -35,7 +35,7 @@ export default class SvcHelp extends Help {
   protected override async showRootHelp(): Promise<void> {
     await super.showRootHelp()
     const says: Readonly<Record<HelpPage, string>> = {
-      config: 'Where a command finds its installation, and a daemon its values',
+      config: 'Where installations and values are found',
       environment: 'Every variable',
       'exit-codes': 'How a command ends',
     }
