@@ -7,15 +7,17 @@
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
+import { replaceFiles } from './replace-files.js'
 
 const joined = ['@oclif/core', 'zod']
 
 /** oclif finds a command at the path of its source. */
-const entries = ['src/cli/main.ts', ...globSync('src/cli/commands/**/*.ts')]
+const entries = ['src/cli/main.ts', 'src/cli/help.ts', ...globSync('src/cli/commands/**/*.ts')]
 const isOwn = (id) => id.startsWith('.') || id.startsWith('/')
 const isJoined = (id, importer) =>
   joined.some((name) => id === name || id.startsWith(`${name}/`)) ||
   importer?.slice(process.cwd().length).includes('/node_modules/')
+const made = 'dist.next'
 const builtPath = (path) => path.slice('src/'.length, -'.ts'.length)
 
 async function joinFiles(rolldown) {
@@ -24,13 +26,13 @@ async function joinFiles(rolldown) {
     platform: 'node',
     external: (id, importer) => !isOwn(id) && !isJoined(id, importer),
   })
-  await bundle.write({ dir: 'dist', entryFileNames: '[name].js', chunkFileNames: 'shared/[name]-[hash].js' })
+  await bundle.write({ dir: made, entryFileNames: '[name].js', chunkFileNames: 'shared/[name]-[hash].js' })
   await bundle.close()
 }
 
 function strip() {
   for (const path of globSync('src/**/*.ts')) {
-    const target = join('dist', `${builtPath(path)}.js`)
+    const target = join(made, `${builtPath(path)}.js`)
     mkdirSync(dirname(target), { recursive: true })
     const plain = stripTypeScriptTypes(readFileSync(path, 'utf8'))
     writeFileSync(target, plain.replaceAll(/((?:from|import)\s*\(?\s*'\.[^'\n]*)\.ts'/g, "$1.js'"))
@@ -51,12 +53,14 @@ async function writeManifest() {
   writeFileSync('oclif.manifest.json', JSON.stringify(plugin.manifest, null, 2))
 }
 
-rmSync('dist', { recursive: true, force: true })
+// Made beside dist/, because `npm pack` and `npm ci` build, too, and a command that runs meanwhile still loads files of it.
+rmSync(made, { recursive: true, force: true })
 const bundler = await import('rolldown').catch((error) => {
   if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
 })
 if (bundler) await joinFiles(bundler.rolldown)
 else strip()
+replaceFiles(made, 'dist')
 await writeManifest()
 
 // Makes `npx svc` run this checkout. With a `bin` in package.json, npx would first install the project into its cache

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Command } from '@oclif/core'
+import { BaseCommand } from '../src/cli/base-command.ts'
 
 const folder = fileURLToPath(new URL('../src/cli/commands', import.meta.url))
 
@@ -19,7 +20,7 @@ export async function commandPages(): Promise<string> {
   const contents = commands.map(
     ({ id, command }) => `- [\`svc ${id}\`](#svc-${id.replaceAll(' ', '-')}): ${command.summary ?? ''}`,
   )
-  return `# Commands\n\n${contents.join('\n')}\n\n${commands.map(section).join('\n')}`
+  return `# Commands\n\n${contents.join('\n')}\n\n${globalSection(commands)}\n${commands.map(section).join('\n')}`
 }
 
 /** The commands by id, loaded from their files. */
@@ -39,9 +40,26 @@ const idOf = (name: string) =>
     .replace(/\/index$/, '')
     .replaceAll('/', ' ')
 
+const everywhere: Readonly<Record<string, { readonly summary?: string | undefined }>> = {
+  json: { summary: "Print the API's answer unchanged, and a refusal as a problem document." },
+  ...BaseCommand.baseFlags,
+}
+
+/** The flags of all commands, and those by which commands reach an installation. */
+function globalSection(commands: readonly Declared[]): string {
+  const all = { ...everywhere }
+  for (const { command } of commands)
+    for (const [name, flag] of Object.entries({ ...command.baseFlags, ...command.flags }))
+      if (flag.helpGroup === 'GLOBAL') all[name] = flag
+  const lines = Object.entries(all).map(([name, { summary = '' }]) => `- \`--${name}\`: ${summary}`)
+  return `## Flags of every command\n\n\`svc help exit-codes\`, \`svc help environment\` and \`svc help config\` say what else concerns all.\n\n${lines.join('\n')}\n`
+}
+
 function section({ id, command }: Declared): string {
   const args = Object.entries(command.args ?? {})
-  const flags = Object.entries({ ...command.baseFlags, ...command.flags }).filter(([, flag]) => !flag.hidden)
+  const all = Object.entries({ ...command.baseFlags, ...command.flags }).filter(([, flag]) => !flag.hidden)
+  const flags = all.filter(([, flag]) => flag.helpGroup !== 'GLOBAL')
+  const installation = all.filter(([name, flag]) => flag.helpGroup === 'GLOBAL' && !(name in everywhere))
   const usage = [
     'svc',
     id,
@@ -51,12 +69,15 @@ function section({ id, command }: Declared): string {
     `## svc ${id}\n`,
     `${command.summary ?? ''}\n`,
     command.description ? `${resolved(command.description, id)}\n` : '',
-    `\`\`\`\n${usage}${flags.length > 0 ? ' [flags]' : ''}\n\`\`\`\n`,
+    `\`\`\`\n${usage}${all.length > 0 ? ' [flags]' : ''}\n\`\`\`\n`,
     args.length > 0
       ? `${args.map(([name, arg]) => `- \`${name.toUpperCase()}\`: ${arg.description ?? ''}`).join('\n')}\n`
       : '',
     flags.length > 0
       ? `${flags.map(([name, flag]) => `- \`--${name}\`: ${flag.summary ?? flag.description ?? ''}`).join('\n')}\n`
+      : '',
+    installation.length > 0
+      ? `Also ${installation.map(([name]) => `\`--${name}\``).join(', ')} ([flags of every command](#flags-of-every-command)).\n`
       : '',
     examples(command.examples ?? [], id),
   ]

@@ -4,7 +4,7 @@
  * stdout carries the answer, stderr everything else. `run()` returns the API's representation,
  * which is what --json prints, unchanged.
  */
-import { Command, Flags } from '@oclif/core'
+import { Command, Flags, type Interfaces } from '@oclif/core'
 import type { Answer, Operation, Sent } from '../core/contract/operation.ts'
 import { takesStepUp } from '../core/contract/operation.ts'
 import { requestOf } from '../core/kernel/request/request.ts'
@@ -12,6 +12,7 @@ import { writeJson } from '../core/kernel/values/json.ts'
 import type { Caller } from './call/caller.ts'
 import { openCaller } from './call/caller-choice.ts'
 import { codesFrom, type ProofFlags, passwordOnceMore, withSecondFactor } from './input/second-factor-input.ts'
+import type { AnswerForm, FormFlags } from './render/answer-form.ts'
 import { printableLines } from './render/printable.ts'
 import { asTyped } from './typed-name.ts'
 
@@ -20,7 +21,33 @@ export abstract class BaseCommand extends Command {
   static override enableJsonFlag = true
   static override baseFlags = {
     'no-color': Flags.boolean({ summary: 'Print without colours, as with NO_COLOR.', helpGroup: 'GLOBAL' }),
+    fields: Flags.string({
+      summary: 'Print only these members of the answer, or of each of its rows: a,b.c',
+      helpGroup: 'GLOBAL',
+      helpValue: 'NAMES',
+    }),
+    jq: Flags.string({
+      summary: 'Print what this jq expression makes of the answer; texts without quotes.',
+      helpGroup: 'GLOBAL',
+      helpValue: 'EXPRESSION',
+      exclusive: ['output'],
+    }),
+    output: Flags.string({
+      char: 'o',
+      summary: 'Print the answer in this format.',
+      helpGroup: 'GLOBAL',
+      options: ['json', 'yaml', 'csv'],
+    }),
+    quiet: Flags.boolean({
+      char: 'q',
+      summary: 'Print the answer, errors and questions, but no messages.',
+      helpGroup: 'GLOBAL',
+    }),
   }
+
+  /** How the answer is printed for programs; undefined: as JSON with --json, else for people. */
+  #form: AnswerForm | undefined
+  #isQuiet = false
 
   override async init(): Promise<void> {
     await super.init()
@@ -32,8 +59,35 @@ export abstract class BaseCommand extends Command {
     throw error
   }
 
+  /** The form of the answer is chosen here, because every command parses before it does anything. */
+  protected override async parse<
+    F extends Interfaces.OutputFlags<Interfaces.FlagInput>,
+    B extends Interfaces.OutputFlags<Interfaces.FlagInput>,
+    A extends Interfaces.OutputArgs<Interfaces.ArgInput>,
+  >(options?: Interfaces.Input<F, B, A>, argv?: string[]): Promise<Interfaces.ParserOutput<F, B, A>> {
+    const parsed = await super.parse<F, B, A>(options, argv)
+    const flags = parsed.flags as FormFlags & { readonly quiet?: boolean }
+    this.#isQuiet = flags.quiet === true
+    if (flags.fields !== undefined || flags.jq !== undefined || flags.output !== undefined) {
+      const { formOf } = await import('./render/answer-form.ts')
+      this.#form = await formOf(flags)
+    }
+    return parsed
+  }
+
+  /** Whether the answer is printed for programs: with --json, or in the form that other flags choose. */
+  override jsonEnabled(): boolean {
+    return this.#form !== undefined || super.jsonEnabled()
+  }
+
   override logJson(value: unknown): void {
-    process.stdout.write(`${printableLines(writeJson(value, 2) ?? '')}\n`)
+    process.stdout.write(`${this.#form?.whole(value) ?? printableLines(writeJson(value, 2))}\n`)
+  }
+
+  /** Prints one entry of a command that keeps printing: a line of words, or the entry for programs. */
+  protected printEntry(value: unknown, inWords: () => string): void {
+    const line = this.jsonEnabled() ? (this.#form?.entry(value) ?? printableLines(writeJson(value))) : inWords()
+    if (line !== '') process.stdout.write(`${line}\n`)
   }
 
   /** Prints the answer for people; with --json it prints nothing. */
@@ -42,10 +96,14 @@ export abstract class BaseCommand extends Command {
   }
 
   /** A message for people, on stderr; oclif drops it with --json. */
-  protected readonly tell = (line: string): void => this.logToStderr(printableLines(asTyped(line)))
+  protected readonly tell = (line: string): void => {
+    if (!this.#isQuiet) this.logToStderr(printableLines(asTyped(line)))
+  }
 
   /** A message on stderr also with --json, such as a retry, or which database is used. */
-  protected readonly note = (line: string): void => void process.stderr.write(`${printableLines(asTyped(line))}\n`)
+  protected readonly note = (line: string): void => {
+    if (!this.#isQuiet) process.stderr.write(`${printableLines(asTyped(line))}\n`)
+  }
 }
 
 export interface CallerFlags {

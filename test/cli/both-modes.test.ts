@@ -130,8 +130,10 @@ describe.each(['api', 'database'] as const)('by the %s', (way) => {
 
   test('the journal names who did it', async () => {
     const { stdout } = await run('journal', '--size', '5')
-    expect(stdout).toContain(way === 'api' ? 'by ACCOUNT ' : 'by RECOVERY ')
-    expect(stdout.trim().split('\n')).toHaveLength(5)
+    expect(stdout).toContain(way === 'api' ? `by ${owner.email}` : 'by RECOVERY ')
+    const [head, ...entries] = stdout.trim().split('\n')
+    expect(head).toMatch(/^WHEN /)
+    expect(entries).toHaveLength(5)
     const all = JSON.parse((await run('journal', '--all', '--json')).stdout)
     const [counted] = await daemon.db.sql<{ count: number }[]>`select count(*)::int as count from journal`
     expect(all.data).toHaveLength(counted!.count)

@@ -1,7 +1,8 @@
 /** From nothing to a second person at work: set-up, daemon, invitation, joining; and the remaining commands on the way. */
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
 import { person } from '../kit/people.ts'
@@ -160,19 +161,35 @@ describe('journal --follow', () => {
 })
 
 describe('completion', () => {
-  const complete = (script: string, ...words: string[]) => {
+  /** Not blocking: the daemon that a script asks runs in this process. */
+  const complete = async (script: string, ...words: string[]) => {
     const program = `source ${script}; COMP_WORDS=(svc ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _svc_complete; echo "\${COMPREPLY[@]}"`
-    return spawnSync('bash', ['-c', program], { encoding: 'utf8' }).stdout.trim().split(' ')
+    const env = { ...process.env, ...asOperator, PATH: `${resolve('bin')}:${process.env['PATH']}` }
+    const { stdout } = await promisify(execFile)('bash', ['-c', program], { env })
+    return stdout.trim().split(' ')
   }
 
   test('in bash knows commands and flags, also behind an argument', async () => {
     const { code, stdout } = await home.svc(['completion', 'bash'])
     expect(code).toBe(0)
     const script = home.secretFile('completion.bash', stdout)
-    expect(complete(script, 'ten')).toEqual(['tenants'])
-    expect(complete(script, 'tenants', 's').toSorted()).toEqual(['show', 'stats', 'suspend'])
-    expect(complete(script, 'tenants', 'quotas', '').toSorted()).toEqual(['set', 'show'])
-    expect(complete(script, 'tenants', 'suspend', 'acme', '--c')).toEqual(['--confirm'])
+    expect(await complete(script, 'ten')).toEqual(['tenants'])
+    expect((await complete(script, 'tenants', 's')).toSorted()).toEqual(['show', 'stats', 'suspend'])
+    expect((await complete(script, 'tenants', 'quotas', '')).toSorted()).toEqual(['set', 'show'])
+    expect(await complete(script, 'tenants', 'suspend', 'acme', '--c')).toEqual(['--confirm'])
+  })
+
+  test('in bash offers the values of a flag, and the workspaces that the installation has', async () => {
+    const script = home.secretFile('values.bash', (await home.svc(['completion', 'bash'])).stdout)
+    expect((await complete(script, 'tenants', 'list', '--state', '')).toSorted()).toEqual([
+      'ACTIVE',
+      'PENDING_DELETION',
+      'SUSPENDED',
+    ])
+    expect(await complete(script, 'completion', 'z')).toEqual(['zsh'])
+    const [{ slug }] = JSON.parse((await home.svc(['tenants', 'list', '--json'], { env: asOperator })).stdout).data
+    expect(await complete(script, 'tenants', 'show', slug.slice(0, -1))).toContain(slug)
+    expect(await complete(script, 'journal', '--workspace', slug.slice(0, -1))).toContain(slug)
   })
 
   test.each(['zsh', 'fish'])('is there for %s', async (shell) => {

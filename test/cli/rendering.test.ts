@@ -56,6 +56,16 @@ describe('tables', () => {
     expect(drawn).toContain('…')
   })
 
+  test('shorten ids where a name would have no room, and never where there is no terminal', async () => {
+    const wide = [...columns, { head: 'STATE', cell: () => 'PENDING_DELETION', whole: true as const }]
+    const drawn = await table([row], wide, '', 60)
+    expect(Math.max(...drawn.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60)
+    expect(drawn).toContain('A name that is rather long…')
+    expect(drawn).toContain('0190c9d2…abcd')
+    expect(drawn).toContain('`-o csv` prints them whole.')
+    for (const width of [undefined, 80]) expect(await table([row], wide, '', width)).toContain(row.id)
+  })
+
   test('are cut nowhere where there is no terminal', async () => {
     const drawn = await table([row], columns, '', undefined)
     expect(drawn).toContain(row.name)
@@ -155,15 +165,18 @@ describe('problems', () => {
 })
 
 test('a journal line says when, what, where, by whom and why', () => {
-  const line = journalLine({
-    id: '0190c9d2-7a3b-7cde-8f01-23456789abcd',
-    at: '2026-11-20T12:00:00.000Z',
-    action: 'tenant.suspended',
-    actor: { kind: 'RECOVERY', account_id: null, via: 'RECOVERY' },
-    tenant: { id: '0190c9d2-7a3b-7cde-8f01-23456789abcd', slug: 'acme' },
-    subject: null,
-    params: { os_user: 'root', host: 'db-1', reason: 'a\nb' },
-  })
+  const line = journalLine(
+    {
+      id: '0190c9d2-7a3b-7cde-8f01-23456789abcd',
+      at: '2026-11-20T12:00:00.000Z',
+      action: 'tenant.suspended',
+      actor: { kind: 'RECOVERY', account_id: null, via: 'RECOVERY' },
+      tenant: { id: '0190c9d2-7a3b-7cde-8f01-23456789abcd', slug: 'acme' },
+      subject: null,
+      params: { os_user: 'root', host: 'db-1', reason: 'a\nb' },
+    },
+    () => undefined,
+  )
   expect(line).toMatch(/tenant\.suspended {2,}acme {2,}by RECOVERY root@db-1 {2}reason=a\\u000ab$/)
 })
 

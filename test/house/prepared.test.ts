@@ -37,7 +37,7 @@ const unread: readonly Exception[] = [
   { of: /^enqueue$/, says: /: text$/, why: 'pg-boss brings its own statements' },
   { of: /^removeBatch$/, says: /: table\.name$/, why: 'a purge removes from each table of tables.ts' },
   { of: /^removeBatch$/, says: /: statementOf\(kind\)$/, why: 'a sweep removes what each kind declares' },
-  { of: /^read$/, says: /: backlogsOf\(sweeps\)$/, why: 'and counts it' },
+  { of: /^(?:read|inspect)$/, says: /: backlogsOf\(sweeps\)$/, why: 'and counts it' },
   {
     of: /^removeBelongings$/,
     says: /: statement$/,

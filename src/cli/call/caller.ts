@@ -3,11 +3,23 @@
  * database. A command passes the operation and need not know which of the two it has:
  * paths, methods and types come from the operation's data.
  */
+
+import type { GateState } from '../../core/areas/recovery/gate.ts'
+import type { LedgerStatus } from '../../core/areas/recovery/ledger/ledger-status.ts'
 import type { Answer, Operation, Sent } from '../../core/contract/operation.ts'
+import type { Backlog } from '../../core/kernel/transaction/sweep.ts'
 import type { Shown } from '../input/second-factor-input.ts'
 
 /** The secrets that prove that the account's owner makes the call. */
 export type Proof = { readonly password: string } & Shown
+
+/** What the database tells of an installation beside its operations. */
+export interface Inspected {
+  readonly gate: GateState
+  readonly ledger: LedgerStatus
+  readonly sweeps: readonly Backlog[]
+  readonly clockAheadMs: number
+}
 
 export interface Caller {
   /** For people: `http://… as ada@…`, or `the embedded installation in …`. */
@@ -26,6 +38,8 @@ export interface Caller {
   work?(tenantId: string, jobId: string): Promise<void>
   /** Runs all queued reseal jobs in this process. Only at the database. */
   reseal?(): Promise<void>
+  /** Looks at what no operation answers, and asks every backup target for its copy of the ledger. Only at the database. */
+  inspect?(): Promise<Inspected>
   /** What a daemon does with queued mail, for people; known only at the database. */
   readonly mailGoes?: string
   close(): Promise<void>

@@ -12,10 +12,11 @@ import { performForAnswer } from '../../core/app/perform.ts'
 import { type Answer, isRead, type Operation, type Sent } from '../../core/contract/operation.ts'
 import { type Config, readConfig } from '../../core/kernel/config/config.ts'
 import { placeOf } from '../../core/kernel/config/mail-settings.ts'
+import type { Backlog } from '../../core/kernel/transaction/sweep.ts'
 import { recoveryActor } from '../../core/kernel/values/actor.ts'
 import { Failure } from '../failure.ts'
 import { onInterruption } from '../interruption.ts'
-import type { Caller, Tell } from './caller.ts'
+import type { Caller, Inspected, Tell } from './caller.ts'
 import { agreeWhileServing } from './while-serving.ts'
 
 /** Opens the installation of this configuration. A change fails (conflict) while a daemon serves it, unless `whileServing`. */
@@ -53,11 +54,32 @@ export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Pro
       const { resealUntil } = await import('../../core/areas/keyring/reseal.ts')
       await resealUntil(booted.installation, Number.POSITIVE_INFINITY)
     },
+    inspect: () => inspect(booted),
     async close() {
       stopHeeding()
       await booted.close()
     },
   }
+}
+
+async function inspect({ installation }: Booted): Promise<Inspected> {
+  const [{ lookAtGate }, { lookAtLedger }, { sweeps }, { backlogsOf }, { measureClock }] = await Promise.all([
+    import('../../core/areas/recovery/gate.ts'),
+    import('../../core/areas/recovery/ledger/ledger-status.ts'),
+    import('../../core/areas/auth/sign-in/sweeps.ts'),
+    import('../../core/kernel/transaction/sweep.ts'),
+    import('../../core/kernel/database/clock.ts'),
+  ])
+  const backlogs = installation.transaction({ kind: 'SYSTEM', job: 'sweep_expired' }, { readOnly: true }, ({ tx }) =>
+    tx.text<Backlog[]>(backlogsOf(sweeps)),
+  )
+  const [gate, ledger, waiting, clockAheadMs] = await Promise.all([
+    lookAtGate(installation),
+    lookAtLedger(installation),
+    backlogs,
+    measureClock(installation.pool),
+  ])
+  return { gate, ledger, sweeps: waiting, clockAheadMs }
 }
 
 const refusedHere = (reason: string) =>

@@ -1,10 +1,9 @@
 import { Flags } from '@oclif/core'
 import type { CloudEvent } from '../../../core/contract/events/operations.ts'
-import { writeJson } from '../../../core/kernel/values/json.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { eventsOf, typeFlag, typesNamed } from '../../call/event-stream.ts'
 import { moment } from '../../render/moment.ts'
-import { printable, printableLines } from '../../render/printable.ts'
+import { printable } from '../../render/printable.ts'
 
 export default class EventsTail extends CallerCommand {
   static override summary = "Print the workspace's events as they happen"
@@ -27,7 +26,7 @@ export default class EventsTail extends CallerCommand {
     const onReady = () => this.tell(`Following ${types.length} event type(s).`)
     let left = flags.count ?? Number.POSITIVE_INFINITY
     for await (const event of eventsOf(caller, { types, fromOldest: flags['from-oldest'], note: this.note, onReady })) {
-      process.stdout.write(`${this.jsonEnabled() ? printableLines(writeJson(event)) : lineOf(event)}\n`)
+      this.printEntry(event, () => lineOf(event))
       left -= 1
       if (left === 0) break
     }

@@ -1,11 +1,10 @@
 import { Flags } from '@oclif/core'
 import { mintSecret } from '../../../core/areas/webhooks/signature.ts'
-import { writeJson } from '../../../core/kernel/values/json.ts'
 import { CallerCommand } from '../../base-command.ts'
 import { eventsOf, typeFlag, typesNamed } from '../../call/event-stream.ts'
 import { forward, forwardedLine, receiverUrl } from '../../follow/forwarding.ts'
 import { moment } from '../../render/moment.ts'
-import { printable, printableLines } from '../../render/printable.ts'
+import { printable } from '../../render/printable.ts'
 
 export default class WebhooksListen extends CallerCommand {
   static override summary = 'Forward events to a receiver on this machine, as they happen'
@@ -35,10 +34,7 @@ export default class WebhooksListen extends CallerCommand {
     let left = flags.count ?? Number.POSITIVE_INFINITY
     for await (const event of eventsOf(caller, { types, fromOldest: flags['from-oldest'], note: this.note, onReady })) {
       const outcome = await forward(url, secret, event)
-      const line = this.jsonEnabled()
-        ? printableLines(writeJson(outcome))
-        : printable(`${moment(event.time)}  ${forwardedLine(outcome)}`)
-      process.stdout.write(`${line}\n`)
+      this.printEntry(outcome, () => printable(`${moment(event.time)}  ${forwardedLine(outcome)}`))
       left -= 1
       if (left === 0) break
     }

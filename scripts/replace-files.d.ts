@@ -1,0 +1,1 @@
+export function replaceFiles(from: string, to: string): void
