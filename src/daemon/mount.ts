@@ -18,7 +18,7 @@ import type { Installation } from '../core/kernel/transaction/installation.ts'
 import { anyone } from '../core/kernel/values/actor.ts'
 import { isUnchanged } from '../core/kernel/values/etag.ts'
 import { sendBytes } from './downloads.ts'
-import { type Foreseen, type Gate, Misjudged } from './gate.ts'
+import { type Foreseen, type Gate, Misjudged, type SentTicket } from './gate.ts'
 import { workspaceOfHost } from './host.ts'
 import { type Prepared, prepared } from './prepared.ts'
 import type { Readers } from './readers.ts'
@@ -78,7 +78,7 @@ async function answer(
   const answered = foreseen && (await performForeseen(served, operation, { request, sent, foreseen }))
   if (answered) return send(request, reply, answered, readers)
 
-  const actor = await gate.admit(operation, request.raw, requestsOf(operation, request))
+  const actor = await gate.admit(operation, request.raw, requestsOf(operation, request), ticketOf(operation, request))
   request.actor = actor
   readers.checkRoom(request)
   if (actor.kind === 'ANYONE')
@@ -121,6 +121,13 @@ async function performForeseen(
     if (error instanceof Problem) request.actor = await gate.admit(operation, request.raw, 0)
     throw error
   }
+}
+
+/** The ticket of a call that may come without a token. */
+function ticketOf({ needs }: Operation, { query, params }: FastifyRequest): SentTicket | undefined {
+  const { ticket: text } = query as { readonly ticket?: unknown }
+  if (needs.caller !== 'workspace' || !needs.ticket || typeof text !== 'string') return undefined
+  return { text, params: params as Record<string, string> }
 }
 
 const requestsOf = ({ counts }: Operation, { body }: FastifyRequest): number => counts?.(body) ?? 1

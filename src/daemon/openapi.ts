@@ -89,6 +89,7 @@ function describe(operation: Operation, schemas: Schemas): Document {
     summary: operation.summary,
     description: descriptionOf(operation),
     ...(needs.caller === 'anyone' ? { security: [] } : {}),
+    ...(takesTicket(operation) ? { security: [{ bearer: [] }, {}] } : {}),
     ...(parametersOf(operation, schemas).length > 0 ? { parameters: parametersOf(operation, schemas) } : {}),
     ...(body
       ? {
@@ -105,6 +106,8 @@ function describe(operation: Operation, schemas: Schemas): Document {
   }
 }
 
+const takesTicket = ({ needs }: Operation) => needs.caller === 'workspace' && needs.ticket === true
+
 function bodyBoundsOf(operation: Operation): string {
   const { bytes, values } = boundsOf(operation)
   return `At most ${bytes / 1024} KiB, and ${values.toLocaleString('en')} members and elements; the configuration may say less (\`SVC_BODY_LIMIT_BYTES\`).`
@@ -117,7 +120,10 @@ function descriptionOf({ needs }: Operation): string {
   if (changesWaysIn(needs))
     lines.push('A session, or a token with the scope `workspace:admin`; it changes how the account itself gets in.')
   else if (needs.caller === 'account') lines.push("Any valid token; it acts on the account's own affairs.")
-  if (needs.caller === 'workspace') lines.push(`Needs the scope \`${needs.scope}\` and the role ${needs.role}.`)
+  if (needs.caller === 'workspace') {
+    lines.push(`Needs the scope \`${needs.scope}\` and the role ${needs.role}.`)
+    if (needs.ticket) lines.push('Instead of a token it takes a `ticket`.')
+  }
   if (needs.caller === 'workspace or operator')
     lines.push(
       `Needs the scope \`${needs.scope}\` and the role ${needs.role}, for the workspace's own; or the scope \`admin:tenants\` and an entry in the operator register, for the installation's.`,

@@ -37,7 +37,7 @@ export const ItemQuery = z
     sort: sortKeys.optional().describe("absent: the view's, else `board` in one collection, else `created`"),
     group_by: groupBy.optional(),
     include: z
-      .array(z.enum(['COMMENTS']))
+      .array(z.enum(['COMMENTS', 'ATTACHMENTS']))
       .max(3)
       .default([])
       .describe('what `extras` says of each item of the answer'),
@@ -56,7 +56,13 @@ export const unknownConditions = (where: string) =>
 
 /** What is counted for `include`, by the id of an item: a count in the item would change while its version stays. */
 const extras = z
-  .record(uuid, z.object({ comments: z.int().optional().describe('those that are not deleted') }))
+  .record(
+    uuid,
+    z.object({
+      comments: z.int().optional().describe('those that are not deleted'),
+      attachments: z.int().optional().describe('the files that it carries'),
+    }),
+  )
   .describe('by the id of each item of the answer; there if `include` asks for something')
 
 /** `item` comes from operations.ts, which names this module. */
