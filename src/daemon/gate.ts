@@ -93,18 +93,18 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
     },
 
     async admit(operation, request, pays = 1, ticket = undefined) {
-      const { headers } = request
       const { needs } = operation
       if (needs.caller === 'anyone') {
         const source = sourceOf(request, config.trustedProxies)
         await sourceRate.spend(operation, needs.rate, source)
         return anyoneFrom(source)
       }
-      const isByTicket = ticket !== undefined && headers.authorization === undefined
+      const isByTicket = ticket !== undefined && request.headers.authorization === undefined
       const row = isByTicket
         ? await findByTicket(installation, operation, ticket)
         : await findByToken(installation, tokens, request, waitingLane)
-      if (!row || !isServedOn(config, headers.host, row.slug)) refuse(isByTicket ? 'not_found' : 'auth.unauthenticated')
+      if (!row || !isServedOn(config, request.headers.host, row.slug))
+        refuse(isByTicket ? 'not_found' : 'auth.unauthenticated')
       installation.identity.epoch = row.epoch
       const actor = actorOf(row)
       const isFirst = mayBeFirst(needs, actor) && (await isRegisterEmpty(installation, actor))

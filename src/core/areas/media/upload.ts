@@ -196,7 +196,7 @@ class Coming {
       () => true,
       () => false,
     )
-    return isSynced ? Math.max(offset, wholeParts(this.at)) : offset
+    return isSynced ? this.kept() : offset
   }
 
   /** Refuses media.offset: the file begins again at what the store has. */
@@ -212,6 +212,15 @@ class Coming {
     refuse('media.offset', { expected })
   }
 
+  /**
+   * The whole parts that are in the store, without the last of the file: a file is not said to have come before it can be
+   * read, because the next call has to send something.
+   */
+  private kept(): number {
+    const { offset, sizeBytes } = this.claim
+    return Math.max(offset, wholeParts(Math.min(this.at, sizeBytes - 1)))
+  }
+
   private async write(): Promise<void> {
     if (this.waitingBytes === 0) return
     // Nothing came for so long that another call may have the file before this write ends.
@@ -225,7 +234,7 @@ class Coming {
   /** Tells the row what is on the disk, and renews the claim. Refuses not_found, and media.busy if another call has it. */
   private async record(): Promise<void> {
     const { claim } = this
-    const received = Math.max(claim.offset, wholeParts(this.at))
+    const received = this.kept()
     await this.writing.sync()
     const began = performance.now()
     await this.run(async (ctx) => {

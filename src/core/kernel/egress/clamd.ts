@@ -105,7 +105,13 @@ function answerOf(socket: Socket): Promise<string> {
       cause = error
     })
     socket.on('close', () =>
-      said === '' ? reject(new ScannerFailed('clamd closed the connection; it does so for files longer than its StreamMaxLength', { cause })) : resolve(said.trim()),
+      said === ''
+        ? reject(
+            new ScannerFailed('clamd closed the connection; it does so for files longer than its StreamMaxLength', {
+              cause,
+            }),
+          )
+        : resolve(said.trim()),
     )
   })
 }
