@@ -5,6 +5,7 @@ import { signInDefaults } from '../core/contract/settings/defaults.ts'
 import type { Role, Scope } from '../core/contract/vocabulary.ts'
 import { openAsInstallation, withoutSync } from '../core/kernel/database/roles.ts'
 import type { Tx } from '../core/kernel/database/transaction.ts'
+import type { Ticket } from '../core/kernel/request/ticket.ts'
 import { admitted } from '../core/kernel/transaction/admission.ts'
 import { gateAccessOf } from '../core/kernel/transaction/gate.ts'
 import type { Installation } from '../core/kernel/transaction/installation.ts'
@@ -43,15 +44,18 @@ export interface CredentialRow {
 }
 
 /**
- * The only query of every authenticated call, as the installation. Its plan is one look-up by hash, followed by look-ups
+ * The only query of every authenticated call, as the installation. Its plan is one look-up by hash, or by id for a ticket, followed by look-ups
  * by key. Undefined: the token is not valid. `asksForWebhooks`: the caller's change must know whether anybody listens.
  */
 export async function lookUpCredential(
   tx: Tx,
-  hash: Buffer,
+  by: Buffer | Pick<Ticket, 'tenantId' | 'credentialId'>,
   { isLast = false, asksForWebhooks = false } = {},
 ): Promise<CredentialRow | undefined> {
   const look = isLast ? tx.last : tx
+  const isMeant = Buffer.isBuffer(by)
+    ? tx.part`c.hash = ${by}`
+    : tx.part`c.tenant_id = ${by.tenantId} and c.id = ${by.credentialId}`
   // Two texts: with a condition on a parameter, PostgreSQL would plan the statement anew for each call.
   const hasWebhooks = asksForWebhooks
     ? tx.part`exists (select from webhook w where w.tenant_id = c.tenant_id)`
@@ -83,7 +87,7 @@ export async function lookUpCredential(
              max(v.value #>> '{}') filter (where v.name = 'sign_in.mfa_required_for') as factor_demanded_of
       from setting v where v.name in ('quotas.api_requests_per_minute', 'sign_in.mfa_required_for')) d
     left join tenant_quota q on q.tenant_id = c.tenant_id and q.quota = 'api_requests_per_minute'
-    where c.hash = ${hash} and c.kind in ('PERSONAL', 'SERVICE', 'SESSION')
+    where ${isMeant} and c.kind in ('PERSONAL', 'SERVICE', 'SESSION')
       and c.revoked_at is null and s.revoked_at is null and (c.expires_at is null or c.expires_at > now())`
   // An account without any role has left the workspace, also as an operator (docs/decisions/0151).
   return row && row.role === null && row.container_rank === null ? undefined : row

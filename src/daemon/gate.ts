@@ -4,6 +4,7 @@
  * Everything follows from the operation's `needs`, in the order of decisions 1:
  *
  *    token → recovery → workspace state → scope → register → role → rate
+ *    ticket instead of a token → its token, from there on the same
  *    no token needed → source (source.ts) → rate of the source (source-rate.ts)
  *
  * A text that cannot be a token is refused without a query. Every other token needs one
@@ -23,6 +24,7 @@ import type { Config } from '../core/kernel/config/config.ts'
 import { asInstallation } from '../core/kernel/database/roles.ts'
 import type { Tx } from '../core/kernel/database/transaction.ts'
 import { spanned } from '../core/kernel/tracing/tracing.ts'
+import { readTicket } from '../core/kernel/request/ticket.ts'
 import { isServedWhileGated, refuseRecovering } from '../core/kernel/transaction/gate.ts'
 import type { Entry, Installation } from '../core/kernel/transaction/installation.ts'
 import { type AccountActor, type Actor, actsForInstallation, anyoneFrom } from '../core/kernel/values/actor.ts'
@@ -34,6 +36,12 @@ import type { Rate } from './rate.ts'
 import { type Heard, networkOf, sourceOf } from './source.ts'
 import type { SourceRate } from './source-rate.ts'
 
+/** A ticket as it was sent, and the ids of the path. */
+export interface SentTicket {
+  readonly text: string
+  readonly params: Readonly<Record<string, string>>
+}
+
 export interface Gate {
   /** The lane in which the call's first transaction would wait; undefined if it has no token, or a text that cannot be one. */
   laneOf(request: Heard): string | undefined
@@ -42,7 +50,7 @@ export interface Gate {
    * installation.recovering, tenant_suspended, auth.scope_required, admin.operator_required, auth.role_required,
    * auth.second_factor_demanded, quota.exceeded; of strangers request.limited, service.unavailable.
    */
-  admit(operation: Operation, request: Heard, pays?: number): Promise<Actor>
+  admit(operation: Operation, request: Heard, pays?: number, ticket?: SentTicket): Promise<Actor>
   /**
    * The actor as the last look-up of its token found it, if that would be admitted: so that the work can leave in the
    * same packet as the look-up. Nothing is decided before `entry` has passed.
@@ -86,24 +94,25 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       return token === undefined ? undefined : waitingLane(hashToken(token), request)
     },
 
-    async admit(operation, request, pays = 1) {
-      const { headers } = request
+    async admit(operation, request, pays = 1, ticket = undefined) {
       const { needs } = operation
       if (needs.caller === 'anyone') {
         const source = sourceOf(request, config.trustedProxies)
         await sourceRate.spend(operation, needs.rate, source)
         return anyoneFrom(source)
       }
-      const token = bearerOf(headers.authorization)
-      if (token === undefined) refuse('auth.unauthenticated')
-      const row = await findCredential(installation, tokens, token, (hash) => waitingLane(hash, request))
-      if (!row || !isServedOn(config, headers.host, row.slug)) refuse('auth.unauthenticated')
+      const isByTicket = ticket !== undefined && request.headers.authorization === undefined
+      const row = isByTicket
+        ? await findByTicket(installation, operation, ticket)
+        : await findByToken(installation, tokens, request, waitingLane)
+      if (!row || !isServedOn(config, request.headers.host, row.slug))
+        refuse(isByTicket ? 'not_found' : 'auth.unauthenticated')
       installation.identity.epoch = row.epoch
       const actor = actorOf(row)
       const isFirst = mayBeFirst(needs, actor) && (await isRegisterEmpty(installation, actor))
       judge(needs, row, actor, isFirst)
       if (pays > 0) await pay(operation, row, actor, pays)
-      if (row.is_unseen) noteUse(installation, actor, noted)
+      if (row.is_unseen && !isByTicket) noteUse(installation, actor, noted)
       return actor
     },
 
@@ -218,15 +227,17 @@ function bearerOf(header: string | undefined): string | undefined {
   return token !== undefined && isTokenShaped(token, 'personal', 'service', 'session') ? token : undefined
 }
 
-/** Looks the token up in a transaction of its own. */
-async function findCredential(
+/** Looks the call's token up in a transaction of its own; a text that cannot be one costs no query. */
+async function findByToken(
   { pool }: Installation,
   tokens: KnownTokens,
-  token: string,
-  laneOf: (hash: Buffer) => string,
+  request: Heard,
+  laneOf: (hash: Buffer, request: Heard) => string,
 ): Promise<CredentialRow | undefined> {
+  const token = bearerOf(request.headers.authorization)
+  if (token === undefined) return undefined
   const hash = hashToken(token)
-  const lane = laneOf(hash)
+  const lane = laneOf(hash, request)
   const row = await pool.transaction(asInstallation, (tx) => lookUpCredential(tx, hash, { isLast: true }), {
     readOnly: true,
     lane,
@@ -235,6 +246,22 @@ async function findCredential(
   if (row) tokens.remember(hash, row)
   else tokens.forget(hash)
   return row
+}
+
+/** The token that a ticket was made with, as it is now. A text that is no ticket costs no query. */
+async function findByTicket(
+  { pool, keyring }: Installation,
+  { id: operation }: Operation,
+  { text, params }: SentTicket,
+): Promise<CredentialRow | undefined> {
+  const ticket = readTicket(keyring, { operation, params }, text)
+  if (!ticket) return undefined
+  const row = await pool.transaction(asInstallation, (tx) => lookUpCredential(tx, ticket, { isLast: true }), {
+    readOnly: true,
+    lane: ticket.tenantId,
+    answersCaller: true,
+  })
+  return row?.epoch === ticket.epoch ? row : undefined
 }
 
 /** A workspace's subdomain serves only tokens of this workspace; every other host serves all tokens. */

@@ -19,7 +19,7 @@ import type { Installation } from '../core/kernel/transaction/installation.ts'
 import { anyone } from '../core/kernel/values/actor.ts'
 import { isUnchanged } from '../core/kernel/values/etag.ts'
 import { sendBytes } from './downloads.ts'
-import { type Foreseen, type Gate, Misjudged } from './gate.ts'
+import { type Foreseen, type Gate, Misjudged, type SentTicket } from './gate.ts'
 import { workspaceOfHost } from './host.ts'
 import { type Prepared, prepared } from './prepared.ts'
 import type { Readers } from './readers.ts'
@@ -82,7 +82,7 @@ async function answer(
   if (answered) return send(request, reply, answered, readers)
 
   const actor = await spanned('gate', operation.id, () =>
-    gate.admit(operation, request.raw, requestsOf(operation, request)),
+    gate.admit(operation, request.raw, requestsOf(operation, request), ticketOf(operation, request)),
   )
   request.actor = actor
   readers.checkRoom(request)
@@ -126,6 +126,13 @@ async function performForeseen(
     if (error instanceof Problem) request.actor = await gate.admit(operation, request.raw, 0)
     throw error
   }
+}
+
+/** The ticket of a call that may come without a token. */
+function ticketOf({ needs }: Operation, { query, params }: FastifyRequest): SentTicket | undefined {
+  const { ticket: text } = query as { readonly ticket?: unknown }
+  if (needs.caller !== 'workspace' || !needs.ticket || typeof text !== 'string') return undefined
+  return { text, params: params as Record<string, string> }
 }
 
 const requestsOf = ({ counts }: Operation, { body }: FastifyRequest): number => counts?.(body) ?? 1

@@ -93,6 +93,7 @@ function describe(operation: Operation, schemas: Schemas): Document {
     summary: operation.summary,
     description: descriptionOf(operation),
     ...(needs.caller === 'anyone' ? { security: [] } : {}),
+    ...(takesTicket(operation) ? { security: [{ bearer: [] }, {}] } : {}),
     ...(parametersOf(operation, schemas).length > 0 ? { parameters: parametersOf(operation, schemas) } : {}),
     ...(body
       ? {
@@ -128,6 +129,7 @@ function exampleIn(operation: Operation, part: 'body' | 'answer'): Document {
   const example = exampleFor(operation)?.[part]
   return example === undefined ? {} : { example }
 }
+const takesTicket = ({ needs }: Operation) => needs.caller === 'workspace' && needs.ticket === true
 
 function bodyBoundsOf(operation: Operation): string {
   const { bytes, values } = boundsOf(operation)
@@ -141,7 +143,10 @@ function descriptionOf({ needs }: Operation): string {
   if (changesWaysIn(needs))
     lines.push('A session, or a token with the scope `workspace:admin`; it changes how the account itself gets in.')
   else if (needs.caller === 'account') lines.push("Any valid token; it acts on the account's own affairs.")
-  if (needs.caller === 'workspace') lines.push(`Needs the scope \`${needs.scope}\` and the role ${needs.role}.`)
+  if (needs.caller === 'workspace') {
+    lines.push(`Needs the scope \`${needs.scope}\` and the role ${needs.role}.`)
+    if (needs.ticket) lines.push('Instead of a token it takes a `ticket`.')
+  }
   if (needs.caller === 'workspace or operator')
     lines.push(
       `Needs the scope \`${needs.scope}\` and the role ${needs.role}, for the workspace's own; or the scope \`admin:tenants\` and an entry in the operator register, for the installation's.`,

@@ -190,7 +190,8 @@ test('files that are missing or differ fail the job, which names all of them and
   rmSync(waiting!)
 
   const { job, said } = await exported(tenantId)
-  expect(job).toMatchObject({ state: 'FAILED', failure: 'media.damaged', result: null })
+  expect(job).toMatchObject({ state: 'FAILED', failure: 'media.damaged' })
+  expect([...(job.result?.damaged_media_ids ?? [])].sort()).toEqual([...damaged].sort())
   const text = String(said)
   for (const [at, id] of damaged.entries())
     expect(text).toContain(`${id} ${[0, 3].includes(at) ? 'is missing' : 'differs'}`)

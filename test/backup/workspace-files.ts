@@ -6,15 +6,20 @@ import { mediaStore } from '../../src/core/areas/media/store.ts'
 import { mediaFolderOf } from '../../src/core/kernel/config/media-settings.ts'
 import type { TestInstallation } from '../kit/installation.ts'
 
+type Placed = Pick<TestInstallation, 'installation' | 'oracle'>
+
 interface Workspace {
   readonly tenant: { readonly id: string }
   readonly owner: { readonly account_id: string }
 }
 
 /** A file whose last byte has come; answers its id. */
-export async function uploaded(one: TestInstallation, { tenant, owner }: Workspace, bytes: Buffer): Promise<string> {
+export async function uploaded(one: Placed, { tenant, owner }: Workspace, bytes: Buffer): Promise<string> {
   const id = randomUUIDv7()
-  const writing = await mediaStore(one.installation.config.media).write({ tenantId: tenant.id, mediaId: id }, 0)
+  const writing = await mediaStore(one.installation).write(
+    { tenantId: tenant.id, mediaId: id },
+    { offset: 0, sizeBytes: bytes.length },
+  )
   await writing.write(bytes)
   await writing.finish()
   await writing.close()
@@ -24,16 +29,16 @@ export async function uploaded(one: TestInstallation, { tenant, owner }: Workspa
   return id
 }
 
-export const examine = (one: TestInstallation, { tenant }: Workspace, id: string) =>
+export const examine = (one: Placed, { tenant }: Workspace, id: string) =>
   examineMedia.run(one.installation, { tenant_id: tenant.id, media_id: id })
 
 /** The same, examined. */
-export async function fileOf(one: TestInstallation, workspace: Workspace, bytes: Buffer): Promise<string> {
+export async function fileOf(one: Placed, workspace: Workspace, bytes: Buffer): Promise<string> {
   const id = await uploaded(one, workspace, bytes)
   await examine(one, workspace, id)
   return id
 }
 
 /** Where the store has the bytes of a file. */
-export const storedAt = (one: TestInstallation, tenantId: string, id: string) =>
+export const storedAt = (one: Placed, tenantId: string, id: string) =>
   join(mediaFolderOf(one.installation.config.media, tenantId), id)

@@ -104,6 +104,7 @@ describe('beside svc up', () => {
       'keys',
       'ledger',
       'ledger copies',
+      'media',
       'mail',
       'daemon',
       'access',

@@ -2,6 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Container } from '../../src/core/contract/containers/operations.ts'
 import { type Role, roles } from '../../src/core/contract/vocabulary.ts'
+import type { Config } from '../../src/core/kernel/config/config.ts'
 import { type Answered, type Sending, type TestDaemon, testDaemon } from '../kit/daemon.ts'
 import { type Person, person, setUp } from '../kit/people.ts'
 
@@ -23,8 +24,8 @@ export interface Board {
   close(): Promise<void>
 }
 
-export async function openBoard(): Promise<Board> {
-  const daemon = await testDaemon()
+export async function openBoard(config: Partial<Config> = {}): Promise<Board> {
+  const daemon = await testDaemon({ config })
   const { tenantId } = await setUp(daemon)
   const { sql } = daemon.db
   await sql`insert into tenant_quota values (${tenantId}, 'api_requests_per_minute', 0)`

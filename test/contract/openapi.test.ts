@@ -131,11 +131,13 @@ test('speaks to callers: no notes for authors, and each tag in a sentence and in
   expect(grouped).toEqual(document.tags.map(({ name }: { name: string }) => name))
 })
 
-test('wants the token by default; only what anyone may call says otherwise', () => {
+test('wants the token by default; only what anyone may call, or who has a ticket, says otherwise', () => {
   expect(document.security).toEqual([{ bearer: [] }])
   for (const { operationId, security } of everyOperation()) {
     const { needs } = operations[operationId as keyof typeof operations]
-    expect([operationId, security]).toEqual([operationId, needs.caller === 'anyone' ? [] : undefined])
+    const takesTicket = 'ticket' in needs && needs.ticket
+    const expected = needs.caller === 'anyone' ? [] : takesTicket ? [{ bearer: [] }, {}] : undefined
+    expect([operationId, security]).toEqual([operationId, expected])
   }
 })
 

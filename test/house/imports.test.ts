@@ -132,8 +132,7 @@ const rules: readonly Rule[] = [
   {
     name: 'the S3 client is made in one place',
     why: 'without our fetch it takes the global one, which no guard stands before',
-    breaks: ({ from, to, isTypeOnly }) =>
-      !isTypeOnly && to === 's3mini' && from !== 'src/core/areas/backup/stores/s3.ts',
+    breaks: ({ from, to, isTypeOnly }) => !isTypeOnly && to === 's3mini' && from !== 'src/core/kernel/egress/s3.ts',
     offence: on('src/core/areas/backup/export-job.ts', 's3mini'),
   },
   {

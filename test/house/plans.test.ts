@@ -240,6 +240,10 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listItemAttachments', () => ({ params: { itemId: collectionId } })],
   ['listMedia', () => size],
   ['listMedia', () => ({ query: { ...size.query, sort: 'SIZE', kind: 'IMAGE', is_attached: 'false' } })],
+  [
+    'linkMedia',
+    () => ({ body: { media_ids: Array.from({ length: 100 }, () => collectionId), disposition: 'INLINE' } }),
+  ],
   ['getMedia', () => ({ params: { mediaId: collectionId } })],
   ['listItemActivity', () => ({ params: { itemId: collectionId } })],
   ['listComments', () => ({ params: { itemId: collectionId }, ...size })],

@@ -2,6 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Item } from '../../src/core/contract/items/operations.ts'
+import type { Config } from '../../src/core/kernel/config/config.ts'
 import { caseFold } from '../../src/core/kernel/values/case-fold.ts'
 import { type Board, openBoard } from '../containers/board.ts'
 import type { Answered, Sending } from '../kit/daemon.ts'
@@ -47,8 +48,8 @@ export interface FieldRow {
   readonly appliesTo?: readonly string[]
 }
 
-export async function openDesk(): Promise<Desk> {
-  const board = await openBoard()
+export async function openDesk(config: Partial<Config> = {}): Promise<Desk> {
+  const board = await openBoard(config)
   const { ask, tenantId, daemon } = board
   const { sql } = daemon.db
   const hub = await board.hub()

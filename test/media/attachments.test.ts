@@ -132,6 +132,22 @@ describe('attaching', () => {
     expect(code(await attach(media))).toEqual([409, 'item.archived'])
   })
 
+  test('is counted by a query that asks for it', async () => {
+    const { collectionId } = await files.shelf(1)
+    const [none, two] = [
+      await files.item({ container_id: collectionId }),
+      await files.item({ container_id: collectionId }),
+    ]
+    for (const media of [await files.file(png), await files.file(png)]) await attach(media, {}, member, two)
+    const ask = async (include: readonly string[]) =>
+      (await files.ask('POST /items:query', { container_id: collectionId, include }, { as: viewer })).json.extras
+    expect(await ask(['ATTACHMENTS'])).toEqual({ [none.id]: { attachments: 0 }, [two.id]: { attachments: 2 } })
+    expect(await ask(['COMMENTS', 'ATTACHMENTS'])).toEqual({
+      [none.id]: { attachments: 0, comments: 0 },
+      [two.id]: { attachments: 2, comments: 0 },
+    })
+  })
+
   test(`ends at ${mostAttachments} of an item`, async () => {
     const { sql } = files.daemon.db
     const made = await files.begin(1)

@@ -1,7 +1,9 @@
 /** Files: what they are, how they are read, who sees them, and how they go. Spec: items 4, O8 to O12; 10, 7 and 11. */
 import { randomUUID } from 'node:crypto'
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkMedia } from '../../src/core/areas/recovery/media.ts'
 import type { Media } from '../../src/core/contract/media/operations.ts'
 import type { Person } from '../kit/people.ts'
 import { code, type Files, openFiles, png, sha256Of, someBytes } from './files.ts'
@@ -201,6 +203,32 @@ describe('a deleted file', () => {
     const media = await files.file(png)
     expect((await files.ask(`DELETE /media/${media.id}`, undefined, { as: files.people.ADMIN })).status).toBe(204)
   })
+})
+
+test('a refused file keeps its bytes while a legal hold is in force, and loses them behind it', async () => {
+  const { sql } = files.daemon.db
+  const [hold] = await sql<{ id: string }[]>`
+    insert into legal_hold (tenant_id, id, scope_kind, reason, placed_by)
+    values (${files.tenantId}, ${randomUUID()}, 'TENANT', 'court', ${owner.accountId}) returning id`
+  const before = await files.quota()
+  const refused = await files.file(elf)
+  expect([refused.state, await files.quota()]).toEqual(['REFUSED', before])
+  await files.sweep()
+  expect(files.stored()).toContain(refused.id)
+  await sql`update legal_hold set released_at = now(), released_by = ${owner.accountId} where id = ${hold?.id ?? null}`
+  await files.sweep()
+  expect(files.stored()).not.toContain(refused.id)
+})
+
+test('a recovery compares the rows with the store, and names what is not there as it should be', async () => {
+  const media = await files.file(someBytes(50))
+  await files.begin(10)
+  expect((await checkMedia(files.installation)).says).not.toContain(media.id)
+  const path = join(files.folder, media.id)
+  writeFileSync(path, someBytes(49))
+  const { state, says } = await checkMedia(files.installation)
+  expect([state, says.includes(media.id)]).toEqual(['finding', true])
+  writeFileSync(path, someBytes(50))
 })
 
 describe('the sweep', () => {

@@ -5,6 +5,7 @@ import { bootInstallation } from '../../src/core/app/boot.ts'
 import { examineMedia } from '../../src/core/areas/media/examination.ts'
 import { sweepWorkspace } from '../../src/core/areas/media/sweep.ts'
 import type { Media } from '../../src/core/contract/media/operations.ts'
+import type { Config } from '../../src/core/kernel/config/config.ts'
 import { mediaFolderOf } from '../../src/core/kernel/config/media-settings.ts'
 import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
 import { type Desk, openDesk } from '../items/desk.ts'
@@ -40,8 +41,8 @@ export const png = Buffer.from(
   'base64',
 )
 
-export async function openFiles(): Promise<Files> {
-  const desk = await openDesk()
+export async function openFiles(config: Partial<Config> = {}): Promise<Files> {
+  const desk = await openDesk(config)
   const { daemon, tenantId, ask, people } = desk
   const { sql } = daemon.db
   const booted = await bootInstallation(daemon.config, { works: false, applicationName: 'svc test' })

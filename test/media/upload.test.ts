@@ -1,6 +1,6 @@
 /** Uploads: parts, one call at a time, exact sizes, the quota. Spec: items 4, O6 and O7; 10, 9; docs/decisions/0236. */
 import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -114,6 +114,20 @@ describe('a call that brings bytes', () => {
     expect(code(await files.send(media, someBytes(10)))).toEqual([409, 'media.busy'])
     await sql`update media set writer_until = now() where id = ${media.id}`
     expect((await files.send(media, someBytes(10))).status).toBe(200)
+  })
+
+  test('whose file cannot be finished leaves a rest to send, also where the file is whole parts', async () => {
+    const size = 2 * partBytes
+    const bytes = someBytes(size)
+    const media = await files.begin(size)
+    await files.send(media, bytes.subarray(0, partBytes), range(0, partBytes - 1, size))
+    mkdirSync(path(media)) // where the file would get its name
+    const rest = () => files.send(media, bytes.subarray(partBytes), range(partBytes, size - 1, size))
+    expect(code(await rest())).toEqual([503, 'media.store_failed'])
+    expect(await files.read(media)).toMatchObject({ state: 'UPLOADING', received_bytes: partBytes })
+    rmdirSync(path(media))
+    expect((await rest()).json).toMatchObject({ state: 'SCANNING', received_bytes: size })
+    expect(readFileSync(path(media)).equals(bytes)).toBe(true)
   })
 
   test('is one of fifty at once that is served, and the file is one of theirs', async () => {

@@ -60,6 +60,13 @@ export function apiCaller(target: ApiTarget): Caller {
     apiUrl: target.apiUrl,
     way: 'api',
     call,
+    async transfer(operation, sent, { headers, body }) {
+      const { pathname, search } = addressOf(operation, requestOf(operation, sent as never))
+      const outgoing = { method: operation.method, path: `${pathname}${search}`, headers, body, mediaType: bytesType }
+      const answer = await sendSigned(target, operation.needs.caller, outgoing, isRead(operation))
+      if (answer.status >= 300) answerOf(answer, target.apiUrl) // throws the refusal
+      return answer
+    },
     async stepUp(operation, targetId, shown) {
       const { passwordOperations } = await import('../../core/contract/auth/operations.ts')
       // Requested with the token that will make the call, because the proof is bound to that token.
@@ -75,6 +82,7 @@ export function apiCaller(target: ApiTarget): Caller {
 
 const json = 'application/json'
 const mergePatch = 'application/merge-patch+json'
+const bytesType = 'application/octet-stream'
 
 /** Path and query, relative to the API's root. */
 function addressOf(

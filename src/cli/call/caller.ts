@@ -21,6 +21,19 @@ export interface Inspected {
   readonly clockAheadMs: number
 }
 
+/** What is sent beside the bytes. */
+type TransferOf<O extends Operation> = Omit<Sent<O>, 'bytes'>
+
+interface Piece {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Buffer
+}
+
+interface Transferred {
+  readonly headers: Readonly<Record<string, string>>
+  readonly bytes: Buffer
+}
+
 export interface Caller {
   /** For people: `http://… as ada@…`, or `the embedded installation in …`. */
   readonly where: string
@@ -32,6 +45,8 @@ export interface Caller {
   readonly way: 'api' | 'database'
   /** Carries the operation out. Throws a Problem if it is refused, a Failure if the installation is not reached. */
   call<O extends Operation>(operation: O, sent: Sent<O>): Promise<Answer<O>>
+  /** Sends or reads a piece of a file, for an operation that takes or answers bytes. Only over HTTP. */
+  transfer?<O extends Operation>(operation: O, sent: TransferOf<O>, piece: Piece): Promise<Transferred>
   /** Exchanges the secrets for a proof, which is valid for one call. Only over HTTP. */
   stepUp?(operation: Operation, targetId: string | undefined, proof: Proof): Promise<string>
   /** Runs an export in this process. Only at the database, where there may be no daemon to run it. */

@@ -16,6 +16,8 @@ export interface HttpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
+  /** The answer as it came, for one that is no text. */
+  readonly bytes: Buffer
 }
 
 /** No answer came. `maybeDone`: the request may have reached the server. */
@@ -69,7 +71,15 @@ async function readWhole(incoming: IncomingMessage): Promise<HttpAnswer> {
     pieces.push(piece)
   }
   const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]))
-  return { status: incoming.statusCode ?? 0, headers, text: Buffer.concat(pieces).toString('utf8') }
+  const bytes = Buffer.concat(pieces)
+  return {
+    status: incoming.statusCode ?? 0,
+    headers,
+    bytes,
+    get text() {
+      return bytes.toString('utf8')
+    },
+  }
 }
 
 const reasons: Readonly<Record<string, string>> = {

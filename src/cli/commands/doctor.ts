@@ -58,10 +58,14 @@ export default class Doctor extends BaseCommand {
   private async database(config: Config, keyring: Keyring | undefined): Promise<Finding[]> {
     const { checkDatabase } = await import('../doctor/database.ts')
     const { checkLedger } = await import('../doctor/ledger.ts')
+    const { checkMedia } = await import('../doctor/media.ts')
     return withDatabase(config, this.note, async (database) => {
       const findings = await checkDatabase(database, keyring, config.mode)
       const isUsable = keyring !== undefined && findings.every(({ state }) => state !== 'fail')
-      return [...findings, ...(isUsable ? await checkLedger(config, keyring, database) : [])]
+      const ofUsable = isUsable
+        ? [...(await checkLedger(config, keyring, database)), await checkMedia(config, database)]
+        : []
+      return [...findings, ...ofUsable]
     }).catch((error: unknown) => [fail('database', lineOf(error), 'See the log in the data folder.')])
   }
 }

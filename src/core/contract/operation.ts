@@ -37,6 +37,8 @@ export type Needs =
       readonly role: Role
       readonly within?: 'container'
       readonly stepUp?: StepUp
+      /** Instead of a token the query may bring a `ticket` (kernel/request/ticket.ts), which acts for the token it was made with. */
+      readonly ticket?: true
     }
   /**
    * A workspace's people act for their workspace. A credential with `admin:tenants` acts for the

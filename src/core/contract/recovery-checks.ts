@@ -12,7 +12,7 @@ export const checkedObligations = obligationNames.filter(
 const checkCodes = [
   ...(['gate', 'migrations', 'keyring', 'ledger', 'copies'] as const),
   ...checkedObligations,
-  ...(['outbox', 'jobs', 'clock'] as const),
+  ...(['media', 'outbox', 'jobs', 'clock'] as const),
 ]
 export type CheckCode = (typeof checkCodes)[number]
 

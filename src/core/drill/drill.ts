@@ -50,7 +50,7 @@ export interface DrillReport {
 }
 
 /** Findings that a copy of a healthy installation may have and that say nothing about the recovery. */
-const ofTheLiveOne: readonly CheckCode[] = ['jobs', 'ledger', 'outbox', 'operators']
+const ofTheLiveOne: readonly CheckCode[] = ['jobs', 'ledger', 'media', 'outbox', 'operators']
 
 /** Settings for a copy that may lose everything in a power cut. */
 const careless = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }
@@ -78,6 +78,8 @@ export async function drill(config: Config, note: (line: string) => void): Promi
         ledgerFile: join(work, 'ledger.jsonl'),
         ledgerCopy: 'require',
         backupDir: join(work, 'backups'),
+        // The files of the live installation are neither copied nor touched.
+        media: { ...config.media, dir: join(work, 'media'), bucket: undefined },
       },
       record,
       note,

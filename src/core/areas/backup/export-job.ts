@@ -71,7 +71,7 @@ export const exportTenantJob = defineJob({
     } catch (error) {
       // After a lost database the job is resumed; every other error ends it.
       if (error instanceof Superseded || error instanceof DatabaseUnavailable) return
-      await attempt.failed(failureOf(error))
+      await attempt.failed(failureOf(error), error instanceof MediaDamaged ? error.ids : [])
       if (!(error instanceof StoreFailure)) throw error
     }
   },
@@ -214,13 +214,14 @@ class Attempt {
     )
   }
 
-  async failed(code: string): Promise<void> {
+  async failed(code: string, damaged: readonly string[]): Promise<void> {
+    const result = damaged.length === 0 ? null : { damaged_media_ids: damaged }
     const { tenantId, jobId, attempt } = this.claim
     await this.installation.transaction(
       system,
       { tenantId },
       ({ tx }) => tx`
-        update job set state = 'FAILED', finished_at = now(), failure = ${code}
+        update job set state = 'FAILED', finished_at = now(), failure = ${code}, result = nullif(${tx.json(result)}, 'null'::jsonb)
         where tenant_id = ${tenantId} and id = ${jobId} and attempt = ${attempt} and state = 'RUNNING'`,
     )
   }

@@ -15,11 +15,10 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Problem } from '../../contract/problem.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import type { SystemActor } from '../../kernel/values/actor.ts'
 import { failpoint } from '../../kernel/values/failpoint.ts'
-import { mediaStore } from '../media/store.ts'
+import { isMissing, mediaStore } from '../media/store.ts'
 import { limits, type Manifest, mediaPath } from './archive-format.ts'
 import { inLanes } from './lanes.ts'
 import { type ListedMedia, readMediaList } from './media-list.ts'
@@ -29,6 +28,12 @@ import { type Store, StoreFailure } from './store.ts'
 export class MediaDamaged extends Error {
   override readonly name = 'MediaDamaged'
   readonly code = 'media.damaged'
+  /** At most a hundred. */
+  readonly ids: readonly string[]
+  constructor(message: string, ids: readonly string[]) {
+    super(message)
+    this.ids = ids
+  }
 }
 
 interface Sending {
@@ -59,7 +64,8 @@ export async function sendMedia(store: Store, sending: Sending): Promise<Unexami
     sending.onBytes(media.bytes)
     if (typeof sent === 'string') {
       if (media.sha256 !== undefined) return
-      if (unexamined.length === limits.unexamined) throw new MediaDamaged('too many files wait for their examination')
+      if (unexamined.length === limits.unexamined)
+        throw new MediaDamaged('too many files wait for their examination', [])
       unexamined.push({ media_id: media.mediaId, bytes: media.bytes, sha256: sent })
     } else if (sent) {
       damaged += 1
@@ -68,7 +74,8 @@ export async function sendMedia(store: Store, sending: Sending): Promise<Unexami
   })
   if (damaged > 0) {
     const named = damages.map(({ mediaId, what }) => `${mediaId} ${what}`).join(', ')
-    throw new MediaDamaged(`${damaged} files of the workspace ${sending.tenantId} cannot be read: ${named}`)
+    const ids = damages.map(({ mediaId }) => mediaId)
+    throw new MediaDamaged(`${damaged} files of the workspace ${sending.tenantId} cannot be read: ${named}`, ids)
   }
   return unexamined
 }
@@ -105,7 +112,7 @@ async function spooled(
   { mediaId, bytes, sha256 }: ListedMedia,
   path: string,
 ): Promise<string | Damage> {
-  const source = await mediaStore(installation.config.media)
+  const source = await mediaStore(installation)
     .read({ tenantId, mediaId })
     .catch((error: unknown) => (isMissing(error) ? undefined : Promise.reject(error)))
   if (!source) return { mediaId, what: 'is missing' }
@@ -130,9 +137,6 @@ async function spooled(
 async function writeWhole(file: FileHandle, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.byteLength; ) at += (await file.write(bytes, at)).bytesWritten
 }
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Problem && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT'
 
 /** The examination that followed may have refused a file, whose bytes then belong to nobody. */
 const isRefusedSince = ({ installation, actor, tenantId }: Sending, { mediaId, sha256 }: ListedMedia) =>

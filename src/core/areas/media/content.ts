@@ -15,7 +15,7 @@ export async function getMediaContent(
   const media = await visibleMedia(ctx, mediaId)
   const { state, sha256, content_type: contentType } = media
   if (state !== 'READY' || sha256 === null || contentType === null) refuse('media.not_ready', { state })
-  const store = mediaStore(ctx.config.media)
+  const store = mediaStore(ctx)
   const key = keyOf(ctx.account.tenantId, mediaId)
   return {
     etag: `"${sha256}"`,

@@ -2,14 +2,17 @@
  * Examines a file whose last byte has come: what it is, and whether it is what was announced.
  *
  *    SCANNING ──▶ READY     told as work.media.ready
- *             └─▶ REFUSED   another SHA-256 than announced, or a refused type; its bytes go at once, and their quota
+ *             └─▶ REFUSED   another SHA-256 than announced, a refused type, or a finding of the scanner; its bytes go at once,
+ *                           unless a legal hold is in force, and their quota
  *
- * The file is read once, chunk by chunk. A job that is killed has changed nothing, and the next run reads it again.
- * Spec: items 4; docs/decisions/0236.
+ * The file is read once, chunk by chunk, and each chunk goes to the scanner, if there is one (kernel/egress/clamd.ts). While
+ * that cannot be asked, the file stays SCANNING. A job that is killed has changed nothing, and the next run reads it again.
+ * Spec: items 4; docs/decisions/0236, 0352.
  */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Media } from '../../contract/media/operations.ts'
+import { openScan } from '../../kernel/egress/clamd.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { defineJob } from '../../kernel/transaction/runnable-job.ts'
@@ -17,7 +20,7 @@ import { failpoint } from '../../kernel/values/failpoint.ts'
 import { releaseBytes } from './byte-count.ts'
 import { contentTypeOf, kindOf, signatureBytes, TextCheck } from './file-kind.ts'
 import { columnsOf, keyOf } from './media-row.ts'
-import { removeLater } from './removal.ts'
+import { removeBytesOf, removeLater } from './removal.ts'
 import { type FileKey, mediaStore } from './store.ts'
 
 const examiner = { kind: 'SYSTEM', job: 'examine_media' } as const
@@ -37,7 +40,7 @@ export const examineMedia = defineJob({
     const found = await look(installation, key)
     failpoint('media.examined')
     const isRefused = await installation.transaction(examiner, { tenantId }, (ctx) => conclude(ctx, key, found))
-    if (isRefused) await mediaStore(installation.config.media).remove(key)
+    if (isRefused) await installation.transaction(examiner, { tenantId }, (ctx) => removeBytesOf(ctx, key))
   },
 })
 
@@ -51,22 +54,32 @@ const isWaiting = (installation: Installation, { tenantId, mediaId }: FileKey): 
 interface Found {
   readonly sha256: string
   readonly contentType: string
+  /** The scanner's name for what it found; undefined: nothing, or there is no scanner. */
+  readonly finding: string | undefined
 }
 
-/** Refuses media.store_failed. */
-async function look({ config }: Installation, key: FileKey): Promise<Found> {
+/** Refuses media.store_failed. Throws ScannerFailed. */
+async function look(installation: Installation, key: FileKey): Promise<Found> {
   const hash = createHash('sha256')
   const text = new TextCheck()
   const head: Buffer[] = []
   let headBytes = 0
-  for await (const chunk of await mediaStore(config.media).read(key)) {
-    hash.update(chunk)
-    text.add(chunk)
-    if (headBytes < signatureBytes) head.push(chunk)
-    headBytes += chunk.byteLength
+  const { clamd } = installation.config.media
+  const scan = clamd && (await openScan(clamd))
+  try {
+    for await (const chunk of await mediaStore(installation).read(key)) {
+      hash.update(chunk)
+      text.add(chunk)
+      if (headBytes < signatureBytes) head.push(chunk)
+      headBytes += chunk.byteLength
+      await scan?.send(chunk)
+    }
+    const start = Buffer.concat(head).subarray(0, signatureBytes)
+    const contentType = await contentTypeOf(start, text.end())
+    return { sha256: hash.digest('hex'), contentType, finding: await scan?.end() }
+  } finally {
+    scan?.close()
   }
-  const start = Buffer.concat(head).subarray(0, signatureBytes)
-  return { sha256: hash.digest('hex'), contentType: await contentTypeOf(start, text.end()) }
 }
 
 interface ExaminedRow extends Media {
@@ -74,14 +87,14 @@ interface ExaminedRow extends Media {
 }
 
 /** Whether the file is refused. */
-async function conclude(ctx: Ctx, { tenantId, mediaId }: FileKey, { sha256, contentType }: Found): Promise<boolean> {
+async function conclude(ctx: Ctx, { tenantId, mediaId }: FileKey, found: Found): Promise<boolean> {
+  const { sha256, contentType } = found
   const { tx, config } = ctx
   const [row] = await tx<ExaminedRow[]>`
     select ${columnsOf(ctx)}, m.announced_sha256 from media m
     where m.tenant_id = ${tenantId} and m.id = ${mediaId} and m.state = 'SCANNING' for no key update`
   if (!row) return false
-  const isOther = row.announced_sha256 !== null && row.announced_sha256 !== sha256
-  const reason = isOther ? 'sha256' : config.media.refusedTypes.includes(contentType) ? 'type' : undefined
+  const reason = refusalOf(found, row, config.media.refusedTypes)
   const state = reason === undefined ? 'READY' : 'REFUSED'
   const [after] = await tx<[Media]>`
     update media m set state = ${state}, sha256 = ${sha256}, content_type = ${contentType}, kind = ${kindOf(contentType)},
@@ -90,8 +103,19 @@ async function conclude(ctx: Ctx, { tenantId, mediaId }: FileKey, { sha256, cont
   if (reason === undefined) await ctx.record('work.media.ready', after)
   else {
     removeLater(ctx, tenantId, mediaId, 0)
-    await ctx.record('work.media.refused', after, { reason })
+    await ctx.record('work.media.refused', after, { ...reason })
     releaseBytes(ctx, tenantId, row.size_bytes)
   }
   return reason !== undefined
+}
+
+/** Why a file is refused, for the trail. */
+function refusalOf(
+  { sha256, contentType, finding }: Found,
+  { announced_sha256: announced }: ExaminedRow,
+  refusedTypes: readonly string[],
+): { readonly reason: string; readonly finding?: string } | undefined {
+  if (finding !== undefined) return { reason: 'finding', finding: finding.slice(0, 200) }
+  if (announced !== null && announced !== sha256) return { reason: 'sha256' }
+  return refusedTypes.includes(contentType) ? { reason: 'type' } : undefined
 }

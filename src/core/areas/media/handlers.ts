@@ -5,6 +5,7 @@ import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
 import { attachItemMedia, detachItemMedia, listItemAttachments } from './attachments.ts'
 import { getMediaContent } from './content.ts'
 import { createMedia } from './creation.ts'
+import { linkMedia } from './links.ts'
 import { listMedia } from './list.ts'
 import { visibleMedia } from './media-row.ts'
 import { deleteMedia } from './removal.ts'
@@ -15,6 +16,7 @@ export const mediaHandlers = {
   uploadMedia: withWork(takeBytes, uploadMedia),
   getMedia: (ctx, { mediaId }) => visibleMedia(ctx, mediaId),
   getMediaContent,
+  linkMedia,
   listMedia,
   deleteMedia,
   listItemAttachments,

@@ -11,10 +11,15 @@
 import type { Media, mediaOperations as ops } from '../../contract/media/operations.ts'
 import type { Received } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
+import type { Part } from '../../kernel/database/statement.ts'
+import type { Tx } from '../../kernel/database/transaction.ts'
+import { holdOpen } from '../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import { failpoint } from '../../kernel/values/failpoint.ts'
 import { releaseBytes } from './byte-count.ts'
 import { detachEverywhere, referencesTo } from './carriers.ts'
 import { columnsOf, isSeenMedia, keepsAll } from './media-row.ts'
+import { type FileKey, mediaStore } from './store.ts'
 
 /** Longer than a call that lost its claim may write (upload.ts). */
 const unendedSeconds = 3_600
@@ -59,3 +64,22 @@ export function removeLater({ tx }: Ctx, tenantId: string, mediaId: string, seco
   void tx`
     insert into media_removal (tenant_id, media_id, due_at) values (${tenantId}, ${mediaId}, now() + make_interval(secs => ${seconds}))`
 }
+
+/**
+ * Removes bytes whose row is gone or refused, and the note of them, unless a legal hold is in force. No hold is placed before
+ * the commit.
+ */
+export async function removeBytesOf(ctx: Ctx, key: FileKey): Promise<void> {
+  const { tx } = ctx
+  const { tenantId, mediaId } = key
+  void holdOpen(tx, tenantId)
+  const { count } = await tx`
+    delete from media_removal where tenant_id = ${tenantId} and media_id = ${mediaId} and ${isFree(tx, tenantId)}`
+  if (count === 0) return
+  await mediaStore(ctx).remove(key)
+  failpoint('media.bytes_removed')
+}
+
+/** Whether no legal hold is in force. Which one covers a file whose row is gone, nothing says: any of them keeps its bytes. */
+export const isFree = (tx: Tx, tenantId: string): Part => tx.part`
+  not exists (select from legal_hold where tenant_id = ${tenantId} and released_at is null)`

@@ -1,65 +1,56 @@
 /**
- * The store of files: a folder, with one folder for each workspace.
+ * The store of files: a folder (stores/local.ts) or a bucket (stores/s3.ts).
  *
- *    tenants/<tenant>/<media>.part    bytes that are coming
- *    tenants/<tenant>/<media>         all bytes, on the disk
- *
- * A file gets its own name when its last byte is on the disk, and only then the row says so: a killed daemon leaves an
- * unfinished file, or a whole one whose row does not know it yet. An upload that goes on takes either. Both parts of a key
- * are ids of ours, so no name of a user is part of a path, and no link is followed. Every failure is `media.store_failed`,
- * whose cause only the log has. Spec: items 4, Store; docs/decisions/0236.
+ * Both keep the same promises. Bytes that `sync` has answered outlive a power cut. A file can be read when `finish` has
+ * answered, and only then its row says so: a killed daemon leaves an unfinished file, or a whole one whose row does not know
+ * it yet. Every failure is `media.store_failed`, whose cause only the log has. Spec: items 4, Store; docs/decisions/0236,
+ * 0350.
  */
-import { constants, type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { Problem } from '../../contract/problem.ts'
-import { type MediaSettings, mediaFolderOf } from '../../kernel/config/media-settings.ts'
-import { failpoint } from '../../kernel/values/failpoint.ts'
-import { makeFolder } from '../../kernel/values/folder.ts'
-import { syncFolder } from '../../kernel/values/write-whole.ts'
+import type { Config } from '../../kernel/config/config.ts'
+import type { Egress } from '../../kernel/egress/client.ts'
+import { localStore } from './stores/local.ts'
+import type { MediaStore, Writing } from './stores/media-store.ts'
 
-const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
+export type { FileKey, Writing } from './stores/media-store.ts'
 
-export interface FileKey {
-  readonly tenantId: string
-  readonly mediaId: string
+/** What a store needs: an installation, or the context of a transaction. */
+interface StoreSource {
+  readonly config: Config
+  egress(): Promise<Egress>
 }
 
-/** A file that is being written; for one writer at a time. */
-export interface Writing {
-  /** Where the next byte goes: what was asked, or less if the store has less. */
-  readonly offset: number
-  write(bytes: Buffer): Promise<void>
-  /** Brings what was written to the disk. */
-  sync(): Promise<void>
-  /** The same, and gives the file its own name. */
-  finish(): Promise<void>
-  close(): Promise<void>
+export function mediaStore(source: StoreSource): MediaStore {
+  const { media } = source.config
+  if (!media.bucket) return guardedStore(async () => localStore(media))
+  const { bucket } = media
+  return guardedStore(async () => {
+    const [{ s3Store }, egress] = await Promise.all([import('./stores/s3.ts'), source.egress()])
+    return s3Store(egress, bucket)
+  })
 }
 
-export interface MediaStore {
-  /** Opens a file for its bytes behind `offset`; what it has behind is cut off. */
-  write(key: FileKey, offset: number): Promise<Writing>
-  /** The bytes from `from` to `to`, both included; absent: all. */
-  read(key: FileKey, range?: { readonly from: number; readonly to: number }): Promise<Readable>
-  /** Removes a file, finished or not; nothing happens where it is missing. */
-  remove(key: FileKey): Promise<void>
-}
-
-export const mediaStore = (settings: MediaSettings): MediaStore => ({
-  write: (key, offset) => guarded(() => openWriting(pathOf(settings, key), offset)),
-  read: (key, range) => guarded(() => openReading(pathOf(settings, key), range)),
-  remove: (key) =>
-    guarded(async () => {
-      const path = pathOf(settings, key)
-      await rm(partOf(path), { force: true })
-      await rm(path, { force: true })
-    }),
+const guardedStore = (open: () => Promise<MediaStore>): MediaStore => ({
+  write: (key, where) => guarded(async () => guardedWriting(await (await open()).write(key, where))),
+  read: (key, range) => guarded(async () => (await open()).read(key, range)),
+  remove: (key) => guarded(async () => (await open()).remove(key)),
+  async *list(tenantId) {
+    try {
+      yield* (await open()).list(tenantId)
+    } catch (error) {
+      throw storeFailed(error)
+    }
+  },
+  removeSome: (tenantId) => guarded(async () => (await open()).removeSome(tenantId)),
 })
 
-const pathOf = (settings: MediaSettings, { tenantId, mediaId }: FileKey) =>
-  join(mediaFolderOf(settings, tenantId), mediaId)
-const partOf = (path: string) => `${path}.part`
+const guardedWriting = (writing: Writing): Writing => ({
+  offset: writing.offset,
+  write: (bytes) => guarded(() => writing.write(bytes)),
+  sync: () => guarded(() => writing.sync()),
+  finish: () => guarded(() => writing.finish()),
+  close: () => writing.close(),
+})
 
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -73,60 +64,6 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
 const storeFailed = (cause: unknown): Problem =>
   cause instanceof Problem ? cause : Object.assign(new Problem('media.store_failed'), { cause })
 
-async function openWriting(path: string, asked: number): Promise<Writing> {
-  makeFolder(dirname(path), 0o700)
-  const file = await openPart(path)
-  try {
-    const offset = Math.min(asked, (await file.stat()).size)
-    await file.truncate(offset)
-    return writingIn(file, path, offset)
-  } catch (error) {
-    await file.close()
-    throw error
-  }
-}
-
-/** A whole file whose row does not know it yet is unfinished again. */
-async function openPart(path: string): Promise<FileHandle> {
-  const part = partOf(path)
-  const isThere = await stat(part).then(
-    () => true,
-    () => false,
-  )
-  if (!isThere)
-    await rename(path, part).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error
-    })
-  return open(part, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600)
-}
-
-function writingIn(file: FileHandle, path: string, offset: number): Writing {
-  let at = offset
-  return {
-    offset,
-    write: (bytes) =>
-      guarded(async () => {
-        for (let done = 0; done < bytes.byteLength; ) {
-          const { bytesWritten } = await file.write(bytes, done, bytes.byteLength - done, at)
-          done += bytesWritten
-          at += bytesWritten
-        }
-        failpoint('media.written')
-      }),
-    sync: () => guarded(() => file.datasync()),
-    finish: () =>
-      guarded(async () => {
-        await file.sync()
-        failpoint('media.synced')
-        await rename(partOf(path), path)
-        await syncFolder(dirname(path))
-        failpoint('media.renamed')
-      }),
-    close: () => file.close(),
-  }
-}
-
-async function openReading(path: string, range?: { readonly from: number; readonly to: number }): Promise<Readable> {
-  const file = await open(path, O_RDONLY | O_NOFOLLOW)
-  return file.createReadStream(range ? { start: range.from, end: range.to } : {})
-}
+/** Whether a store failed because it has no such file. */
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Problem && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT'

@@ -11,9 +11,6 @@
  */
 import { z } from 'zod'
 import type { Media } from '../../contract/media/operations.ts'
-import type { Part } from '../../kernel/database/statement.ts'
-import type { Tx } from '../../kernel/database/transaction.ts'
-import { holdOpen } from '../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { firstId } from '../../kernel/transaction/page.ts'
@@ -22,8 +19,7 @@ import { failpoint } from '../../kernel/values/failpoint.ts'
 import { detachEverywhere, referencesTo } from './carriers.ts'
 import { examineMedia } from './examination.ts'
 import { columnsOf, keyOf } from './media-row.ts'
-import { removeMedia } from './removal.ts'
-import { type FileKey, mediaStore } from './store.ts'
+import { isFree, removeBytesOf, removeMedia } from './removal.ts'
 
 const sweeper = { kind: 'SYSTEM', job: 'sweep_media' } as const
 /** Files of one transaction. */
@@ -111,18 +107,3 @@ async function removeBytes(installation: Installation, tenantId: string, hostNow
     await installation.transaction(sweeper, { tenantId }, (ctx) => removeBytesOf(ctx, keyOf(tenantId, mediaId)))
   return due.length
 }
-
-async function removeBytesOf({ tx, config }: Ctx, key: FileKey): Promise<void> {
-  const { tenantId, mediaId } = key
-  // No hold is placed before the commit.
-  void holdOpen(tx, tenantId)
-  const { count } = await tx`
-    delete from media_removal where tenant_id = ${tenantId} and media_id = ${mediaId} and ${isFree(tx, tenantId)}`
-  if (count === 0) return
-  await mediaStore(config.media).remove(key)
-  failpoint('media.bytes_removed')
-}
-
-/** Whether no legal hold is in force. Which one covers a file whose row is gone, nothing says: any of them keeps its bytes. */
-const isFree = (tx: Tx, tenantId: string): Part => tx.part`
-  not exists (select from legal_hold where tenant_id = ${tenantId} and released_at is null)`

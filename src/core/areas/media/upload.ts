@@ -39,15 +39,14 @@ interface Arrived {
 
 const writeBytes = 1024 * 1024
 const claimSeconds = 30
-/** Shorter than the claim, because the clocks and the way to the database take their share. */
-const trustedMs = 25_000
+/** Together with the longest single write of a store (20 s) it is shorter than the claim. */
 const recordEachMs = 5_000
 
 const wholeParts = (bytes: number) => bytes - (bytes % partBytes)
 
 /** Refuses not_found, request.malformed, media.offset, media.busy, media.size_mismatch, media.store_failed. */
 export async function takeBytes(
-  { config }: Installation,
+  installation: Installation,
   _actor: Actor,
   { mediaId, bytes }: Received<typeof ops.uploadMedia>,
   run: RunAsRule,
@@ -55,10 +54,9 @@ export async function takeBytes(
   const range = rangeOf(bytes)
   const claim = await run((ctx) => claimUpload(ctx, mediaId, bytes, range))
   failpoint('media.claimed')
-  const { tenantId, offset } = claim
-  const key = keyOf(tenantId, mediaId)
-  const writing = await mediaStore(config.media)
-    .write(key, offset)
+  const { tenantId, offset, sizeBytes } = claim
+  const writing = await mediaStore(installation)
+    .write(keyOf(tenantId, mediaId), { offset, sizeBytes })
     .catch((error) => letGo(run, claim, offset, error))
   const coming = new Coming(run, claim, writing)
   try {
@@ -198,7 +196,7 @@ class Coming {
       () => true,
       () => false,
     )
-    return isSynced ? Math.max(offset, wholeParts(this.at)) : offset
+    return isSynced ? this.kept() : offset
   }
 
   /** Refuses media.offset: the file begins again at what the store has. */
@@ -214,10 +212,19 @@ class Coming {
     refuse('media.offset', { expected })
   }
 
+  /**
+   * The whole parts that are in the store, without the last of the file: a file is not said to have come before it can be
+   * read, because the next call has to send something.
+   */
+  private kept(): number {
+    const { offset, sizeBytes } = this.claim
+    return Math.max(offset, wholeParts(Math.min(this.at, sizeBytes - 1)))
+  }
+
   private async write(): Promise<void> {
     if (this.waitingBytes === 0) return
-    // Nothing came for so long that another call may have the file.
-    if (performance.now() - this.renewedAt > trustedMs) await this.record()
+    // Nothing came for so long that another call may have the file before this write ends.
+    if (performance.now() - this.renewedAt >= recordEachMs) await this.record()
     const bytes = this.waiting.subarray(0, this.waitingBytes)
     await this.writing.write(bytes)
     this.waitingBytes = 0
@@ -227,7 +234,7 @@ class Coming {
   /** Tells the row what is on the disk, and renews the claim. Refuses not_found, and media.busy if another call has it. */
   private async record(): Promise<void> {
     const { claim } = this
-    const received = Math.max(claim.offset, wholeParts(this.at))
+    const received = this.kept()
     await this.writing.sync()
     const began = performance.now()
     await this.run(async (ctx) => {

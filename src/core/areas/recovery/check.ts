@@ -18,6 +18,7 @@ import { countByKey } from '../keyring/keyring-use.ts'
 import { type Check, finding, ok } from './finding.ts'
 import { lookAtGate } from './gate.ts'
 import { findUnread } from './ledger/copy-state.ts'
+import { checkMedia } from './media.ts'
 import { type DesiredState, obligations, stepsOf } from './obligations/all.ts'
 import type { Checking, Step } from './obligations/obligation.ts'
 import { type LedgerState, planReconciliation, readLedgers } from './reconcile.ts'
@@ -40,6 +41,7 @@ export async function checkRecovery(installation: Installation, ledgers: readonl
     checkLedger(installation, state),
     await checkCopies(installation, state),
     ...(await checkObligations(checking, state.desired, steps)),
+    await checkMedia(installation),
     await checkOutbox(installation),
     await checkJobs(installation),
     await checkClock(installation, recovery_point),

@@ -17,7 +17,7 @@ import { updateTenant } from './particulars.ts'
 import { closePassword, openPassword } from './password-opening.ts'
 import { provisionTenant } from './provision.ts'
 import { getPurgeCertificate, listPurgeCertificates } from './purge/purge-certificate.ts'
-import { verifyPurgeCertificate } from './purge/purge-verification.ts'
+import { lookIntoBucket, verifyPurgeCertificate } from './purge/purge-verification.ts'
 import { changeTenantQuotas } from './quotas.ts'
 import { hashForSetUp, setUpInstallation } from './set-up.ts'
 import { getTenantStatistics } from './statistics.ts'
@@ -43,7 +43,7 @@ export const tenantsHandlers = {
   getDeletionPlan,
   listPurgeCertificates,
   getPurgeCertificate,
-  verifyPurgeCertificate,
+  verifyPurgeCertificate: withWork(lookIntoBucket, verifyPurgeCertificate),
 } satisfies HandlersOf<
   typeof overviewOperations &
     typeof statisticsOperations &

@@ -62,7 +62,7 @@ const extras = z
       children: z.int().optional().describe('those that are not in the trash'),
       children_done: z.int().optional().describe('of these, those that are done'),
       comments: z.int().optional().describe('those that are not deleted'),
-      attachments: z.int().optional(),
+      attachments: z.int().optional().describe('the files that it carries'),
     }),
   )
   .describe('by the id of each item of the answer; there if `include` asks for something')

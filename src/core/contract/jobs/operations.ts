@@ -41,9 +41,13 @@ export const JobRef = z
           .optional()
           .describe('ITEM_BULK: the first refusals'),
         purged: z.int().optional().describe('TRASH_EMPTY: how many rows of the trash'),
+        damaged_media_ids: z
+          .array(uuid)
+          .optional()
+          .describe('TENANT_EXPORT that has FAILED with media.damaged: files without their bytes, at most 100'),
       })
       .nullable()
-      .describe('once the job has SUCCEEDED; the members of its kind'),
+      .describe('once the job has ended; the members of its kind'),
   })
   .meta({ id: 'JobRef' })
 export type JobRef = z.output<typeof JobRef>

@@ -10,7 +10,7 @@
 import { z } from 'zod'
 import { recovery } from '../items/operations.ts'
 import { defineOperations } from '../operation.ts'
-import { int64, moment, pageOf, paging, text, uuid, version } from '../vocabulary.ts'
+import { int64, longestCursor, moment, pageOf, paging, text, uuid, version } from '../vocabulary.ts'
 
 const spec = 'items 4, O6 to O12'
 
@@ -48,6 +48,22 @@ const MediaCreate = z
     sha256: sha256.nullish().describe('in hex; the file is refused if its bytes have another one'),
   })
   .meta({ id: 'MediaCreate' })
+
+const disposition = z
+  .enum(['INLINE', 'ATTACHMENT'])
+  .default('INLINE')
+  .describe('INLINE holds for images, audio, video and plain text; everything else is a download')
+
+const MediaLinkRequest = z
+  .strictObject({ media_ids: z.array(uuid).min(1).max(100), disposition })
+  .meta({ id: 'MediaLinkRequest' })
+const MediaLinks = z
+  .object({
+    links: z.array(
+      z.object({ media_id: uuid, url: z.string().describe('without the host; it needs no token'), expires_at: moment }),
+    ),
+  })
+  .meta({ id: 'MediaLinks' })
 
 const params = z.strictObject({ mediaId: uuid })
 const reading = { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', within: 'container' } as const
@@ -103,16 +119,38 @@ export const mediaOperations = defineOperations('media', {
     spec,
     params,
     query: z.strictObject({
-      disposition: z
-        .enum(['INLINE', 'ATTACHMENT'])
-        .default('INLINE')
-        .describe('INLINE holds for images, audio, video and plain text; everything else is a download'),
+      disposition,
+      ticket: z
+        .string()
+        .max(longestCursor)
+        .optional()
+        .describe('of `POST /media:link`, for a call without a token; beside a token it means nothing'),
     }),
     success: { status: 200, bytes: true },
-    needs: reading,
+    needs: { ...reading, ticket: true },
     refuses: ['media.not_ready', 'media.range', 'media.store_failed'],
     recovery,
-    assumed: ['the ETag is the SHA-256 in hex', 'a request of several ranges gets the whole file'],
+    assumed: [
+      'the ETag is the SHA-256 in hex',
+      'a request of several ranges gets the whole file',
+      'a ticket that has ended, is of another file or of a token that has ended answers 404, as does one without sight any more',
+    ],
+  },
+  linkMedia: {
+    method: 'POST',
+    path: '/media:link',
+    summary: 'Links to files for what sends no token, such as an image in a page',
+    spec,
+    body: MediaLinkRequest,
+    reads: true,
+    success: { status: 200, answer: MediaLinks },
+    needs: reading,
+    recovery,
+    assumed: [
+      'files that the caller does not see are left out',
+      'a link ends with the token that it was made with',
+      'sight is asked for at each use',
+    ],
   },
   listMedia: {
     method: 'GET',

@@ -180,6 +180,7 @@ export const purgeOperations = defineOperations('retention', {
     params: z.strictObject({ tenantId }),
     success: { status: 200, answer: PurgeVerification },
     needs: operator,
+    refuses: ['media.store_failed'],
     recovery: 'allowed',
   },
 })

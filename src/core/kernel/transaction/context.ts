@@ -23,6 +23,7 @@ import { refuse } from '../../contract/problem.ts'
 import type { Config } from '../config/config.ts'
 import { asInstallation, asTenant } from '../database/roles.ts'
 import type { Tx } from '../database/transaction.ts'
+import type { Egress } from '../egress/client.ts'
 import { type DataOf, type EventName, eventRow, type NewEvent } from '../outbox/event-row.ts'
 import type { Listeners, Outgoing } from '../outbox/outgoing.ts'
 import { searchPendingOf } from '../outbox/search-pending.ts'
@@ -50,6 +51,8 @@ export interface Ctx {
   readonly account: AccountActor
   readonly config: Config
   readonly keyring: Keyring
+  /** The way out of this process, for what an answer reads behind the transaction. */
+  egress(): Promise<Egress>
   /**
    * Runs work as one workspace, inside the same transaction. Not beside concurrent branches: their statements would be
    * sent as the workspace, too.
@@ -111,6 +114,7 @@ export interface ContextParts {
   readonly actor: Actor
   readonly config: Config
   readonly keyring: Keyring
+  readonly egress: () => Promise<Egress>
   readonly queue: Queue
   readonly identity: Identity
   /** The workspace whose role the transaction opened with; undefined for the installation's. */
@@ -149,6 +153,10 @@ class TransactionContext implements Ctx {
   get account(): AccountActor {
     if (!isAccount(this.actor)) throw new Error('this operation is performed by an account only')
     return this.actor
+  }
+
+  egress(): Promise<Egress> {
+    return this.parts.egress()
   }
 
   inWorkspace<T>(id: string, work: () => Promise<T>): Promise<T> {

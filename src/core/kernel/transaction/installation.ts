@@ -211,13 +211,13 @@ async function transact<T>(
   options: TransactionOptions,
   work: (ctx: Ctx) => Promise<T>,
 ): Promise<T> {
-  const { config, keyring, queue, identity, pool, ledger } = installation
+  const { config, keyring, egress, queue, identity, pool, ledger } = installation
   const { tenantId, readOnly = false, ifMatch, admits = false, gateAccess = gateAccessOf(actor), entry } = options
   const role = tenantId === undefined ? asInstallation : asTenant(tenantId)
   const opening = entry ? openAsInstallation : role
   const borrowing = borrowingFor(actor, tenantId)
   const contextIn = (tx: Tx, kept: Pick<ContextParts, 'obligations' | 'outgoing' | 'listeners'> = keptOf()) =>
-    contextOf({ tx, actor, config, keyring, queue, identity, tenantId, ifMatch, ...kept })
+    contextOf({ tx, actor, config, keyring, egress, queue, identity, tenantId, ifMatch, ...kept })
   // A read has no obligations, and the gate is not checked a second time.
   if (readOnly) {
     const enter = entry && ((tx: Tx) => entering(tx, role, entry(tx, false)))

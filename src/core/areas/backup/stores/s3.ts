@@ -1,8 +1,7 @@
 /**
- * S3: objects below a prefix of a bucket, addressed by path (`endpoint/bucket/key`), which every
- * implementation supports.
+ * S3: objects below a prefix of a bucket.
  *
- * Every request goes through the egress guard's fetch. A file larger than one part is sent in
+ * Every request goes through the egress guard (kernel/egress/s3.ts). A file larger than one part is sent in
  * parts, with one part in memory at a time. A failed upload is aborted, so that the bucket holds no
  * partial file.
  *
@@ -10,8 +9,8 @@
  */
 import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { S3mini } from 's3mini'
 import type { Egress } from '../../../kernel/egress/client.ts'
+import { openS3Client, type S3Client, s3Answered } from '../../../kernel/egress/s3.ts'
 import { type IsEntered, type OpenedTarget, type Store, type StoredFile, StoreFailure, storeFailure } from '../store.ts'
 
 /** S3 accepts 10,000 parts, so one compressed file may have 156 GiB. */
@@ -42,19 +41,18 @@ export async function openS3(egress: Egress, { config, secrets }: OpenedTarget):
   }
 }
 
-function clientOf(egress: Egress, { config, secrets }: OpenedTarget): S3mini {
-  const guarded = (url: unknown, init: unknown) =>
-    egress.fetch(url instanceof URL ? url : String(url), { ...(init as object), deadlineMs: requestMs })
-  return new S3mini({
-    endpoint: `${config.endpoint?.replace(/\/$/, '')}/${config.bucket}`,
+function clientOf(egress: Egress, { config, secrets }: OpenedTarget): S3Client {
+  const address = {
+    endpoint: config.endpoint ?? '',
     region: config.region ?? '',
+    bucket: config.bucket ?? '',
     accessKeyId: config.access_key_id ?? '',
     secretAccessKey: secrets.secret_access_key ?? '',
-    fetch: guarded as unknown as NonNullable<ConstructorParameters<typeof S3mini>[0]['fetch']>,
-  })
+  }
+  return openS3Client(egress, address, requestMs)
 }
 
-async function put(client: S3mini, key: string, path: string): Promise<void> {
+async function put(client: S3Client, key: string, path: string): Promise<void> {
   const file = await open(path)
   try {
     const { size } = await file.stat()
@@ -65,7 +63,7 @@ async function put(client: S3mini, key: string, path: string): Promise<void> {
   }
 }
 
-async function putParts(client: S3mini, key: string, file: Awaited<ReturnType<typeof open>>, size: number) {
+async function putParts(client: S3Client, key: string, file: Awaited<ReturnType<typeof open>>, size: number) {
   const upload = await client.getMultipartUploadId(key, 'application/octet-stream')
   try {
     const parts: { partNumber: number; etag: string }[] = []
@@ -81,13 +79,13 @@ async function putParts(client: S3mini, key: string, file: Awaited<ReturnType<ty
   }
 }
 
-async function get(client: S3mini, key: string): Promise<Readable> {
+async function get(client: S3Client, key: string): Promise<Readable> {
   const answer = await client.getObjectResponse(key)
   if (!answer?.body) throw new StoreFailure('missing')
   return Readable.fromWeb(answer.body as never)
 }
 
-async function sizeAt(client: S3mini, key: string): Promise<number | undefined> {
+async function sizeAt(client: S3Client, key: string): Promise<number | undefined> {
   return guarded(() =>
     client.getContentLength(key).catch((error: Error) => {
       const cause = (error.cause ?? error) as { readonly status?: number }
@@ -98,7 +96,7 @@ async function sizeAt(client: S3mini, key: string): Promise<number | undefined> 
 }
 
 async function* list(
-  client: S3mini,
+  client: S3Client,
   prefix: string,
   folder: string,
   isEntered: IsEntered = () => true,
@@ -117,17 +115,10 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const { status, said } = answered(error)
+    const { status, said } = s3Answered(error)
     if (status === 404 || /NoSuchBucket|NoSuchKey/.test(said)) throw new StoreFailure('missing', error)
     if (status === 401 || status === 403) throw new StoreFailure('credentials', error)
     if (status === 507 || /EntityTooLarge|QuotaExceeded|StorageFull/.test(said)) throw new StoreFailure('full', error)
     throw storeFailure(error)
   }
-}
-
-/** The status and the text of a server's error; for a failed list the client keeps only a text. */
-function answered(error: unknown): { readonly status: number; readonly said: string } {
-  const { status, serviceCode = '', message } = error as { status?: number; serviceCode?: string; message: string }
-  const [, listed] = /failed with status (\d{3})/.exec(message) ?? []
-  return { status: status ?? Number(listed ?? 0), said: `${serviceCode} ${message}` }
 }

@@ -13,8 +13,8 @@
  *  - every batch locks the workspace's row, checks for holds again, removes some rows and
  *    records their count and hash: all in one short transaction, with no table lock above
  *    ROW EXCLUSIVE. Two processes never purge one workspace at the same time;
- *  - it ends in one transaction that finds every table, the queue and the folders
- *    empty, signs the certificate, blocks the slug and removes the row.
+ *  - it ends in one transaction that finds every table, the queue and the folders empty, signs the
+ *    certificate, blocks the slug and removes the row. The bucket of files was found empty before.
  *
  * Elsewhere: clocks that jump (purge-deadline.ts), tables (purge-tables.ts), the
  * certificate (purge-certificate.ts), the schedule of tries (jobs.ts).
@@ -34,6 +34,7 @@ import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { lockTenant } from '../../../kernel/transaction/workspace-row.ts'
 import type { SystemActor } from '../../../kernel/values/actor.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
+import { mediaStore } from '../../media/store.ts'
 import { isRegisterKeptWithout, removeOperatorsOf } from '../../operators/register.ts'
 import { isHeld } from '../../retention/hold.ts'
 import { certify, type PurgedFacts } from './purge-certificate.ts'
@@ -219,6 +220,8 @@ async function emptyPlaces(
   }
   failpoint('purge.tables_empty')
   for (const { path } of foldersOf(installation.config, tenantId)) await rm(path, { recursive: true, force: true })
+  // Rows of files are gone, so nothing is written there any more.
+  if (installation.config.media.bucket && (await mediaStore(installation).removeSome(tenantId))) return 'more'
   failpoint('purge.media_removed')
   const jobs = { tenantId, name: jobsPlace, emptied }
   const stopped = await empty(installation, jobs, until, (ctx, size) => removeJobs(ctx, tenantId, size))

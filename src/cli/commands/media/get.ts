@@ -1,0 +1,79 @@
+import { type FileHandle, open, rm } from 'node:fs/promises'
+import { Args, Flags } from '@oclif/core'
+import { type Media, mediaOperations, partBytes } from '../../../core/contract/media/operations.ts'
+import { CallerCommand } from '../../base-command.ts'
+import type { Caller } from '../../call/caller.ts'
+import { Failure } from '../../failure.ts'
+import { mediaDetails, sizeInWords } from '../../render/media.ts'
+import { bar, withToldProgress } from '../../render/progress.ts'
+
+type Write = (bytes: Buffer) => Promise<void>
+
+export default class MediaGet extends CallerCommand {
+  static override summary = 'Download a file to standard output, or into a new file'
+  static override examples = [
+    '<%= config.bin %> media get 0199c0de-7a3b-7cde-8f01-23456789abcd > minutes.pdf',
+    '<%= config.bin %> media get 0199c0de-7a3b-7cde-8f01-23456789abcd --output minutes.pdf --json',
+  ]
+  static override args = { media: Args.string({ ignoreStdin: true, required: true, description: "the file's id" }) }
+  static override flags = {
+    output: Flags.string({ summary: 'Write it into this file, which must not exist.', helpValue: 'FILE' }),
+  }
+
+  async run(): Promise<Media> {
+    const { args, flags } = await this.parse(MediaGet)
+    if (flags.output === undefined && this.jsonEnabled())
+      throw new Failure('usage', 'With --json the file needs a place.', 'Add --output FILE.')
+    if (flags.output === undefined && process.stdout.isTTY)
+      throw new Failure('usage', 'A terminal cannot show a file.', 'Add --output FILE, or > FILE.')
+    const caller = await this.open(flags)
+    const media = await caller.call(mediaOperations.getMedia, { mediaId: args.media })
+    if (flags.output === undefined) {
+      await downloaded(caller, media, toStdout)
+      return media
+    }
+    await intoFile(flags.output, (write) => downloaded(caller, media, write))
+    await this.show(() => mediaDetails(media))
+    return media
+  }
+}
+
+/** Piece by piece, so that memory does not depend on the file. */
+const downloaded = (caller: Caller, media: Media, write: Write): Promise<void> =>
+  withToldProgress('Receiving', async (tell) => {
+    const size = Number(media.size_bytes)
+    for (let from = 0; from < size; ) {
+      tell(`Receiving ${media.filename} ${bar(from, size)} of ${sizeInWords(size)}`)
+      const to = Math.min(from + partBytes, size) - 1
+      const asked = { mediaId: media.id, disposition: 'ATTACHMENT' as const }
+      const headers = { accept: '*/*', range: `bytes=${from}-${to}` }
+      const got = await caller.transfer?.(mediaOperations.getMediaContent, asked, { headers })
+      if (!got) throw new Failure('usage', 'Files are downloaded over the API alone.')
+      if (got.bytes.byteLength !== to - from + 1) throw new Failure('failed', 'The server sent another range.')
+      await write(got.bytes)
+      from = to + 1
+    }
+  })
+
+const toStdout: Write = (bytes) =>
+  new Promise((done, failed) => process.stdout.write(bytes, (error) => (error ? failed(error) : done())))
+
+/** A download that fails leaves no file. */
+async function intoFile(path: string, work: (write: Write) => Promise<void>): Promise<void> {
+  const file: FileHandle = await open(path, 'wx').catch((error: NodeJS.ErrnoException) => {
+    throw new Failure(
+      error.code === 'EEXIST' ? 'conflict' : 'usage',
+      error.code === 'EEXIST' ? `${path} exists already.` : `${path} cannot be written (${error.code}).`,
+    )
+  })
+  try {
+    await work(async (bytes) => {
+      for (let at = 0; at < bytes.byteLength; ) at += (await file.write(bytes, at)).bytesWritten
+    })
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  } finally {
+    await file.close()
+  }
+}

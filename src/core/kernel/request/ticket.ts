@@ -1,0 +1,47 @@
+/**
+ * Tickets: a call without a token acts for the token that the ticket was made with.
+ *
+ * A ticket is sealed as a cursor is, for one operation and its path's ids. It names the token, not only its account: whoever
+ * signs out or revokes the token ends its tickets, and the gate decides the call as it decides every call of that token.
+ * It ends by itself, and with the installation's epoch. Spec: items 4, O10; docs/decisions/0351.
+ */
+import { installationScope } from '../../contract/vocabulary.ts'
+import type { Keyring } from '../sealing/keyring.ts'
+import { readCursor, writeCursor } from '../transaction/cursor.ts'
+import { timeNow } from '../values/time.ts'
+
+export interface Ticket {
+  readonly tenantId: string
+  readonly credentialId: string
+  readonly epoch: string
+  /** A moment, in RFC 3339. */
+  readonly expiresAt: string
+}
+
+/** What a ticket is for: the operation, and the ids of its path. */
+interface TicketFor {
+  readonly operation: string
+  readonly params: Readonly<Record<string, string>>
+}
+
+const scopeOf = ({ operation, params }: TicketFor) => ({ operation, scope: installationScope, filters: params })
+/** In place of the epoch that binds a cursor: a ticket's is compared with that of the look-up. */
+const kind = 'ticket'
+
+export const writeTicket = (keyring: Keyring, for_: TicketFor, ticket: Ticket): string =>
+  writeCursor(keyring, scopeOf(for_), kind, [ticket.tenantId, ticket.credentialId, ticket.epoch, ticket.expiresAt])
+
+/** Undefined for a text that is no ticket, is for something else, or has ended. */
+export function readTicket(keyring: Keyring, for_: TicketFor, text: string): Ticket | undefined {
+  try {
+    const [tenantId = '', credentialId = '', epoch = '', expiresAt = ''] = readCursor(
+      keyring,
+      scopeOf(for_),
+      kind,
+      text,
+    )
+    return Date.parse(expiresAt) > timeNow() ? { tenantId, credentialId, epoch, expiresAt } : undefined
+  } catch {
+    return undefined
+  }
+}
