@@ -5,7 +5,7 @@
  * (pg_get_constraintdef and its kin). Everything is ordered by name, and columns by their place, so every machine
  * writes the same text. Owners are left out, because they depend on who migrates. docs/decisions/0160.
  *
- * Left out: the schema of pg-boss, rights on functions of PostgreSQL (src/core/kernel/database/rights.ts), storage and
+ * Left out: partitions, which have what their table has and are named by month (test/house/catalog.test.ts), the schema of pg-boss, rights on functions of PostgreSQL (src/core/kernel/database/rights.ts), storage and
  * statistics of columns. An object of any other kind is refused, so that a migration cannot add one that the page would
  * omit.
  */
@@ -71,12 +71,13 @@ async function refuseUnknown(sql: postgres.ISql): Promise<void> {
         select from pg_depend s where s.classid = d.classid and s.objid = d.objid and s.deptype in ('a', 'i'))
       when o.type = 'type' then exists (
         select from pg_type t left join pg_class c on c.oid = t.typrelid
-        where t.oid = d.objid and (t.typcategory = 'A' or c.relkind = 'r'))
+        where t.oid = d.objid and (t.typcategory = 'A' or c.relkind in ('r', 'p')))
       else false end
-    union all select 'schema ' || nspname from pg_namespace where oid >= 16384 and nspname not in ('pgboss') and nspname !~ '^pg_'
+    union all select 'schema ' || nspname from pg_namespace where oid >= 16384 and nspname not in ('pgboss', 'partitions') and nspname !~ '^pg_'
     union all select 'publication ' || pubname from pg_publication
-    union all select 'child of ' || inhparent::regclass::text from pg_inherits where inhparent >= 16384
-      and (select relnamespace from pg_class where oid = inhparent) = 'public'::regnamespace
+    union all select 'child of ' || i.inhparent::regclass::text from pg_inherits i join pg_class p on p.oid = i.inhparent
+      join pg_class c on c.oid = i.inhrelid
+      where i.inhparent >= 16384 and p.relnamespace = 'public'::regnamespace and c.relnamespace <> 'partitions'::regnamespace
     union all select 'disabled trigger ' || tgname from pg_trigger where not tgisinternal and tgenabled <> 'O'
     order by 1`
   if (rows.length > 0)
@@ -89,7 +90,7 @@ async function queueVersion(sql: postgres.ISql): Promise<number> {
 }
 
 async function tableParts(sql: postgres.ISql) {
-  const tables = `pg_class c where c.relnamespace = ${ours} and c.relkind = 'r'`
+  const tables = `pg_class c where c.relnamespace = ${ours} and c.relkind in ('r', 'p')`
   return {
     beginnings: await byName(
       sql,
@@ -98,7 +99,7 @@ async function tableParts(sql: postgres.ISql) {
     ),
     endings: await byName(
       sql,
-      `select c.relname as of, coalesce(') WITH (' || array_to_string(c.reloptions, ', ') || ');', ');') as text from ${tables}`,
+      `select c.relname as of, concat_ws(' ', ')', 'PARTITION BY ' || pg_get_partkeydef(c.oid), 'WITH (' || array_to_string(c.reloptions, ', ') || ')') || ';' as text from ${tables}`,
     ),
     columns: await byName(
       sql,
@@ -112,20 +113,20 @@ async function tableParts(sql: postgres.ISql) {
        from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
        join pg_type t on t.oid = a.atttypid left join pg_collation l on l.oid = a.attcollation
        left join pg_attrdef v on v.adrelid = c.oid and v.adnum = a.attnum
-       where c.relnamespace = ${ours} and c.relkind = 'r' order by c.relname, a.attnum`,
+       where c.relnamespace = ${ours} and c.relkind in ('r', 'p') order by c.relname, a.attnum`,
     ),
     // Primary key, unique, exclusion, check, foreign key; NOT NULL stands with its column.
     constraints: await byName(
       sql,
       `select c.relname as of, format('CONSTRAINT %I %s', k.conname, pg_get_constraintdef(k.oid, true)) as text
        from pg_class c join pg_constraint k on k.conrelid = c.oid and k.contype in ('p', 'u', 'x', 'c', 'f')
-       where c.relnamespace = ${ours} and c.relkind = 'r' order by c.relname, array_position('{p,u,x,c,f}', k.contype), k.conname`,
+       where c.relnamespace = ${ours} and c.relkind in ('r', 'p') order by c.relname, array_position('{p,u,x,c,f}', k.contype), k.conname`,
     ),
     indexes: await byName(
       sql,
       `select c.relname as of, pg_get_indexdef(i.indexrelid, 0, true) || ';' as text
        from pg_class c join pg_index i on i.indrelid = c.oid join pg_class x on x.oid = i.indexrelid
-       where c.relnamespace = ${ours} and c.relkind = 'r' and not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.contype in ('p', 'u', 'x'))
+       where c.relnamespace = ${ours} and c.relkind in ('r', 'p') and not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.contype in ('p', 'u', 'x'))
        order by c.relname, x.relname`,
     ),
     triggers: await byName(
@@ -162,11 +163,11 @@ const tableGrants = (sql: postgres.ISql) =>
     `with granted as (
        select c.relname, ${grantee} as role, a.privilege_type as privilege, a.is_grantable, '' as columns
        from pg_class c cross join aclexplode(c.relacl) a
-       where c.relnamespace = ${ours} and c.relkind = 'r' and a.grantee <> c.relowner
+       where c.relnamespace = ${ours} and c.relkind in ('r', 'p') and a.grantee <> c.relowner
        union all
        select c.relname, ${grantee}, a.privilege_type, a.is_grantable, format(' (%s)', string_agg(quote_ident(t.attname), ', ' order by t.attnum))
        from pg_class c join pg_attribute t on t.attrelid = c.oid cross join aclexplode(t.attacl) a
-       where c.relnamespace = ${ours} and c.relkind = 'r' and a.grantee <> c.relowner
+       where c.relnamespace = ${ours} and c.relkind in ('r', 'p') and a.grantee <> c.relowner
        group by c.relname, a.grantee, a.privilege_type, a.is_grantable)
      select a.relname as of, format('GRANT %s ON %I TO %s%s;',
        string_agg(a.privilege || a.columns, ', ' order by (a.privilege || a.columns) collate "C"), a.relname, a.role, ${mayGrant}) as text

@@ -25,6 +25,35 @@ CREATE OR REPLACE FUNCTION public.current_tenant()
 RETURN (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid;
 GRANT EXECUTE ON FUNCTION current_tenant() TO PUBLIC, svc_installation, svc_tenant;
 
+CREATE OR REPLACE FUNCTION public.drop_attempts(below uuid)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog'
+ SET lock_timeout TO '200ms'
+AS $function$
+declare
+  over text[] := array(
+    select c.oid::regclass::text from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'public.delivery_attempt'::regclass
+      and substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \(''([0-9a-f-]{36})''\)')::uuid
+        <= least(below, public.first_id_at(now() - interval '1 day')));
+  place text;
+begin
+  foreach place in array over loop
+    execute format('drop table %s', place);
+  end loop;
+  return cardinality(over);
+end $function$;
+GRANT EXECUTE ON FUNCTION drop_attempts(uuid) TO svc_installation;
+
+CREATE OR REPLACE FUNCTION public.first_id_at(moment timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((lpad(to_hex(((EXTRACT(epoch FROM moment) * (1000)::numeric))::bigint), 12, '0'::text) || '00000000000000000000'::text))::uuid;
+GRANT EXECUTE ON FUNCTION first_id_at(timestamp with time zone) TO PUBLIC;
+
 CREATE OR REPLACE FUNCTION public.keep_within(quota text, tally bigint, amount bigint, ceiling bigint)
  RETURNS void
  LANGUAGE plpgsql
@@ -36,6 +65,32 @@ begin
   end if;
 end $function$;
 GRANT EXECUTE ON FUNCTION keep_within(text,bigint,bigint,bigint) TO PUBLIC;
+
+CREATE OR REPLACE FUNCTION public.make_attempt_partitions()
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog'
+ SET lock_timeout TO '1s'
+AS $function$
+declare
+  month timestamp;
+  name text;
+begin
+  for ahead in 0..2 loop
+    month := date_trunc('month', now() at time zone 'UTC') + make_interval(months => ahead);
+    name := 'delivery_attempt_' || to_char(month, 'YYYY_MM');
+    continue when to_regclass('partitions.' || name) is not null;
+    begin
+      execute format('create table partitions.%I (like public.delivery_attempt including all)', name);
+      execute format('alter table partitions.%I enable row level security, force row level security', name);
+      execute format('alter table public.delivery_attempt attach partition partitions.%I for values from (%L) to (%L)', name,
+        public.first_id_at(month at time zone 'UTC'), public.first_id_at((month + interval '1 month') at time zone 'UTC'));
+    exception when invalid_object_definition or check_violation then null; -- another partition has its rows
+    end;
+  end loop;
+end $function$;
+GRANT EXECUTE ON FUNCTION make_attempt_partitions() TO svc_installation;
 
 CREATE OR REPLACE FUNCTION public.new_id()
  RETURNS uuid
@@ -616,8 +671,8 @@ CREATE TABLE delivery_attempt (
   trace jsonb,
   CONSTRAINT delivery_attempt_pkey PRIMARY KEY (tenant_id, delivery_id, n),
   CONSTRAINT delivery_attempt_n_check CHECK (n > 0)
-);
-CREATE INDEX delivery_attempt_in_time ON delivery_attempt USING brin (ended_at);
+) PARTITION BY RANGE (delivery_id);
+CREATE INDEX delivery_attempt_in_time ON ONLY delivery_attempt USING brin (ended_at);
 ALTER TABLE delivery_attempt ENABLE ROW LEVEL SECURITY;
 ALTER TABLE delivery_attempt FORCE ROW LEVEL SECURITY;
 CREATE POLICY installation ON delivery_attempt TO svc_installation USING (true) WITH CHECK (true);

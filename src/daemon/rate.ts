@@ -128,8 +128,9 @@ async function pay(pool: Pool, tenantId: string, limit: number, requests: number
       insert into request_rate as rate (tenant_id, paid_until)
       values (${tenantId}, now() + make_interval(secs => ${price}::float8))
       on conflict (tenant_id) do update
-      set paid_until = greatest(rate.paid_until, now()) + make_interval(secs => ${price}::float8)
-      where greatest(rate.paid_until, now()) + make_interval(secs => ${price}::float8) <= now() + make_interval(secs => ${windowSeconds}::float8)`
+      set paid_until = greatest(rate.paid_until + make_interval(secs => ${price}::float8), excluded.paid_until)
+      where greatest(rate.paid_until + make_interval(secs => ${price}::float8), excluded.paid_until)
+        <= excluded.paid_until + make_interval(secs => ${windowSeconds - price}::float8)`
       // In the same packet after the first statement, and needed only if that paid nothing.
       const ahead = tx<{ seconds: number }[]>`
       select extract(epoch from paid_until - now())::float8 as seconds from request_rate where tenant_id = ${tenantId}`

@@ -17,7 +17,9 @@ const own = { 'svc queue': 3, 'svc life': 1, 'svc notifications': 1, 'svc bell':
 const frugal = { ...own, 'svc queue': 1 }
 const twenty = 20
 /** default_pool_size of deploy/pgbouncer.ini. */
-const pooled = 20
+const pooled = 14
+/** 100 of PostgreSQL's default, 3 of which are a superuser's: this leaves 3 for exports and `svc` at the database. */
+const bound = 94
 
 let daemon: TestDaemon
 let token: string
@@ -84,7 +86,7 @@ describe.runIf(poolerProgram === undefined)('directly', () => {
 })
 
 describe.runIf(poolerProgram !== undefined)('through PgBouncer', () => {
-  test(`${twenty} daemons hold at most 100`, async () => {
+  test(`${twenty} daemons hold at most ${bound}`, async () => {
     const others: TestDaemon[] = []
     for (let n = 1; n < twenty; n += 1) others.push(await daemon.twin())
     const { most, mostInAll } = await mostWhileBusy([daemon, ...others])
@@ -93,6 +95,6 @@ describe.runIf(poolerProgram !== undefined)('through PgBouncer', () => {
     for (const [name, n] of Object.entries(frugal)) expect([name, most[name]! <= twenty * n]).toEqual([name, true])
     expect(most['svc all']).toBeGreaterThan(0)
     expect(most['svc all']).toBeLessThanOrEqual(pooled)
-    expect(mostInAll).toBeLessThanOrEqual(100)
+    expect(mostInAll).toBeLessThanOrEqual(bound)
   }, 180_000)
 })

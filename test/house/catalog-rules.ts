@@ -54,8 +54,11 @@ const openToInstallation: Readonly<Record<string, string>> = {
   media_tally: 'operators see what a workspace has used of a ceiling',
 }
 
-/** Functions that run with the rights of their owner, and why; each has an owner of its own. */
+/** Functions that run with the rights of their owner, and why. */
 const ofTheirOwner: Readonly<Record<string, string>> = {
+  make_attempt_partitions:
+    'only the owner of a table makes partitions of it; it takes no argument (docs/decisions/0321)',
+  drop_attempts: 'and only the owner drops them; the month that runs stays, whoever asks',
   search_ids: 'no index serves a full-text match under row-level security (docs/decisions/0230)',
 }
 
@@ -162,6 +165,19 @@ export const rules: readonly Rule[] = [
       ),
     offence: 'revoke all on request_rate from svc_installation',
     named: 'request_rate',
+  },
+  {
+    name: 'a partition stands apart, with row-level security that is forced, no policy and no right for anybody',
+    why: "whoever reads a partition by its own name passes by its table's policies",
+    breaks: ({ partitions }) =>
+      partitions
+        .filter(
+          (one) => one.schema !== 'partitions' || !one.isEnabled || !one.isForced || one.policies > 0 || one.grants > 0,
+        )
+        .map(({ name }) => name),
+    offence:
+      "create table partitions.stray partition of delivery_attempt for values from ('fffffffe-0000-0000-0000-000000000000') to ('ffffffff-0000-0000-0000-000000000000')",
+    named: 'stray',
   },
   {
     name: 'tenant_id is a uuid that is never null',

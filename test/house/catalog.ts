@@ -37,6 +37,17 @@ export interface Table {
   readonly grants: readonly string[]
 }
 
+/** A part of a table that is partitioned. */
+export interface Partition {
+  readonly name: string
+  readonly schema: string
+  readonly isForced: boolean
+  readonly isEnabled: boolean
+  readonly policies: number
+  /** The owner's own are left out. */
+  readonly grants: number
+}
+
 export interface Role {
   readonly name: string
   readonly isSuperuser: boolean
@@ -50,6 +61,7 @@ export interface Role {
 
 export interface Catalog {
   readonly tables: readonly Table[]
+  readonly partitions: readonly Partition[]
   readonly roles: readonly Role[]
   /** Functions of ours that run with their owner's rights, and views that do not ask for the reader's. */
   readonly privileged: readonly string[]
@@ -58,8 +70,9 @@ export interface Catalog {
 }
 
 export async function readCatalog(oracle: postgres.ISql): Promise<Catalog> {
-  const [tables, roles, privileged, publicRights] = await Promise.all([
+  const [tables, partitions, roles, privileged, publicRights] = await Promise.all([
     readTables(oracle),
+    readPartitions(oracle),
     readRoles(oracle),
     oracle<{ name: string }[]>`
       select proname as name from pg_proc where pronamespace = 'public'::regnamespace and prosecdef
@@ -70,6 +83,7 @@ export async function readCatalog(oracle: postgres.ISql): Promise<Catalog> {
   ])
   return {
     tables,
+    partitions,
     roles,
     privileged: privileged.map(({ name }) => name),
     publicRights: publicRights.map(({ right }) => right),
@@ -101,6 +115,17 @@ async function readTables(oracle: postgres.ISql): Promise<Table[]> {
     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') order by c.relname`
   return rows.map(({ described }) => described)
 }
+
+const readPartitions = (oracle: postgres.ISql) => oracle<Partition[]>`
+  select c.relname as name, c.relnamespace::regnamespace::text as schema,
+         c.relforcerowsecurity as "isForced", c.relrowsecurity as "isEnabled",
+         (select count(*)::int from pg_policy where polrelid = c.oid) as policies,
+         (select count(*)::int from (
+            select (aclexplode(c.relacl)).grantee union all
+            select (aclexplode(attacl)).grantee from pg_attribute where attrelid = c.oid and attacl is not null) granted
+          where grantee <> c.relowner) as grants
+  from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class t on t.oid = i.inhparent
+  where t.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') order by c.relname`
 
 async function readRoles(oracle: postgres.ISql): Promise<Role[]> {
   const rows = await oracle<{ described: Role }[]>`

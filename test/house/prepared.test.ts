@@ -35,7 +35,7 @@ const unread: readonly Exception[] = [
   },
   { of: /^findIds$/, says: /: others$/, why: 'a look-up for each kind of id that the filter names' },
   { of: /^enqueue$/, says: /: text$/, why: 'pg-boss brings its own statements' },
-  { of: /^removeBatch$/, says: /: table\.name$/, why: 'a purge removes from each table of tables.ts' },
+  { of: /^removeBatch$/, says: /: (?:table\.name|place)$/, why: 'a purge removes from each table of tables.ts' },
   { of: /^removeBatch$/, says: /: statementOf\(kind\)$/, why: 'a sweep removes what each kind declares' },
   { of: /^(?:read|inspect)$/, says: /: backlogsOf\(sweeps\)$/, why: 'and counts it' },
   {

@@ -200,7 +200,7 @@ export async function rowsOf(sql: Sql, id: string): Promise<Record<string, numbe
 export async function placesNaming(sql: Sql, text: string): Promise<string[]> {
   const tables = await sql<{ schema: string; name: string }[]>`
     select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind = 'r' and n.nspname in ('public', 'pgboss')`
+    where c.relkind = 'r' and n.nspname in ('public', 'partitions', 'pgboss')`
   const found = await Promise.all(
     tables.map(async ({ schema, name }) => {
       const [row] = await sql<{ found: boolean }[]>`

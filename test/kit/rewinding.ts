@@ -9,7 +9,7 @@ export async function keep(sql: Sql, name: string): Promise<void> {
   await sql.unsafe(`
     do $$ declare t text; begin
       create schema if not exists ${name};
-      for t in select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' loop
+      for t in select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') loop
         execute format('create table if not exists ${name}.%I as table public.%I with no data', t, t);
         execute format('delete from ${name}.%I', t);
         execute format('insert into ${name}.%I select * from public.%I', t, t);
@@ -22,7 +22,7 @@ export async function takeBack(sql: Sql, name: string): Promise<void> {
   await sql.unsafe(`
     do $$ declare t text; begin
       set local session_replication_role = replica;
-      for t in select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' loop
+      for t in select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') loop
         execute format('delete from public.%I', t);
         execute format('insert into public.%I overriding system value select * from ${name}.%I', t, t);
       end loop;

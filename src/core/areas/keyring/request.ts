@@ -21,12 +21,12 @@ export async function resealEncryption(ctx: Ctx): Promise<Answer<typeof ops.rese
     insert into reseal (tenant_id)
     select id as tenant_id from tenant where purge_started_at is null order by id for key share
     on conflict (tenant_id) do update
-    set asked_at = now(), started_at = null, finished_at = null, target_key_id = null, failed = 0
+    set asked_at = excluded.asked_at, started_at = null, finished_at = null, target_key_id = null, failed = 0
     where reseal.finished_at is not null`
   const own = await ctx.tx`
     insert into reseal (tenant_id) values (${installationScope})
     on conflict (tenant_id) do update
-    set asked_at = now(), started_at = null, finished_at = null, target_key_id = null, failed = 0
+    set asked_at = excluded.asked_at, started_at = null, finished_at = null, target_key_id = null, failed = 0
     where reseal.finished_at is not null`
   const queued = workspaces.count + own.count
   if (queued === 0) return { queued }

@@ -143,7 +143,7 @@ export function resealSlice(installation: Installation, size = sliceSize): Promi
     await ctx.tx`
       update reseal set
         target_key_id = ${target}, at_kind = ${slice.at_kind}, at_owner_id = ${slice.at_owner_id},
-        failed = ${walk.failed + slice.failed}, started_at = coalesce(started_at, now()),
+        failed = ${walk.failed + slice.failed}, started_at = least(started_at, now()),
         finished_at = case when ${slice.isLast} then now() end
       where tenant_id = ${walk.tenant_id}`
     failpoint('reseal.recorded')

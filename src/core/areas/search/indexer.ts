@@ -155,7 +155,7 @@ function followRound(installation: Installation, jobId: string): Promise<unknown
         from search_index s join tenant t on t.id = s.tenant_id where s.round_id = ${jobId})
       update job set
         state = case when r.open = 0 then 'SUCCEEDED' else 'RUNNING' end,
-        started_at = coalesce(started_at, now()), beat_at = now(),
+        started_at = least(started_at, now()), beat_at = now(),
         finished_at = case when r.open = 0 then now() end,
         progress = jsonb_build_object('phase', case when r.open = 0 then 'DONE' else 'READING' end,
                                       'done', r.total - r.open, 'total', r.total)

@@ -144,7 +144,7 @@ async function goOn(tx: Tx, tenantId: string, row: IndexRow, { kind, after, by }
     where tenant_id = ${tenantId} and generation = ${row.generation} returning done::text`
   if (row.job_id !== null)
     void tx`
-      update job set state = 'RUNNING', started_at = coalesce(started_at, now()), beat_at = now(),
+      update job set state = 'RUNNING', started_at = least(started_at, now()), beat_at = now(),
                      progress = ${tx.json({ phase: 'READING', done: Number(moved?.done), total: null })}
       where tenant_id = ${tenantId} and id = ${row.job_id}`
   failpoint('search.portion')
@@ -160,7 +160,7 @@ async function serve(tx: Tx, tenantId: string, row: IndexRow, by: number): Promi
   const done = made?.done ?? 0
   if (row.job_id !== null)
     void tx`
-      update job set state = 'SUCCEEDED', started_at = coalesce(started_at, now()), beat_at = now(), finished_at = now(),
+      update job set state = 'SUCCEEDED', started_at = least(started_at, now()), beat_at = now(), finished_at = now(),
                      progress = ${tx.json({ phase: 'DONE', done, total: done })}
       where tenant_id = ${tenantId} and id = ${row.job_id}`
   failpoint('search.serving')

@@ -76,7 +76,8 @@ export async function closePassword(
 ): Promise<Answer<typeof ops.closePassword>> {
   const tenant = await lockTenant(ctx, tenantId)
   const [closed] = await ctx.tx<{ was_in_force: boolean; at: string }[]>`
-    delete from password_opening where tenant_id = ${tenantId} returning now() >= opened_at and now() < until as was_in_force, now() as at`
+    with gone as (delete from password_opening where tenant_id = ${tenantId} returning opened_at, until)
+    select now() >= opened_at and now() < until as was_in_force, now() as at from gone`
   if (!closed?.was_in_force) return readTenant(ctx.tx, tenant.slug)
 
   await touch(ctx, tenantId)

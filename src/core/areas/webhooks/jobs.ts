@@ -2,6 +2,9 @@
  * The area's clean-up. It removes deliveries of removed webhooks, deliveries that ended before the window of the
  * outbox, and secrets whose grace has ended. A waiting delivery is never removed, and neither is its event
  * (areas/events/retention.ts).
+ *
+ * Attempts of a removed webhook are removed with their deliveries. All others lie in a partition for each month, which is
+ * dropped when no delivery of that month is left in any workspace (docs/decisions/0321).
  * Spec: decisions 5.
  */
 import { z } from 'zod'
@@ -29,11 +32,12 @@ export const removeDeliveries = defineJob({
         tenantId,
         ctx.tx.part`webhook_id = ${webhookId} and not exists (
         select from webhook w where w.tenant_id = ${tenantId} and w.id = ${webhookId})`,
+        true,
       ),
     ),
 })
 
-/** Removes ended deliveries and ended secrets, workspace by workspace. */
+/** Removes ended deliveries and ended secrets, workspace by workspace, and then the months of attempts that nobody can read. */
 export const sweepDeliveries = defineJob({
   name: 'sweep_deliveries',
   payload: z.object({}).nullish(),
@@ -41,13 +45,33 @@ export const sweepDeliveries = defineJob({
   cron: '41 * * * *',
   async run(installation) {
     const job = 'sweep_deliveries'
+    const actor = { kind: 'SYSTEM', job } as const
+    await installation.transaction(actor, {}, ({ tx }) => tx`select make_attempt_partitions()`)
+    let oldest = lastId
     for (let after: string | undefined = firstId; after !== undefined; ) {
       const tenantId = await nextWorkspace(installation, job, after)
-      if (tenantId !== undefined) await sweepWorkspace(installation, job, tenantId)
+      if (tenantId !== undefined) {
+        await sweepWorkspace(installation, job, tenantId)
+        const left = await oldestDelivery(installation, job, tenantId)
+        if (left !== undefined && left < oldest) oldest = left
+      }
       after = tenantId
     }
+    await installation.transaction(actor, {}, ({ tx }) => tx`select drop_attempts(${oldest}::uuid)`)
   },
 })
+
+/** Above every id. */
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** The oldest delivery that a workspace has; a look-up by key. */
+function oldestDelivery(installation: Installation, job: string, tenantId: string): Promise<string | undefined> {
+  return installation.transaction({ kind: 'SYSTEM', job }, { tenantId, readOnly: true }, async ({ tx }) => {
+    const [row] = await tx<{ id: string }[]>`
+      select id from delivery where tenant_id = ${tenantId} order by id limit 1`
+    return row?.id
+  })
+}
 
 /** The next workspace with a delivery or a webhook; a look-up by key. */
 async function nextWorkspace(installation: Installation, job: string, after: string): Promise<string | undefined> {
@@ -63,13 +87,16 @@ async function nextWorkspace(installation: Installation, job: string, after: str
 async function sweepWorkspace(installation: Installation, job: string, tenantId: string): Promise<void> {
   for (let after: string | undefined = firstId; after !== undefined; ) {
     const webhook = await nextWebhook(installation, job, tenantId, after)
-    if (webhook) await inBatches(installation, job, tenantId, (ctx) => removeRows(ctx, tenantId, sweptOf(ctx, webhook)))
+    if (webhook)
+      await inBatches(installation, job, tenantId, (ctx) =>
+        removeRows(ctx, tenantId, sweptOf(ctx, webhook), webhook.isRemoved),
+      )
     after = webhook?.id
   }
   await inBatches(installation, job, tenantId, async (ctx) => {
     const over = await ctx.tx<{ id: string }[]>`
-      delete from webhook_secret where (tenant_id, id) in (
-        select tenant_id, id from webhook_secret where tenant_id = ${tenantId} and ends_at < now() - interval '1 hour' limit ${batch})
+      delete from webhook_secret where tenant_id = ${tenantId} and id in (
+        select id from webhook_secret where tenant_id = ${tenantId} and ends_at < now() - interval '1 hour' limit ${batch})
       returning id`
     await Promise.all(over.map(({ id }) => removeSealed(ctx, { tenantId, kind: 'webhook.secret', ownerId: id })))
     return over.count
@@ -121,13 +148,13 @@ async function inBatches(
   for (let removed = batch; removed >= batch; ) removed = await once()
 }
 
-/** Removes a batch of deliveries with their attempts. */
-async function removeRows({ tx }: Ctx, tenantId: string, which: Part): Promise<number> {
+/** Removes a batch of deliveries, and their attempts at once where these must not wait for the end of their month. */
+async function removeRows({ tx }: Ctx, tenantId: string, which: Part, withAttempts: boolean): Promise<number> {
   const [gone] = await tx<{ count: number }[]>`
     with old as (
       select webhook_id, id from delivery d where tenant_id = ${tenantId} and ${which} limit ${batch} for update skip locked),
     attempts as (
-      delete from delivery_attempt where tenant_id = ${tenantId} and delivery_id in (select id from old)),
+      delete from delivery_attempt where ${withAttempts} and tenant_id = ${tenantId} and delivery_id in (select id from old)),
     deliveries as (
       delete from delivery where tenant_id = ${tenantId} and (webhook_id, id) in (select webhook_id, id from old) returning 1)
     select count(*)::int as count from deliveries`

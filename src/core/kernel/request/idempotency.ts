@@ -107,8 +107,8 @@ async function claim(ctx: Ctx, slot: Slot, fingerprint: Buffer): Promise<string 
       values (${slot.tenantId}, ${slot.accountId}, ${slot.operation}, ${slot.key}, ${newId()}, ${fingerprint})
       on conflict (tenant_id, account_id, operation, key) do update
       set fingerprint = excluded.fingerprint, status = null, headers = null, body = null,
-          is_sealed = false, created_at = now()
-      where idempotency_record.created_at <= now() - interval '24 hours'
+          is_sealed = false, created_at = excluded.created_at
+      where idempotency_record.created_at <= excluded.created_at - interval '24 hours'
       returning id`
     return taken?.id
   } catch (error) {

@@ -17,12 +17,14 @@ export interface PurgeTable {
   readonly key: readonly string[]
   /** The column that refers to another row of the same table: children are removed first. */
   readonly parent: string | undefined
+  readonly isPartitioned: boolean
 }
 
 interface KeysRow {
   readonly name: string
   readonly key: readonly string[]
   readonly parents: readonly string[] | null
+  readonly is_partitioned: boolean
 }
 
 /**
@@ -32,8 +34,8 @@ interface KeysRow {
 export async function readPurgeTables(tx: Tx): Promise<readonly PurgeTable[]> {
   const [names, keys] = await Promise.all([readTableNames(tx), readKeys(tx)])
   return names.map((name) => {
-    const { key = [], parents } = keys.get(name) ?? {}
-    return { name, key: keyOf(key), parent: parents?.[0] }
+    const { key = [], parents, is_partitioned = false } = keys.get(name) ?? {}
+    return { name, key: keyOf(key), parent: parents?.[0], isPartitioned: is_partitioned }
   })
 }
 
@@ -46,7 +48,7 @@ export async function readTableNames(tx: Tx): Promise<readonly string[]> {
 
 async function readKeys(tx: Tx): Promise<ReadonlyMap<string, KeysRow>> {
   const rows = await tx<KeysRow[]>`
-    select c.relname as name,
+    select c.relname as name, c.relkind = 'p' as is_partitioned,
            (select json_agg(a.attname order by k.place) from pg_index i
             cross join unnest(i.indkey::int2[]) with ordinality k (attnum, place)
             join pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum
@@ -99,11 +101,15 @@ export async function removeBatch(
   const childless = table.parent
     ? `and not exists (select 1 from "${table.name}" c where c.tenant_id = t.tenant_id and c."${table.parent}" = t.id)`
     : ''
+  // Each partition has places of its own, so a place names a row in each of them.
+  const [place, isDoomed] = table.isPartitioned
+    ? [columns, `(${columns}) in (select ${columns} from doomed)`]
+    : ['t.ctid as place', 'ctid = any (array(select place from doomed))']
   const gone = await tx.text<Record<string, string>[]>(
     `with doomed as materialized (
-       select t.ctid as place from "${table.name}" t where t.tenant_id = $1 ${within} ${childless} order by ${columns} limit $2
+       select ${place} from "${table.name}" t where t.tenant_id = $1 ${within} ${childless} order by ${columns} limit $2
      ), gone as (
-       delete from "${table.name}" where tenant_id = $1 and ctid = any (array(select place from doomed)) returning ${columns}
+       delete from "${table.name}" where tenant_id = $1 and ${isDoomed} returning ${columns}
      )
      select ${columns} from gone order by ${columns}`,
     values,
