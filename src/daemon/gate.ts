@@ -8,8 +8,9 @@
  *    no token needed → source (source.ts) → rate of the source (source-rate.ts)
  *
  * A text that cannot be a token is refused without a query. Every other token needs one
- * look-up by its hash (credential.ts), alone (`admit`) or in the first packet of the work (`foresee`). Nothing is cached between requests: a suspension, a revocation or a
- * removal from the register takes effect with the next request on every replica.
+ * look-up by its hash (credential.ts), alone (`admit`) or in the first packet of the work (`foresee`). Nothing is cached
+ * between requests: a suspension, a revocation or a removal from the register takes effect with the next request on every
+ * replica.
  *
  * Elsewhere: syntax and size come before (body.ts, mount.ts), the schema, the step-up and
  * If-Match after (perform.ts). Spec: Authentication; decisions 2.
@@ -23,8 +24,8 @@ import { type Role, rankOf, type Scope } from '../core/contract/vocabulary.ts'
 import type { Config } from '../core/kernel/config/config.ts'
 import { asInstallation } from '../core/kernel/database/roles.ts'
 import type { Tx } from '../core/kernel/database/transaction.ts'
-import { spanned } from '../core/kernel/tracing/tracing.ts'
 import { readTicket } from '../core/kernel/request/ticket.ts'
+import { spanned } from '../core/kernel/tracing/tracing.ts'
 import { isServedWhileGated, refuseRecovering } from '../core/kernel/transaction/gate.ts'
 import type { Entry, Installation } from '../core/kernel/transaction/installation.ts'
 import { type AccountActor, type Actor, actsForInstallation, anyoneFrom } from '../core/kernel/values/actor.ts'
@@ -96,11 +97,8 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
 
     async admit(operation, request, pays = 1, ticket = undefined) {
       const { needs } = operation
-      if (needs.caller === 'anyone') {
-        const source = sourceOf(request, config.trustedProxies)
-        await sourceRate.spend(operation, needs.rate, source)
-        return anyoneFrom(source)
-      }
+      if (needs.caller === 'anyone')
+        return admitStranger(sourceRate, operation, sourceOf(request, config.trustedProxies))
       const isByTicket = ticket !== undefined && request.headers.authorization === undefined
       const row = isByTicket
         ? await findByTicket(installation, operation, ticket)
@@ -146,6 +144,12 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       }
     },
   }
+}
+
+/** Refuses request.limited, service.unavailable. */
+async function admitStranger(rate: SourceRate, operation: Operation, source: Parameters<typeof anyoneFrom>[0]) {
+  if (operation.needs.caller === 'anyone') await rate.spend(operation, operation.needs.rate, source)
+  return anyoneFrom(source)
 }
 
 const lookUpWithWork = ({ id }: Operation, tx: Tx, hash: Buffer, asksForWebhooks: boolean) =>

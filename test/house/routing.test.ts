@@ -37,6 +37,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
   {
     why: 'the installation looks for work, or counts, in all workspaces',
     of: {
+      'backlog/readWaiting': 'mixed value',
       'discover/discover': 'mixed value',
       'indexer/findLacking': 'mixed value',
       'indexer/findWork': 'mixed value',
@@ -108,8 +109,8 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
   {
     why: 'a row is locked and read at once; the lock and what belongs to the row as two statements is one round trip more',
     of: {
-      'bulk/lockSeen': 'lock',
       'deliveries/replayDelivery': 'lock',
+      'each/lockSeen': 'lock',
       'emptying/purgeSome': 'lock',
       'item/lockedRow': 'lock',
       'provider-row/lockProvider': 'lock',
@@ -121,7 +122,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
 ]
 
 /** How many functions there are above. Lower it when one goes. */
-const most = 72
+const most = 73
 
 let statements: number
 let findings: readonly Finding[]

@@ -3364,11 +3364,13 @@ export type ItemAutoAssign = {
 
 export type ItemBulk = {
   /** Each of them once; items times actions at most 500. */
-  readonly items: readonly {
+  readonly items?: readonly {
     readonly id: string
     /** As If-Match of a single call. */
     readonly version?: number
   }[]
+  /** Instead of `items`: all on the boards that it finds, by a job. */
+  readonly filter?: Filter
   /** Done on each item, in this order. */
   readonly actions: readonly BulkAction[]
   /** EACH: an item that refuses an action stays as it was; ATOMIC: the first refusal refuses all. Absent: `"EACH"`. */
@@ -3483,6 +3485,7 @@ export type ItemQueryAnswer = {
     readonly children_done?: number
     /** Those that are not deleted. */
     readonly comments?: number
+    /** The files that it carries. */
     readonly attachments?: number
   }>>
   /** How many there are in all. */
@@ -3525,7 +3528,7 @@ export type JobRef = {
   /** The job: `GET /jobs/{jobId}` tells how far it is. */
   readonly job_id: string
   /** Which of the listed kinds it is. */
-  readonly kind: "TENANT_EXPORT" | "TRASH_EMPTY" | "SEARCH_REINDEX"
+  readonly kind: "TENANT_EXPORT" | "TRASH_EMPTY" | "SEARCH_REINDEX" | "ITEM_BULK"
   /** The state that it is in. */
   readonly state: "QUEUED" | "RUNNING" | "SUCCEEDED" | "FAILED"
   /** When it was asked for. */
@@ -3538,14 +3541,26 @@ export type JobRef = {
   readonly finished_at: string | null
   /** A code, once the job is FAILED. */
   readonly failure: string | null
-  /** Once the job has SUCCEEDED; the members of its kind. */
+  /** Once the job has ended; the members of its kind. */
   readonly result: {
     /** TENANT_EXPORT: where the archive lies. */
     readonly target_id?: string
     /** TENANT_EXPORT: the archive there. */
     readonly path?: string
+    /** ITEM_BULK: how many items were `done`, and how many refused, by the code. */
+    readonly counts?: Readonly<Record<string, number>>
+    /** ITEM_BULK: the first refusals. */
+    readonly refusals?: readonly {
+      readonly id: string
+      /** How the delivery stands. */
+      readonly status: number
+      /** A stable code, to be read by programs. */
+      readonly code: string
+    }[]
     /** TRASH_EMPTY: how many rows of the trash. */
     readonly purged?: number
+    /** TENANT_EXPORT that has FAILED with media.damaged: files without their bytes, at most 100. */
+    readonly damaged_media_ids?: readonly string[]
   } | null
 }
 
@@ -3740,6 +3755,23 @@ export type MediaCreate = {
   readonly size_bytes: number
   /** In hex; the file is refused if its bytes have another one. */
   readonly sha256?: string | null
+}
+
+export type MediaLinkRequest = {
+  readonly media_ids: readonly string[]
+  /** INLINE holds for images, audio, video and plain text; everything else is a download. Absent: `"INLINE"`. */
+  readonly disposition?: "INLINE" | "ATTACHMENT"
+}
+
+export type MediaLinks = {
+  readonly links: readonly {
+    /** The file. */
+    readonly media_id: string
+    /** Without the host; it needs no token. */
+    readonly url: string
+    /** Until when it serves; null: until it is revoked. */
+    readonly expires_at: string
+  }[]
 }
 
 export type MediaTold = {
@@ -4621,7 +4653,7 @@ export type Template = {
   readonly container_id: string | null
   /** `{{key}}` and `{{key=default}}` in the texts, in their order. */
   readonly variables: readonly {
-    /** The key of the custom field: lower-case letters, digits and `_`, 50 characters at most. */
+    /** The name of the variable: texts have it as `{{name}}`. */
     readonly key: string
     /** Null: applying the template takes a value. */
     readonly default: string | null
@@ -4800,7 +4832,7 @@ export type TemplateListed = {
   readonly container_id: string | null
   /** `{{key}}` and `{{key=default}}` in the texts, in their order. */
   readonly variables: readonly {
-    /** The key of the custom field: lower-case letters, digits and `_`, 50 characters at most. */
+    /** The name of the variable: texts have it as `{{name}}`. */
     readonly key: string
     /** Null: applying the template takes a value. */
     readonly default: string | null
@@ -6075,7 +6107,7 @@ export interface Operations {
     }
     readonly ifMatch?: number | string
   }) => Promise<Item>
-  /** Do up to ten things to each of up to 200 items. `POST /items:bulk` */
+  /** Do up to ten things to each of up to 200 items, or to all that a filter finds. `POST /items:bulk` */
   bulkItems: (call: Call & {
     readonly body: ItemBulk
     readonly idempotencyKey?: string
@@ -6298,9 +6330,15 @@ export interface Operations {
     readonly query?: {
       /** INLINE holds for images, audio, video and plain text; everything else is a download. */
       readonly disposition?: "INLINE" | "ATTACHMENT"
+      /** Of `POST /media:link`, for a call without a token; beside a token it means nothing. */
+      readonly ticket?: string
     }
     readonly range?: string
   }) => Promise<Response>
+  /** Links to files for what sends no token, such as an image in a page. `POST /media:link` */
+  linkMedia: (call: Call & {
+    readonly body: MediaLinkRequest
+  }) => Promise<MediaLinks>
   /** The caller's own files; an ADMIN's list is of the whole workspace. `GET /media` */
   listMedia: Paged<Call & {
     readonly query?: {
@@ -7050,6 +7088,7 @@ export const operations = {
   uploadMedia: {"method":"PUT","path":"/media/{mediaId}/content","sends":"bytes"},
   getMedia: {"method":"GET","path":"/media/{mediaId}","reads":true},
   getMediaContent: {"method":"GET","path":"/media/{mediaId}/content","answers":"bytes","reads":true},
+  linkMedia: {"method":"POST","path":"/media:link","sends":"json","reads":true},
   listMedia: {"method":"GET","path":"/media","reads":true,"paged":true},
   deleteMedia: {"method":"DELETE","path":"/media/{mediaId}"},
   listItemAttachments: {"method":"GET","path":"/items/{itemId}/attachments","reads":true},

@@ -15,9 +15,8 @@ import type { Queued } from '../values/queued.ts'
 
 type MayQueue = { readonly success: { readonly queued: unknown } }
 // biome-ignore lint/suspicious/noConfusingVoidType: a rule that answers nothing is an async function without a return
-type Answered<O> = Promise<
-  Answer<O> | (Answer<O> extends undefined ? void : never) | (O extends MayQueue ? Queued : never) | Problem | JsonText
->
+type Nothing<O> = Answer<O> extends undefined ? void : never
+type Answered<O> = Promise<Answer<O> | Nothing<O> | (O extends MayQueue ? Queued : never) | Problem | JsonText>
 type Rule<O> = (ctx: Ctx, received: Received<O>) => Answered<O>
 /** A rule with work before it that takes long and needs no transaction, or several. */
 interface Prepared<O> {

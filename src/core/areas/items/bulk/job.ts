@@ -104,7 +104,7 @@ export const resumeBulk = defineJob({
 function claimJob(installation: Installation, tenantId: string, jobId: string): Promise<Claim | undefined> {
   return installation.transaction(worker, { tenantId }, async ({ tx }) => {
     const [row] = await tx<Pick<Claim, 'attempt' | 'params'>[]>`
-      update job set state = 'RUNNING', attempt = attempt + 1, started_at = coalesce(started_at, now()), beat_at = now()
+      update job set state = 'RUNNING', attempt = attempt + 1, started_at = least(started_at, now()), beat_at = now()
       where tenant_id = ${tenantId} and id = ${jobId} and state = 'QUEUED' returning attempt, params`
     return row && { tenantId, jobId, ...row }
   })

@@ -2,6 +2,7 @@
 import { mostAttachments } from '../../../contract/media/attachments.ts'
 import { refuse } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { together } from '../../../kernel/transaction/together.ts'
 
 interface Reference {
   readonly item_id: string
@@ -18,18 +19,21 @@ export async function copyFiles(ctx: Ctx, copies: ReadonlyMap<string, string>): 
   const { tx } = ctx
   const { tenantId, accountId } = ctx.account
   const originals = tx.list([...copies.keys()])
-  const files = await tx<{ id: string; carriers: number }[]>`
-    select m.id, (select count(*)::int from media_reference o where o.tenant_id = ${tenantId} and o.media_id = m.id) as carriers
-    from media m
-    where m.tenant_id = ${tenantId} and m.id in (
-      select r.media_id from media_reference r where r.tenant_id = ${tenantId} and r.item_id in ${originals})
-    order by m.id for no key update`
+  const theirs = tx.part`(
+    select r.media_id from media_reference r where r.tenant_id = ${tenantId} and r.item_id in ${originals})`
+  const [files, counted] = await together(
+    tx<{ id: string }[]>`
+      select m.id from media m where m.tenant_id = ${tenantId} and m.id in ${theirs} order by m.id for no key update`,
+    tx<{ media_id: string; count: number }[]>`
+      select o.media_id, count(*)::int as count from media_reference o
+      where o.tenant_id = ${tenantId} and o.media_id in ${theirs} group by o.media_id`,
+  )
   if (files.length === 0) return
   const carried = await tx<Reference[]>`
     select r.item_id, r.media_id, r.name, r.alt from media_reference r
     where r.tenant_id = ${tenantId} and r.item_id in ${originals} and r.media_id in ${tx.list(files.map(({ id }) => id))}`
   const more = Map.groupBy(carried, ({ media_id }) => media_id)
-  if (files.some(({ id, carriers }) => carriers + (more.get(id)?.length ?? 0) > mostAttachments))
+  if (counted.some(({ media_id, count }) => count + (more.get(media_id)?.length ?? 0) > mostAttachments))
     refuse('structure.full', { limit: mostAttachments })
   if (carried.length === 0) return
   const rows = carried.map(({ item_id, ...reference }) => ({
