@@ -94,7 +94,8 @@ test('its commands, one after the other', async () => {
   expect(await inShell(written('(umask 077; cat > me.password)'), `${owner.password}\n`)).toBe(0)
   expect(await inShell(written('svc mfa enroll --password-file'))).toBe(0)
   const begun = JSON.parse(readFileSync(join(home.folder, 'enrolment.json'), 'utf8')) as { secret: string }
-  if ((await inShell('oathtool --version && jq --version')) === 0) expect(await inShell(written('oathtool --totp'))).toBe(0)
+  if ((await inShell('oathtool --version && jq --version')) === 0)
+    expect(await inShell(written('oathtool --totp'))).toBe(0)
   else {
     console.error('Without oathtool and jq the test makes the code that docs/sign-in.md makes with them.')
     writeFileSync(join(home.folder, 'code'), `${codeAt(begun.secret)}\n`)
