@@ -183,7 +183,7 @@ test('docs/runbooks/backup-targets.md: the commands of its blocks, in their orde
     const ran =
       program === 'svc'
         ? (await home.svc([...words, '--recovery', '--while-serving'], { env })).code
-        : spawnSync('sh', ['-c', line], { cwd: home.folder, input: 'what was pasted\n' }).status
+        : spawnSync('sh', ['-c', line], { cwd: home.folder, input: 'what-was-pasted\n' }).status
     expect([line, ran]).toEqual([line, 0])
   }
 })
