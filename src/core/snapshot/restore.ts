@@ -1,7 +1,7 @@
 /**
  * Restores a backup into an empty folder.
  *
- *    all places empty? ─▶ head ─▶ entries, under other names ─▶ end agrees? ─▶ own names ─▶ the database starts ─▶ its record
+ *    all places empty? ─▶ head ─▶ entries, under other names ─▶ end agrees? ─▶ own names ─▶ postgres.json ─▶ first start
  *
  * Until `postgres.json` is there, the folder holds no installation. If anything fails, all that was made is removed. A
  * killed restore leaves a folder that is not empty, which the next one refuses.

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { link, open, rm, stat } from 'node:fs/promises'
 import { dirname, resolve, sep } from 'node:path'
 import type { Writable } from 'node:stream'
@@ -65,7 +66,7 @@ export default class BackupCreate extends BaseCommand {
     const aside = `${file}.${randomUUID()}.partial`
     const handle = await open(aside, 'wx', 0o600)
     try {
-      const created = await this.make(config, handle.createWriteStream({ flush: true }))
+      const created = await this.make(config, handle.createWriteStream({ flush: true }), aside)
       await link(aside, file).catch((error: NodeJS.ErrnoException) => {
         throw error.code === 'EEXIST'
           ? new Failure('conflict', `${file} exists already.`, 'A backup replaces no file: name another one.')
@@ -84,10 +85,14 @@ export default class BackupCreate extends BaseCommand {
     }
   }
 
-  private make(config: Config, to: Writable): Promise<Created> {
+  /** `unfinished`: the file to remove on Ctrl-C, because it has the keyring. */
+  private make(config: Config, to: Writable, unfinished?: string): Promise<Created> {
+    // withDatabase ends the process then, after it has released the database.
+    const forget = () => unfinished && rmSync(unfinished, { force: true })
     return withDatabase(config, this.note, () =>
       withToldProgress('Backing up', async (tell) => {
         const { createSnapshot } = await import('../../../core/snapshot/create.ts')
+        process.once('SIGINT', forget).once('SIGTERM', forget)
         const packed = createGzip({ level: gzipLevel })
         const [created] = await Promise.all([
           createSnapshot(config, packed, (part) => tell(`Backing up: ${part}`)).catch((error: Error) => {
@@ -96,6 +101,7 @@ export default class BackupCreate extends BaseCommand {
           }),
           pipeline(packed, to),
         ])
+        process.off('SIGINT', forget).off('SIGTERM', forget)
         return created
       }),
     )
