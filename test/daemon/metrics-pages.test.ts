@@ -116,7 +116,9 @@ test('the commands that they name are there', () => {
   const commands = [...texts.matchAll(/\bsvc((?: [a-z-]+)+)(?=`| names|$)/gm)].map(([, words = '']) => words.trim())
   expect(commands).toContain('deliveries stats')
   expect(commands).toContain('recovery status')
-  const missing = commands.filter((words) => !existsSync(join(root, `src/cli/commands/${words.replaceAll(' ', '/')}.ts`)))
+  const missing = commands.filter(
+    (words) => !existsSync(join(root, `src/cli/commands/${words.replaceAll(' ', '/')}.ts`)),
+  )
   expect(missing).toEqual([])
 })
 
