@@ -113,7 +113,7 @@ test('each alert says what to do, and its page is there', () => {
 
 test('the commands that they name are there', () => {
   const texts = [read('docs/metrics.md'), ...rules.map(({ annotations }) => annotations.remedy)].join('\n')
-  const commands = [...texts.matchAll(/\bsvc((?: [a-z-]+)+)(?=`| names|$)/gm)].map(([, words = '']) => words.trim())
+  const commands = [...texts.matchAll(/\bsvc((?: [a-z-]+)+)(?=`|$)/gm)].map(([, words = '']) => words.trim())
   expect(commands).toContain('deliveries stats')
   expect(commands).toContain('recovery status')
   const missing = commands.filter(

@@ -56,6 +56,13 @@ export interface OpenSpan {
 /** Runs work with the span open, if there is one. */
 export const inside = <T>(span: OpenSpan | undefined, work: () => T): T => (span ? span.run(work) : work())
 
+/**
+ * Runs work with no span open: for what is begun here and goes on for others. Its timers would keep the span, and what
+ * they do hours later would be in its trace.
+ */
+export const apart = <T>(work: () => T): T =>
+  tracing === undefined ? work() : tracing.api.context.with(tracing.api.ROOT_CONTEXT, work)
+
 /** What a request, a job or a delivery comes from. */
 export interface Came {
   /** The header `traceparent` of a caller; anything else is as none. */

@@ -27,6 +27,7 @@ import type { Due } from '../outbox/fan-out.ts'
 import { type Listeners, Outgoing } from '../outbox/outgoing.ts'
 import { openQueue, type Queue } from '../queue/queue.ts'
 import type { Keyring } from '../sealing/keyring.ts'
+import { apart } from '../tracing/tracing.ts'
 import { type Actor, isAccount } from '../values/actor.ts'
 import { type Clock, systemClock } from '../values/clock.ts'
 import { admitted } from './admission.ts'
@@ -276,7 +277,7 @@ const keptOf = () => ({
 /** The transaction has committed, so each of them is settled; a statement that failed in a savepoint made nothing due. */
 async function ringFor(bell: Bell, due: readonly Promise<readonly Due[]>[]): Promise<void> {
   for (const made of await Promise.allSettled(due))
-    if (made.status === 'fulfilled') bell.ring(made.value.map((row) => row.due))
+    if (made.status === 'fulfilled') apart(() => bell.ring(made.value.map((row) => row.due)))
 }
 
 /** Notes that there is no webhook, before the work gets an answer. `admitted` lets none appear. */
