@@ -25,11 +25,15 @@ const sql = () => desk.daemon.db.sql
 const titled = (title: string) => ({ field: 'title', op: 'is', value: title })
 const bulk = (body: object, as?: Person) => desk.ask('POST /items:bulk', body, as ? { as } : {})
 const run = (jobId: string) => bulkItemsJob.run(installation, { tenantId: desk.tenantId, jobId })
-const rowOf = async (jobId: string) => (await sql()`select state, failure, progress, result from job where id = ${jobId}`)[0]
+const rowOf = async (jobId: string) =>
+  (await sql()`select state, failure, progress, result from job where id = ${jobId}`)[0]
 const left = async () =>
-  (await sql()`select (select count(*)::int from bulk_target) + (select count(*)::int from bulk_run) as rows`)[0]?.['rows']
+  (await sql()`select (select count(*)::int from bulk_target) + (select count(*)::int from bulk_run) as rows`)[0]?.[
+    'rows'
+  ]
 /** A person of their own, whose rights a test changes. */
-const asker = () => person(desk.daemon, desk.tenantId, { role: 'MEMBER', scopes: ['workspace:read', 'workspace:write'] })
+const asker = () =>
+  person(desk.daemon, desk.tenantId, { role: 'MEMBER', scopes: ['workspace:read', 'workspace:write'] })
 
 test('what matches at the call is done, and nothing that matches later; the result counts by code', async () => {
   const [a, b, c] = [
@@ -83,7 +87,10 @@ test('finds what the caller sees, and what is gone from a filter finds nothing',
   await sql()`update container set is_private = true where id = ${shelf.collectionId}`
   const { json } = await bulk({ filter: titled('hidden'), actions: [{ action: 'complete' }] }, await asker())
   await run(json.job_id)
-  expect(await rowOf(json.job_id)).toMatchObject({ progress: { done: 0, total: 0 }, result: { counts: {}, refusals: [] } })
+  expect(await rowOf(json.job_id)).toMatchObject({
+    progress: { done: 0, total: 0 },
+    result: { counts: {}, refusals: [] },
+  })
 })
 
 test('the row of the job holds no content', async () => {
