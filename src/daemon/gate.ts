@@ -103,8 +103,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       const row = isByTicket
         ? await findByTicket(installation, operation, ticket)
         : await findByToken(installation, tokens, request, waitingLane)
-      if (!row || !isServedOn(config, request.headers.host, row.slug))
-        refuse(isByTicket ? 'not_found' : 'auth.unauthenticated')
+      if (!isServedOn(config, request.headers.host, row)) refuse(isByTicket ? 'not_found' : 'auth.unauthenticated')
       installation.identity.epoch = row.epoch
       const actor = actorOf(row)
       const isFirst = mayBeFirst(needs, actor) && (await isRegisterEmpty(installation, actor))
@@ -122,7 +121,7 @@ export function openGate(installation: Installation, rate: Rate, sourceRate: Sou
       // A cursor is bound to the epoch, so work must not begin with an old one.
       if (!known || known.epoch !== installation.identity.epoch) return undefined
       const actor = actorOf(known)
-      if (!isServedOn(config, headers.host, known.slug) || !isAdmitted(operation.needs, known, actor)) return undefined
+      if (!isServedOn(config, headers.host, known) || !isAdmitted(operation.needs, known, actor)) return undefined
       let isConfirmed = false
       return {
         actor,
@@ -269,9 +268,9 @@ async function findByTicket(
 }
 
 /** A workspace's subdomain serves only tokens of this workspace; every other host serves all tokens. */
-function isServedOn(config: Config, host: string | undefined, slug: string): boolean {
+function isServedOn(config: Config, host: string | undefined, row: CredentialRow | undefined): row is CredentialRow {
   const named = workspaceOfHost(config, host)
-  return named === undefined || named === slug
+  return row !== undefined && (named === undefined || named === row.slug)
 }
 
 /** Needed only for callers outside the register; the rule checks again under its lock. */
