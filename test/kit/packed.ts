@@ -49,6 +49,8 @@ export function withoutNetwork(command: string, cwd: string): string | undefined
   if (status === 0) return `${stdout}${stderr}`
   if (!/ENOTCACHED|cache mode is 'only-if-cached'/.test(stderr)) throw new Error(`${command}: ${stderr}`)
   const [, lacking] = /request to (\S+) failed/.exec(stderr) ?? []
-  process.stderr.write(`Skipped: npm's cache lacks ${lacking}. Installing the packed file once, with the network, fills it.\n`)
+  process.stderr.write(
+    `Skipped: npm's cache lacks ${lacking}. Installing the packed file once, with the network, fills it.\n`,
+  )
   return undefined
 }
