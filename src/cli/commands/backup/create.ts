@@ -26,7 +26,11 @@ export default class BackupCreate extends BaseCommand {
     '<%= config.bin %> backup create - | age -r age1… > svc.backup.age',
   ]
   static override args = {
-    file: Args.string({ required: true, description: 'The file to make, or - for standard output.' }),
+    file: Args.string({
+      ignoreStdin: true,
+      required: true,
+      description: 'The file to make, or - for standard output.',
+    }),
   }
 
   async run(): Promise<unknown> {

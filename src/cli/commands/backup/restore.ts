@@ -16,6 +16,7 @@ export default class BackupRestore extends BaseCommand {
   ]
   static override args = {
     file: Args.string({
+      ignoreStdin: true,
       required: true,
       description: 'A file that `svc backup create` made, or - for standard input.',
     }),
