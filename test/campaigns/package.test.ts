@@ -53,24 +53,6 @@ describe('the packed file', () => {
   })
 })
 
-describe('a checkout without the packages of developers', () => {
-  test('is built by taking the types away, and its commands run', () => {
-    const folder = packed.folder
-    cpSync('src', join(folder, 'src'), { recursive: true })
-    for (const name of ['rolldown', 'vitest', 'typescript', '@biomejs'])
-      rmSync(join(folder, 'node_modules', name), { recursive: true, force: true })
-    const node = join(folder, 'node_modules/.bin/node')
-    const built = spawnSync(node, ['scripts/build.js'], { cwd: folder, encoding: 'utf8' })
-    expect(built, built.stderr).toMatchObject({ status: 0 })
-    // Whole, each file is by itself, which the joined build has not.
-    expect(existsSync(join(folder, 'dist/core/contract/items/operations.js'))).toBe(true)
-    const bin = join(folder, 'node_modules/.bin/svc')
-    const run = (...args: string[]) => spawnSync(bin, args, { cwd: folder, encoding: 'utf8' })
-    expect(run('tenants', 'list', '--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--recovery') })
-    expect(run('doctor', '--json')).toMatchObject({ status: 0, stdout: expect.stringContaining('"checks"') })
-  }, 60_000)
-})
-
 describe('installed into a prefix', () => {
   let folder: string
   let data: string
