@@ -49,7 +49,7 @@ export function openLog(
       timestamp,
       messageKey: 'event',
       formatters: { level: (label) => ({ level: label }) },
-      // A line that is written while a span is open names it. A request's line is written when none is, and brings its own.
+      // A line that is written while a span is open names it. A request's line may be written when none is, and brings its own.
       ...(isTraced() ? { mixin: () => idsNow() ?? {} } : {}),
     },
     destination,
