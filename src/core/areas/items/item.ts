@@ -224,8 +224,12 @@ export async function recordedAs(
   await ctx.record(event, { ...after, previous: previousOf(before, after) }, params)
 }
 
-/** The members that a change gave another value, as they were; `updated_at` and `version` always change. */
+/**
+ * The members that a change gave another value, as they were; `updated_at` and `version` always change. Nothing of an item that
+ * left another container: whoever is told of the one need not see the other.
+ */
 function previousOf(before: Item, after: Item): Partial<Item> {
+  if (before.container_id !== after.container_id) return {}
   const names = Object.keys(before) as (keyof Item)[]
   const changed = names.filter(
     (name) => name !== 'updated_at' && name !== 'version' && !isDeepStrictEqual(before[name], after[name]),

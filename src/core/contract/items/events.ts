@@ -36,7 +36,9 @@ const created = { ...whole, searched: 'ITEM' } as const
 
 /** The item after a change, and what the change moved, as it was. */
 const ChangedItem = Item.extend({
-  previous: Item.partial().describe('the members that the change gave another value, as they were before'),
+  previous: Item.partial().describe(
+    'the members that the change gave another value, as they were before; nothing where it came from another container',
+  ),
 })
 /** A change whose example moved these members. */
 const changing = <Members extends Partial<z.input<typeof Item>>>(previous: Members) =>
