@@ -11,7 +11,6 @@ import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { DaemonRole } from '../daemon/main.ts'
-import { typedName } from './typed-name.ts'
 
 const packageFile = new URL('../../package.json', import.meta.url)
 
@@ -39,8 +38,9 @@ function daemonRole([command, ...rest]: readonly string[]): DaemonRole | undefin
 
 async function runCommand(argv: readonly string[]): Promise<void> {
   try {
-    const { run } = await import('@oclif/core/run')
-    await run([...argv], typedName(process.env) === 'svc' ? import.meta.url : namedAsTyped())
+    const [{ run }, { typedName }] = await Promise.all([import('@oclif/core/run'), import('./typed-name.ts')])
+    const name = typedName(process.env)
+    await run([...argv], name === 'svc' ? import.meta.url : named(name))
   } catch (error) {
     const { report } = await import('./report.ts')
     process.exitCode = report(error, wantsJson(argv))
@@ -48,9 +48,9 @@ async function runCommand(argv: readonly string[]): Promise<void> {
 }
 
 /** oclif's options for help that names the program as the reader typed it. */
-function namedAsTyped() {
+function named(name: string) {
   const pjson = JSON.parse(readFileSync(packageFile, 'utf8'))
-  pjson.oclif.bin = typedName(process.env)
+  pjson.oclif.bin = name
   return { root: dirname(fileURLToPath(packageFile)), pjson }
 }
 

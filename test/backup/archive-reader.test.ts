@@ -80,7 +80,7 @@ describe('a whole archive', () => {
       scope: { kind: 'ITEM', id: target },
       reason: '../../x\n',
       placed_by: expect.any(String),
-      placed_at: '2026-11-01T10:00:00.123456+00:00',
+      placed_at: '2026-11-01T10:00:00.123456Z',
       released_at: '2026-11-02T00:00:00Z',
     })
   })

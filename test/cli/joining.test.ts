@@ -202,7 +202,8 @@ describe('completion', () => {
 describe('the entry', () => {
   test('answers --version before oclif is loaded: it imports nothing but Node until then', async () => {
     const source = readFileSync('src/cli/main.ts', 'utf8')
-    expect([...source.matchAll(/^import (?!type ).* from '([^']+)'/gm)].map(([, name]) => name)).toEqual(['node:fs'])
+    const imported = [...source.matchAll(/^import (?!type ).* from '([^']+)'/gm)].map(([, name]) => name)
+    expect(imported.filter((name) => !name?.startsWith('node:'))).toEqual([])
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
     expect(await home.svc(['--version'])).toEqual({
       code: 0,

@@ -1,6 +1,7 @@
 /** Hubs and collections: each rule by its name. Spec: Index, Containers; decisions 1 and 3; decisions 0100 to 0102. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { productPolicies } from '../../src/core/contract/containers/policies.ts'
 import { naughtyStrings, unstorableStrings } from '../kit/naughty-strings.ts'
 import { type Board, bare, openBoard } from './board.ts'
 
@@ -28,8 +29,8 @@ describe('creating', () => {
       description: 'Ours',
       position: expect.any(Number),
       is_private: false,
-      policies: { trash_days: null, delete_role: null },
-      effective_policies: { trash_days: 30, delete_role: 'MEMBER' },
+      policies: Object.fromEntries(Object.keys(productPolicies).map((name) => [name, null])),
+      effective_policies: productPolicies,
       archived_at: null,
       deleted_at: null,
       created_at: expect.any(String),

@@ -2113,11 +2113,15 @@ export type ContainerPolicies = {
 export type ContainerPoliciesSet = {
   /** Days in which what was deleted can be restored; 0: until somebody purges it; null or absent: as the hub or the product says. */
   readonly trash_days?: number | null
+  /** Days after which what is done is archived; 0: when somebody archives it; null or absent: as the hub or the product says. */
   readonly archive_done_after_days?: number | null
   /** The least role that deletes items; null or absent: as the hub or the product says. */
   readonly delete_role?: "MEMBER" | "ADMIN" | "OWNER" | null
+  /** The least role that writes comments; null or absent: as the hub or the product says. */
   readonly comment_role?: "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
+  /** Whether an item is completed only once all below it is done; null or absent: as the hub or the product says. */
   readonly complete_needs_children?: boolean | null
+  /** Whether completing an item completes all below it; null or absent: as the hub or the product says. */
   readonly complete_children?: boolean | null
   /** The group among which items are assigned. */
   readonly auto_assign_group_id?: string | null
@@ -3758,12 +3762,14 @@ export type MediaCreate = {
 }
 
 export type MediaLinkRequest = {
+  /** The files to make links to. */
   readonly media_ids: readonly string[]
   /** INLINE holds for images, audio, video and plain text; everything else is a download. Absent: `"INLINE"`. */
   readonly disposition?: "INLINE" | "ATTACHMENT"
 }
 
 export type MediaLinks = {
+  /** One for each of the files that the caller sees. */
   readonly links: readonly {
     /** The file. */
     readonly media_id: string

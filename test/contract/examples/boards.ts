@@ -89,6 +89,11 @@ export async function items(scene: Scene): Promise<void> {
   await show('moveItem', { ...at, body: { bucket_id: buckets[1]!.id } })
   await dates(scene, at)
   await responsible(scene, at)
+  const copy = await show('duplicateItem', {
+    ...at,
+    body: { title: 'Write the invitation', include: ['FIELDS', 'LABELS'] },
+  })
+  await show('reorderItem', { ...at, body: { before_item_id: copy.id, within: 'BUCKET' } })
   await show('removeItemLabel', { ...at, labelId: label.id })
   await show('addItemLabel', { ...at, labelId: label.id })
   await show('setItemField', { ...at, key: 'effort', body: { value: 'large' } })
@@ -126,6 +131,7 @@ async function responsible({ show, alan, ada }: Scene, at: { itemId: string }): 
   await show('unassignItem', { ...at, body: {} })
   await show('addItemMember', { ...at, accountId: ada.accountId })
   await show('removeItemMember', { ...at, accountId: ada.accountId })
+  await show('autoAssignItem', { ...at, body: { account_ids: [alan.accountId, ada.accountId], reassign: true } })
 }
 
 async function files({ show, ask }: Scene, at: { itemId: string }): Promise<void> {
@@ -229,5 +235,6 @@ export async function media({ show, daemon, tenantId }: Scene): Promise<void> {
   await show('getMedia', at)
   await show('getMediaContent', { ...at, disposition: 'ATTACHMENT' })
   await show('listMedia', { state: 'READY' })
+  await show('linkMedia', { body: { media_ids: [file.id] } })
   await show('deleteMedia', at)
 }

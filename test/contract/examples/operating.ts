@@ -20,6 +20,8 @@ export async function admin(scene: Scene): Promise<void> {
 async function workspaces({ show, ask, tenantId, grace }: Scene): Promise<void> {
   const at = { tenantId }
   await show('listTenants', { slug: 'acme' }, grace)
+  await show('getTenant', at, grace)
+  await show('updateTenant', { ...at, body: { display_name: 'Acme International' } }, grace)
   await show('changeTenantQuotas', { ...at, body: { items: 5000, media_bytes: null } }, grace)
   await show(
     'openPassword',

@@ -40,6 +40,7 @@ const varying: Readonly<Record<string, unknown>> = {
 const texts: readonly (readonly [RegExp, string])[] = [
   [/\b(svc[a-z]+)_[0-9A-Za-z]{49}\b/g, `$1_${'ExampleOnlyNeverValid'.padEnd(49, '0')}`],
   [/whsec_[0-9A-Za-z+/]{43}=/g, `whsec_${'ExampleOnlyNeverValid'.padEnd(43, '0')}=`],
+  [/(?<=[?&]ticket=)[^&]+/g, 'ExampleOnlyNeverValid'],
   // The secret of a second factor, its codes, the signature of a certificate, the moment in the name of an archive.
   [/\b[A-Z2-7]{32}\b/g, 'EXAMPLEONLYNEVERVALID22222222222'],
   [/^\d{6}$/, '492039'],

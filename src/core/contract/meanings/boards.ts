@@ -12,7 +12,14 @@ export const boardMeanings: Readonly<Record<string, string>> = {
   item_count: 'how many items it holds',
   trash_days:
     'days in which what was deleted can be restored; 0: until somebody purges it; null or absent: as the hub or the product says',
+  archive_done_after_days:
+    'days after which what is done is archived; 0: when somebody archives it; null or absent: as the hub or the product says',
   delete_role: 'the least role that deletes items; null or absent: as the hub or the product says',
+  comment_role: 'the least role that writes comments; null or absent: as the hub or the product says',
+  complete_needs_children:
+    'whether an item is completed only once all below it is done; null or absent: as the hub or the product says',
+  complete_children:
+    'whether completing an item completes all below it; null or absent: as the hub or the product says',
   deleted_at: 'when it was deleted; null: it is not',
   archived: 'whether archived ones are left out, included, or the only ones',
   start_at: 'when it starts; null: no such date',
@@ -60,6 +67,8 @@ export const boardMeanings: Readonly<Record<string, string>> = {
   kind: 'which of the listed kinds it is',
   media: 'the file',
   media_id: 'the file',
+  media_ids: 'the files to make links to',
+  links: 'one for each of the files that the caller sees',
   added_by: 'the account that added it',
   added_at: 'when it was added',
   filename: 'the name of the file: a text, never a path',
