@@ -55,6 +55,7 @@ const inShell = (line: string, typed = '') =>
     const env = { HOME, PATH: `${bin}:${PATH}`, XDG_CONFIG_HOME: home.config, SVC_API_URL: daemon.address }
     const shell = spawn('sh', ['-c', line], { cwd: home.folder, env, stdio: ['pipe', 'ignore', 'ignore'] })
     shell.once('close', done)
+    shell.stdin?.on('error', () => {}) // a command that ends without reading it
     shell.stdin?.end(typed)
   })
 

@@ -63,12 +63,16 @@ export function temporaryHome(env: NodeJS.ProcessEnv = {}): Home {
   const { PATH, HOME } = process.env
   const common = { PATH, HOME, TZ: 'UTC', XDG_CONFIG_HOME: config, ...env }
 
-  const start = (args: readonly string[], { env: more, cwd, filesOfNoSize }: RunOptions = {}) =>
-    spawn(filesOfNoSize ? 'sh' : bin, filesOfNoSize ? ['-c', 'ulimit -f 0; exec "$0" "$@"', bin, ...args] : args, {
+  const start = (args: readonly string[], { env: more, cwd, filesOfNoSize }: RunOptions = {}) => {
+    const words = filesOfNoSize ? ['-c', 'ulimit -f 0; exec "$0" "$@"', bin, ...args] : args
+    const child = spawn(filesOfNoSize ? 'sh' : bin, words, {
       cwd: cwd ?? folder,
       env: { ...common, ...more },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
+    child.stdin.on('error', () => {}) // a command may end before it has read its input
+    return child
+  }
   return {
     folder,
     config,
