@@ -24,6 +24,12 @@ interface CompletedArgument {
   readonly values: Values
 }
 
+/**
+ * What is offered of the answer. A name comes from the installation, and bash expands the words that it is given: `$(…)` in
+ * one would run on a Tab.
+ */
+const plainNames = "tail -n +2 | LC_ALL=C grep -x '[A-Za-z0-9][A-Za-z0-9._-]*'"
+
 /** Words that are known when the script is made, or the kind of those that are asked for when they are needed. */
 export type Values = readonly string[] | AskedKind
 
@@ -104,7 +110,7 @@ function bash(bin: string, { followers, values }: Table): string {
 ${askedCases}
   esac
   # An installation that is not reached offers nothing.
-  ${bin} "$@" -o csv --quiet 2>/dev/null </dev/null | tail -n +2
+  ${bin} "$@" -o csv --quiet 2>/dev/null </dev/null | ${plainNames}
 }
 _${bin}_complete() {
   local path='' word words='' kind='' previous
@@ -133,7 +139,7 @@ complete -o default -F _${bin}_complete ${bin}
 
 function fish(bin: string, { followers, values }: Table): string {
   const split = (words: readonly string[]) => `string split ' ' -- '${words.join(' ')}'`
-  const names = (kind: AskedKind) => `${bin} ${asked[kind]} -o csv --quiet 2>/dev/null </dev/null | tail -n +2`
+  const names = (kind: AskedKind) => `${bin} ${asked[kind]} -o csv --quiet 2>/dev/null </dev/null | ${plainNames}`
   const said = (of: Values) => (typeof of === 'string' ? names(of) : split(of))
   const flagCases = [...values]
     .map(([prefix, of]) => `    case '${prefix}'\n      ${said(of)}\n      return`)

@@ -216,6 +216,7 @@ describe('configuration', () => {
     const env = {
       SVC_HOST: '0.0.0.0',
       SVC_SETUP_TOKEN: 'canary-of-the-set-up',
+      SVC_MEDIA_S3_SECRET_ACCESS_KEY: 'canary-of-the-bucket',
       SVC_SMTP_URL: 'smtp://ada:canary-password@relay.example',
       SVC_TOKN: 'canary-mistyped',
     }

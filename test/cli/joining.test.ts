@@ -1,6 +1,8 @@
 /** From nothing to a second person at work: set-up, daemon, invitation, joining; and the remaining commands on the way. */
 import { execFile } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -162,9 +164,10 @@ describe('journal --follow', () => {
 
 describe('completion', () => {
   /** Not blocking: the daemon that a script asks runs in this process. */
-  const complete = async (script: string, ...words: string[]) => {
+  const complete = async (script: string, ...words: string[]) => completeFrom(asOperator, script, ...words)
+  const completeFrom = async (installation: NodeJS.ProcessEnv, script: string, ...words: string[]) => {
     const program = `source ${script}; COMP_WORDS=(svc ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _svc_complete; echo "\${COMPREPLY[@]}"`
-    const env = { ...process.env, ...asOperator, PATH: `${resolve('bin')}:${process.env['PATH']}` }
+    const env = { ...process.env, ...installation, PATH: `${resolve('bin')}:${process.env['PATH']}` }
     const { stdout } = await promisify(execFile)('bash', ['-c', program], { env })
     return stdout.trim().split(' ')
   }
@@ -190,6 +193,22 @@ describe('completion', () => {
     const [{ slug }] = JSON.parse((await home.svc(['tenants', 'list', '--json'], { env: asOperator })).stdout).data
     expect(await complete(script, 'tenants', 'show', slug.slice(0, -1))).toContain(slug)
     expect(await complete(script, 'journal', '--workspace', slug.slice(0, -1))).toContain(slug)
+  })
+
+  test('in bash runs nothing that an installation names', async () => {
+    const script = home.secretFile('hostile.bash', (await home.svc(['completion', 'bash'])).stdout)
+    const planted = join(home.folder, 'planted')
+    const slugs = [`$(touch\t${planted})`, `\`touch\t${planted}\``, '"$HOME"', '~root', '/*', 'globex']
+    const server = createServer((_, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ data: slugs.map((slug) => ({ slug })), next_cursor: null }))
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const SVC_API_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const offered = await completeFrom({ ...asOperator, SVC_API_URL }, script, 'journal', '--workspace', '')
+    server.close()
+    expect(existsSync(planted)).toBe(false)
+    expect(offered).toEqual(['globex'])
   })
 
   test.each(['zsh', 'fish'])('is there for %s', async (shell) => {

@@ -1,7 +1,7 @@
 /** The variables in force for this folder: their values, without secrets, and where each comes from. */
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import { environment } from '../../core/kernel/config/config.ts'
+import { environment, isSecretVariable } from '../../core/kernel/config/config.ts'
 import { loadEnvironment } from '../../core/kernel/values/environment.ts'
 
 export interface Setting {
@@ -13,7 +13,6 @@ export interface Setting {
 
 /** Read by commands alone. */
 const ofCommands = ['SVC_API_URL', 'SVC_TOKEN']
-const secrets = new Set(['SVC_TOKEN', 'SVC_SETUP_TOKEN'])
 const mask = '********'
 
 /** Every variable, in the order of the documentation; also one that is not known, where it is set. */
@@ -44,7 +43,7 @@ function defaultOf(name: keyof typeof environment.shape): string | undefined {
 /** A name that is not known may be a mistyped one, so what it holds may be a secret, too. */
 function masked(name: string, value: string): string {
   const isKnown = name in environment.shape || ofCommands.includes(name)
-  if (secrets.has(name) || !isKnown) return mask
+  if (name === 'SVC_TOKEN' || isSecretVariable(name) || !isKnown) return mask
   // A URL that is not one shows nothing: the password may be anywhere in it.
   if (!/_URL$/.test(name)) return value
   if (!URL.canParse(value)) return mask

@@ -112,20 +112,22 @@ async function unpack(
 ): Promise<Restored> {
   const tally = openTally()
   const head = await readHead(entries, tally)
+  // The head may have been waited for, such as for a passphrase, and only what we make may be taken back.
+  await requireEmpty(config)
   const account = await serverAccount()
   const made = makeFolder(config.dataDir, account ? 0o711 : 0o700)
   undo.push(() => emptyAgain(config.dataDir, made))
   const draft = await draftRecord(config.dataDir, account, await findFreePort())
   undo.push(() => rm(draft.home, { recursive: true, force: true }))
   const places = placesFor(config, draft, account)
-  for (const { at, aside } of Object.values(places.files))
+  for (const { at, aside } of places.files.values())
     undo.push(() => Promise.all([at, aside].map((path) => rm(path, { force: true }))))
   for (const at of Object.values(foldersOf(config))) {
     const wasThere = (await ifThere(stat(at))) !== undefined
     undo.push(() => emptyAgain(at, wasThere ? undefined : at))
   }
   const [record, end] = await placeAll(entries, places, draft, tally, tell)
-  for (const { at, aside } of Object.values(places.files)) await nameWhole(aside, at)
+  for (const { at, aside } of places.files.values()) await nameWhole(aside, at)
   await rename(places.cluster, clusterOf(record))
   await saveRecord(config.dataDir, { ...record, created: true })
   tell('database')
@@ -182,10 +184,10 @@ async function shortText(entry: TarEntry, tally?: Tally): Promise<string> {
   return Buffer.concat(parts).toString('utf8')
 }
 
+/** By their names in the archive. Maps, because an archive may name what every object has, such as `constructor`. */
 interface Places {
-  /** Folders by their name in the archive. */
-  readonly folders: Readonly<Record<string, { readonly at: string; readonly account: Account | undefined }>>
-  readonly files: Readonly<Record<string, { readonly at: string; readonly aside: string }>>
+  readonly folders: ReadonlyMap<string, { readonly at: string; readonly account: Account | undefined }>
+  readonly files: ReadonlyMap<string, { readonly at: string; readonly aside: string }>
   /** The cluster until all of it is there. */
   readonly cluster: string
 }
@@ -196,8 +198,11 @@ function placesFor(config: Config, { home }: ClusterRecord, account: Account | u
   const folders = Object.entries(foldersOf(config)).map(([name, at]) => [name, { at, account: undefined }] as const)
   return {
     cluster,
-    folders: { ...Object.fromEntries(folders), [clusterName]: { at: cluster, account } },
-    files: { [keyringName]: aside(config.keyringFile), [ledgerName]: aside(config.ledgerFile) },
+    folders: new Map([...folders, [clusterName, { at: cluster, account }]]),
+    files: new Map([
+      [keyringName, aside(config.keyringFile)],
+      [ledgerName, aside(config.ledgerFile)],
+    ]),
   }
 }
 
@@ -215,7 +220,7 @@ async function placeAll(
   for await (const entry of entries) {
     if (end) throw new TarFault('something stands behind its end')
     const top = entry.name.split('/', 1)[0] ?? ''
-    if (top !== told && top in places.folders) tell(top)
+    if (top !== told && places.folders.has(top)) tell(top)
     told = top
     if (entry.name === loginsName) record = { ...draft, ...parsed(Logins, await shortText(entry, tally)) }
     else if (entry.name === endName) end = agreed(tally.counted().sha256, parsed(End, await shortText(entry)))
@@ -241,8 +246,8 @@ function agreed(sha256: string, said: End): End {
 async function place(entry: TarEntry, { folders, files }: Places, tally: Tally): Promise<void> {
   const [top = '', ...inside] = entry.name.split('/')
   const isOdd = inside.some((part) => part === '' || part === '.' || part === '..' || part.includes('\0'))
-  const folder = folders[top]
-  const file = files[entry.name]
+  const folder = folders.get(top)
+  const file = files.get(entry.name)
   if (isOdd || (!folder && !file)) throw new TarFault(`it has an entry of another kind, ${JSON.stringify(entry.name)}`)
   tally.head(entry)
   if (file) return writeFile(file.aside, entry, tally, undefined)

@@ -14,7 +14,7 @@ import { type DatabaseSettings, databaseOf, databaseVariables } from './database
 import { type MailSettings, type Relay, readRelay, readSender, type Sender } from './mail-settings.ts'
 import { type MediaSettings, mediaSettingsOf, mediaVariables } from './media-settings.ts'
 import { readLadder } from './retry-ladder.ts'
-import { readable, wholeNumber } from './variable-kinds.ts'
+import { readable, secret, wholeNumber } from './variable-kinds.ts'
 
 const partsOf = (text: string) =>
   text
@@ -98,13 +98,9 @@ export const environment = z.object({
     .min(1)
     .optional()
     .describe('The keyring, mode 0600. Absent: keyring.json in SVC_DATA_DIR; required with SVC_DATABASE_URL'),
-  SVC_SETUP_TOKEN: z
-    .string()
-    .min(16, 'must have at least 16 characters')
-    .optional()
-    .describe(
-      'Token for the set-up. Absent: the daemon makes one and writes it to set-up.token in SVC_DATA_DIR, mode 0600',
-    ),
+  SVC_SETUP_TOKEN: secret(z.string().min(16, 'must have at least 16 characters').optional()).describe(
+    'Token for the set-up. Absent: the daemon makes one and writes it to set-up.token in SVC_DATA_DIR, mode 0600',
+  ),
   SVC_EVENT_NAMESPACE: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,62}$/, 'must be lower-case letters, digits and dashes')
@@ -221,6 +217,10 @@ export const environment = z.object({
     ),
   ...mediaVariables,
 })
+
+/** Whether no command may print the value of this variable. */
+export const isSecretVariable = (name: string): boolean =>
+  name in environment.shape && environment.shape[name as keyof typeof environment.shape].meta()?.['secret'] === true
 
 export interface Config {
   /** Undefined: the embedded PostgreSQL below `dataDir`. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { type ClamdAddress, readClamdAddress } from '../egress/clamd.ts'
 import type { S3Address } from '../egress/s3.ts'
 import { ConfigurationError } from '../values/configuration-error.ts'
-import { readable, wholeNumber } from './variable-kinds.ts'
+import { readable, secret, wholeNumber } from './variable-kinds.ts'
 
 /** A bucket, and the start of every key in it: empty, or with a slash at its end. */
 export type MediaBucket = S3Address & { readonly prefix: string }
@@ -61,7 +61,7 @@ export const mediaVariables = {
     .optional()
     .describe('What every key in the bucket begins with. Absent: keys begin with tenants/'),
   SVC_MEDIA_S3_ACCESS_KEY_ID: z.string().min(1).optional().describe('The access key of the bucket'),
-  SVC_MEDIA_S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('Its secret'),
+  SVC_MEDIA_S3_SECRET_ACCESS_KEY: secret(z.string().min(1).optional()).describe('Its secret'),
   SVC_MEDIA_MAX_BYTES: wholeNumber(1, 1_099_511_627_776)
     .default(268_435_456)
     .describe('Maximum size of a file, in bytes'),

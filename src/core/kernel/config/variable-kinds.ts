@@ -14,3 +14,6 @@ export const readable = <T extends object>(read: (text: string) => T | { readonl
     const made = read(context.value)
     if ('fault' in made) context.issues.push({ code: 'custom', input: context.value, message: made.fault })
   })
+
+/** A value that no command prints. */
+export const secret = <T extends z.ZodType>(value: T): T => value.meta({ secret: true })
