@@ -1,7 +1,8 @@
 /** Questions on a terminal: asked where something is missing, checked as the API checks, and declined without a trace. */
+import { spawnSync } from 'node:child_process'
 import { randomUUIDv7 } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { mintToken } from '../../src/core/kernel/values/token.ts'
 import { type TestDaemon, testDaemon } from '../kit/daemon.ts'
@@ -192,4 +193,23 @@ test('a list fits the terminal, by cutting names and never ids', async () => {
   expect(screen).toContain(owner.tenantId)
   expect(screen).toContain('…')
   expect(Math.max(...screen.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(terminalColumns)
+})
+
+test('a spinner shows the names that others gave, and nothing of them reaches the terminal', () => {
+  const told = `
+    const { withToldProgress } = await import(process.argv[1])
+    await withToldProgress('Testing \u001b]0;owned\u0007', async (tell) => {
+      await new Promise((done) => setTimeout(done, 200))
+      tell('Receiving \u001b]0;owned\u0007')
+      await new Promise((done) => setTimeout(done, 300))
+    })`
+  const { CI: _, ...env } = process.env
+  const program = { ...env, NODE: process.execPath, TOLD: told, PROGRESS: resolve('src/cli/render/progress.ts') }
+  const line = 'stty cols 80; "$NODE" --input-type=module -e "$TOLD" "$PROGRESS"'
+  const { stdout } = spawnSync('script', ['-qefc', line, '/dev/null'], {
+    env: { ...program, TERM: 'xterm' },
+    encoding: 'utf8',
+  })
+  for (const text of ['Testing', 'Receiving']) expect(stdout).toContain(`${text} \\u001b]0;owned\\u0007`)
+  expect(stdout).not.toContain('\u001b]0;')
 })

@@ -1,4 +1,8 @@
-/** A spinner on stderr during long work; nothing if stderr is not a terminal. */
+/**
+ * A spinner on stderr during long work; nothing if stderr is not a terminal. Its texts have names that others gave, so each
+ * is made printable here.
+ */
+import { printable } from './printable.ts'
 
 /** On a terminal of unknown width the spinner would clear lines without end. */
 const canSpin = () => process.stderr.isTTY && process.stderr.columns > 0
@@ -18,10 +22,10 @@ export async function withToldProgress<T>(
 ): Promise<T> {
   if (!canSpin()) return work(() => {})
   const { default: ora } = await import('ora')
-  const spinner = ora({ text, stream: process.stderr, discardStdin: false }).start()
+  const spinner = ora({ text: printable(text), stream: process.stderr, discardStdin: false }).start()
   try {
     return await work((now) => {
-      spinner.text = now
+      spinner.text = printable(now)
     })
   } finally {
     spinner.stop()
@@ -32,7 +36,7 @@ export async function withToldProgress<T>(
 export async function withProgress<T>(text: string, work: () => Promise<T>): Promise<T> {
   if (!canSpin()) return work()
   const { default: ora } = await import('ora')
-  const spinner = ora({ text, stream: process.stderr, discardStdin: false }).start()
+  const spinner = ora({ text: printable(text), stream: process.stderr, discardStdin: false }).start()
   try {
     return await work()
   } finally {
