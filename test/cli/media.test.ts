@@ -32,10 +32,10 @@ test('a file of several parts is put, attached, listed, and got again as it was'
   const { data } = (await files.ask(`GET /items/${item.id}/attachments`)).json
   expect(data.map((one: { media: { id: string } }) => one.media.id)).toEqual([media.id])
 
-  const got = await home.svc(['media', 'get', media.id, '--output', 'copy.bin'])
-  expect([got.code, got.stdout.includes('the plan')]).toEqual([0, true])
+  const got = await home.svc(['media', 'get', media.id, '--to', 'copy.bin'])
+  expect([got.code, got.stdout]).toEqual([0, expect.stringMatching(/^file +the plan\n/)])
   expect(sha256Of(readFileSync(place('copy.bin')))).toBe(sha256Of(bytes))
-  const again = await home.svc(['media', 'get', media.id, '--output', 'copy.bin'])
+  const again = await home.svc(['media', 'get', media.id, '--to', 'copy.bin'])
   expect([again.code, again.stderr]).toEqual([5, expect.stringContaining('copy.bin exists already.')])
   const listed = await home.svc(['media', 'list', '--largest', '--max', '1'])
   expect(listed.stdout).toMatch(/the plan +16\.0 MiB +application\/octet-stream +READY/)
@@ -50,9 +50,9 @@ test('a file goes to standard output as it is', async () => {
 
 test('what cannot be done is said, and leaves no file', async () => {
   const media = await files.begin(5)
-  const early = await home.svc(['media', 'get', media.id, '--output', 'early'])
+  const early = await home.svc(['media', 'get', media.id, '--to', 'early'])
   expect([early.code, existsSync(place('early'))]).toEqual([5, false])
-  expect((await home.svc(['media', 'get', crypto.randomUUID(), '--output', 'none'])).code).toBe(3)
+  expect((await home.svc(['media', 'get', crypto.randomUUID(), '--to', 'none'])).code).toBe(3)
   expect((await home.svc(['media', 'get', media.id, '--json'])).code).toBe(2)
   for (const name of ['missing', '.']) expect((await home.svc(['media', 'put', name])).code).toBe(2)
 })

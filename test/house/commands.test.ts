@@ -23,6 +23,10 @@ describe('commands', () => {
       examples.some((example) => example.includes(`svc ${id}`)),
       'an example',
     ).toBe(true)
+    expect(
+      Object.keys(command.flags ?? {}).filter((name) => name in (command.baseFlags ?? {})),
+      'a flag of every command means the same everywhere',
+    ).toEqual([])
     const valued = Object.entries(command.flags ?? {}).filter(
       ([name, flag]) => secret.test(name) && flag.type === 'option' && !isSource(name),
     )

@@ -13,26 +13,26 @@ export default class MediaGet extends CallerCommand {
   static override summary = 'Download a file to standard output, or into a new file'
   static override examples = [
     '<%= config.bin %> media get 0199c0de-7a3b-7cde-8f01-23456789abcd > minutes.pdf',
-    '<%= config.bin %> media get 0199c0de-7a3b-7cde-8f01-23456789abcd --output minutes.pdf --json',
+    '<%= config.bin %> media get 0199c0de-7a3b-7cde-8f01-23456789abcd --to minutes.pdf --json',
   ]
   static override args = { media: Args.string({ ignoreStdin: true, required: true, description: "the file's id" }) }
   static override flags = {
-    output: Flags.string({ summary: 'Write it into this file, which must not exist.', helpValue: 'FILE' }),
+    to: Flags.string({ summary: 'Write it into this file, which must not exist.', helpValue: 'FILE' }),
   }
 
   async run(): Promise<Media> {
     const { args, flags } = await this.parse(MediaGet)
-    if (flags.output === undefined && this.jsonEnabled())
-      throw new Failure('usage', 'With --json the file needs a place.', 'Add --output FILE.')
-    if (flags.output === undefined && process.stdout.isTTY)
-      throw new Failure('usage', 'A terminal cannot show a file.', 'Add --output FILE, or > FILE.')
+    if (flags.to === undefined && this.jsonEnabled())
+      throw new Failure('usage', 'With --json the file needs a place.', 'Add --to FILE.')
+    if (flags.to === undefined && process.stdout.isTTY)
+      throw new Failure('usage', 'A terminal cannot show a file.', 'Add --to FILE, or > FILE.')
     const caller = await this.open(flags)
     const media = await caller.call(mediaOperations.getMedia, { mediaId: args.media })
-    if (flags.output === undefined) {
+    if (flags.to === undefined) {
       await downloaded(caller, media, toStdout)
       return media
     }
-    await intoFile(flags.output, (write) => downloaded(caller, media, write))
+    await intoFile(flags.to, (write) => downloaded(caller, media, write))
     await this.show(() => mediaDetails(media))
     return media
   }
