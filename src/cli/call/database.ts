@@ -9,6 +9,7 @@ import { onInterruption } from '../interruption.ts'
 export interface HeldDatabase {
   readonly owner: DatabaseAddress
   readonly daemon: DatabaseAddress
+  readonly standby?: DatabaseAddress
   /** Folder of the embedded cluster; undefined for an external database. */
   readonly embedded: string | undefined
   release(): Promise<void>

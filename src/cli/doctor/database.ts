@@ -11,6 +11,7 @@ import { type Backlog, backlogsOf, mostCounted } from '../../core/kernel/transac
 import type { HeldDatabase } from '../call/database.ts'
 import { wayToOperator } from '../first-run/single-mode.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
+import { checkStandby } from './standby.ts'
 
 /** Runs all checks. If the database cannot be reached, one finding says so and the rest is skipped. */
 export async function checkDatabase(
@@ -29,6 +30,7 @@ export async function checkDatabase(
         await attempt('daemon clocks', () => checkDaemonClocks(client)),
         await checkLogin(client, database),
         await attempt('rights', () => checkRights(client, database)),
+        ...(database.standby ? [await checkStandby(database.daemon, database.standby)] : []),
       ]
       const migrations = await attempt('migrations', () => checkMigrations(database))
       if (migrations.state !== 'ok') return [...reached, migrations]

@@ -29,6 +29,8 @@ export interface OwnCluster {
   kill(): Promise<void>
   /** Stops it, and starts it as a standby that has no primary: it answers reads and takes no change. */
   becomeStandby(): Promise<void>
+  /** A standby that follows this server, from a copy that is made while it is stopped. `settings`: of the standby. */
+  standby(settings?: Record<string, string>): Promise<OwnCluster>
   start(): Promise<void>
   /** SIGSTOP for the server and all its sessions: what a stalled disk or a suspended machine looks like. No byte comes, and no socket closes. */
   freeze(): Promise<void>
@@ -52,26 +54,32 @@ export interface OwnClusterOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Size of a segment of the log, in MiB; 16 where absent. */
   readonly segmentMebibytes?: number
+  /** The stopped server that it is a copy of, and that it follows. */
+  readonly follows?: { readonly data: string; readonly folder: string }
 }
 
 /** Makes a cluster and starts it. `settings` are lines of postgresql.conf, by name. */
 export async function ownCluster(
   settings: Record<string, string> = {},
-  { below = tmpdir(), env = {}, segmentMebibytes = 16 }: OwnClusterOptions = {},
+  { below = tmpdir(), env = {}, segmentMebibytes = 16, follows }: OwnClusterOptions = {},
 ): Promise<OwnCluster> {
   const account = unprivilegedAccount()
   const folder = mkdtempSync(join(below, 'svc-pg-'))
   chmodSync(folder, 0o700)
   if (account.uid !== undefined) chownSync(folder, account.uid, account.gid)
   const data = join(folder, 'data')
-  makeCluster(data, account, segmentMebibytes)
+  if (follows) copyCluster(follows.data, data, account)
+  else makeCluster(data, account, segmentMebibytes)
 
   let server: ChildProcess | undefined
   process.on('exit', () => server?.kill('SIGKILL'))
 
   async function start(): Promise<void> {
     const log = openSync(join(folder, 'log'), 'a')
-    const options = { ...settings, listen_addresses: '', unix_socket_directories: folder }
+    const following = follows
+      ? { primary_conninfo: `host=${follows.folder} user=postgres`, wal_retrieve_retry_interval: '200ms' }
+      : {}
+    const options = { ...settings, ...following, listen_addresses: '', unix_socket_directories: folder }
     const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     // A lock left by the server we killed can stand for a moment: its last sessions still have to go.
     for (let attempt = 0; attempt < 50; attempt += 1) {
@@ -146,6 +154,15 @@ export async function ownCluster(
       writeFileSync(join(data, 'standby.signal'), '')
       await start()
     },
+    standby: async (its = {}) => {
+      await stop('SIGINT')
+      const making = ownCluster(its, { below, env, follows: { data, folder } })
+      await start()
+      const made = await making
+      const isFollowing = () => made.superuser`select from pg_stat_wal_receiver where status = 'streaming'`
+      while ((await isFollowing()).length === 0) await pause(50)
+      return made
+    },
     killAndRestart: async () => {
       await stop('SIGKILL')
       await start()
@@ -187,6 +204,13 @@ function makeCluster(data: string, account: object, segmentMebibytes: number): v
     { ...account, encoding: 'utf8' },
   )
   if (status !== 0) throw new Error(`initdb failed: ${stderr}`)
+}
+
+/** A server that was stopped in order needs no more than its files. */
+function copyCluster(from: string, to: string, account: object): void {
+  const { status, stderr } = spawnSync('cp', ['-a', from, to], { ...account, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`the copy failed: ${stderr}`)
+  writeFileSync(join(to, 'standby.signal'), '')
 }
 
 /** Waits until the server says it is ready (the eighth line of its pid file), or has exited. */

@@ -111,8 +111,6 @@ class Attempt {
       if (!target) throw new StoreFailure('missing')
       // Before any row is read: a target that cannot be reached costs nothing else.
       store = await openStore(installation, target)
-      await rm(spool, { recursive: true, force: true })
-      makeFolder(spool, 0o700)
       const manifest = await this.read()
       await this.send(store, manifest)
     } catch (error) {
@@ -132,8 +130,10 @@ class Attempt {
 
   private read(): Promise<Manifest> {
     const { tenantId, jobId } = this.claim
-    return this.installation.snapshot(tenantId, (tx) =>
-      writeArchive(tx, {
+    return this.installation.snapshot(tenantId, async (tx) => {
+      await rm(this.spool, { recursive: true, force: true })
+      makeFolder(this.spool, 0o700)
+      return writeArchive(tx, {
         tenantId,
         jobId,
         folder: this.spool,
@@ -141,8 +141,8 @@ class Attempt {
         onRows: (done, total) => {
           this.progress = { phase: 'READING', done, total }
         },
-      }),
-    )
+      })
+    })
   }
 
   /** Sends the files, checks that they have arrived whole, and only then sends the manifest. */

@@ -9,6 +9,8 @@ export interface DatabaseSettings {
   readonly daemon: DatabaseAddress
   /** The same database through a pooler in transaction mode, for the transactions of requests and jobs. */
   readonly pooled?: DatabaseAddress
+  /** A standby of it, for long reads. */
+  readonly standby?: DatabaseAddress
 }
 
 /** The part of the environment that names the database (config.ts). */
@@ -29,6 +31,12 @@ export const databaseVariables = {
     .describe(
       "The same database with the daemon's login, through a pooler in transaction mode, for the transactions of requests and jobs. Absent: these go to SVC_DATABASE_URL (docs/deploying.md)",
     ),
+  SVC_DATABASE_STANDBY_URL: z
+    .string()
+    .optional()
+    .describe(
+      "A standby of the same server, with the daemon's login. Exports read there once it has replayed what was written before they were asked for. Absent: they read from SVC_DATABASE_URL (docs/deploying.md)",
+    ),
 }
 
 type DatabaseVariables = z.output<z.ZodObject<typeof databaseVariables>>
@@ -39,14 +47,18 @@ export function databaseOf(variables: DatabaseVariables): DatabaseSettings | und
     SVC_DATABASE_URL: daemonUrl,
     SVC_DATABASE_OWNER_URL: ownerUrl,
     SVC_DATABASE_POOLED_URL: pooledUrl,
+    SVC_DATABASE_STANDBY_URL: standbyUrl,
   } = variables
-  if (!daemonUrl && pooledUrl)
-    throw new ConfigurationError('SVC_DATABASE_POOLED_URL is set, but SVC_DATABASE_URL is not. Set both.')
-  if (!daemonUrl) return undefined
+  if (!daemonUrl) {
+    const alone = pooledUrl ? 'SVC_DATABASE_POOLED_URL' : standbyUrl ? 'SVC_DATABASE_STANDBY_URL' : undefined
+    if (alone) throw new ConfigurationError(`${alone} is set, but SVC_DATABASE_URL is not. Set both.`)
+    return undefined
+  }
   return {
     daemon: read('SVC_DATABASE_URL', daemonUrl),
     owner: ownerUrl ? read('SVC_DATABASE_OWNER_URL', ownerUrl) : read('SVC_DATABASE_URL', daemonUrl),
     ...(pooledUrl ? { pooled: read('SVC_DATABASE_POOLED_URL', pooledUrl) } : {}),
+    ...(standbyUrl ? { standby: read('SVC_DATABASE_STANDBY_URL', standbyUrl) } : {}),
   }
 }
 

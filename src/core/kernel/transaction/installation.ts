@@ -16,6 +16,7 @@ import type { Config } from '../config/config.ts'
 import type { DatabaseAddress } from '../database/address.ts'
 import { openPool, type Pool } from '../database/pool.ts'
 import { asInstallation, asTenant, openAsInstallation } from '../database/roles.ts'
+import { openSnapshots } from '../database/snapshots.ts'
 import type { Tx } from '../database/transaction.ts'
 import { DatabaseUnavailable } from '../database/unavailable.ts'
 import type { Egress } from '../egress/client.ts'
@@ -88,8 +89,8 @@ export interface Installation {
   readonly writes: { readonly count: number }
   transaction<T>(actor: Actor, options: TransactionOptions, work: (ctx: Ctx) => Promise<T>): Promise<T>
   /**
-   * Reads one workspace as it is at one moment, for as long as that takes: a REPEATABLE READ
-   * transaction through row-level security, on a connection that no request waits for.
+   * Reads one workspace as it is at one moment, for as long as that takes: on the standby where there is one. `work` may
+   * run again from its start (database/snapshots.ts).
    */
   snapshot<T>(tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T>
   /** The only way out of this process (egress/client.ts). */
@@ -132,21 +133,6 @@ export function openInstallation(
   })
 }
 
-/**
- * Few connections, because each holds back the clean-up of every row that dies meanwhile. Long limits, because each
- * page is long.
- */
-const snapshotPool = {
-  size: 2,
-  applicationName: 'svc snapshot',
-  acquireMs: 60_000,
-  // One statement copies a whole table out, at the pace of this process.
-  statementMs: 6 * 3_600_000,
-  // A page may have to be sorted before its first row comes. A server that is gone closes the socket, or the keepalive does.
-  silenceMs: 30 * 60_000,
-  idleInTransactionMs: 120_000,
-}
-
 /** An installation over parts that are open already. */
 export function installationOver(
   parts: Pick<Installation, 'config' | 'keyring' | 'pool' | 'queue' | 'address'> &
@@ -158,10 +144,10 @@ export function installationOver(
   const { config, keyring, pool, queue, address, identity = { id: '', epoch: '' } } = open
   const ledger = parts.ledger ?? openLedger(config.ledgerFile, keyring, () => identity.id)
   const writes = { count: 0 }
-  let snapshots: Pool | undefined
+  const snapshots = openSnapshots(address, config.database?.standby)
   let egress: Promise<Egress> | undefined
   let copies: LedgerCopies | undefined
-  const own = [...ownEndpoints(config, address, config.database?.pooled)]
+  const own = [...ownEndpoints(config, address, config.database?.pooled, config.database?.standby)]
   const installation: Installation = {
     ...open,
     identity,
@@ -175,10 +161,7 @@ export function installationOver(
       return copies
     },
 
-    snapshot(tenantId, work) {
-      snapshots ??= openPool(address, snapshotPool)
-      return snapshots.transaction(asTenant(tenantId), work, { readOnly: true, isolation: 'repeatable read' })
-    },
+    snapshot: (tenantId, work) => snapshots.read(tenantId, work),
 
     egress() {
       // undici takes 60 ms to load, which most commands need not pay.
@@ -197,7 +180,7 @@ export function installationOver(
       await queue.close()
       await pool.close()
       await installation.bell.close()
-      await snapshots?.close(0)
+      await snapshots.close()
       await (await egress)?.close()
     },
   }

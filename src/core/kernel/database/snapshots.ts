@@ -1,0 +1,133 @@
+/**
+ * Long reads of one moment, on connections that no request waits for.
+ *
+ *    asked ──▶ how far has the primary written? ──▶ the standby has replayed that ──▶ read there
+ *                                                └─ has not, is none, or breaks off ─▶ read on the primary
+ *
+ * So a read sees whatever was committed before it was asked for, wherever it is read. A standby serves only while it is
+ * one: a server that was promoted may have changes of its own. Spec: Admin: workspaces, rule 4; docs/decisions/0325.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { DatabaseAddress } from './address.ts'
+import { openPool, type Pool, type Tx } from './pool.ts'
+import { asTenant } from './roles.ts'
+import { codeOf, DatabaseUnavailable } from './unavailable.ts'
+
+export interface Snapshots {
+  /**
+   * Reads one workspace as it is at one moment, for as long as that takes: REPEATABLE READ through row-level security.
+   * `work` runs again from its start where the standby breaks off.
+   */
+  read<T>(tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/**
+ * Few connections, because each holds back the clean-up of every row that dies meanwhile. Long limits, because each
+ * page is long.
+ */
+const options = {
+  size: 2,
+  applicationName: 'svc snapshot',
+  acquireMs: 60_000,
+  // One statement copies a whole table out, at the pace of this process.
+  statementMs: 6 * 3_600_000,
+  // A page may have to be sorted before its first row comes. A server that is gone closes the socket, or the keepalive does.
+  silenceMs: 30 * 60_000,
+  idleInTransactionMs: 120_000,
+}
+/** A standby that does not answer costs an export no more than this. */
+const standbyOptions = { ...options, acquireMs: 5_000 }
+
+const lookMs = 100
+
+/** The cluster and the database in it: a standby has both from its primary. */
+export const whichDatabase = `(select system_identifier::text from pg_control_system()) || ' ' || (select oid from pg_database where datname = current_database())`
+
+/** `patienceMs`: how long a read waits for the standby to catch up. */
+export function openSnapshots(
+  primary: DatabaseAddress,
+  standby: DatabaseAddress | undefined,
+  patienceMs = 10_000,
+): Snapshots {
+  let onPrimary: Pool | undefined
+  let onStandby: Pool | undefined
+  const read = <T>(pool: Pool, tenantId: string, work: (tx: Tx) => Promise<T>) =>
+    pool.transaction(asTenant(tenantId), work, { readOnly: true, isolation: 'repeatable read' })
+  return {
+    async read(tenantId, work) {
+      onPrimary ??= openPool(primary, options)
+      if (!standby) return read(onPrimary, tenantId, work)
+      onStandby ??= openPool(standby, standbyOptions)
+      const begun = once(work)
+      try {
+        if (await hasCaughtUp(onPrimary, onStandby, patienceMs)) return await read(onStandby, tenantId, begun.work)
+      } catch (error) {
+        if (!(error instanceof BrokenOff) && !(error instanceof DatabaseUnavailable)) throw error
+      }
+      await begun.over()
+      return read(onPrimary, tenantId, work)
+    },
+    async close() {
+      await Promise.all([onPrimary?.close(0), onStandby?.close(0)])
+    },
+  }
+}
+
+/** The standby has ended the read, because the primary cleaned up what it was reading. */
+class BrokenOff extends Error {
+  override readonly name = 'BrokenOff'
+}
+
+/**
+ * `work` for one run. A conflict does not look like a collision: the pool would read again, for hours where it comes again.
+ * `over` waits until the work has noticed that its connection is gone, so that it never runs twice at a time.
+ */
+function once<T>(work: (tx: Tx) => Promise<T>) {
+  let running: Promise<unknown> | undefined
+  return {
+    async work(tx: Tx): Promise<T> {
+      const result = work(tx)
+      running = result.catch(() => {})
+      return result.catch((error: unknown) => {
+        throw codeOf(error) === '40001' ? new BrokenOff('the standby broke the read off', { cause: error }) : error
+      })
+    },
+    over: async () => running,
+  }
+}
+
+interface Position {
+  readonly which: string
+  readonly written: string
+}
+
+interface Standing {
+  readonly which: string
+  readonly is_standby: boolean
+  readonly has_replayed: boolean
+}
+
+/** Waits for at most `patienceMs`. Throws DatabaseUnavailable where one of the two does not answer. */
+async function hasCaughtUp(primary: Pool, standby: Pool, patienceMs: number): Promise<boolean> {
+  const [position] = await ask<Position>(
+    primary,
+    `select ${whichDatabase} as which, pg_current_wal_insert_lsn()::text as written`,
+  )
+  if (!position) return false
+  const giveUpAt = performance.now() + patienceMs
+  for (;;) {
+    const [standing] = await ask<Standing>(
+      standby,
+      `select ${whichDatabase} as which, pg_is_in_recovery() as is_standby,
+              coalesce(pg_last_wal_replay_lsn() >= '${position.written}'::pg_lsn, false) as has_replayed`,
+    )
+    if (!standing?.is_standby || standing.which !== position.which) return false
+    if (standing.has_replayed) return true
+    if (performance.now() > giveUpAt) return false
+    await pause(lookMs)
+  }
+}
+
+const ask = <T extends object>(pool: Pool, text: string) =>
+  pool.transaction('', (tx) => tx.text<T[]>(text), { readOnly: true })
