@@ -23,7 +23,7 @@ import {
 import { Problem, problemOf, refuse } from '../contract/problem.ts'
 import { DatabaseUnavailable } from '../kernel/database/unavailable.ts'
 import { LedgerUnavailable } from '../kernel/ledger/ledger.ts'
-import { shapeOf } from '../kernel/request/answer-shape.ts'
+import { answerOf } from '../kernel/request/answer-shape.ts'
 import { fingerprintOf, once, refusalAnswer, type StoredAnswer, storedRefusal } from '../kernel/request/idempotency.ts'
 import { readIdempotencyKey } from '../kernel/request/idempotency-key.ts'
 import { type Request, requestOf } from '../kernel/request/request.ts'
@@ -159,7 +159,7 @@ async function readPage(installation: Installation, operation: Operation, actor:
   const { answer: schema } = operation.success
   const answer = await installation.transaction(actor, transactionFor(operation, actor, undefined), async (ctx) => {
     const page = await rule(ctx, received, undefined).catch(asProblem)
-    return schema && shapeOf(schema).parse(page)
+    return schema && answerOf(schema, page)
   })
   return answer as { readonly data: readonly unknown[]; readonly next_cursor: string | null }
 }
@@ -225,11 +225,11 @@ function written(operation: Operation, result: unknown): StoredAnswer {
   if (result instanceof Problem) return refusalAnswer(result)
   const { status, answer: schema, location, bytes, queued } = operation.success
   if (queued && result instanceof Queued)
-    return { status: 202, headers: {}, body: writeJson(shapeOf(queued).parse(result.answer)) }
+    return { status: 202, headers: {}, body: writeJson(answerOf(queued, result.answer)) }
   if (bytes) return { status, headers: {}, body: undefined, bytes: result as BytesAnswer }
   if (!schema) return { status, headers: {}, body: undefined }
   if (result instanceof JsonText) return { status, headers: {}, body: result.text }
-  const answer = shapeOf(schema).parse(result) as { version?: unknown }
+  const answer = answerOf(schema, result) as { version?: unknown }
   const headers = {
     ...(typeof answer.version === 'number' ? { etag: etagOf(answer.version) } : {}),
     ...(location ? { location: `/api/v1${location(answer as never)}` } : {}),

@@ -1,9 +1,10 @@
 /** What an answer is held to on its way out: its members and their types, and not their patterns. Decisions 0121. */
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { operations } from '../../../src/core/contract/operations.ts'
 import { uuid } from '../../../src/core/contract/vocabulary.ts'
-import { shapeOf } from '../../../src/core/kernel/request/answer-shape.ts'
+import { answerOf, shapeOf } from '../../../src/core/kernel/request/answer-shape.ts'
 
 const answers = Object.values(operations).flatMap(({ id, success }) =>
   'answer' in success ? [[id, success.answer as z.ZodType] as const] : [],
@@ -69,4 +70,53 @@ test.each([
 
 test('a shape is made once', () => {
   expect(shapeOf(Row)).toBe(shapeOf(Row))
+})
+
+/** Values that rows consist of, and some that they must not. */
+const value = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom<unknown>('A', 'C', '', 0, 1.5, true, null) },
+  fc.constantFrom<unknown>(undefined, Number.NaN, Number.POSITIVE_INFINITY, 2n ** 60n, [], {}, new Date(0), ['A'], {
+    at: 'now',
+  }),
+)
+const optional = (arbitrary: fc.Arbitrary<unknown>) => fc.option(arbitrary, { nil: undefined })
+const mostly = {
+  id: fc.string(),
+  rows: fc.array(fc.record({ name: fc.string(), more: value })),
+  place: fc.constantFrom(null, { at: 'now', more: 1 }),
+  kind: fc.constantFrom('A', 'B'),
+  fields: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('x', 1)),
+}
+const rows = fc.oneof(
+  value,
+  fc.record(
+    {
+      id: value,
+      rows: fc.oneof(value, fc.array(fc.oneof(value, fc.record({ name: value, more: value }, { requiredKeys: [] })))),
+      place: fc.oneof(value, fc.record({ at: value }, { requiredKeys: [] })),
+      kind: value,
+      fields: fc.oneof(value, fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), value)),
+      note: optional(value),
+      secret: value,
+    },
+    { requiredKeys: [] },
+  ),
+)
+
+test('the plain code takes and drops what the schema does', () => {
+  let taken = 0
+  const holds = fc.property(
+    fc.oneof(rows, fc.record({ ...mostly, note: optional(value), secret: value })),
+    (answer) => {
+      const { success, data } = shapeOf(Row).safeParse(answer)
+      if (!success) {
+        expect(() => answerOf(Row, answer)).toThrow(z.ZodError)
+        return
+      }
+      taken += 1
+      expect(answerOf(Row, answer)).toStrictEqual(data)
+    },
+  )
+  fc.assert(holds, { numRuns: 5_000 })
+  expect(taken).toBeGreaterThan(500)
 })

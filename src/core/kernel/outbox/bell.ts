@@ -18,7 +18,7 @@ export const dueChannel = 'svc_deliveries'
 /** How many webhooks one notification names; it can carry 8,000 bytes at most. Further webhooks follow in the next one. */
 export const perNotification = 200
 
-/** From one notification to the next at least. */
+/** From a ring to the notification that tells others of it, and from one to the next at least. */
 const mergeMs = 3
 /** How long nothing is sent after the connection failed. */
 const pauseMs = 500
@@ -108,6 +108,8 @@ class ProcessBell implements Bell {
 
   private async sendAll(): Promise<void> {
     while (this.waiting.size > 0) {
+      // The dispatcher of this process begins first: the server has the notification to do behind its claim.
+      await pause(mergeMs)
       const payloads = payloadsOf(this.waiting)
       this.waiting = new Map()
       try {
@@ -116,7 +118,6 @@ class ProcessBell implements Bell {
           dueChannel,
           JSON.stringify(payloads),
         ])
-        await pause(mergeMs)
       } catch {
         // The other dispatchers find it when they look.
         await this.connection?.end()
