@@ -21,7 +21,7 @@ import { isUnchanged } from '../core/kernel/values/etag.ts'
 import { sendBytes } from './downloads.ts'
 import { type Foreseen, type Gate, Misjudged, type SentTicket } from './gate.ts'
 import { workspaceOfHost } from './host.ts'
-import { type Prepared, prepared } from './prepared.ts'
+import { type Prepared, prepared, type Turn } from './prepared.ts'
 import type { Readers } from './readers.ts'
 import { routeOf } from './routes.ts'
 import type { SourceSeats } from './source-seats.ts'
@@ -51,8 +51,8 @@ const bodyLimitOf = ({ bodyLimitBytes }: Config, operation: Operation) =>
   Math.min(bodyLimitBytes, boundsOf(operation).bytes)
 
 /** An answer that is the same for everybody is made once; callers still have the rate of the operation. */
-function fixedAnswer({ installation, gate }: Served, operation: Operation): Prepared {
-  const send = prepared(async () => (await perform(installation, operation, anyone, {})).body ?? '')
+function fixedAnswer({ installation, gate, turn }: Served, operation: Operation): Prepared {
+  const send = prepared(async () => (await perform(installation, operation, anyone, {})).body ?? '', turn)
   return async (request, reply) => {
     await gate.admit(operation, request.raw)
     receive(operation, { params: request.params, query: request.query })
@@ -65,6 +65,7 @@ interface Served {
   readonly gate: Gate
   readonly seats: SourceSeats
   readonly readers: Readers
+  readonly turn: Turn
 }
 
 async function answer(

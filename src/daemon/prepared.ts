@@ -20,10 +20,13 @@ interface Made {
   readonly etag: string
 }
 
+/** Waits until the caller may be sent so many bytes. */
+export type Turn = (request: FastifyRequest, bytes: number) => Promise<void>
+
 export type Prepared = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** Sends the JSON text that `write` returns at the first call; a failure is not cached. */
-export function prepared(write: () => string | Promise<string>): Prepared {
+export function prepared(write: () => string | Promise<string>, turn: Turn): Prepared {
   const codings = new Map<Coding, Promise<Made>>()
   const made = (coding: Coding): Promise<Made> => {
     const known = codings.get(coding)
@@ -40,6 +43,7 @@ export function prepared(write: () => string | Promise<string>): Prepared {
     reply.header('etag', etag).header('vary', 'accept-encoding').header('cache-control', 'no-cache')
     if (isUnchanged(request.headers['if-none-match'], etag)) return reply.code(304).send()
     if (coding !== 'identity') reply.header('content-encoding', coding)
+    await turn(request, bytes.length)
     return reply.header('content-type', 'application/json; charset=utf-8').send(bytes)
   }
 }

@@ -8,7 +8,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Operation } from '../core/contract/operation.ts'
 import { Problem } from '../core/contract/problem.ts'
 import { writeJson } from '../core/kernel/values/json.ts'
-import { prepared } from './prepared.ts'
+import { prepared, type Turn } from './prepared.ts'
 
 const documentPath = '/api/v1/openapi.json'
 
@@ -25,12 +25,13 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-export function addReference(app: FastifyInstance, operations: readonly Operation[]): void {
+/** `turn`: of callers of the document, see prepared.ts. */
+export function addReference(app: FastifyInstance, operations: readonly Operation[], turn: Turn): void {
   // Loaded at the first call: its examples and the meanings of members are 200 kB that a start does without.
   const document = prepared(async () => {
     const { openApiDocument } = await import('./openapi.ts')
     return writeJson(openApiDocument(operations))
-  })
+  }, turn)
   app.get(documentPath, { config: { label: 'openapi' } }, document)
   addPage(app)
 }

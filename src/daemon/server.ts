@@ -31,6 +31,7 @@ import { type Actor, isAccount } from '../core/kernel/values/actor.ts'
 import { newId } from '../core/kernel/values/id.ts'
 import { addBodyParser } from './body.ts'
 import { boundConnections, type ConnectionLimits } from './connections.ts'
+import { openDocumentTurns } from './document-turns.ts'
 import { guardDoor, type RefusedCalls } from './full-door.ts'
 import { openGate } from './gate.ts'
 import { addHealth, type Readiness } from './health.ts'
@@ -39,6 +40,7 @@ import type { Log } from './log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { mountOperations } from './mount.ts'
 import { addPasswordPage, passwordPagePath } from './password-page.ts'
+import type { Turn } from './prepared.ts'
 import { queryFault, readQuery } from './query.ts'
 import { openRate } from './rate.ts'
 import { answerParserError, answerTheRest, endConnection } from './raw-answers.ts'
@@ -47,7 +49,7 @@ import { addReference } from './reference.ts'
 import { refusalOf, sendProblem } from './refusals.ts'
 import { headFault, pathOfTarget } from './request-head.ts'
 import { allowedMethods } from './routes.ts'
-import { isUnknownProxy } from './source.ts'
+import { isUnknownProxy, sourceOf } from './source.ts'
 import { openSourceRate } from './source-rate.ts'
 import { openSourceSeats } from './source-seats.ts'
 
@@ -175,8 +177,10 @@ function mountApi(app: FastifyInstance, installation: Installation, readers: Rea
   const gate = openGate(installation, openRate(installation.pool), sourceRate)
   const seats = openSourceSeats(held, installation.config.sourceRate)
   const refused = guardDoor(app, installation.pool, gate)
-  mountOperations(app, { installation, gate, seats, readers }, everyOperation)
-  addReference(app, everyOperation)
+  const turns = openDocumentTurns()
+  const turn: Turn = (request, bytes) => turns.wait(sourceOf(request.raw, installation.config.trustedProxies), bytes)
+  mountOperations(app, { installation, gate, seats, readers, turn }, everyOperation)
+  addReference(app, everyOperation, turn)
   addPasswordPage(app)
   return refused
 }

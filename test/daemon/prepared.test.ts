@@ -93,11 +93,14 @@ test('a query that nobody declared is refused, as everywhere', async () => {
 
 test('it is written once, by however many it is asked for at once, and again after a failure', async () => {
   let written = 0
-  const send = prepared(async () => {
-    written += 1
-    if (written === 1) throw new Error('the database is away')
-    return '{}'
-  })
+  const send = prepared(
+    async () => {
+      written += 1
+      if (written === 1) throw new Error('the database is away')
+      return '{}'
+    },
+    async () => undefined,
+  )
   const ask = (coding: string) => {
     const reply = { header: () => reply, code: () => reply, send: (bytes: unknown) => bytes }
     return send({ headers: { 'accept-encoding': coding } } as never, reply as never)
