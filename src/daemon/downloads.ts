@@ -30,26 +30,27 @@ export async function sendBytes(
   readers: Readers,
 ): Promise<FastifyReply> {
   const { etag, sizeBytes } = file
-  reply.headers({
+  const ofEach = {
     etag,
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
     'content-security-policy': 'sandbox',
     'x-content-type-options': 'nosniff',
-  })
+  }
   const { 'if-none-match': known, 'if-range': ifRange, range: asked } = request.headers
-  if (isUnchanged(known, etag)) return reply.code(304).send()
+  if (isUnchanged(known, etag)) return reply.code(304).headers(ofEach).send()
   const isOfThis = ifRange === undefined || ifRange === etag
   const range = isOfThis ? rangeOf(asked, sizeBytes) : undefined
   const { from, to } = range ?? { from: 0, to: sizeBytes - 1 }
+  // Opened before the reply is given a header: a store that fails is answered as any other problem.
+  const bytes = request.method === 'HEAD' ? [] : await file.open(from, to)
   reply.code(range ? 206 : 200).headers({
+    ...ofEach,
     'content-type': file.contentType,
     'content-disposition': dispositionOf(file),
     'content-length': to - from + 1,
     ...(range ? { 'content-range': `bytes ${from}-${to}/${sizeBytes}` } : {}),
   })
-  // Opened before the head is sent, so that a store that fails can still be answered.
-  const bytes = request.method === 'HEAD' ? [] : await file.open(from, to)
   reply.hijack()
   const { raw } = reply
   raw.writeHead(reply.statusCode, reply.getHeaders() as Record<string, string>)

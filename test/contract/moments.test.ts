@@ -20,8 +20,16 @@ test.each([
   ['2026-05-01T00:00:00+23:59', '2026-04-30T00:01:00Z'],
   ['0011-04-07T06:27:51.123456-22:40', '0011-04-08T05:07:51.123456Z'],
   ['2026-05-01T00:00:00.5Z', '2026-05-01T00:00:00.5Z'],
+  ['9999-12-31T23:59:59.9999999Z', '9999-12-31T23:59:59.999999Z'],
 ])('%s is %s', (sent, taken) => {
   expect(moment.parse(sent)).toBe(taken)
+})
+
+test('the last moment stays in its year', async () => {
+  const { json } = await call('GET', '/containers')
+  const container_id = json.data.find(({ kind }: { kind: string }) => kind === 'COLLECTION').id
+  const made = await call('POST', '/items', { container_id, title: 'Last', due_at: '9999-12-31T23:59:59.9999999Z' })
+  expect([made.status, made.json.due_at], made.text).toEqual([201, '9999-12-31T23:59:59.999Z'])
 })
 
 test('in a query, a body and a filter', async () => {

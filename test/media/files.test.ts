@@ -117,7 +117,11 @@ describe('the bytes', () => {
   test('are 503 where the store has lost them, and other files are served', async () => {
     const lost = await files.file('a text')
     rmSync(`${files.folder}/${lost.id}`)
-    expect(code(await files.content(lost))).toEqual([503, 'media.store_failed'])
+    const answer = await files.content(lost)
+    expect(code(answer)).toEqual([503, 'media.store_failed'])
+    // Not those of the file, which a browser would keep or save under its name.
+    expect(answer.headers).not.toHaveProperty('content-disposition')
+    expect(answer.headers).not.toHaveProperty('etag')
     expect((await files.content(media)).status).toBe(200)
   })
 })

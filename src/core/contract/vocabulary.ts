@@ -89,11 +89,14 @@ export const moment = z.iso
   })
   .overwrite(inUtc)
 
-/** The moment with `Z`: RFC 3339 has offsets up to 23:59, and PostgreSQL takes none above 15:59. */
+/**
+ * The moment with `Z` and without what is below a microsecond: RFC 3339 has offsets up to 23:59, and PostgreSQL takes none
+ * above 15:59; it would round the last moment of the year 9999 up.
+ */
 function inUtc(value: string): string {
   const at = new Date(value)
-  if (value.endsWith('Z') || Number.isNaN(at.getTime())) return value
-  const [fraction = ''] = /\.\d+/.exec(value) ?? []
+  if (Number.isNaN(at.getTime())) return value
+  const [fraction = ''] = /\.\d{1,6}/.exec(value) ?? []
   return at.toISOString().replace(/\.\d{3}Z$/, `${fraction}Z`)
 }
 
