@@ -74,6 +74,7 @@ export const bulkItemsJob = defineJob({
   async run(installation, { tenantId, jobId }) {
     const claim = await claimJob(installation, tenantId, jobId)
     if (!claim) return
+    if (claim.attempt > mostAttempts) return fail(installation, claim, 'worker.lost')
     for (;;) {
       const began = performance.now()
       const outcome = await doPortion(installation, claim).catch((error: unknown) => {
@@ -89,16 +90,14 @@ export const bulkItemsJob = defineJob({
   },
 })
 
-/** Resumes jobs whose worker was killed, once a minute. */
+/** Resumes jobs whose worker was killed, once a minute. The last attempt ends the job: its rows are the workspace's to empty. */
 export const resumeBulk = defineJob({
   name: 'resume_bulk',
   payload: z.object({}).nullish(),
   retryLimit: 0,
   cron: '* * * * *',
   run: (installation) =>
-    installation.transaction({ kind: 'SYSTEM', job: 'resume_bulk' }, {}, (ctx) =>
-      resumeLost(ctx, kind, bulkItemsJob, mostAttempts),
-    ),
+    installation.transaction({ kind: 'SYSTEM', job: 'resume_bulk' }, {}, (ctx) => resumeLost(ctx, kind, bulkItemsJob)),
 })
 
 function claimJob(installation: Installation, tenantId: string, jobId: string): Promise<Claim | undefined> {
