@@ -237,6 +237,12 @@ test('lists know parents and children, and count them beside the items', async (
     a.id,
     b.id,
   ])
+  const carrying = async (value: boolean) => {
+    const of = { field: 'id', op: 'in', value: [top.id, a.id] }
+    const { data } = await asked({ all: [of, { field: 'has_attachments', op: 'is', value }] })
+    return data.map(({ id }: Item) => id)
+  }
+  expect([await carrying(true), await carrying(false)]).toEqual([[top.id], [a.id]])
   expect((await asked({ field: 'parent', op: 'is', value: randomUUID() })).unknown).toHaveLength(1)
   const listed = async (query: string) => (await desk.ask(`GET /items?${query}`)).json.data?.map(({ id }: Item) => id)
   expect(await listed(`parent_id=${top.id}`)).toEqual([a.id, b.id])

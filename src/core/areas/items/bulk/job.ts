@@ -41,7 +41,7 @@ const mostAttempts = 100
 export async function queueBulk(ctx: Ctx, filter: Filter, actions: readonly BulkAction[]): Promise<JobRef> {
   const { tx } = ctx
   const { tenantId, accountId } = ctx.account
-  const about = await asked(ctx, { filter, include: [], count: false, size: 1 })
+  const about = await asked(ctx, { filter, archived: 'EXCLUDE', include: [], count: false, size: 1 })
   const ids = await allMatches(ctx, await exactSource(ctx, about, sourceOf(ctx, about)))
   const jobId = newId()
 
