@@ -116,7 +116,8 @@ them, or one that does not fit its field, is refused at the pointer of the fault
 A condition is true or false of an item. \`is_not\`, \`not_in\` and \`has_none\` are exact opposites: they also hold for items
 that have no value. All other comparisons with a value that is not there are false.
 
-Deleted and archived items are not answered.
+Items in the trash are not answered. Archived ones are where the request asks for them: \`archived\` is \`EXCLUDE\` (the default),
+\`INCLUDE\` or \`ONLY\`. So the field \`archived\` tells two kinds apart only beside \`INCLUDE\`.
 
 A condition on what is gone, or on what you do not see, is unknown. Neither it nor its \`not\` holds, so a deleted label
 never widens an answer. In a list each value counts for itself. \`unknown\` in the answer says where they are.

@@ -67,6 +67,20 @@ test.each(scopes)('a hold on %s keeps the texts, hidden, until its release', asy
   expect(await kept(item)).toEqual([])
 })
 
+test('a hold on an item keeps the texts of all that is below it', async () => {
+  const top = await desk.item()
+  const child = await desk.item({ parent_id: top.id })
+  const below = await desk.item({ parent_id: child.id })
+  const comment = await written(below, 'a secret')
+  const release = await hold('ITEM', top.id)
+  expect((await remove(comment)).status).toBe(204)
+  await purge()
+  expect(await kept(below)).toEqual(['a secret'])
+  await release()
+  await purge()
+  expect(await kept(below)).toEqual([])
+})
+
 test('after the release a comment that is replied to keeps its place, and nothing else', async () => {
   const item = await desk.item()
   const comment = await written(item, `a secret of <@${commenter.accountId}>`)

@@ -1,7 +1,7 @@
 /** Actions on all that a filter finds, by a job. Spec: items 1, N6; decision 0345. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bootInstallation } from '../../src/core/app/boot.ts'
-import { bulkItemsJob } from '../../src/core/areas/items/bulk/job.ts'
+import { bulkItemsJob, resumeBulk } from '../../src/core/areas/items/bulk/job.ts'
 import type { Installation } from '../../src/core/kernel/transaction/installation.ts'
 import type { Person } from '../kit/people.ts'
 import { person } from '../kit/people.ts'
@@ -79,6 +79,21 @@ test('each portion has the rights of its moment, and none once whoever asked is 
   expect(await rowOf(second.json.job_id)).toMatchObject({ state: 'FAILED', failure: 'auth.role_required' })
   expect(await desk.read(item)).toEqual(item)
   expect(await left()).toBe(0)
+})
+
+test('a job whose last worker was lost has failed, and leaves no rows that name items', async () => {
+  const item = await desk.item({ title: 'lost' })
+  const { json } = await bulk({ filter: titled('lost'), actions: [{ action: 'complete' }] })
+  const lose = (attempt: number) =>
+    sql()`update job set state = 'RUNNING', attempt = ${attempt}, beat_at = now() - interval '2 minutes' where id = ${json.job_id}`
+  await lose(100)
+  await resumeBulk.run(installation, null)
+  expect(await rowOf(json.job_id)).toMatchObject({ state: 'QUEUED' })
+  await run(json.job_id)
+  expect(await rowOf(json.job_id)).toMatchObject({ state: 'FAILED', failure: 'worker.lost' })
+  expect([await left(), await desk.read(item)]).toEqual([0, item])
+  await resumeBulk.run(installation, null)
+  expect(await rowOf(json.job_id)).toMatchObject({ state: 'FAILED', failure: 'worker.lost' })
 })
 
 test('finds what the caller sees, and what is gone from a filter finds nothing', async () => {

@@ -125,6 +125,46 @@ describe('EACH', () => {
   })
 })
 
+describe('a ceiling that the database refuses is the refusal of an item', () => {
+  const limitTo = async (more: number) => {
+    const { sql } = desk.daemon.db
+    await sql`
+      insert into tenant_quota (tenant_id, quota, ceiling)
+      select tenant_id, 'items', items + ${more} from item_tally where tenant_id = ${desk.tenantId}`
+    return () => sql`delete from tenant_quota where tenant_id = ${desk.tenantId} and quota = 'items'`
+  }
+  const trashed = async () => {
+    const items = await some(3)
+    await bulk(ids(items), [{ action: 'delete' }])
+    return items
+  }
+
+  test('EACH: those that there is room for are back, and the others stay in the trash', async () => {
+    const items = await trashed()
+    const lift = await limitTo(1)
+    const answered = await bulk(ids(items), [{ action: 'restore' }])
+    expect(answered.status).toBe(200)
+    expect(stateOf(answered)).toEqual([
+      [200, null, 3],
+      [409, 'quota.exceeded', null],
+      [409, 'quota.exceeded', null],
+    ])
+    expect(answered.json.results[1].params).toMatchObject({ quota: 'items' })
+    await lift()
+    expect((await desk.read(items[0]!)).version).toBe(3)
+    for (const { id } of items.slice(1)) expect((await desk.ask(`GET /items/${id}`)).status).toBe(404)
+  })
+
+  test('ATOMIC: it refuses all, at its item', async () => {
+    const items = await trashed()
+    const lift = await limitTo(2)
+    const answered = await expectUntouched(desk, () => bulk(ids(items), [{ action: 'restore' }], { mode: 'ATOMIC' }))
+    await lift()
+    expect([answered.status, answered.json.code]).toEqual([409, 'bulk.refused'])
+    expect(pointers(answered)).toEqual([['/items/2', 'quota.exceeded']])
+  })
+})
+
 describe('ATOMIC', () => {
   test('all are changed', async () => {
     const items = await some(5)

@@ -123,6 +123,15 @@ describe('a copy', () => {
     expect(await childrenOf(copiedB)).toEqual(['c'])
     const attachments = (await desk.ask(`GET /items/${copy.id}/attachments`)).json.data
     expect(attachments).toMatchObject([{ media: { id: media.id }, name: 'picture' }])
+    const told = await sql()`
+      select body::jsonb -> 'data' as data from outbox_event
+      where type like '%attachment_added%' and body::jsonb -> 'data' ->> 'item_id' = ${copy.id}`
+    expect(told.map(({ data }) => data)).toEqual([
+      {
+        ...{ item_id: copy.id, container_id: copy.container_id, media_id: media.id, added_by: copy.created_by },
+        added_at: attachments[0].added_at,
+      },
+    ])
     expect(await desk.quota()).toBe(quota)
     expect(copy.container_id).toBe(collectionId)
 
@@ -130,6 +139,33 @@ describe('a copy', () => {
     await desk.ask(`DELETE /items/${top.id}/attachments/${media.id}`)
     const [file] = await sql()`select loose_since from media where id = ${media.id}`
     expect(file).toEqual({ loose_since: null })
+  })
+
+  test('has at most 2,000 attachments in all, so that its events have a bound', async () => {
+    const top = await desk.item()
+    const below = [await under(top, '1'), await under(top, '2')]
+    for (let n = 0; n < 18; n += 1) below.push(await under(below[n % 2]!, `${n}`))
+    const { accountId } = desk.people.MEMBER
+    await sql()`
+      insert into media (tenant_id, id, filename, size_bytes, received_bytes, state, loose_since, created_by)
+      select ${desk.tenantId}, gen_random_uuid(), 'many', 1, 1, 'READY', null, ${accountId} from generate_series(1, 100)`
+    const attach = (items: readonly Item[], count: number) => sql()`
+      insert into media_reference (tenant_id, item_id, media_id, added_by)
+      select ${desk.tenantId}, i.id, m.id, ${accountId} from item i, (select id from media where filename = 'many' order by id limit ${count}) m
+      where i.id in ${sql()(items.map(({ id }) => id))}`
+    await attach(below, 100)
+    const copy = await duplicate(top)
+    const [{ count } = { count: 0 }] = await sql()<{ count: number }[]>`
+      select count(*)::int as count from media_reference r join item i on i.id = r.item_id where i.root_id = ${copy.id}`
+    expect(count).toBe(2_000)
+    await attach([top], 1)
+    const refused = await desk.ask(`POST /items/${top.id}:duplicate`, {})
+    expect(refused).toMatchObject({ status: 409, json: { code: 'structure.full', params: { limit: 2_000 } } })
+    expect((await desk.ask('GET /items?size=200')).json.data.filter(({ title }: Item) => title === '17')).toHaveLength(
+      2,
+    )
+    await sql()`delete from media_reference where media_id in (select id from media where filename = 'many')`
+    await sql()`delete from media where filename = 'many'`
   })
 
   test('has only what is asked for', async () => {
@@ -201,6 +237,12 @@ test('lists know parents and children, and count them beside the items', async (
     a.id,
     b.id,
   ])
+  const carrying = async (value: boolean) => {
+    const of = { field: 'id', op: 'in', value: [top.id, a.id] }
+    const { data } = await asked({ all: [of, { field: 'has_attachments', op: 'is', value }] })
+    return data.map(({ id }: Item) => id)
+  }
+  expect([await carrying(true), await carrying(false)]).toEqual([[top.id], [a.id]])
   expect((await asked({ field: 'parent', op: 'is', value: randomUUID() })).unknown).toHaveLength(1)
   const listed = async (query: string) => (await desk.ask(`GET /items?${query}`)).json.data?.map(({ id }: Item) => id)
   expect(await listed(`parent_id=${top.id}`)).toEqual([a.id, b.id])

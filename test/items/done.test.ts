@@ -90,9 +90,10 @@ test('comments take the role that the container asks for', async () => {
 })
 
 const archived = async ({ id }: Item) => (await desk.read({ id })).archived_at !== null
-/** As if it had been completed so many days ago. */
-const age = ({ id }: Item, days: number) =>
-  sql()`update item set completed_at = now() - make_interval(days => ${days}, secs => 60) where id = ${id}`
+/** As if it had been completed so many days ago, and let alone since. */
+const age = ({ id }: Item, days: number) => sql()`
+  update item set completed_at = now() - make_interval(days => ${days}, secs => 60),
+                  updated_at = now() - make_interval(days => ${days}, secs => 60) where id = ${id}`
 const sweep = () => archiveDone.run(installation, {})
 
 test('what has been done for long is archived by two clocks, from below, once what is below is done as long', async () => {
@@ -109,7 +110,8 @@ test('what has been done for long is archived by two clocks, from below, once wh
   await sql()`update item set state = 'OPEN', completed_at = null where id = ${c.id}`
   await sweep()
   expect([await archived(a), await archived(c), await archived(young)]).toEqual([false, false, false])
-  await sql()`update item set state = 'DONE', completed_at = now() - interval '8 days' where id = ${c.id}`
+  await sql()`update item set state = 'DONE', completed_at = now() where id = ${c.id}`
+  await age(c, 8)
   clock.jump(31 * 24 * 3600)
   await expect(sweep()).rejects.toThrow('differ by more than a minute')
   expect([await archived(a), await archived(young)]).toEqual([false, false])
@@ -127,6 +129,34 @@ test('what has been done for long is archived by two clocks, from below, once wh
     select actor_kind, params from audit_entry where subject_id = ${a.id} and action = 'item.archived'`
   expect(entry).toEqual({ actor_kind: 'SYSTEM', params: { by: 'time' } })
   expect(await counts(shelf)).toEqual([0, 1])
+})
+
+test('what came back from the archive or the trash, or was changed, is let alone for as long', async () => {
+  const shelf = await desk.shelf(1)
+  await policies(shelf, { archive_done_after_days: 7 })
+  const made = async () => {
+    const item = await desk.item({ container_id: shelf.collectionId })
+    await desk.act(item, 'complete')
+    await age(item, 8)
+    return item
+  }
+  const [unarchived, restored, changed] = [await made(), await made(), await made()]
+  await sweep()
+  await sweep()
+  expect(await archived(unarchived)).toBe(true)
+  for (const one of [unarchived, changed]) await desk.act(one, 'unarchive')
+  expect((await desk.ask(`DELETE /items/${restored.id}`)).status).toBe(204)
+  await desk.act(restored, 'restore')
+  await desk.act(restored, 'unarchive')
+  await age(changed, 8)
+  await desk.patch(changed, { title: 'changed' })
+  await sweep()
+  await sweep()
+  expect([await archived(unarchived), await archived(restored), await archived(changed)]).toEqual([false, false, false])
+  for (const one of [unarchived, restored, changed]) await age(one, 7)
+  await sweep()
+  await sweep()
+  expect([await archived(unarchived), await archived(restored), await archived(changed)]).toEqual([true, true, true])
 })
 
 test('nothing is archived in a container that is archived', async () => {

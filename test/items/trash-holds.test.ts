@@ -181,6 +181,27 @@ describe('a purge under a hold answers as any other, shows nothing, and its rows
     ])
   })
 
+  test('an item keeps what is in the trash below one that has moved down: more than five levels', async () => {
+    const child = (parent: Item) => desk.item({ label_ids: [desk.labels[0]], parent_id: parent.id })
+    const held = await desk.item({ label_ids: [desk.labels[0]] })
+    let fourth = held
+    for (let level = 2; level <= 4; level += 1) fourth = await child(fourth)
+    const other = await desk.item()
+    const [gone, free] = [await child(other), await child(await desk.item())]
+    for (const { id } of [gone, free]) expect((await desk.ask(`DELETE /items/${id}`)).status).toBe(204)
+    await desk.act(other, 'move', { parent_id: fourth.id })
+    const hold = await place({ kind: 'ITEM', id: held.id })
+    for (const one of [gone, free]) await purge(one)
+    await destroy()
+    expect([await rowsOf(gone), await rowsOf(free)]).toEqual([
+      [1, 1],
+      [0, 0],
+    ])
+    await release(hold)
+    await destroy()
+    expect(await rowsOf(gone)).toEqual([0, 0])
+  })
+
   test('a held item keeps its purged container, and the others in it go', async () => {
     const hub = await desk.hub()
     const { id } = await desk.collection(hub)

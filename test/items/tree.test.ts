@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/contract/items/operations.ts'
+import { lockClasses } from '../../src/core/kernel/database/lock-classes.ts'
 import { type Desk, expectUntouched, isRead, openDesk, pointers, type Shelf } from './desk.ts'
 
 let desk: Desk
@@ -365,6 +366,32 @@ describe('the archive', () => {
     expect(await desk.act(a, 'unarchive')).toMatchObject({ archived_at: null })
     await expectExact()
   })
+})
+
+test('an item that came elsewhere while its lock was waited for joins trees that are held', async () => {
+  const shelf = await desk.shelf(1)
+  const item = await desk.item()
+  const [parent, top] = [
+    await desk.item({ container_id: shelf.collectionId }),
+    await desk.item({ container_id: shelf.collectionId }),
+  ]
+  const fourth = await depthBelow(top, 3)
+  const [holder, mover] = [await sql().reserve(), await sql().reserve()]
+  await holder`begin`
+  await holder`select pg_advisory_xact_lock(${lockClasses.trees}, hashtext(${desk.tenantId + shelf.collectionId}))`
+  await mover`begin`
+  await mover`
+    update item set container_id = ${shelf.collectionId}, bucket_id = ${shelf.buckets[0]!}, rank = 'zz', version = version + 1
+    where id = ${item.id}`
+  const moving = desk.ask(`POST /items/${item.id}:move`, { parent_id: parent.id })
+  await desk.untilWaiting(1)
+  await mover`commit`
+  await desk.untilWaiting(1)
+  await holder`
+    update item set parent_id = ${fourth.id}, root_id = ${top.id}, sibling_rank = 'a0', version = version + 1 where id = ${parent.id}`
+  await holder`commit`
+  expect(await moving).toMatchObject({ status: 409, json: { code: 'item.tree_full', params: { bound: 'LEVELS' } } })
+  for (const connection of [holder, mover]) connection.release()
 })
 
 test('a change says what it was before', async () => {

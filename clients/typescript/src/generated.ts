@@ -2492,28 +2492,28 @@ export type Filter = {
   readonly op: "is_empty" | "is_not_empty"
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
-  readonly field: "has_children"
+  readonly field: "has_children" | "has_attachments" | "archived"
   /** How the value of the field is compared. */
   readonly op: "is"
   /** What the field is compared with. */
   readonly value: boolean
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
-  readonly field: "creator"
+  readonly field: "assignee" | "creator"
   /** How the value of the field is compared. */
   readonly op: "is" | "is_not"
   /** What the field is compared with. */
   readonly value: string | "me"
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
-  readonly field: "creator"
+  readonly field: "assignee" | "creator"
   /** How the value of the field is compared. */
   readonly op: "in" | "not_in"
   /** What the field is compared with. */
   readonly value: readonly (string | "me")[]
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
-  readonly field: "creator"
+  readonly field: "assignee" | "creator"
   /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
@@ -2582,21 +2582,21 @@ export type Filter = {
   readonly op: "is_empty" | "is_not_empty"
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
-  readonly field: "due" | "created" | "updated" | "completed"
+  readonly field: "start" | "due" | "created" | "updated" | "completed"
   /** How the value of the field is compared. */
   readonly op: "on" | "before" | "after"
   /** What the field is compared with. */
   readonly value: string | "now" | FilterPeriod
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
-  readonly field: "due" | "created" | "updated" | "completed"
+  readonly field: "start" | "due" | "created" | "updated" | "completed"
   /** How the value of the field is compared. */
   readonly op: "between"
   /** What the field is compared with. */
   readonly value: readonly (string | "now" | FilterPeriod)[]
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
-  readonly field: "due" | "created" | "updated" | "completed"
+  readonly field: "start" | "due" | "created" | "updated" | "completed"
   /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
@@ -2635,28 +2635,28 @@ export type FilterAnswer = {
   readonly op: "is_empty" | "is_not_empty"
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
-  readonly field: "has_children"
+  readonly field: "has_children" | "has_attachments" | "archived"
   /** How the value of the field is compared. */
   readonly op: "is"
   /** What the field is compared with. */
   readonly value: boolean
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
-  readonly field: "creator"
+  readonly field: "assignee" | "creator"
   /** How the value of the field is compared. */
   readonly op: "is" | "is_not"
   /** What the field is compared with. */
   readonly value: string | "me"
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
-  readonly field: "creator"
+  readonly field: "assignee" | "creator"
   /** How the value of the field is compared. */
   readonly op: "in" | "not_in"
   /** What the field is compared with. */
   readonly value: readonly (string | "me")[]
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
-  readonly field: "creator"
+  readonly field: "assignee" | "creator"
   /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
@@ -2725,21 +2725,21 @@ export type FilterAnswer = {
   readonly op: "is_empty" | "is_not_empty"
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
-  readonly field: "due" | "created" | "updated" | "completed"
+  readonly field: "start" | "due" | "created" | "updated" | "completed"
   /** How the value of the field is compared. */
   readonly op: "on" | "before" | "after"
   /** What the field is compared with. */
   readonly value: string | "now" | FilterPeriod
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
-  readonly field: "due" | "created" | "updated" | "completed"
+  readonly field: "start" | "due" | "created" | "updated" | "completed"
   /** How the value of the field is compared. */
   readonly op: "between"
   /** What the field is compared with. */
   readonly value: readonly (string | "now" | FilterPeriod)[]
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
-  readonly field: "due" | "created" | "updated" | "completed"
+  readonly field: "start" | "due" | "created" | "updated" | "completed"
   /** How the value of the field is compared. */
   readonly op: "is_empty" | "is_not_empty"
 } | {
@@ -3444,17 +3444,19 @@ export type ItemQuery = {
   readonly view_id?: string
   /** One collection; its own custom fields come first. */
   readonly container_id?: string
+  /** Whether archived items are looked at. Absent: `"EXCLUDE"`. */
+  readonly archived?: "EXCLUDE" | "INCLUDE" | "ONLY"
   /** Absent: the view's, else `board` in one collection, else `created`. */
   readonly sort?: readonly {
     /** `board` is the order of one collection; `custom.<key>` that of a value. */
-    readonly by: "created" | "board" | "updated" | "due" | "completed" | "siblings" | "title" | string
+    readonly by: "created" | "board" | "updated" | "start" | "due" | "completed" | "siblings" | "title" | string
     /** ASC: the smallest first; DESC: the largest first. Absent: `"ASC"`. */
     readonly order?: "ASC" | "DESC"
   }[]
   /** What the items are put into groups by; null or absent: no groups. */
   readonly group_by?: {
     /** Of custom fields: a SELECT. */
-    readonly by: "bucket" | "state" | "label" | "due" | string
+    readonly by: "bucket" | "state" | "assignee" | "label" | "due" | string
     /** For `due`. */
     readonly unit?: "DAY" | "WEEK" | "MONTH" | "QUARTER" | "YEAR"
   }
@@ -5016,14 +5018,14 @@ export type View = {
   /** The order: at most two keys, the first one counts most. */
   readonly sort: (readonly {
     /** `board` is the order of one collection; `custom.<key>` that of a value. */
-    readonly by: "created" | "board" | "updated" | "due" | "completed" | "siblings" | "title" | string
+    readonly by: "created" | "board" | "updated" | "start" | "due" | "completed" | "siblings" | "title" | string
     /** ASC: the smallest first; DESC: the largest first. */
     readonly order: "ASC" | "DESC"
   }[]) | null
   /** What the items are put into groups by; null or absent: no groups. */
   readonly group_by: {
     /** Of custom fields: a SELECT. */
-    readonly by: "bucket" | "state" | "label" | "due" | string
+    readonly by: "bucket" | "state" | "assignee" | "label" | "due" | string
     /** For `due`. */
     readonly unit?: "DAY" | "WEEK" | "MONTH" | "QUARTER" | "YEAR"
   } | null
@@ -5049,19 +5051,19 @@ export type ViewCreate = {
   /** The order: at most two keys, the first one counts most. */
   readonly sort?: (readonly {
     /** `board` is the order of one collection; `custom.<key>` that of a value. */
-    readonly by: "created" | "board" | "updated" | "due" | "completed" | "siblings" | "title" | string
+    readonly by: "created" | "board" | "updated" | "start" | "due" | "completed" | "siblings" | "title" | string
     /** ASC: the smallest first; DESC: the largest first. Absent: `"ASC"`. */
     readonly order?: "ASC" | "DESC"
   }[]) | null
   /** What the items are put into groups by; null or absent: no groups. */
   readonly group_by?: {
     /** Of custom fields: a SELECT. */
-    readonly by: "bucket" | "state" | "label" | "due" | string
+    readonly by: "bucket" | "state" | "assignee" | "label" | "due" | string
     /** For `due`. */
     readonly unit?: "DAY" | "WEEK" | "MONTH" | "QUARTER" | "YEAR"
   } | null
   /** Fields of items, each of them once. Absent: `[]`. */
-  readonly columns?: readonly ("id" | "container" | "hub" | "bucket" | "parent" | "has_children" | "creator" | "type" | "state" | "label" | "member" | "title" | "due" | "created" | "updated" | "completed" | string)[]
+  readonly columns?: readonly ("id" | "container" | "hub" | "bucket" | "parent" | "has_children" | "has_attachments" | "archived" | "assignee" | "creator" | "type" | "state" | "label" | "member" | "title" | "start" | "due" | "created" | "updated" | "completed" | string)[]
   /** PRIVATE: its maker sees it and nobody else; SHARED: whoever sees the container. Absent: `"PRIVATE"`. */
   readonly visibility?: "PRIVATE" | "SHARED"
 }
@@ -5078,14 +5080,14 @@ export type ViewShown = {
   /** The order: at most two keys, the first one counts most. */
   readonly sort: (readonly {
     /** `board` is the order of one collection; `custom.<key>` that of a value. */
-    readonly by: "created" | "board" | "updated" | "due" | "completed" | "siblings" | "title" | string
+    readonly by: "created" | "board" | "updated" | "start" | "due" | "completed" | "siblings" | "title" | string
     /** ASC: the smallest first; DESC: the largest first. */
     readonly order: "ASC" | "DESC"
   }[]) | null
   /** What the items are put into groups by; null or absent: no groups. */
   readonly group_by: {
     /** Of custom fields: a SELECT. */
-    readonly by: "bucket" | "state" | "label" | "due" | string
+    readonly by: "bucket" | "state" | "assignee" | "label" | "due" | string
     /** For `due`. */
     readonly unit?: "DAY" | "WEEK" | "MONTH" | "QUARTER" | "YEAR"
   } | null
@@ -5115,19 +5117,19 @@ export type ViewUpdate = {
   /** The order: at most two keys, the first one counts most. */
   readonly sort?: (readonly {
     /** `board` is the order of one collection; `custom.<key>` that of a value. */
-    readonly by: "created" | "board" | "updated" | "due" | "completed" | "siblings" | "title" | string
+    readonly by: "created" | "board" | "updated" | "start" | "due" | "completed" | "siblings" | "title" | string
     /** ASC: the smallest first; DESC: the largest first. Absent: `"ASC"`. */
     readonly order?: "ASC" | "DESC"
   }[]) | null
   /** What the items are put into groups by; null or absent: no groups. */
   readonly group_by?: {
     /** Of custom fields: a SELECT. */
-    readonly by: "bucket" | "state" | "label" | "due" | string
+    readonly by: "bucket" | "state" | "assignee" | "label" | "due" | string
     /** For `due`. */
     readonly unit?: "DAY" | "WEEK" | "MONTH" | "QUARTER" | "YEAR"
   } | null
   /** Fields of items, each of them once. */
-  readonly columns?: readonly ("id" | "container" | "hub" | "bucket" | "parent" | "has_children" | "creator" | "type" | "state" | "label" | "member" | "title" | "due" | "created" | "updated" | "completed" | string)[]
+  readonly columns?: readonly ("id" | "container" | "hub" | "bucket" | "parent" | "has_children" | "has_attachments" | "archived" | "assignee" | "creator" | "type" | "state" | "label" | "member" | "title" | "start" | "due" | "created" | "updated" | "completed" | string)[]
   /** PRIVATE: its maker sees it and nobody else; SHARED: whoever sees the container. */
   readonly visibility?: "PRIVATE" | "SHARED"
 }

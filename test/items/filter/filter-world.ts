@@ -162,7 +162,7 @@ export async function filterWorld(itemCount: number, seed = 1): Promise<FilterWo
           ...(containerId === second && type === 'TASK' && random.is(0.5) ? { own: random.pick(numbers) } : {}),
           ...(type === 'TASK' && random.is(0.2) ? { former: 'was here' } : {}),
         },
-        due_at: random.is(0.5) ? random.pick(moments) : null,
+        due_at: random.is(0.4) ? random.pick(moments) : null,
       } as Sent<typeof operations.createItem>['body'],
     })
     if (random.is(0.3)) await call(operations.completeItem, { itemId: item.id })
@@ -174,9 +174,24 @@ export async function filterWorld(itemCount: number, seed = 1): Promise<FilterWo
         body: { value: random.pick([null, ...options]) },
       })
     if (random.is(0.2))
+      await call(operations.setItemDue, {
+        itemId: item.id,
+        body: { start_at: '2026-11-23T22:59:59.999Z', due_at: '2026-11-24T10:00:00.000Z' },
+      })
+    if (random.is(0.3)) await call(operations.assignItem, { itemId: item.id, body: { account_id: owner.account_id } })
+    if (random.is(0.2))
+      await oracle`
+        with file as (
+          insert into media (tenant_id, id, filename, size_bytes, loose_since, created_by)
+          values (${tenantId}, gen_random_uuid(), 'f', 1, null, ${owner.account_id}) returning id)
+        insert into media_reference (tenant_id, item_id, media_id, added_by)
+        select ${tenantId}, ${item.id}, id, ${owner.account_id} from file`
+    if (random.is(0.2))
       await call(operations.moveItem, { itemId: item.id, body: { container_id: random.pick(containers) } })
     if (random.is(0.3))
-      await oracle`insert into item_member (tenant_id, item_id, account_id) values (${tenantId}, ${item.id}, ${random.pick(accounts)})`
+      await oracle`
+        insert into item_member (tenant_id, item_id, account_id) values (${tenantId}, ${item.id}, ${random.pick(accounts)})
+        on conflict do nothing`
   }
   await oracle`update item set without_members = false where tenant_id = ${tenantId}`
   await call(operations.deleteCustomField, { fieldId: deleted })
@@ -188,14 +203,22 @@ export async function filterWorld(itemCount: number, seed = 1): Promise<FilterWo
       const parent_id = random.pick(flat.filter((one) => one.container_id === container_id && one.id < id))?.id
       if (parent_id) await call(operations.moveItem, { itemId: id, body: { parent_id } }).catch(() => {})
     }
-  const { data: items } = await call(operations.listItems, { size: 200 })
+  for (const { id } of flat) if (random.is(0.2)) await call(operations.archiveItem, { itemId: id }).catch(() => {})
+  const { data: items } = await call(operations.listItems, { size: 200, archived: 'INCLUDE' })
+  const carriers = new Set(
+    (await oracle<{ item_id: string }[]>`select item_id from media_reference`).map(({ item_id }) => item_id),
+  )
   const parents = new Set(items.map(({ parent_id }) => parent_id))
   const hubs = new Map(
     (await oracle<{ id: string; parent_id: string | null }[]>`select id, parent_id from container`).map(
       ({ id, parent_id }) => [id, parent_id],
     ),
   )
-  const facts = { hubOf: (id: string) => hubs.get(id) ?? null, hasChildren: (id: string) => parents.has(id) }
+  const facts = {
+    hubOf: (id: string) => hubs.get(id) ?? null,
+    hasChildren: (id: string) => parents.has(id),
+    hasAttachments: (id: string) => carriers.has(id),
+  }
   const gone = randomUUIDv7()
   const ids: Readonly<Record<string, readonly string[]>> = {
     item: items.slice(0, 5).map(({ id }) => id),

@@ -73,6 +73,7 @@ const truthOf = (filter: Filter, of: Item = item) => {
   return holds(checked, of, {
     hubOf: (container) => (container === board ? (hub ?? null) : null),
     hasChildren: () => false,
+    hasAttachments: () => false,
   })
 }
 const is = (name: string, op: string, value?: unknown) =>
@@ -156,7 +157,7 @@ test("a workspace's field has no value where a collection shows its own under th
     ...means,
     names: { ...names, field: () => shadowed },
   })
-  expect(holds(checked, item, { hubOf: () => null, hasChildren: () => false })).toBe(false)
+  expect(holds(checked, item, { hubOf: () => null, hasChildren: () => false, hasAttachments: () => false })).toBe(false)
 })
 
 test.each([

@@ -5,8 +5,9 @@ import { refuse } from '../../contract/problem.ts'
 import { rankOf } from '../../contract/vocabulary.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
+import { isCommentHeld } from '../items/trash/holds.ts'
 import { lockComment, recordComment, refuseArchived } from './comment.ts'
-import { isCovered, purgeTexts } from './purge.ts'
+import { purgeTexts } from './purge.ts'
 
 /** Answers alike with a hold and without. Refuses not_found, auth.role_required, container.archived, comment.not_author, precondition.failed, item.archived. */
 export async function deleteComment(ctx: Ctx, { commentId }: Received<typeof ops.deleteComment>): Promise<void> {
@@ -27,9 +28,8 @@ export async function deleteComment(ctx: Ctx, { commentId }: Received<typeof ops
   await recordComment(ctx, 'work.comment.deleted', after, thread)
 }
 
-async function isHeldNow(ctx: Ctx, commentId: string): Promise<boolean> {
-  const { tenantId } = ctx.account
-  const [row] = await ctx.tx<{ is_held: boolean }[]>`
-    select ${isCovered(ctx, tenantId)} as is_held from comment k where k.tenant_id = ${tenantId} and k.id = ${commentId}`
+async function isHeldNow({ tx, account: { tenantId } }: Ctx, commentId: string): Promise<boolean> {
+  const [row] = await tx<{ is_held: boolean }[]>`
+    select ${isCommentHeld(tx, tenantId)} as is_held from comment k where k.tenant_id = ${tenantId} and k.id = ${commentId}`
   return row?.is_held === true
 }

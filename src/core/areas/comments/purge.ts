@@ -1,33 +1,23 @@
 /**
  * Purges the texts of deleted comments: with the deletion, or, where a legal hold covered one, some time after its release.
  *
- * A hold covers a comment by the whole workspace, by the container or its hub, by the item, or by the author. Placing one
- * waits for the workspace's changes under way, and these for it, so no text goes under a hold. What nobody replies to loses
- * its row; anything else keeps a row without text, mentions and reactions, until the last reply goes.
+ * A hold covers a comment by the whole workspace, by the container or its hub, by the item or one above it, or by the author.
+ * Placing one waits for the workspace's changes under way, and these for it, so no text goes under a hold. What nobody
+ * replies to loses its row; anything else keeps a row without text, mentions and reactions, until the last reply goes.
  * Spec: items 3 and 4, O4; docs/decisions/0225.
  */
 import { z } from 'zod'
-import type { Part } from '../../kernel/database/statement.ts'
 import { holdOpen } from '../../kernel/transaction/admission.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { firstId } from '../../kernel/transaction/page.ts'
 import { defineJob } from '../../kernel/transaction/runnable-job.ts'
+import { isCommentHeld } from '../items/trash/holds.ts'
 
 interface Purged {
   readonly id: string
   readonly reply_to_id: string | null
 }
-
-/** Whether a hold in force covers the comment `k`. */
-export const isCovered = ({ tx }: Ctx, tenantId: string): Part => tx.part`exists (
-  select from legal_hold h where h.tenant_id = ${tenantId} and h.released_at is null and (
-    h.scope_kind = 'TENANT'
-    or h.scope_kind = 'ITEM' and h.scope_id = k.item_id
-    or h.scope_kind = 'ACCOUNT' and h.scope_id = k.created_by
-    or h.scope_kind = 'CONTAINER' and exists (
-      select from item i join container c on c.tenant_id = i.tenant_id and c.id = i.container_id
-      where i.tenant_id = ${tenantId} and i.id = k.item_id and h.scope_id in (c.id, c.parent_id))))`
 
 /** The comments are deleted, and their items locked: no reply to them comes or goes meanwhile. */
 export function purgeTexts({ tx }: Ctx, tenantId: string, comments: readonly Purged[]): void {
@@ -105,7 +95,7 @@ async function purgePortion(ctx: Ctx, tenantId: string, after: string): Promise<
   const found = await tx<(Purged & { item_id: string })[]>`
     select k.id, k.reply_to_id, k.item_id from comment k
     where k.tenant_id = ${tenantId} and k.deleted_at is not null and k.body <> '' and k.id > ${after}::uuid
-      and not ${isCovered(ctx, tenantId)}
+      and not ${isCommentHeld(tx, tenantId)}
     order by k.id limit ${portion}`
   if (found.length === 0) return undefined
   const items = [...new Set(found.map(({ item_id }) => item_id))]

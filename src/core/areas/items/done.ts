@@ -2,8 +2,8 @@
  * The archive of what has been done for long: by time, where a container says after how many days.
  *
  * Time archives only by a time that two clocks agree on, and have for a while (trusted-time.ts). An item waits for what is
- * below it: while that is open, or was completed later, it stays. Nothing is archived in a container that is archived itself,
- * nor in a workspace that is not ACTIVE. Spec: items 1, N25; docs/decisions/0343.
+ * below it: while that is open, or was completed later, it stays. So does what was changed later. Nothing is archived in a
+ * container that is archived itself, nor in a workspace that is not ACTIVE. Spec: items 1, N25; docs/decisions/0343.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
@@ -74,7 +74,9 @@ async function archivePortion(ctx: Ctx, tenantId: string, trusted: Date, from: s
       and c.deleted_at is null and h.deleted_at is null and c.archived_at is null and h.archived_at is null
     order by c.id limit 1 for share of c`
   if (!container) return undefined
-  const isDue = tx.part`i.state = 'DONE' and i.completed_at <= ${container.due}::timestamptz`
+  // What somebody has changed since is let alone as long: it may have just come back from the archive or the trash.
+  const isDue = tx.part`
+    i.state = 'DONE' and i.completed_at <= ${container.due}::timestamptz and i.updated_at <= ${container.due}::timestamptz`
   // What holds an item up is below it: its children, which wait for theirs and are archived before it.
   const found = await tx<{ id: string }[]>`
     select i.id from item i

@@ -114,13 +114,13 @@ interface FilterMeans {
   readonly lacksKeys: boolean
 }
 
-async function filterOf(ctx: Ctx, { filter }: Asked, { names, zone, now, lacksKeys }: FilterMeans) {
+async function filterOf(ctx: Ctx, { filter, archived }: Asked, { names, zone, now, lacksKeys }: FilterMeans) {
   if (filter === undefined) return { filter: ctx.tx.part`true`, unknown: [] }
   const around = { now: Date.parse(now), zone }
   const { checked, unknown } = checkFilter(filter, ['filter'], { ...around, names, me: ctx.account.accountId })
   const isLoose = lacksKeys && needsKeys(checked)
   const source = { where: compile(ctx, checked, { isLoose }) }
-  const { where } = await exactSource(ctx, { filter: checked, isLoose }, source)
+  const { where } = await exactSource(ctx, { filter: checked, isLoose, archived }, source)
   return { filter: where, unknown: [...unknown] }
 }
 

@@ -84,8 +84,8 @@ export type ItemField = {
   /** The member of the item, which is also the column of its row. */
   readonly member: string
   readonly says: string
-  /** Whether it is set is asked of the items below: no item has it as a member. */
-  readonly isOfChildren?: true
+  /** Whether there are any of these is asked of rows of their own: no item has it as a member. */
+  readonly anyOf?: 'children' | 'attachments'
   /** The values are rows of their own: in this table, the item's id beside this column. */
   readonly rows?: { readonly table: string; readonly column: string }
 } & (
@@ -106,15 +106,28 @@ export const itemFields = {
   has_children: {
     kind: 'FLAG',
     member: 'parent_id',
-    isOfChildren: true,
+    anyOf: 'children',
     says: 'whether it has children that are not in the trash',
   },
+  has_attachments: {
+    kind: 'FLAG',
+    member: 'id',
+    anyOf: 'attachments',
+    says: 'whether it carries files, also those of its comments',
+  },
+  archived: {
+    kind: 'FLAG',
+    member: 'archived_at',
+    says: 'whether it is in the archive, where `archived` asks for both',
+  },
+  assignee: { kind: 'PERSON', member: 'assignee_id', says: 'who is responsible; empty: nobody' },
   creator: { kind: 'PERSON', member: 'created_by', says: 'who created it' },
   type: { kind: 'CHOICE', values: itemTypes, member: 'type', says: 'its type' },
   state: { kind: 'CHOICE', values: ['OPEN', 'DONE'], member: 'state', says: 'open or done' },
   label: { kind: 'REFERENCES', of: 'label', member: 'label_ids', rows: labelRows, says: 'the labels that it shows' },
   member: { kind: 'PEOPLE', member: 'member_ids', rows: memberRows, says: 'who takes part' },
   title: { kind: 'TEXT', member: 'title', says: 'its title' },
+  start: { kind: 'MOMENT', member: 'start_at', says: 'when it starts' },
   due: { kind: 'MOMENT', member: 'due_at', says: 'when it is due' },
   created: { kind: 'MOMENT', member: 'created_at', says: 'when it was created' },
   updated: { kind: 'MOMENT', member: 'updated_at', says: 'when it was last changed' },
@@ -159,6 +172,7 @@ export const itemSorts = {
   created: { member: 'id', says: 'the order of creation' },
   board: { member: 'position', says: 'the buckets of one collection from the left, and each in its order' },
   updated: { member: 'updated_at', says: 'when it was last changed' },
+  start: { member: 'start_at', says: 'when it starts' },
   due: { member: 'due_at', says: 'when it is due' },
   completed: { member: 'completed_at', says: 'when it was completed' },
   siblings: { member: 'sibling_position', says: 'the order among the children of one parent; roots come last' },

@@ -6,13 +6,10 @@ import { itemType } from '../item-types.ts'
 import { defineOperations } from '../operation.ts'
 import { Bucket } from '../structure/operations.ts'
 import { count, day, moment, pageOf, paging, text, uuid, version } from '../vocabulary.ts'
-import { ItemQuery, itemQueryAnswer } from './query.ts'
+import { ItemQuery, itemQueryAnswer, shelf } from './query.ts'
 
 const state = z.enum(['OPEN', 'DONE'])
-const archived = z
-  .enum(['EXCLUDE', 'INCLUDE', 'ONLY'])
-  .default('EXCLUDE')
-  .describe('whether archived items are in the list')
+const archived = shelf.describe('whether archived items are in the list')
 const title = text(1, 500)
 const description = text(0, 20_000)
 

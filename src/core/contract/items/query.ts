@@ -4,6 +4,9 @@ import { count, longestCursor, text, uuid } from '../vocabulary.ts'
 import { Filter } from './filter.ts'
 import { itemSorts, periodUnits } from './filter-fields.ts'
 
+/** Which items a list shows: those on the board, those in the archive, or both. */
+export const shelf = z.enum(['EXCLUDE', 'INCLUDE', 'ONLY']).default('EXCLUDE')
+
 export const customKey = /^custom\.[a-z][a-z0-9_]{0,49}$/
 const sortBy = z
   .enum(Object.keys(itemSorts) as [keyof typeof itemSorts])
@@ -14,7 +17,7 @@ export const sortKeys = z.array(sortKey).min(1).max(2)
 
 export const groupBy = z.strictObject({
   by: z
-    .enum(['bucket', 'state', 'label', 'due'])
+    .enum(['bucket', 'state', 'assignee', 'label', 'due'])
     .or(z.string().regex(customKey))
     .describe('of custom fields: a SELECT'),
   unit: z.enum(periodUnits).optional().describe('for `due`'),
@@ -34,6 +37,7 @@ export const ItemQuery = z
       .optional()
       .describe('a view: its filter holds beside this one; its collection, order and groups where none are sent'),
     container_id: uuid.optional().describe('one collection; its own custom fields come first'),
+    archived: shelf.describe('whether archived items are looked at'),
     sort: sortKeys.optional().describe("absent: the view's, else `board` in one collection, else `created`"),
     group_by: groupBy.optional(),
     include: z

@@ -6,6 +6,8 @@ import { change, Item } from './operations.ts'
 
 export const copiedParts = ['FIELDS', 'LABELS', 'CHILDREN', 'ATTACHMENTS', 'DATES', 'PEOPLE'] as const
 export type CopiedPart = (typeof copiedParts)[number]
+/** Attachments that one copy has, with those of what is below it. */
+export const mostCopiedFiles = 2_000
 
 const ItemReorder = z
   .strictObject({
@@ -56,6 +58,7 @@ export const itemTreeOperations = defineOperations('items', {
       'in its own container the copy is the last child of the same parent; in another one a root, and all copies are in its bucket',
       'children that are archived are not copied, unless the item is archived itself',
       'to another container labels go by their names, and values by the key and the kind of their fields; what does not fit is left out, and so are people without access there',
+      `at most ${mostCopiedFiles.toLocaleString('en')} attachments are copied at once, each with its own event: more are structure.full`,
       'comments, reminders and the trail stay with the original',
     ],
   },

@@ -9,7 +9,7 @@
  */
 import type { BulkAction, BulkResult } from '../../../contract/items/bulk.ts'
 import type { Item } from '../../../contract/items/operations.ts'
-import { Problem, refuse, type Violation } from '../../../contract/problem.ts'
+import { Problem, problemOf, refuse, type Violation } from '../../../contract/problem.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { etagOf } from '../../../kernel/values/etag.ts'
 import { isSeen } from '../../access/access.ts'
@@ -68,8 +68,10 @@ async function doAll(
       const version = await behind(() => act(ctx, sent, actions, seen))
       results.push({ id: sent.id, status: 200, code: null, params: {}, errors: [], version })
     } catch (thrown) {
-      if (!(thrown instanceof Problem)) throw thrown
-      results.push(refused(at, thrown))
+      const refusal = problemOf(thrown)
+      // What the database is too busy for is no refusal of an item.
+      if (!refusal || refusal.code === 'service.unavailable') throw thrown
+      results.push(refused(at, refusal))
     }
   }
   return results
@@ -165,8 +167,12 @@ async function step(ctx: Ctx, itemId: string, action: BulkAction): Promise<numbe
       return of(await archiveItem(ctx, { itemId }))
     case 'unarchive':
       return of(await unarchiveItem(ctx, { itemId }))
-    case 'restore':
-      return of(await restoreItem(ctx, { itemId }))
+    case 'restore': {
+      const restored = await restoreItem(ctx, { itemId })
+      // The ceiling refuses at the commit otherwise, which would be all of the call.
+      await ctx.tx.settled()
+      return of(restored)
+    }
     case 'delete':
       await deleteItem(ctx, { itemId })
       return null

@@ -41,7 +41,7 @@ const mostAttempts = 100
 export async function queueBulk(ctx: Ctx, filter: Filter, actions: readonly BulkAction[]): Promise<JobRef> {
   const { tx } = ctx
   const { tenantId, accountId } = ctx.account
-  const about = await asked(ctx, { filter, include: [], count: false, size: 1 })
+  const about = await asked(ctx, { filter, archived: 'EXCLUDE', include: [], count: false, size: 1 })
   const ids = await allMatches(ctx, await exactSource(ctx, about, sourceOf(ctx, about)))
   const jobId = newId()
 
@@ -74,6 +74,7 @@ export const bulkItemsJob = defineJob({
   async run(installation, { tenantId, jobId }) {
     const claim = await claimJob(installation, tenantId, jobId)
     if (!claim) return
+    if (claim.attempt > mostAttempts) return fail(installation, claim, 'worker.lost')
     for (;;) {
       const began = performance.now()
       const outcome = await doPortion(installation, claim).catch((error: unknown) => {
@@ -89,16 +90,14 @@ export const bulkItemsJob = defineJob({
   },
 })
 
-/** Resumes jobs whose worker was killed, once a minute. */
+/** Resumes jobs whose worker was killed, once a minute. The last attempt ends the job: its rows are the workspace's to empty. */
 export const resumeBulk = defineJob({
   name: 'resume_bulk',
   payload: z.object({}).nullish(),
   retryLimit: 0,
   cron: '* * * * *',
   run: (installation) =>
-    installation.transaction({ kind: 'SYSTEM', job: 'resume_bulk' }, {}, (ctx) =>
-      resumeLost(ctx, kind, bulkItemsJob, mostAttempts),
-    ),
+    installation.transaction({ kind: 'SYSTEM', job: 'resume_bulk' }, {}, (ctx) => resumeLost(ctx, kind, bulkItemsJob)),
 })
 
 function claimJob(installation: Installation, tenantId: string, jobId: string): Promise<Claim | undefined> {

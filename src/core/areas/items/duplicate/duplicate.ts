@@ -21,7 +21,7 @@ import { findParent, placeUnder } from '../tree/parent.ts'
 import { holdTreesBetween, settled, treeOf } from '../tree/reading.ts'
 import { endsFor } from '../tree/returning.ts'
 import { atRoot, below, branchOf, type TreePlace, type TreeRow } from '../tree/shape.ts'
-import { copyFiles } from './files.ts'
+import { attachEach, filesOf } from './files.ts'
 import { fittingFor } from './fitting.ts'
 
 /**
@@ -70,8 +70,14 @@ export async function duplicateItem(ctx: Ctx, { itemId, body }: Received<typeof 
       ...(has('DATES') ? datesOf(one) : undated),
     }),
   )
+  const files = has('ATTACHMENTS') ? await filesOf(ctx, [...ids.keys()]) : []
   const [made] = await makeItems(ctx, containerId, wanted, now)
-  if (has('ATTACHMENTS')) await copyFiles(ctx, ids)
+  await attachEach(
+    ctx,
+    containerId,
+    files.map((file) => ({ ...file, item_id: idOf(file.item_id) })),
+    now,
+  )
   return made ?? refuse('not_found')
 }
 

@@ -77,7 +77,7 @@ function itemHolds(ctx: Ctx, field: ItemField, op: FilterOperator, operand: Oper
     return op === 'is_empty' ? tx.part`false` : hasKey(ctx, titleField, textKeyIs(ctx, op, operand))
   if (field.rows) return rowsHold(ctx, field.rows, op, operand)
   if ('of' in field && field.of === 'hub') return inHub(ctx, op, operand)
-  if (field.isOfChildren) return tx.part`${hasChildren(ctx)} = ${operand.flag === true}`
+  if (field.anyOf) return tx.part`${hasAny[field.anyOf](ctx)} = ${operand.flag === true}`
   const value = column(field.member)
   if (op === 'is_empty') return tx.part`${value} is null`
   if (field.kind === 'FLAG') return tx.part`(${value} is not null) = ${operand.flag === true}`
@@ -85,8 +85,12 @@ function itemHolds(ctx: Ctx, field: ItemField, op: FilterOperator, operand: Oper
   return oneOf(ctx, value, operand)
 }
 
-const hasChildren = ({ tx, account: { tenantId } }: Ctx): Part => tx.part`exists (
-  select from item x where x.tenant_id = ${tenantId} and x.parent_id = i.id and x.deleted_at is null)`
+const hasAny: Readonly<Record<NonNullable<ItemField['anyOf']>, (ctx: Ctx) => Part>> = {
+  children: ({ tx, account: { tenantId } }) => tx.part`exists (
+    select from item x where x.tenant_id = ${tenantId} and x.parent_id = i.id and x.deleted_at is null)`,
+  attachments: ({ tx, account: { tenantId } }) => tx.part`exists (
+    select from media_reference x where x.tenant_id = ${tenantId} and x.item_id = i.id)`,
+}
 
 const oneOf = ({ tx }: Ctx, value: Part, { values = [] }: Operand): Part => {
   const [first] = values

@@ -19,6 +19,8 @@ export interface Facts {
   readonly hubOf: (containerId: string) => string | null
   /** Whether an item has children that are not deleted. */
   readonly hasChildren: (itemId: string) => boolean
+  /** Whether an item carries files. */
+  readonly hasAttachments: (itemId: string) => boolean
 }
 
 type Truth = boolean | undefined
@@ -65,11 +67,11 @@ const isEmpty = (value: Value): boolean => value === null || (Array.isArray(valu
 const isSet = (value: Value): boolean => value !== null && value !== false
 
 function memberOf(
-  field: { readonly member: string; readonly of?: unknown; readonly isOfChildren?: true },
+  field: { readonly member: string; readonly of?: unknown; readonly anyOf?: 'children' | 'attachments' },
   item: Item,
-  { hubOf, hasChildren }: Facts,
+  { hubOf, hasChildren, hasAttachments }: Facts,
 ): Value {
-  if (field.isOfChildren) return hasChildren(item.id)
+  if (field.anyOf) return field.anyOf === 'children' ? hasChildren(item.id) : hasAttachments(item.id)
   if (field.of === 'hub') return hubOf(item.container_id)
   return (item[field.member as keyof Item] ?? null) as Value
 }

@@ -17,6 +17,7 @@ import type { Checked, Unknown } from '../filter/checked.ts'
 import { hasWithoutKeys } from '../filter/keying.ts'
 import { namesIn } from '../filter/names.ts'
 import type { Around } from '../filter/periods.ts'
+import type { Archived } from '../shelf.ts'
 import { type Group, groupFor, groupLeaf } from './group-key.ts'
 import { type SortKey, sortKeysOf } from './sort-key.ts'
 import { checkBoth, livingOf, wantedOf } from './wanted.ts'
@@ -26,6 +27,7 @@ export interface Asked {
   readonly unknown: readonly Unknown[]
   readonly around: Around
   readonly containerId: string | undefined
+  readonly archived: Archived
   readonly sorts: readonly SortKey[]
   readonly group: Group | undefined
   /** Some items lack their typed keys, and the filter asks for keys. */
@@ -64,6 +66,7 @@ export async function asked(ctx: Ctx, body: ItemQuery): Promise<Asked> {
     sort: wanted.view ? wanted.sort : body.sort,
     group_by: wanted.groupBy,
     zone,
+    ...(body.archived === 'EXCLUDE' ? {} : { archived: body.archived }),
   }
   const position = body.cursor ? ctx.cursor.read('queryItems', bound, body.cursor) : undefined
   const [now = dateNow().toISOString(), mark = '', ...after] = position ?? []
@@ -76,6 +79,7 @@ export async function asked(ctx: Ctx, body: ItemQuery): Promise<Asked> {
     unknown: [...checked.unknown, ...unknown],
     around,
     containerId,
+    archived: body.archived,
     sorts: sorts.length > 0 ? sorts : [{ by: containerId === undefined ? 'created' : 'board', isDescending: false }],
     group,
     isLoose: lacksKeys && needsKeys({ all: conditions }),

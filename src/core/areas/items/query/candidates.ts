@@ -13,7 +13,7 @@ import { visibleContainerIds } from '../../access/access.ts'
 import type { Checked, CustomField, Leaf } from '../filter/checked.ts'
 import { compile } from '../filter/compile.ts'
 import { beginningOf, numberKey } from '../filter/keys.ts'
-import { onBoard } from '../shelf.ts'
+import { inArchive, inShelf, onBoard, shelfOf } from '../shelf.ts'
 import type { Asked } from './asked.ts'
 
 /** Items `i` behind an id, by id: at most so many. */
@@ -31,12 +31,12 @@ export function sourceOf(ctx: Ctx, asked: Asked): Source {
   const { tx } = ctx
   const inContainer = asked.containerId === undefined ? tx.part`true` : tx.part`i.container_id = ${asked.containerId}`
   const where = tx.part`i.container_id in (${visibleContainerIds(ctx)}) and ${inContainer} and ${compile(ctx, asked.filter, asked)}`
-  const leads = conjuncts(asked.filter).flatMap((leaf) => leadOf(ctx, leaf, asked.isLoose) ?? [])
+  const leads = conjuncts(asked.filter).flatMap((leaf) => leadOf(ctx, asked, leaf) ?? [])
   const [best] = leads.sort((a, b) => a.rank - b.rank)
   if (best && (best.rank < 4 || asked.containerId === undefined))
     return { candidates: best.candidates, isNarrow: best.rank < 4, where }
   return {
-    candidates: plain(ctx, asked.containerId && tx.part`i.container_id = ${asked.containerId}`),
+    candidates: plain(ctx, asked, asked.containerId && tx.part`i.container_id = ${asked.containerId}`),
     isNarrow: false,
     where,
   }
@@ -54,54 +54,62 @@ interface Lead {
   readonly candidates: Candidates
 }
 
+type Asking = Pick<Asked, 'archived' | 'isLoose'>
+
 const plain =
-  (ctx: Ctx, condition: Part | undefined | ''): Candidates =>
+  (ctx: Ctx, { archived }: Asking, condition: Part | undefined | ''): Candidates =>
   (after, most, isDescending) => {
     const { tx } = ctx
-    return tx.part`
+    const order = tx.part`order by id ${turned(tx, isDescending)} limit ${most}`
+    const on = (shelf: Part) => tx.part`
     select i.* from item i
-    where i.tenant_id = ${ctx.account.tenantId} and ${onBoard(ctx)} and ${behind(tx, tx.part`i.id`, after, isDescending)}
+    where i.tenant_id = ${ctx.account.tenantId} and ${shelf} and ${behind(tx, tx.part`i.id`, after, isDescending)}
       and ${condition || tx.part`true`}
-    order by i.id ${turned(tx, isDescending)} limit ${most}`
+    ${order}`
+    if (archived !== 'INCLUDE') return on(shelfOf(ctx, archived))
+    // Each shelf has indexes of its own.
+    return tx.part`select * from ((${on(onBoard(ctx))}) union all (${on(inArchive(ctx))})) i ${order}`
   }
 
 /** The items of the rows `l` of a table that names items by `item_id`. */
 const linked =
-  (ctx: Ctx, table: Part, condition: Part): Candidates =>
+  (ctx: Ctx, { archived }: Asking, table: Part, condition: Part): Candidates =>
   (after, most, isDescending) => {
     const { tx } = ctx
     return tx.part`
     select i.* from ${table} l join item i on i.tenant_id = l.tenant_id and i.id = l.item_id
-    where l.tenant_id = ${ctx.account.tenantId} and ${condition} and ${behind(tx, tx.part`l.item_id`, after, isDescending)} and ${onBoard(ctx)}
+    where l.tenant_id = ${ctx.account.tenantId} and ${condition} and ${behind(tx, tx.part`l.item_id`, after, isDescending)}
+      and ${inShelf(ctx, archived)}
     order by l.item_id ${turned(tx, isDescending)} limit ${most}`
   }
 
-function leadOf(ctx: Ctx, { field, op, operand }: Leaf, isLoose: boolean): Lead | undefined {
+function leadOf(ctx: Ctx, asking: Asking, { field, op, operand }: Leaf): Lead | undefined {
   const { tx } = ctx
-  if ('custom' in field) return isLoose ? undefined : valueLead(ctx, field.custom, { field, op, operand })
+  if ('custom' in field)
+    return asking.isLoose ? undefined : valueLead(ctx, asking, field.custom, { field, op, operand })
   const { values = [] } = operand
   const [value] = values
   if (value === undefined || !['is', 'in', 'has_any', 'has_all'].includes(op)) return undefined
-  if (field.item.member === 'id') return { rank: 1, candidates: plain(ctx, tx.part`i.id in ${tx.list(values)}`) }
+  const { member, rows } = field.item
+  const along = (rank: number, condition: Part): Lead => ({ rank, candidates: plain(ctx, asking, condition) })
+  const by = (table: Part, condition: Part): Lead => ({ rank: 3, candidates: linked(ctx, asking, table, condition) })
+  if (member === 'id') return along(1, tx.part`i.id in ${tx.list(values)}`)
   if (values.length > 1 && op !== 'has_all') return undefined
-  if (field.item.member === 'parent_id' && !field.item.isOfChildren)
-    return { rank: 2, candidates: plain(ctx, tx.part`i.parent_id = ${value}`) }
-  if (field.item.rows?.table === 'item_label')
-    return { rank: 3, candidates: linked(ctx, tx.part`item_label`, tx.part`l.label_id = ${value}`) }
-  if (field.item.rows)
-    return { rank: 3, candidates: linked(ctx, tx.part`item_member`, tx.part`l.account_id = ${value}`) }
-  if (field.item.member === 'state') return { rank: 5, candidates: plain(ctx, tx.part`i.state = ${value}`) }
-  const isContainer = 'of' in field.item && field.item.of === 'container'
-  return isContainer ? { rank: 4, candidates: plain(ctx, tx.part`i.container_id = ${value}`) } : undefined
+  if (member === 'parent_id') return along(2, tx.part`i.parent_id = ${value}`)
+  if (rows?.table === 'item_label') return by(tx.part`item_label`, tx.part`l.label_id = ${value}`)
+  // The assignee is a member (docs/decisions/0201).
+  if (rows || member === 'assignee_id') return by(tx.part`item_member`, tx.part`l.account_id = ${value}`)
+  if (member === 'state') return along(5, tx.part`i.state = ${value}`)
+  return 'of' in field.item && field.item.of === 'container' ? along(4, tx.part`i.container_id = ${value}`) : undefined
 }
 
-function valueLead(ctx: Ctx, { id, kind }: CustomField, { op, operand }: Leaf): Lead | undefined {
+function valueLead(ctx: Ctx, asking: Asking, { id, kind }: CustomField, { op, operand }: Leaf): Lead | undefined {
   const key = leadingKey(kind, op, operand)
   if (key === undefined) return undefined
   const { tx } = ctx
   return {
     rank: kind === 'BOOL' ? 3 : 2,
-    candidates: linked(ctx, tx.part`item_field_key`, tx.part`l.field_id = ${id} and l.key = ${key}`),
+    candidates: linked(ctx, asking, tx.part`item_field_key`, tx.part`l.field_id = ${id} and l.key = ${key}`),
   }
 }
 

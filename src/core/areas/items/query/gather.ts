@@ -102,6 +102,8 @@ function keyOf(ctx: Ctx, sort: SortKey): Part {
       return tx.part`i.sibling_rank`
     case 'updated':
       return moment(tx.part`i.updated_at`)
+    case 'start':
+      return moment(tx.part`i.start_at`)
     case 'due':
       return moment(tx.part`i.due_at`)
     case 'completed':

@@ -8,8 +8,11 @@ import { isShown } from '../filter/compile.ts'
 import type { Names } from '../filter/names.ts'
 import { type Around, periodFrom } from '../filter/periods.ts'
 
+/** Groups by a field as it is. */
+const plain = ['bucket', 'state', 'assignee', 'label'] as const
+
 export type Group =
-  | { readonly by: 'bucket' | 'state' | 'label' }
+  | { readonly by: (typeof plain)[number] }
   | { readonly by: 'due'; readonly unit: PeriodUnit; readonly zone: string }
   | { readonly by: 'custom'; readonly custom: CustomField }
 
@@ -23,7 +26,8 @@ export function groupFor(
   if ((by === 'due') !== (unit !== undefined))
     return refuseMember('/group_by/unit', by === 'due' ? 'member.required' : 'value.not_taken')
   if (unit !== undefined) return { by: 'due', unit, zone }
-  if (by === 'bucket' || by === 'state' || by === 'label') return { by }
+  const of = plain.find((one) => one === by)
+  if (of) return { by: of }
   const custom = names.field(by)
   if (custom === undefined) {
     unknown.push({ pointer: '/group_by/by', code: 'reference.unknown' })
@@ -56,6 +60,8 @@ export function groupKeys(ctx: Ctx, group: Group): Part {
       return tx.part`cross join lateral (select i.bucket_id::text as key) g`
     case 'state':
       return tx.part`cross join lateral (select i.state as key) g`
+    case 'assignee':
+      return tx.part`cross join lateral (select i.assignee_id::text as key) g`
     case 'label':
       return tx.part`left join lateral (
         select x.label_id::text as key from item_label x join label v on v.tenant_id = x.tenant_id and v.id = x.label_id

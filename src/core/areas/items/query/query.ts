@@ -35,9 +35,10 @@ async function answerTo(ctx: Ctx, body: ItemQuery, asked: Asked): Promise<ItemQu
   return { data: [...items], next_cursor: next ? asked.cursorAt(next) : null, ...about }
 }
 
-/** A group is sorted in its first answer, so it goes on from there. */
-function isWalked({ group, sorts: [sort, second] }: Asked): boolean {
-  return !group && second === undefined && (sort?.by === 'created' || sort?.by === 'board')
+/** A group is sorted in its first answer, so it goes on from there. Two archived items may have one place on a board. */
+function isWalked({ group, archived, sorts: [sort, second] }: Asked): boolean {
+  if (group || second !== undefined) return false
+  return sort?.by === 'created' || (sort?.by === 'board' && archived === 'EXCLUDE')
 }
 
 /** The page is shorter by the items that the interpreter refuses; its cursor is that of all. */

@@ -11,12 +11,12 @@ import { together } from '../../../kernel/transaction/together.ts'
 import { once } from '../filter/compile.ts'
 import { holds } from '../filter/interpret.ts'
 import { representation } from '../item.ts'
-import { onBoard } from '../shelf.ts'
+import { inShelf } from '../shelf.ts'
 import type { Asked } from './asked.ts'
 import type { Source } from './candidates.ts'
 import type { Listed } from './walk.ts'
 
-type Filtering = Pick<Asked, 'filter' | 'isLoose'>
+type Filtering = Pick<Asked, 'filter' | 'isLoose' | 'archived'>
 
 /** The items that the interpreter takes: it decides about those without keys. */
 export async function judged(ctx: Ctx, asked: Filtering, items: readonly Listed[]): Promise<readonly Listed[]> {
@@ -24,17 +24,24 @@ export async function judged(ctx: Ctx, asked: Filtering, items: readonly Listed[
   const { tx } = ctx
   const ids = tx.json([...new Set(items.map((item) => item.container_id))])
   const itemIds = tx.json(items.flatMap((item) => (item.without_keys ? [item.id] : [])))
-  const [containers, parents] = await together(
+  const [containers, parents, carriers] = await together(
     tx<{ id: string; parent_id: string | null }[]>`
       select id, parent_id from container
       where tenant_id = ${ctx.account.tenantId} and id in (select jsonb_array_elements_text(${ids})::uuid)`,
     tx<{ id: string | null }[]>`
       select distinct parent_id as id from item
       where tenant_id = ${ctx.account.tenantId} and parent_id in (select jsonb_array_elements_text(${itemIds})::uuid) and deleted_at is null`,
+    tx<{ id: string | null }[]>`
+      select distinct item_id as id from media_reference
+      where tenant_id = ${ctx.account.tenantId} and item_id in (select jsonb_array_elements_text(${itemIds})::uuid)`,
   )
   const hubs = new Map(containers.map(({ id, parent_id }) => [id, parent_id]))
-  const withChildren = new Set<string | null>(parents.map(({ id }) => id))
-  const facts = { hubOf: (id: string) => hubs.get(id) ?? null, hasChildren: (id: string) => withChildren.has(id) }
+  const [withChildren, withFiles] = [parents, carriers].map((rows) => new Set<string | null>(rows.map(({ id }) => id)))
+  const facts = {
+    hubOf: (id: string) => hubs.get(id) ?? null,
+    hasChildren: (id: string) => withChildren?.has(id) === true,
+    hasAttachments: (id: string) => withFiles?.has(id) === true,
+  }
   return items.filter((item) => !item.without_keys || holds(asked.filter, item, facts) === true)
 }
 
@@ -44,7 +51,7 @@ export async function exactSource<S extends Pick<Source, 'where'>>(ctx: Ctx, ask
   const { tx } = ctx
   const items = await tx<Listed[]>`${once(tx.part`
     select ${representation(ctx)}, i.without_keys from item i
-    where i.tenant_id = ${ctx.account.tenantId} and i.without_keys and ${onBoard(ctx)} and ${source.where} limit ${mostMatches + 1}`)}`
+    where i.tenant_id = ${ctx.account.tenantId} and i.without_keys and ${inShelf(ctx, asked.archived)} and ${source.where} limit ${mostMatches + 1}`)}`
   if (items.length > mostMatches) refuse('query.too_broad', { limit: mostMatches })
   const taken = new Set(await judged(ctx, asked, items))
   const wrong = items.filter((item) => !taken.has(item)).map(({ id }) => id)

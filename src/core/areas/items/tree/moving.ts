@@ -10,6 +10,7 @@ import type { Item } from '../../../contract/items/operations.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { together } from '../../../kernel/transaction/together.ts'
 import { rankBehind } from '../../../kernel/values/rank.ts'
+import { parentIn } from '../creation.ts'
 import { containerOf, lockItem, recorded, recordedAs } from '../item.ts'
 import { placeAt } from '../position.ts'
 import { type MoveBody, placeOf, type Standing, standingFor } from '../standing.ts'
@@ -26,13 +27,16 @@ import { atRoot, below, branchOf, type TreePlace } from './shape.ts'
 export async function moveInTree(ctx: Ctx, itemId: string, body: MoveBody): Promise<Item> {
   const { container_id: containerId, parent_id: parentId } = body
   const target = containerId === undefined ? containerOf(ctx, itemId) : ctx.tx.part`${containerId}::uuid`
-  const [held, locked, found, parent] = await together(
+  const [held, locked, found, foundParent] = await together(
     holdTreesBetween(ctx, itemId, containerId),
     lockItem(ctx, itemId),
     treeOf(ctx, itemId),
     parentId ? findParent(ctx, target, parentId) : undefined,
   )
   const { item } = locked
+  // The item may have come to this container while its lock was waited for: then the trees that it joins are held now.
+  const isHeld = held.some(({ id }) => id === (containerId ?? item.container_id))
+  const parent = parentId && !isHeld ? await parentIn(ctx, item.container_id, parentId) : foundParent
   const tree = await settled(ctx, item, held, found)
   const rows = below(tree, itemId)
   const isParentAlone = Object.keys(body).length === 1 && parentId !== undefined

@@ -4,7 +4,7 @@
  * A label that was deleted, or that is not of the item's container, is not shown, and neither found (items/item.ts).
  */
 import { visibleContainerIds } from '../../access/access.ts'
-import { shelfOf } from '../../items/shelf.ts'
+import { inShelf } from '../../items/shelf.ts'
 import type { KindOfDocument } from '../kind.ts'
 
 export const itemKind: KindOfDocument = {
@@ -57,10 +57,9 @@ export const itemKind: KindOfDocument = {
 
   seen: (ctx, { archived, filter }, score) => {
     const { tx } = ctx
-    const onShelf = archived === 'INCLUDE' ? tx.part`i.deleted_at is null` : shelfOf(ctx, archived)
     return tx.part`
       select h.kind, i.id, i.container_id, i.assignee_id, i.state, i.type, ${score} as score
       from hits h join item i on i.tenant_id = ${ctx.account.tenantId} and i.id = h.id
-      where h.kind = 'ITEM' and ${onShelf} and i.container_id in (${visibleContainerIds(ctx)}) and ${filter}`
+      where h.kind = 'ITEM' and ${inShelf(ctx, archived)} and i.container_id in (${visibleContainerIds(ctx)}) and ${filter}`
   },
 }
