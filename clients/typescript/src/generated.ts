@@ -1050,6 +1050,22 @@ export type MentionNoAccessProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The file is {state}, so its bytes cannot be read. */
+export type MediaNotReadyProblem = {
+  readonly type: "urn:problem:svc:media.not_ready"
+  readonly status: 409
+  readonly code: "media.not_ready"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The state that it is in. */
+    readonly state: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The comment is of another account. */
 export type CommentNotAuthorProblem = {
   readonly type: "urn:problem:svc:comment.not_author"
@@ -1131,22 +1147,6 @@ export type MediaStoreFailedProblem = {
   readonly code: "media.store_failed"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** The file is {state}, so its bytes cannot be read. */
-export type MediaNotReadyProblem = {
-  readonly type: "urn:problem:svc:media.not_ready"
-  readonly status: 409
-  readonly code: "media.not_ready"
-  /** What this refusal is about, by name. */
-  readonly params: {
-    /** The state that it is in. */
-    readonly state: string
-  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -2019,6 +2019,8 @@ export type Comment = {
   readonly body: string
   /** Accounts that the text mentions as `<@id>`. */
   readonly mention_ids: readonly string[]
+  /** The files that it has, in its order; one that was taken off the item is 404. */
+  readonly media_ids: readonly string[]
   /** Those that somebody gave. */
   readonly reactions: readonly {
     /** One of the seven reactions. */
@@ -2029,7 +2031,7 @@ export type Comment = {
   /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
-  /** When the text was last changed. */
+  /** When the text or the files were last changed. */
   readonly edited_at: string | null
   /** Deleted, and listed because others reply to it. */
   readonly is_deleted: boolean
@@ -2041,11 +2043,15 @@ export type CommentCreate = {
   readonly body: string
   /** A comment of the same item that replies to none itself. */
   readonly reply_to_id?: string | null
+  /** Files that the caller sees, each once; those that the item does not carry are attached to it. */
+  readonly media_ids?: readonly string[]
 }
 
 export type CommentUpdate = {
   /** Source text; `<@id>` mentions an account, at most 20. */
   readonly body?: string
+  /** Files that the caller sees, each once; those that the item does not carry are attached to it. */
+  readonly media_ids?: readonly string[]
 }
 
 export type Container = {
@@ -2226,6 +2232,8 @@ export type DeletedComment = {
   readonly reply_to_id: string | null
   /** Accounts that the text mentions as `<@id>`. */
   readonly mention_ids: readonly string[]
+  /** The files that it has, in its order; one that was taken off the item is 404. */
+  readonly media_ids: readonly string[]
   /** Those that somebody gave. */
   readonly reactions: readonly {
     /** One of the seven reactions. */
@@ -2236,7 +2244,7 @@ export type DeletedComment = {
   /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
-  /** When the text was last changed. */
+  /** When the text or the files were last changed. */
   readonly edited_at: string | null
   /** Deleted, and listed because others reply to it. */
   readonly is_deleted: boolean
@@ -4959,6 +4967,8 @@ export type ToldComment = {
   readonly body: string
   /** Accounts that the text mentions as `<@id>`. */
   readonly mention_ids: readonly string[]
+  /** The files that it has, in its order; one that was taken off the item is 404. */
+  readonly media_ids: readonly string[]
   /** Those that somebody gave. */
   readonly reactions: readonly {
     /** One of the seven reactions. */
@@ -4969,7 +4979,7 @@ export type ToldComment = {
   /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
-  /** When the text was last changed. */
+  /** When the text or the files were last changed. */
   readonly edited_at: string | null
   /** Deleted, and listed because others reply to it. */
   readonly is_deleted: boolean
@@ -5260,7 +5270,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | StructureFullProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaNotReadyProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | StructureFullProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | MediaNotReadyProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -6219,7 +6229,7 @@ export interface Operations {
     readonly body: CommentCreate
     readonly idempotencyKey?: string
   }) => Promise<Comment>
-  /** Change the text of a comment of one’s own. `PATCH /comments/{commentId}` */
+  /** Change the text or the files of a comment of one’s own. `PATCH /comments/{commentId}` */
   updateComment: (call: Call & {
     readonly params: {
       /** The id of the comment. */
