@@ -950,6 +950,22 @@ export type ItemChildrenOpenProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The file is {state}, so its bytes cannot be read. */
+export type MediaNotReadyProblem = {
+  readonly type: "urn:problem:svc:media.not_ready"
+  readonly status: 409
+  readonly code: "media.not_ready"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The state that it is in. */
+    readonly state: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The account has no access to the item: it needs the role {role} in the container, and must not be disabled. */
 export type ItemAccountNoAccessProblem = {
   readonly type: "urn:problem:svc:item.account_no_access"
@@ -1043,22 +1059,6 @@ export type MentionNoAccessProblem = {
   readonly params: {
     /** The account. */
     readonly account_id: string
-  }
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** The file is {state}, so its bytes cannot be read. */
-export type MediaNotReadyProblem = {
-  readonly type: "urn:problem:svc:media.not_ready"
-  readonly status: 409
-  readonly code: "media.not_ready"
-  /** What this refusal is about, by name. */
-  readonly params: {
-    /** The state that it is in. */
-    readonly state: string
   }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
@@ -2146,6 +2146,13 @@ export type ContainerReorder = {
 export type ContainerUpdate = {
   readonly name?: string
   readonly description?: string | null
+}
+
+export type CoverSet = {
+  /** A picture that the item carries; either this or `color_token`. */
+  readonly media_id?: string
+  /** Of the client's palette. */
+  readonly color_token?: string
 }
 
 export type CreatedServiceAccount = {
@@ -3349,6 +3356,14 @@ export type Item = {
   readonly due_on: string | null
   /** Of the dates: where its days begin and end. */
   readonly time_zone: string | null
+  /** A picture that the item carries, or a colour. */
+  readonly cover: {
+    /** The file. */
+    readonly media_id: string
+  } | {
+    /** A name of a colour, which your interface chooses the colour for; null: none. */
+    readonly color_token: string
+  } | null
   /** When it was completed; null: it is open. */
   readonly completed_at: string | null
   /** Since then it is read only, and in lists only on request. */
@@ -5270,7 +5285,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | StructureFullProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | MediaNotReadyProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | StructureFullProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -6025,6 +6040,23 @@ export interface Operations {
   }) => Promise<Item>
   /** Take the dates off an item. `DELETE /items/{itemId}/due` */
   clearItemDue: (call: Call & {
+    readonly params: {
+      /** The id of the item. */
+      readonly itemId: string
+    }
+    readonly ifMatch?: number | string
+  }) => Promise<void>
+  /** Show a picture that the item carries, or a colour, as its cover. `PUT /items/{itemId}/cover` */
+  setItemCover: (call: Call & {
+    readonly params: {
+      /** The id of the item. */
+      readonly itemId: string
+    }
+    readonly body: CoverSet
+    readonly ifMatch?: number | string
+  }) => Promise<Item>
+  /** Take the cover off an item. `DELETE /items/{itemId}/cover` */
+  removeItemCover: (call: Call & {
     readonly params: {
       /** The id of the item. */
       readonly itemId: string
@@ -7071,6 +7103,8 @@ export const operations = {
   listItemActivity: {"method":"GET","path":"/items/{itemId}/activity","reads":true,"paged":true},
   setItemDue: {"method":"PUT","path":"/items/{itemId}/due","sends":"json"},
   clearItemDue: {"method":"DELETE","path":"/items/{itemId}/due"},
+  setItemCover: {"method":"PUT","path":"/items/{itemId}/cover","sends":"json"},
+  removeItemCover: {"method":"DELETE","path":"/items/{itemId}/cover"},
   assignItem: {"method":"POST","path":"/items/{itemId}:assign","sends":"json"},
   unassignItem: {"method":"POST","path":"/items/{itemId}:unassign","sends":"json"},
   addItemMember: {"method":"PUT","path":"/items/{itemId}/members/{accountId}"},
