@@ -37,6 +37,16 @@ test('a comment is added, replied to and listed; escapes come as they are, and n
   expect(JSON.parse(json.stdout).data).toEqual([JSON.parse(reply.stdout)])
 })
 
+test('a comment brings files that were uploaded', async () => {
+  const as = desk.people.COMMENTER
+  const begin = async (filename: string) => (await desk.ask('POST /media', { filename, size_bytes: 1 }, { as })).json.id
+  const [a, b] = [await begin('a'), await begin('b')]
+  const added = await home.svc(['comments', 'add', item.id, '--media', a, '--media', b, 'See both.'])
+  expect([added.code, added.stdout]).toEqual([0, expect.stringContaining(`${a}, ${b}`)])
+  const { data } = (await desk.ask(`GET /items/${item.id}/attachments`)).json
+  expect(data.map(({ media }: { media: { id: string } }) => media.id).sort()).toEqual([a, b].sort())
+})
+
 test.each([
   [['comments', 'add', crypto.randomUUID(), 'x'], 3, 'Nothing with this name or id'],
   [['comments', 'add', 'THE-ITEM', `<@${crypto.randomUUID()}>`], 2, '/body'],

@@ -224,6 +224,7 @@ describe('a reply', () => {
       reply_to_id: null,
       body: '',
       mention_ids: [],
+      media_ids: [],
       reactions: [],
       created_by,
       created_at,

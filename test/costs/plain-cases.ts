@@ -134,6 +134,14 @@ function items(desk: Desk) {
         return [`PUT /items/${(await item()).id}/custom-fields/${key}`, { value: 'a value' }]
       },
     },
+    setItemCover: { request: async () => [`PUT /items/${(await item()).id}/cover`, { color_token: 'teal' }] },
+    removeItemCover: {
+      request: async () => {
+        const { id } = await item()
+        await ask(`PUT /items/${id}/cover`, { color_token: 'teal' })
+        return [`DELETE /items/${id}/cover`]
+      },
+    },
     setItemDue: { request: async () => [`PUT /items/${(await item()).id}/due`, { due_on: '2027-03-01' }] },
     clearItemDue: {
       request: async () => [`DELETE /items/${(await item({ due_at: '2027-03-01T00:00:00Z' })).id}/due`],

@@ -38,6 +38,7 @@ describe('creating', () => {
       start_on: null,
       due_on: null,
       time_zone: null,
+      cover: null,
       completed_at: null,
       archived_at: null,
       created_at: json.updated_at,

@@ -950,6 +950,22 @@ export type ItemChildrenOpenProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The file is {state}, so its bytes cannot be read. */
+export type MediaNotReadyProblem = {
+  readonly type: "urn:problem:svc:media.not_ready"
+  readonly status: 409
+  readonly code: "media.not_ready"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The state that it is in. */
+    readonly state: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The account has no access to the item: it needs the role {role} in the container, and must not be disabled. */
 export type ItemAccountNoAccessProblem = {
   readonly type: "urn:problem:svc:item.account_no_access"
@@ -1131,22 +1147,6 @@ export type MediaStoreFailedProblem = {
   readonly code: "media.store_failed"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** The file is {state}, so its bytes cannot be read. */
-export type MediaNotReadyProblem = {
-  readonly type: "urn:problem:svc:media.not_ready"
-  readonly status: 409
-  readonly code: "media.not_ready"
-  /** What this refusal is about, by name. */
-  readonly params: {
-    /** The state that it is in. */
-    readonly state: string
-  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -2019,6 +2019,8 @@ export type Comment = {
   readonly body: string
   /** Accounts that the text mentions as `<@id>`. */
   readonly mention_ids: readonly string[]
+  /** The files that it has, in its order; one that was taken off the item is 404. */
+  readonly media_ids: readonly string[]
   /** Those that somebody gave. */
   readonly reactions: readonly {
     /** One of the seven reactions. */
@@ -2029,7 +2031,7 @@ export type Comment = {
   /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
-  /** When the text was last changed. */
+  /** When the text or the files were last changed. */
   readonly edited_at: string | null
   /** Deleted, and listed because others reply to it. */
   readonly is_deleted: boolean
@@ -2041,11 +2043,15 @@ export type CommentCreate = {
   readonly body: string
   /** A comment of the same item that replies to none itself. */
   readonly reply_to_id?: string | null
+  /** Files that the caller sees, each once; those that the item does not carry are attached to it. */
+  readonly media_ids?: readonly string[]
 }
 
 export type CommentUpdate = {
   /** Source text; `<@id>` mentions an account, at most 20. */
   readonly body?: string
+  /** Files that the caller sees, each once; those that the item does not carry are attached to it. */
+  readonly media_ids?: readonly string[]
 }
 
 export type Container = {
@@ -2142,6 +2148,13 @@ export type ContainerUpdate = {
   readonly description?: string | null
 }
 
+export type CoverSet = {
+  /** A picture that the item carries; either this or `color_token`. */
+  readonly media_id?: string
+  /** Of the client's palette. */
+  readonly color_token?: string
+}
+
 export type CreatedServiceAccount = {
   /** The account. */
   readonly account_id: string
@@ -2226,6 +2239,8 @@ export type DeletedComment = {
   readonly reply_to_id: string | null
   /** Accounts that the text mentions as `<@id>`. */
   readonly mention_ids: readonly string[]
+  /** The files that it has, in its order; one that was taken off the item is 404. */
+  readonly media_ids: readonly string[]
   /** Those that somebody gave. */
   readonly reactions: readonly {
     /** One of the seven reactions. */
@@ -2236,7 +2251,7 @@ export type DeletedComment = {
   /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
-  /** When the text was last changed. */
+  /** When the text or the files were last changed. */
   readonly edited_at: string | null
   /** Deleted, and listed because others reply to it. */
   readonly is_deleted: boolean
@@ -3341,6 +3356,14 @@ export type Item = {
   readonly due_on: string | null
   /** Of the dates: where its days begin and end. */
   readonly time_zone: string | null
+  /** A picture that the item carries, or a colour. */
+  readonly cover: {
+    /** The file. */
+    readonly media_id: string
+  } | {
+    /** A name of a colour, which your interface chooses the colour for; null: none. */
+    readonly color_token: string
+  } | null
   /** When it was completed; null: it is open. */
   readonly completed_at: string | null
   /** Since then it is read only, and in lists only on request. */
@@ -4959,6 +4982,8 @@ export type ToldComment = {
   readonly body: string
   /** Accounts that the text mentions as `<@id>`. */
   readonly mention_ids: readonly string[]
+  /** The files that it has, in its order; one that was taken off the item is 404. */
+  readonly media_ids: readonly string[]
   /** Those that somebody gave. */
   readonly reactions: readonly {
     /** One of the seven reactions. */
@@ -4969,7 +4994,7 @@ export type ToldComment = {
   /** The account that made it. */
   readonly created_by: string
   readonly created_at: string
-  /** When the text was last changed. */
+  /** When the text or the files were last changed. */
   readonly edited_at: string | null
   /** Deleted, and listed because others reply to it. */
   readonly is_deleted: boolean
@@ -5260,7 +5285,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | StructureFullProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaNotReadyProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | StructureFullProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -6021,6 +6046,23 @@ export interface Operations {
     }
     readonly ifMatch?: number | string
   }) => Promise<void>
+  /** Show a picture that the item carries, or a colour, as its cover. `PUT /items/{itemId}/cover` */
+  setItemCover: (call: Call & {
+    readonly params: {
+      /** The id of the item. */
+      readonly itemId: string
+    }
+    readonly body: CoverSet
+    readonly ifMatch?: number | string
+  }) => Promise<Item>
+  /** Take the cover off an item. `DELETE /items/{itemId}/cover` */
+  removeItemCover: (call: Call & {
+    readonly params: {
+      /** The id of the item. */
+      readonly itemId: string
+    }
+    readonly ifMatch?: number | string
+  }) => Promise<void>
   /** Make one account responsible for an item; it becomes a member, too. `POST /items/{itemId}:assign` */
   assignItem: (call: Call & {
     readonly params: {
@@ -6219,7 +6261,7 @@ export interface Operations {
     readonly body: CommentCreate
     readonly idempotencyKey?: string
   }) => Promise<Comment>
-  /** Change the text of a comment of one’s own. `PATCH /comments/{commentId}` */
+  /** Change the text or the files of a comment of one’s own. `PATCH /comments/{commentId}` */
   updateComment: (call: Call & {
     readonly params: {
       /** The id of the comment. */
@@ -7061,6 +7103,8 @@ export const operations = {
   listItemActivity: {"method":"GET","path":"/items/{itemId}/activity","reads":true,"paged":true},
   setItemDue: {"method":"PUT","path":"/items/{itemId}/due","sends":"json"},
   clearItemDue: {"method":"DELETE","path":"/items/{itemId}/due"},
+  setItemCover: {"method":"PUT","path":"/items/{itemId}/cover","sends":"json"},
+  removeItemCover: {"method":"DELETE","path":"/items/{itemId}/cover"},
   assignItem: {"method":"POST","path":"/items/{itemId}:assign","sends":"json"},
   unassignItem: {"method":"POST","path":"/items/{itemId}:unassign","sends":"json"},
   addItemMember: {"method":"PUT","path":"/items/{itemId}/members/{accountId}"},

@@ -12,6 +12,7 @@ import { identityOperations } from './identity/operations.ts'
 import { itemArchiveOperations } from './items/archive.ts'
 import { itemAutoAssignOperations } from './items/auto-assign.ts'
 import { itemBulkOperations } from './items/bulk.ts'
+import { itemCoverOperations } from './items/cover.ts'
 import { itemDateOperations } from './items/dates.ts'
 import { itemOperations } from './items/operations.ts'
 import { itemPeopleOperations } from './items/people.ts'
@@ -61,6 +62,7 @@ export const operations = {
   ...customFieldOperations,
   ...itemOperations,
   ...itemDateOperations,
+  ...itemCoverOperations,
   ...itemPeopleOperations,
   ...viewOperations,
   ...itemArchiveOperations,

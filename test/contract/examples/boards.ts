@@ -124,6 +124,8 @@ export async function items(scene: Scene): Promise<void> {
 async function dates({ show }: Scene, at: { itemId: string }): Promise<void> {
   await show('setItemDue', { ...at, body: { start_on: '2027-03-08', due_on: '2027-03-12' } })
   await show('clearItemDue', at)
+  await show('setItemCover', { ...at, body: { color_token: 'teal' } })
+  await show('removeItemCover', at)
 }
 
 async function responsible({ show, alan, ada }: Scene, at: { itemId: string }): Promise<void> {

@@ -34,6 +34,7 @@ const item: Item = {
   archived_at: null,
   custom_fields: { size: -2.5, note: 'Épée', done: false, when: '2026-11-23', kinds: ['a', 'b'], level: 'high' },
   due_at: '2026-11-24T12:00:00.000Z',
+  cover: null,
   completed_at: null,
   created_at: '2026-11-01T00:00:00.000Z',
   created_by: owner ?? '',

@@ -11,12 +11,19 @@ export default class CommentsAdd extends CallerCommand {
   static override examples = [
     "<%= config.bin %> comments add 0199c0de-7a3b-7cde-8f01-23456789abcd 'Ready to be sent?'",
     '<%= config.bin %> comments add 0199c0de-7a3b-7cde-8f01-23456789abcd - < review.md',
+    "<%= config.bin %> comments add 0199c0de-7a3b-7cde-8f01-23456789abcd 'See page 2.' --media 0199c0de-9f01-7abc-8def-0123456789ab",
   ]
   static override args = {
     item: Args.string({ ignoreStdin: true, required: true, description: "the item's id" }),
     text: Args.string({ ignoreStdin: true, required: true, description: 'the comment, or - to read it from stdin' }),
   }
   static override flags = {
+    media: Flags.string({
+      summary: 'A file that was uploaded, by its id; up to ten.',
+      helpValue: 'MEDIA',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
     'reply-to': Flags.string({ summary: 'The comment to reply to, by its id.', helpValue: 'COMMENT' }),
   }
 
@@ -25,6 +32,7 @@ export default class CommentsAdd extends CallerCommand {
     const caller = await this.open(flags)
     const body = {
       body: args.text === '-' ? (await readStdin()).replace(/\r?\n$/, '') : args.text,
+      ...(flags.media === undefined ? {} : { media_ids: flags.media }),
       ...(flags['reply-to'] === undefined ? {} : { reply_to_id: flags['reply-to'] }),
     }
     const made = await caller.call(commentOperations.createComment, {
@@ -37,6 +45,7 @@ export default class CommentsAdd extends CallerCommand {
         ['comment', made.body],
         ['written', moment(made.created_at)],
         ['mentions', made.mention_ids.join(', ')],
+        ['files', made.media_ids.join(', ')],
         ['item', made.item_id],
         ['id', made.id],
       ]),

@@ -30,6 +30,7 @@ export const columnsOf = ({ tx }: Ctx): Part => tx.part`
     select jsonb_agg(m.account_id order by m.account_id) from comment_mention m
     where m.tenant_id = k.tenant_id and m.comment_id = k.id
   ), '[]'::jsonb) else '[]'::jsonb end as mention_ids,
+  case when k.deleted_at is null then k.media_ids else '[]'::jsonb end as media_ids,
   case when k.deleted_at is null then coalesce((
     select jsonb_agg(jsonb_build_object('reaction', r.reaction, 'account_ids', r.account_ids) order by r.reaction collate "C")
     from (

@@ -7,6 +7,7 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
 import { isCommentHeld } from '../items/trash/holds.ts'
 import { lockComment, recordComment, refuseArchived } from './comment.ts'
+import { dropFiles } from './files.ts'
 import { purgeTexts } from './purge.ts'
 
 /** Answers alike with a hold and without. Refuses not_found, auth.role_required, container.archived, comment.not_author, precondition.failed, item.archived. */
@@ -22,9 +23,18 @@ export async function deleteComment(ctx: Ctx, { commentId }: Received<typeof ops
   void tx`
     update comment set deleted_at = now(), version = version + 1
     where tenant_id = ${tenantId} and id = ${commentId}`
+  await dropFiles(ctx, thread, comment, comment.media_ids)
   if (!isHeld) purgeTexts(ctx, tenantId, [comment])
 
-  const after = { ...comment, body: '', mention_ids: [], reactions: [], is_deleted: true, version: comment.version + 1 }
+  const after = {
+    ...comment,
+    body: '',
+    mention_ids: [],
+    media_ids: [],
+    reactions: [],
+    is_deleted: true,
+    version: comment.version + 1,
+  }
   await recordComment(ctx, 'work.comment.deleted', after, thread)
 }
 

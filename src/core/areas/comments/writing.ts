@@ -1,4 +1,5 @@
 /** Writes comments, and changes their text. Spec: items 4, O2 and O3; docs/decisions/0225. */
+import { isDeepStrictEqual } from 'node:util'
 import { type Comment, mostComments, type commentOperations as ops } from '../../contract/comments/operations.ts'
 import type { Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
@@ -6,36 +7,40 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { containerOf, lockComment, lockThread, recordComment, refuseArchived } from './comment.ts'
+import { bringFiles, dropFiles, findFiles, refuseFiles } from './files.ts'
 import { insertMentions, mentionedIn, refuseUnseeing } from './mentions.ts'
 
 /**
  * Refuses not_found, auth.role_required, container.archived, item.archived, structure.full, request.invalid,
- * mention.no_access.
+ * mention.no_access, media.not_ready.
  */
 export async function createComment(
   ctx: Ctx,
-  { itemId, body: { body, reply_to_id } }: Received<typeof ops.createComment>,
+  { itemId, body: { body, reply_to_id, media_ids = [] } }: Received<typeof ops.createComment>,
 ): Promise<Comment> {
   const { tx } = ctx
   const { tenantId, accountId } = ctx.account
   const item = tx.part`${itemId}::uuid`
   const mentioned = mentionedIn(body)
   // The item's lock is the first statement, so that the others see what was written while it was waited for.
-  const [thread, count, , , now] = await together(
+  const [thread, count, , , files, now] = await together(
     lockThread(ctx, item, 'comment_role'),
     countOf(ctx, itemId),
     reply_to_id ? refuseAsReplied(ctx, itemId, reply_to_id) : undefined,
     refuseUnseeing(ctx, containerOf(ctx, item), mentioned),
+    findFiles(ctx, itemId, media_ids),
     ctx.now(),
   )
   refuseArchived(thread)
   if (count >= mostComments) refuse('structure.full', { limit: mostComments })
+  refuseFiles(ctx, thread, files, media_ids)
   const comment: Comment = {
     id: newId(),
     item_id: itemId,
     reply_to_id: reply_to_id ?? null,
     body,
     mention_ids: [...mentioned],
+    media_ids: [...media_ids],
     reactions: [],
     created_by: accountId,
     created_at: now,
@@ -45,9 +50,10 @@ export async function createComment(
   }
 
   void tx`
-    insert into comment (tenant_id, id, item_id, reply_to_id, body, created_by)
-    values (${tenantId}, ${comment.id}, ${itemId}, ${comment.reply_to_id}, ${body}, ${accountId})`
+    insert into comment (tenant_id, id, item_id, reply_to_id, body, media_ids, created_by)
+    values (${tenantId}, ${comment.id}, ${itemId}, ${comment.reply_to_id}, ${body}, ${tx.json(media_ids)}, ${accountId})`
   insertMentions(ctx, comment.id, mentioned)
+  await bringFiles(ctx, thread, comment.id, files, now)
 
   await recordComment(ctx, 'work.comment.created', comment, thread)
   return comment
@@ -55,11 +61,11 @@ export async function createComment(
 
 /**
  * Refuses not_found, auth.role_required, container.archived, comment.not_author, precondition.failed, item.archived,
- * request.invalid, mention.no_access.
+ * request.invalid, mention.no_access, media.not_ready, structure.full.
  */
 export async function updateComment(
   ctx: Ctx,
-  { commentId, body: { body } }: Received<typeof ops.updateComment>,
+  { commentId, body: { body: sent, media_ids } }: Received<typeof ops.updateComment>,
 ): Promise<Comment> {
   const { tx } = ctx
   const { tenantId, accountId } = ctx.account
@@ -67,25 +73,39 @@ export async function updateComment(
   if (comment.created_by !== accountId) refuse('comment.not_author')
   ctx.unchanged(comment.version)
   refuseArchived(thread)
-  if (body === undefined || body === comment.body) return comment
+  const body = sent ?? comment.body
+  const wanted = media_ids ?? comment.media_ids
+  if (body === comment.body && isDeepStrictEqual(wanted, comment.media_ids)) return comment
   const mentioned = mentionedIn(body)
-  const added = mentioned.filter((id) => !comment.mention_ids.includes(id))
-  const dropped = comment.mention_ids.filter((id) => !mentioned.includes(id))
-  await refuseUnseeing(ctx, tx.part`${thread.container.id}::uuid`, added)
+  const added = without(mentioned, comment.mention_ids)
+  const dropped = without(comment.mention_ids, mentioned)
+  if (new Set(wanted).size < wanted.length) refuseMember('/media_ids', 'list.unique')
+  const [, files] = await together(
+    refuseUnseeing(ctx, tx.part`${thread.container.id}::uuid`, added),
+    findFiles(ctx, thread.itemId, without(wanted, comment.media_ids)),
+  )
+  refuseFiles(ctx, thread, files, wanted)
 
   void tx`
-    update comment set body = ${body}, edited_at = now(), version = version + 1
+    update comment set body = ${body}, media_ids = ${tx.json(wanted)}, edited_at = now(), version = version + 1
     where tenant_id = ${tenantId} and id = ${commentId}`
   insertMentions(ctx, commentId, added)
   if (dropped.length > 0)
     void tx`
       delete from comment_mention
       where tenant_id = ${tenantId} and comment_id = ${commentId} and account_id in ${tx.list(dropped)}`
+  await bringFiles(ctx, thread, commentId, files, now)
+  await dropFiles(ctx, thread, comment, without(comment.media_ids, wanted))
 
-  const after = { ...comment, body, mention_ids: [...mentioned], edited_at: now, version: comment.version + 1 }
+  const after = {
+    ...{ ...comment, body, mention_ids: [...mentioned], media_ids: [...wanted] },
+    ...{ edited_at: now, version: comment.version + 1 },
+  }
   await recordComment(ctx, 'work.comment.changed', after, thread)
   return after
 }
+
+const without = (ids: readonly string[], others: readonly string[]) => ids.filter((id) => !others.includes(id))
 
 /** Comments of the item that are not deleted. */
 async function countOf({ tx, account: { tenantId } }: Ctx, itemId: string): Promise<number> {

@@ -47,6 +47,7 @@ export async function createItem(ctx: Ctx, { body }: Received<typeof ops.createI
     assignee_id: null,
     custom_fields: Object.fromEntries(values.map(({ key, value }) => [key, value])),
     ...(body.due_at ? dueOf(undated, body.due_at) : undated),
+    cover: null,
     completed_at: null,
     archived_at: null,
     created_at: now,

@@ -2,6 +2,7 @@
 import type { itemArchiveOperations } from '../../contract/items/archive.ts'
 import type { itemAutoAssignOperations } from '../../contract/items/auto-assign.ts'
 import type { itemBulkOperations } from '../../contract/items/bulk.ts'
+import type { itemCoverOperations } from '../../contract/items/cover.ts'
 import type { itemDateOperations } from '../../contract/items/dates.ts'
 import type { itemOperations } from '../../contract/items/operations.ts'
 import type { itemPeopleOperations } from '../../contract/items/people.ts'
@@ -16,6 +17,7 @@ import { readBoard } from './board.ts'
 import { bulkItems } from './bulk/bulk.ts'
 import { deleteItem, getItem, updateItem } from './change.ts'
 import { completeItem, reopenItem } from './completion.ts'
+import { removeItemCover, setItemCover } from './cover.ts'
 import { createItem } from './creation.ts'
 import { clearItemDue, setItemDue } from './dates.ts'
 import { duplicateItem } from './duplicate/duplicate.ts'
@@ -50,6 +52,8 @@ export const itemsHandlers = {
   listItemActivity,
   setItemDue,
   clearItemDue,
+  setItemCover,
+  removeItemCover,
   assignItem,
   unassignItem,
   addItemMember,
@@ -71,6 +75,7 @@ export const itemsHandlers = {
 } satisfies HandlersOf<
   typeof itemOperations &
     typeof itemDateOperations &
+    typeof itemCoverOperations &
     typeof itemPeopleOperations &
     typeof itemArchiveOperations &
     typeof itemBulkOperations &

@@ -62,7 +62,11 @@ export const representation = ({ tx }: Ctx): Part => tx.part`
         select from custom_field s
         where s.tenant_id = f.tenant_id and s.collection_id = i.container_id and s.key = f.key and s.deleted_at is null))
   ), '{}'::jsonb) end as custom_fields,
-  i.start_at, i.due_at, i.start_on, i.due_on, i.time_zone, i.completed_at, i.archived_at, i.created_at, i.created_by, i.updated_at, i.version`
+  i.start_at, i.due_at, i.start_on, i.due_on, i.time_zone,
+  case when i.cover is null then null when i.cover ? 'color_token' or exists (
+    select from media_reference r
+    where r.tenant_id = i.tenant_id and r.item_id = i.id and r.media_id = (i.cover ->> 'media_id')::uuid
+  ) then i.cover end as cover, i.completed_at, i.archived_at, i.created_at, i.created_by, i.updated_at, i.version`
 
 /** The item, when the caller sees it. Refuses not_found. */
 export async function visibleItem(ctx: Ctx, itemId: string): Promise<Item> {

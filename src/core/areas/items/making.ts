@@ -25,6 +25,8 @@ export interface NewItem extends Pick<Item, Given | Dates> {
   readonly place?: TreePlace
   /** Absent: nobody. Whoever names them has asked for their access. */
   readonly people?: Pick<Item, 'member_ids' | 'assignee_id'>
+  /** Absent: none. A picture is carried by the item, as the caller sees to. */
+  readonly cover?: Item['cover']
 }
 
 /** Rows of one statement; PostgreSQL takes 65,535 values. */
@@ -37,28 +39,31 @@ export async function makeItems(
   wanted: readonly NewItem[],
   now: string,
 ): Promise<readonly Item[]> {
-  const made = wanted.map(({ values, label_ids, id = newId(), place = atRoot, people = nobody, ...given }) => ({
-    values,
-    rootId: place.root_id,
-    item: {
-      ...given,
-      id,
-      parent_id: place.parent_id,
-      sibling_position: place.sibling_position,
-      container_id: containerId,
-      state: 'OPEN' as const,
-      label_ids: [...label_ids].sort(),
-      member_ids: [...people.member_ids].sort(),
-      assignee_id: people.assignee_id,
-      custom_fields: Object.fromEntries(values.map(({ key, value }) => [key, value])),
-      completed_at: null,
-      archived_at: null,
-      created_at: now,
-      created_by: ctx.account.accountId,
-      updated_at: now,
-      version: 1,
-    },
-  }))
+  const made = wanted.map(
+    ({ values, label_ids, id = newId(), place = atRoot, people = nobody, cover = null, ...given }) => ({
+      values,
+      rootId: place.root_id,
+      item: {
+        ...given,
+        id,
+        parent_id: place.parent_id,
+        sibling_position: place.sibling_position,
+        container_id: containerId,
+        state: 'OPEN' as const,
+        label_ids: [...label_ids].sort(),
+        member_ids: [...people.member_ids].sort(),
+        assignee_id: people.assignee_id,
+        custom_fields: Object.fromEntries(values.map(({ key, value }) => [key, value])),
+        cover,
+        completed_at: null,
+        archived_at: null,
+        created_at: now,
+        created_by: ctx.account.accountId,
+        updated_at: now,
+        version: 1,
+      },
+    }),
+  )
   if (made.length === 0) return []
 
   writeItems(ctx, made)
@@ -85,6 +90,7 @@ function writeItems(ctx: Ctx, made: readonly Made[]): void {
   const rows = made.map(({ item: { position, sibling_position, ...item }, rootId, values }) => ({
     ...item,
     tenant_id,
+    cover: item.cover && tx.json(item.cover),
     rank: position,
     root_id: rootId,
     sibling_rank: sibling_position,
@@ -105,7 +111,7 @@ function writeItems(ctx: Ctx, made: readonly Made[]): void {
   )
   for (const some of portionsOf(rows))
     void tx`
-      insert into item ${tx.rows(some, 'tenant_id', 'id', 'container_id', 'bucket_id', 'type', 'title', 'description', 'rank', 'start_at', 'due_at', 'start_on', 'due_on', 'time_zone', 'created_by', 'parent_id', 'root_id', 'sibling_rank', 'assignee_id', 'without_labels', 'without_members', 'without_values', 'without_keys')}`
+      insert into item ${tx.rows(some, 'tenant_id', 'id', 'container_id', 'bucket_id', 'type', 'title', 'description', 'rank', 'start_at', 'due_at', 'start_on', 'due_on', 'time_zone', 'created_by', 'parent_id', 'root_id', 'sibling_rank', 'assignee_id', 'cover', 'without_labels', 'without_members', 'without_values', 'without_keys')}`
   for (const some of portionsOf(keys))
     void tx`insert into item_field_key ${tx.rows(some, 'tenant_id', 'item_id', 'field_id', 'key', 'whole')}`
   for (const some of portionsOf(labels))

@@ -35,7 +35,7 @@ export async function listItemAttachments(
   const { tx, account } = ctx
   const seen = tx`select 1 ${fromSeen(ctx, itemId)}`
   const rows = await tx.last<AttachedRow[]>`
-    select ${columnsOf(ctx)}, r.name, r.alt, null as comment_id, r.added_by, r.added_at
+    select ${columnsOf(ctx)}, r.name, r.alt, r.comment_id, r.added_by, r.added_at
     from media_reference r join media m on m.tenant_id = r.tenant_id and m.id = r.media_id
     where r.tenant_id = ${account.tenantId} and r.item_id = ${itemId} order by r.added_at, r.media_id limit ${mostAttachments}`
   if ((await seen).length === 0) refuse('not_found')
@@ -53,7 +53,7 @@ export async function attachItemMedia(
   const { tx } = ctx
   const { tenantId, accountId } = ctx.account
   const { item, media, before, now } = await lockBoth(ctx, itemId, mediaId)
-  if (before && isSame(before, body)) return attachedOf({ ...media, ...before, comment_id: null })
+  if (before && isSame(before, body)) return attachedOf({ ...media, ...before })
   if (!before) {
     if (media.state === 'REFUSED') refuse('media.not_ready', { state: media.state })
     if (media.of_item >= mostAttachments || media.of_media >= mostAttachments)
@@ -63,6 +63,7 @@ export async function attachItemMedia(
   const after = {
     name: body.name === undefined ? (before?.name ?? null) : body.name,
     alt: body.alt === undefined ? (before?.alt ?? null) : body.alt,
+    comment_id: before?.comment_id ?? null,
     added_by: before?.added_by ?? accountId,
     added_at: before?.added_at ?? now,
   }
@@ -78,7 +79,7 @@ export async function attachItemMedia(
       subject: { kind: 'attachment', id: mediaId },
       params: { item_id: itemId },
     })
-  return attachedOf({ ...media, ...after, comment_id: null })
+  return attachedOf({ ...media, ...after })
 }
 
 /** Refuses not_found, auth.role_required, container.archived, precondition.failed, item.archived. */
@@ -102,6 +103,7 @@ export async function detachItemMedia(
 interface Before {
   readonly name: string | null
   readonly alt: string | null
+  readonly comment_id: string | null
   readonly added_by: string
   readonly added_at: string
 }
@@ -129,7 +131,7 @@ async function lockBoth(ctx: Ctx, itemId: string, mediaId: string) {
            (select count(*)::int from media_reference r where r.tenant_id = ${tenantId} and r.media_id = ${mediaId}) as of_media
     from media m where m.tenant_id = ${tenantId} and m.id = ${mediaId}`
   const carried = tx<Before[]>`
-    select name, alt, added_by, added_at from media_reference
+    select name, alt, comment_id, added_by, added_at from media_reference
     where tenant_id = ${tenantId} and item_id = ${itemId} and media_id = ${mediaId}`
   const [[media], [before]] = await Promise.all([read, carried])
   if (!media) refuse('not_found')

@@ -15,6 +15,7 @@ const { body, ...deleted }: z.input<typeof ToldComment> = {
   reply_to_id: null,
   body: `Ready to be sent, <@${exampleId(3)}>?`,
   mention_ids: [exampleId(3)],
+  media_ids: [],
   reactions: [{ reaction: 'HEART', account_ids: [exampleId(4)] }],
   created_by: exampleId(4),
   created_at: '2026-11-20T17:15:00.000Z',
@@ -27,12 +28,12 @@ const whole = { ...about, data: ToldComment, example: { ...deleted, body } } as 
 
 export const commentEvents = defineEvents({
   'work.comment.created': { when: 'a comment was written', ...whole },
-  'work.comment.changed': { when: 'the text of a comment was changed', ...whole },
+  'work.comment.changed': { when: 'the text or the files of a comment were changed', ...whole },
   'work.comment.reacted': { when: 'an account changed its reactions to a comment', ...whole },
   'work.comment.deleted': {
     when: 'a comment was deleted; without its text',
     ...about,
     data: DeletedComment,
-    example: { ...deleted, mention_ids: [], reactions: [], is_deleted: true, version: 2 },
+    example: { ...deleted, mention_ids: [], media_ids: [], reactions: [], is_deleted: true, version: 2 },
   },
 })

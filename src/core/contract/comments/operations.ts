@@ -10,6 +10,8 @@ const spec = 'items 4, O1 to O5'
 export const mostComments = 5_000
 /** Accounts that one comment mentions. */
 export const mostMentions = 20
+/** Files that one comment has. */
+export const mostFiles = 10
 /** Reactions to one comment, of all accounts together. */
 export const mostReactions = 1_000
 
@@ -23,10 +25,11 @@ export const Comment = z
     reply_to_id: uuid.nullable().describe('the comment that it replies to; null: none'),
     body: z.string().describe('source text, as it was sent; empty for one that is deleted'),
     mention_ids: z.array(uuid).describe('accounts that the text mentions as `<@id>`'),
+    media_ids: z.array(uuid).describe('the files that it has, in its order; one that was taken off the item is 404'),
     reactions: z.array(z.object({ reaction, account_ids: z.array(uuid) })).describe('those that somebody gave'),
     created_by: uuid,
     created_at: moment,
-    edited_at: moment.nullable().describe('when the text was last changed'),
+    edited_at: moment.nullable().describe('when the text or the files were last changed'),
     is_deleted: z.boolean().describe('deleted, and listed because others reply to it'),
     version,
   })
@@ -35,14 +38,21 @@ export type Comment = z.output<typeof Comment>
 
 const body = text(1, 20_000).describe(`source text; \`<@id>\` mentions an account, at most ${mostMentions}`)
 
+const mediaIds = z
+  .array(uuid)
+  .max(mostFiles)
+  .optional()
+  .describe('files that the caller sees, each once; those that the item does not carry are attached to it')
+
 const CommentCreate = z
   .strictObject({
     body,
     reply_to_id: uuid.nullish().describe('a comment of the same item that replies to none itself'),
+    media_ids: mediaIds,
   })
   .meta({ id: 'CommentCreate' })
 
-const CommentUpdate = z.strictObject({ body: body.optional() }).meta({ id: 'CommentUpdate' })
+const CommentUpdate = z.strictObject({ body: body.optional(), media_ids: mediaIds }).meta({ id: 'CommentUpdate' })
 
 const ReactionsSet = z
   .strictObject({ reactions: z.array(reaction).max(8).describe("all of the caller's own; empty: none") })
@@ -54,6 +64,7 @@ const reading = { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', 
 const writing = { caller: 'workspace', scope: 'workspace:write', role: 'COMMENTER', within: 'container' } as const
 const one = { status: 200, answer: Comment } as const
 const readOnly = ['container.archived', 'item.archived'] as const
+const bringing = ['mention.no_access', 'media.not_ready', 'structure.full'] as const
 
 export const commentOperations = defineOperations('comments', {
   listComments: {
@@ -74,7 +85,6 @@ export const commentOperations = defineOperations('comments', {
     assumed: [
       'one list: a client puts each reply below the comment that `reply_to_id` names',
       'a deleted comment is listed, without text, mentions and reactions, as long as a reply to it is there',
-      'files of comments (`media_ids`) come with media',
     ],
   },
   createComment: {
@@ -91,31 +101,34 @@ export const commentOperations = defineOperations('comments', {
     },
     needs: writing,
     idempotent: true,
-    refuses: [...readOnly, 'mention.no_access', 'structure.full'],
+    refuses: [...readOnly, ...bringing],
     recovery,
     assumed: [
       `${mostComments} comments on an item; deleted ones do not count`,
       'a mentioned account is ACTIVE or INVITED and sees the item; groups are mentioned once they have operations',
       'the container may ask for a higher role (`comment_role` of its policies)',
       'nobody is told of a mention by a notice yet',
+      'its files are attachments of the item, which note the comment that brought them, and count among the 100 of the item',
+      'a file of somebody else that the item does not carry yet takes a MEMBER; one that was refused is media.not_ready',
     ],
   },
   updateComment: {
     method: 'PATCH',
     path: '/comments/{commentId}',
     patch: 'merge',
-    summary: 'Change the text of a comment of one’s own',
+    summary: 'Change the text or the files of a comment of one’s own',
     spec,
     params: ofComment,
     body: CommentUpdate,
     success: one,
     needs: writing,
     ifMatch: true,
-    refuses: ['comment.not_author', ...readOnly, 'mention.no_access'],
+    refuses: ['comment.not_author', ...readOnly, ...bringing],
     recovery,
     assumed: [
       'its author, who still is a COMMENTER there; an OWNER changes no words of others',
       'only accounts that are mentioned anew have to see the item: one that lost its access stays mentioned',
+      'a file that it has no more leaves the item if this comment brought it and no other one has it',
     ],
   },
   deleteComment: {
@@ -131,6 +144,7 @@ export const commentOperations = defineOperations('comments', {
     recovery,
     assumed: [
       'its author, or an ADMIN of the container',
+      'the files that it brought leave the item, unless another comment has them',
       'the text goes in the same transaction; under a legal hold it stays, hidden, until a day after the release',
     ],
   },

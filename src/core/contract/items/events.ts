@@ -24,6 +24,7 @@ const example: z.input<typeof Item> = {
   start_on: null,
   due_on: '2026-11-27',
   time_zone: 'Europe/Zurich',
+  cover: null,
   completed_at: null,
   archived_at: null,
   created_at: '2026-11-20T17:15:00.000Z',

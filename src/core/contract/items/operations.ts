@@ -41,6 +41,10 @@ export const Item = z
     start_on: day.nullable().describe('a day, which is the same for every reader; `start_at` is its first millisecond'),
     due_on: day.nullable().describe('a day; `due_at` is its last millisecond'),
     time_zone: z.string().nullable().describe('of the dates: where its days begin and end'),
+    cover: z
+      .union([z.object({ media_id: uuid }), z.object({ color_token: z.string() })])
+      .nullable()
+      .describe('a picture that the item carries, or a colour'),
     completed_at: moment.nullable(),
     archived_at: moment.nullable().describe('since then it is read only, and in lists only on request'),
     created_at: moment,

@@ -59,7 +59,7 @@ export const itemTreeOperations = defineOperations('items', {
       'children that are archived are not copied, unless the item is archived itself',
       'to another container labels go by their names, and values by the key and the kind of their fields; what does not fit is left out, and so are people without access there',
       `at most ${mostCopiedFiles.toLocaleString('en')} attachments are copied at once, each with its own event: more are structure.full`,
-      'comments, reminders and the trail stay with the original',
+      'comments with the files that they brought, reminders and the trail stay with the original',
     ],
   },
 })

@@ -55,6 +55,7 @@ export async function duplicateItem(ctx: Ctx, { itemId, body }: Received<typeof 
   }))
   const ranks = await endsFor(ctx, standing)
 
+  const files = has('ATTACHMENTS') ? await filesOf(ctx, [...ids.keys()]) : []
   const wanted = originals.map(
     (one, at): NewItem => ({
       id: idOf(one.id),
@@ -67,10 +68,10 @@ export async function duplicateItem(ctx: Ctx, { itemId, body }: Received<typeof 
       label_ids: fitting.labelsOf(one),
       values: fitting.valuesOf(one),
       people: fitting.peopleOf(one),
+      cover: coverOf(one, files),
       ...(has('DATES') ? datesOf(one) : undated),
     }),
   )
-  const files = has('ATTACHMENTS') ? await filesOf(ctx, [...ids.keys()]) : []
   const [made] = await makeItems(ctx, containerId, wanted, now)
   await attachEach(
     ctx,
@@ -93,6 +94,12 @@ async function placeBeside(ctx: Ctx, item: Item, rows: readonly TreeRow[]): Prom
   const parent = await findParent(ctx, ctx.tx.part`${item.container_id}::uuid`, item.parent_id)
   if (!parent || parent.isArchived) return atRoot
   return placeUnder(parent, branchOf(item.id, rows))
+}
+
+/** A picture is the cover where the copy carries it. */
+function coverOf({ id, cover }: Item, files: Awaited<ReturnType<typeof filesOf>>): Item['cover'] {
+  if (cover === null || 'color_token' in cover) return cover
+  return files.some(({ item_id, media_id }) => item_id === id && media_id === cover.media_id) ? cover : null
 }
 
 const placeBelow = (one: Item, idOf: (id: string) => string, rootId: string): TreePlace => ({

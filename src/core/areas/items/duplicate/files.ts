@@ -1,4 +1,4 @@
-/** Copies carry the files of their originals. Spec: items 1, N15; items 4, Store. */
+/** Copies carry the files of their originals, without those that a comment brought. Spec: items 1, N15; items 4, Store. */
 import { mostCopiedFiles } from '../../../contract/items/tree.ts'
 import { mostAttachments } from '../../../contract/media/attachments.ts'
 import { refuse } from '../../../contract/problem.ts'
@@ -33,6 +33,7 @@ export async function filesOf(ctx: Ctx, itemIds: readonly string[]): Promise<rea
   const carried = await tx<Carried[]>`
     select r.item_id, r.media_id, r.name, r.alt from media_reference r
     where r.tenant_id = ${tenantId} and r.item_id in ${items} and r.media_id in ${tx.list(files.map(({ id }) => id))}
+      and r.comment_id is null
     order by r.item_id, r.added_at, r.media_id`
   if (carried.length > mostCopiedFiles) refuse('structure.full', { limit: mostCopiedFiles })
   const more = Map.groupBy(carried, ({ media_id }) => media_id)
