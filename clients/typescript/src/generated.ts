@@ -712,32 +712,6 @@ export type IdentityProviderAlreadyWithdrawnProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** The Idempotency-Key was already used for another request. */
-export type IdempotencyKeyReusedProblem = {
-  readonly type: "urn:problem:svc:idempotency.key_reused"
-  readonly status: 422
-  readonly code: "idempotency.key_reused"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** The first request with this Idempotency-Key is still running. */
-export type IdempotencyInProgressProblem = {
-  readonly type: "urn:problem:svc:idempotency.in_progress"
-  readonly status: 409
-  readonly code: "idempotency.in_progress"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
 /** The last OWNER of the workspace who can sign in cannot be removed or get another role. */
 export type MembershipLastOwnerProblem = {
   readonly type: "urn:problem:svc:membership.last_owner"
@@ -756,6 +730,32 @@ export type AdminOperatorLastProblem = {
   readonly type: "urn:problem:svc:admin.operator_last"
   readonly status: 409
   readonly code: "admin.operator_last"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The Idempotency-Key was already used for another request. */
+export type IdempotencyKeyReusedProblem = {
+  readonly type: "urn:problem:svc:idempotency.key_reused"
+  readonly status: 422
+  readonly code: "idempotency.key_reused"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The first request with this Idempotency-Key is still running. */
+export type IdempotencyInProgressProblem = {
+  readonly type: "urn:problem:svc:idempotency.in_progress"
+  readonly status: 409
+  readonly code: "idempotency.in_progress"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
@@ -1580,6 +1580,31 @@ export type AccessToken = {
   readonly last_used_at: string | null
 }
 
+export type Account = {
+  readonly id: string
+  /** Which of the listed kinds it is. */
+  readonly kind: "PERSON" | "SERVICE"
+  /** ERASED: the account of a person who is forgotten. */
+  readonly state: "INVITED" | "ACTIVE" | "DISABLED" | "ERASED"
+  readonly is_restricted: boolean
+  /** The name that people see. */
+  readonly display_name: string | null
+  /** Null for a service account, and in what a guest is answered about others. */
+  readonly email: string | null
+  /** What the account signs in with; null: it has no address. */
+  readonly sign_in_name: string | null
+  readonly is_managed: boolean
+  /** On the workspace; null: a guest, or somebody who left. */
+  readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
+  readonly created_at: string
+  /** Null: has not joined, or joined before this was kept. */
+  readonly joined_at: string | null
+  readonly disabled_at: string | null
+  readonly version: number
+  /** For administrators, and of the own account; null: not shown to the caller. */
+  readonly admin: AdministeredAccount | null
+}
+
 export type AccountWithoutProvider = {
   readonly id: string
   /** The address. */
@@ -1633,6 +1658,27 @@ export type AdminTenant = {
     readonly reason: string
   } | null
   readonly version: number
+}
+
+export type AdministeredAccount = {
+  readonly identities: readonly {
+    readonly id: string
+    /** The identity provider. */
+    readonly provider_id: string
+    readonly connected_at: string
+    /** When it was last used; null: never. */
+    readonly last_used_at: string
+  }[]
+  /** Whether the account has a password. */
+  readonly has_password: boolean
+  readonly has_second_factor: boolean
+  /** The last use of a session or token, to the minute. */
+  readonly last_seen_at: string | null
+  /** Null: there is no open invitation. */
+  readonly invitation_expires_at: string | null
+  readonly external_id: string | null
+  /** Open items assigned to the account; counted up to 1,000. */
+  readonly open_item_count: number
 }
 
 export type AiModel = {
@@ -4041,7 +4087,7 @@ export type OwnAccount = {
   /** Which of the listed kinds it is. */
   readonly kind: "PERSON" | "SERVICE"
   /** The state that it is in. */
-  readonly state: "INVITED" | "ACTIVE" | "DISABLED"
+  readonly state: "INVITED" | "ACTIVE" | "DISABLED" | "ERASED"
   /** The address. */
   readonly email: string | null
   /** The name that people see. */
@@ -4553,7 +4599,7 @@ export type SignInExplanation = {
   readonly account: {
     readonly id: string
     /** The state that it is in. */
-    readonly state: "INVITED" | "ACTIVE" | "DISABLED"
+    readonly state: "INVITED" | "ACTIVE" | "DISABLED" | "ERASED"
     /** On the workspace; null: in containers alone, or none. */
     readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
     /** Whether the account is in the operator register. */
@@ -5258,7 +5304,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | StructureFullProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaNotReadyProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | StructureFullProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaNotReadyProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -5583,6 +5629,58 @@ export interface Operations {
   }, AccountWithoutProvider, false>
   /** Who is calling. `GET /accounts/me` */
   getOwnAccount: (call?: Call & {}) => Promise<OwnAccount>
+  /** The accounts of the workspace, oldest first. `GET /accounts` */
+  listAccounts: Paged<Call & {
+    readonly query?: {
+      /** The beginning of a word of the name or of the address. */
+      readonly q?: string
+      /** The address. */
+      readonly email?: string
+      readonly external_id?: string
+      /** The state that it is in. */
+      readonly state?: "INVITED" | "ACTIVE" | "DISABLED" | "ERASED"
+      /** Which of the listed kinds it is. */
+      readonly kind?: "PERSON" | "SERVICE"
+      /** Who sees the container. */
+      readonly container_id?: string
+      /** Whose accounts; at the database only, where it is needed. */
+      readonly workspace?: string
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, {
+    /** What was asked for. */
+    readonly data: readonly Account[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
+    readonly next_cursor: string | null
+  }, Account, false>
+  /** One account. `GET /accounts/{accountId}` */
+  getAccount: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+    }
+  }) => Promise<Account>
+  /** End an account: its sessions, tokens, invitation and proofs end with this call, and it signs in no more. `POST /accounts/{accountId}:disable` */
+  disableAccount: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+    }
+    readonly ifMatch?: number | string
+    readonly stepUp: string
+  }) => Promise<Account>
+  /** Let a disabled account return to the state that it had; it gets no session or token back. `POST /accounts/{accountId}:enable` */
+  enableAccount: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+    }
+    readonly ifMatch?: number | string
+    readonly stepUp: string
+  }) => Promise<Account>
   /** Who has which role on the workspace and in the containers that the caller sees, oldest first. `GET /memberships` */
   listMemberships: Paged<Call & {
     readonly query?: {
@@ -7014,6 +7112,10 @@ export const operations = {
   listPresets: {"method":"GET","path":"/identity-provider-presets","reads":true},
   listAccountsWithoutProvider: {"method":"GET","path":"/tenant/accounts-without-provider","reads":true,"paged":true},
   getOwnAccount: {"method":"GET","path":"/accounts/me","reads":true},
+  listAccounts: {"method":"GET","path":"/accounts","reads":true,"paged":true},
+  getAccount: {"method":"GET","path":"/accounts/{accountId}","reads":true},
+  disableAccount: {"method":"POST","path":"/accounts/{accountId}:disable"},
+  enableAccount: {"method":"POST","path":"/accounts/{accountId}:enable"},
   listMemberships: {"method":"GET","path":"/memberships","reads":true,"paged":true},
   grantMembership: {"method":"POST","path":"/memberships","sends":"json","key":true},
   removeMembership: {"method":"DELETE","path":"/memberships/{membershipId}"},
