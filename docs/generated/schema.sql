@@ -208,14 +208,25 @@ CREATE TABLE account (
   version integer DEFAULT 1 NOT NULL,
   terms_version text,
   terms_agreed_at timestamp with time zone,
+  external_id text,
+  joined_at timestamp with time zone,
+  worded text,
+  disabled_at timestamp with time zone,
+  state_before text,
   CONSTRAINT account_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT account_address_taken UNIQUE (tenant_id, email_fold),
   CONSTRAINT account_address CHECK ((kind = 'PERSON'::text) = (email IS NOT NULL) AND (email IS NULL) = (email_fold IS NULL)),
+  CONSTRAINT account_disabled CHECK (state = 'DISABLED'::text OR state_before IS NULL AND disabled_at IS NULL),
   CONSTRAINT account_kind_check CHECK (kind = ANY (ARRAY['PERSON'::text, 'SERVICE'::text])),
-  CONSTRAINT account_state_check CHECK (state = ANY (ARRAY['INVITED'::text, 'ACTIVE'::text, 'DISABLED'::text])),
+  CONSTRAINT account_state_before_check CHECK (state_before = ANY (ARRAY['INVITED'::text, 'ACTIVE'::text])),
+  CONSTRAINT account_state_check CHECK (state = ANY (ARRAY['INVITED'::text, 'ACTIVE'::text, 'DISABLED'::text, 'ERASED'::text])),
   CONSTRAINT account_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );
+CREATE INDEX account_by_external_id ON account USING btree (tenant_id, external_id, id) WHERE external_id IS NOT NULL;
 CREATE INDEX account_by_id ON account USING btree (id);
+CREATE INDEX account_not_active ON account USING btree (tenant_id, state, id) WHERE state <> 'ACTIVE'::text;
+CREATE INDEX account_unworded ON account USING btree (tenant_id, id) WHERE worded IS DISTINCT FROM ((COALESCE(display_name, ''::text) || ' '::text) || COALESCE(email, ''::text));
+CREATE INDEX service_account ON account USING btree (tenant_id, id) WHERE kind = 'SERVICE'::text;
 ALTER TABLE account ENABLE ROW LEVEL SECURITY;
 ALTER TABLE account FORCE ROW LEVEL SECURITY;
 CREATE POLICY installation ON account TO svc_installation USING (true) WITH CHECK (true);
@@ -238,6 +249,20 @@ ALTER TABLE account_group ENABLE ROW LEVEL SECURITY;
 ALTER TABLE account_group FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON account_group TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON account_group TO svc_tenant;
+
+CREATE TABLE account_word (
+  tenant_id uuid NOT NULL,
+  word text COLLATE "C" NOT NULL,
+  account_id uuid NOT NULL,
+  of_address boolean NOT NULL,
+  CONSTRAINT account_word_pkey PRIMARY KEY (tenant_id, account_id, word),
+  CONSTRAINT account_word_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
+);
+CREATE INDEX account_word_by_word ON account_word USING btree (tenant_id, word, account_id);
+ALTER TABLE account_word ENABLE ROW LEVEL SECURITY;
+ALTER TABLE account_word FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_workspace ON account_word TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON account_word TO svc_tenant;
 
 CREATE TABLE ai_choice (
   tenant_id uuid NOT NULL,
@@ -1217,6 +1242,7 @@ CREATE TABLE membership (
   CONSTRAINT membership_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
 );
 CREATE INDEX membership_of_container ON membership USING btree (tenant_id, container_id, id);
+CREATE INDEX owner_membership ON membership USING btree (tenant_id, account_id) WHERE container_id IS NULL AND role = 'OWNER'::text;
 ALTER TABLE membership ENABLE ROW LEVEL SECURITY;
 ALTER TABLE membership FORCE ROW LEVEL SECURITY;
 CREATE POLICY installation ON membership TO svc_installation USING (true) WITH CHECK (true);

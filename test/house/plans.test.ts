@@ -105,6 +105,7 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
     await sql`
       insert into account (tenant_id, id, kind, state, email, email_fold)
       select tenant_id, account_id, 'PERSON', 'ACTIVE', 'a' || n || '@example.org', 'a' || n || '@example.org' from made`
+    await sql`insert into account_word (tenant_id, account_id, word, of_address) select tenant_id, account_id, 'plan ' || n, false from made`
     await sql`insert into membership (tenant_id, id, account_id, role) select tenant_id, id, account_id, 'OWNER' from made`
     await sql`insert into session (tenant_id, id, account_id) select tenant_id, id, account_id from made`
     await sql`
@@ -213,6 +214,13 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['listContainers', () => ({})],
   ['listContainers', () => ({ query: { parent_id: collectionId, kind: 'COLLECTION', state: 'ARCHIVED' } })],
   ['getContainer', () => ({ params: { containerId: collectionId } })],
+  ['listAccounts', () => size],
+  ['listAccounts', () => ({ query: { ...size.query, q: 'pl' } })],
+  ['listAccounts', () => ({ query: { ...size.query, email: 'a7@example.org' } })],
+  ['listAccounts', () => ({ query: { ...size.query, external_id: 'hr-7' } })],
+  ['listAccounts', () => ({ query: { ...size.query, state: 'DISABLED', kind: 'SERVICE' } })],
+  ['listAccounts', () => ({ query: { ...size.query, container_id: collectionId } })],
+  ['getAccount', () => ({ params: { accountId: actor.accountId } })],
   ['listMemberships', () => size],
   ['listMemberships', () => ({ query: { account_id: actor.accountId, container_id: collectionId } })],
   ['listAuditEntries', () => size],

@@ -281,6 +281,32 @@ test('who had left has left again: roles, sessions and tokens go, and what was g
   expect(await state()).toEqual([{ roles: 1, tokens: 0 }])
 })
 
+test('who was disabled is disabled again, with every token; who was let in again stays', async () => {
+  await takeBack(own.oracle, 'base')
+  forget()
+  const [{ tenantId }] = workspaces as [Workspace, Workspace, Workspace]
+  const [gone, back] = [await plantAccount(own, tenantId), await plantAccount(own, tenantId)]
+  for (const one of [gone, back]) await plantToken(own, one, { scopes: ['workspace:read'] })
+  await keep(own.oracle, 'point')
+  for (const { accountId } of [gone, back]) await own.asRecovery(operations.disableAccount, { accountId })
+  await own.asRecovery(operations.enableAccount, { accountId: back.accountId })
+  const state = async () => {
+    const rows = await own.oracle<{ id: string; state: string; tokens: number }[]>`
+      select a.id, a.state, (select count(*) from credential c where c.account_id = a.id and c.revoked_at is null)::int as tokens
+      from account a where a.id in ${own.oracle([gone.accountId, back.accountId])}`
+    return Object.fromEntries(
+      rows.map(({ id, state, tokens }) => [id === gone.accountId ? 'gone' : 'back', [state, tokens]]),
+    )
+  }
+  expect(await state()).toEqual({ gone: ['DISABLED', 0], back: ['ACTIVE', 0] })
+
+  await takeBack(own.oracle, 'point')
+  expect(await state()).toEqual({ gone: ['ACTIVE', 1], back: ['ACTIVE', 1] })
+  expect((await reconcile()).done.map(({ what, id }) => [what, id])).toEqual([['account.disable', gone.accountId]])
+  expect(await state()).toEqual({ gone: ['DISABLED', 0], back: ['ACTIVE', 1] })
+  expect((await reconcile()).done).toEqual([])
+})
+
 test('what nobody knows to have happened protects, and neither gives nor destroys', async () => {
   await takeBack(own.oracle, 'base')
   forget()

@@ -29,6 +29,10 @@ const written = {
   ],
   tokens: [{ act: 'token.revoked', tenant_id, id }],
   departures: [{ act: 'account.left', tenant_id, account_id }],
+  disablings: [
+    { act: 'account.disabled', tenant_id, account_id },
+    { act: 'account.enabled', tenant_id, account_id },
+  ],
 } as const satisfies Record<string, readonly Obligation[]>
 
 /** Lines a second apart, in this order; those at `unsettled` without an outcome. */
@@ -61,17 +65,23 @@ describe('a line without an outcome', () => {
   const [added, , removed] = written.operators
 
   test('counts where it protects', () => {
-    const desired = desiredStateOf(lines([placed, removed, ...written.tokens, ...written.departures], 0, 1, 2, 3))
+    const [disabled] = written.disablings
+    const acts = [placed, removed, ...written.tokens, ...written.departures, disabled]
+    const desired = desiredStateOf(lines(acts, 0, 1, 2, 3, 4))
     expect(desired.holds.get(id)).toMatchObject({ isCertain: false, releasedAt: null })
     expect(desired.operators.get(account_id)).toMatchObject({ isRegistered: false, isCertain: false })
     expect(desired.tokens.get(id)).toEqual({ tenantId: tenant_id, isCertain: false })
     expect(desired.departures.get(account_id)).toMatchObject({ isCertain: false })
+    expect(desired.disablings.get(account_id)).toEqual({ tenantId: tenant_id, isCertain: false })
   })
 
   test('does not count where it gives or destroys', () => {
-    const desired = desiredStateOf(lines([placed, released, added, ...written.purges], 1, 2, 3))
+    const [disabled, enabled] = written.disablings
+    const acts = [placed, released, added, ...written.purges, disabled, enabled]
+    const desired = desiredStateOf(lines(acts, 1, 2, 3, 5))
     expect(desired.holds.get(id)).toMatchObject({ isCertain: true, releasedAt: null })
     expect(desired.operators.size).toBe(0)
+    expect(desired.disablings.get(account_id)).toMatchObject({ isCertain: true })
     expect(desired.purges).toEqual({ certain: new Set(), uncertain: new Set([tenant_id]) })
   })
 
@@ -93,4 +103,15 @@ test('of an account the last line decides, in the order of moments and not of le
 
 test('a hold stays wanted although it was released', () => {
   expect(desiredStateOf(lines(written.holds)).holds.get(id)).toMatchObject({ releasedAt: '2026-11-20T12:00:01.000Z' })
+})
+
+describe('an account', () => {
+  const [disabled, enabled] = written.disablings
+
+  test('is wanted disabled by the last line about it', () => {
+    expect(desiredStateOf(lines([disabled, enabled])).disablings.size).toBe(0)
+    expect(desiredStateOf(lines([disabled, enabled, disabled])).disablings.get(account_id)).toMatchObject({
+      isCertain: true,
+    })
+  })
 })

@@ -36,6 +36,7 @@ function accountInWords({ state, role, is_operator }: NonNullable<SignInExplanat
     INVITED: 'INVITED: the invitation has not been redeemed',
     ACTIVE: 'ACTIVE',
     DISABLED: 'DISABLED',
+    ERASED: 'ERASED',
   } as const
   return `${states[state]}, ${role ?? 'no role on the workspace'}${is_operator ? ', operator' : ''}`
 }

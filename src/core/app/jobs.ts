@@ -4,6 +4,7 @@ import { authJobs } from '../areas/auth/jobs.ts'
 import { backupJobs } from '../areas/backup/jobs.ts'
 import { commentsJobs } from '../areas/comments/jobs.ts'
 import { eventsJobs } from '../areas/events/jobs.ts'
+import { identityJobs } from '../areas/identity/jobs.ts'
 import { itemsJobs } from '../areas/items/jobs.ts'
 import { keyringJobs } from '../areas/keyring/jobs.ts'
 import { mailJobs } from '../areas/mail/jobs.ts'
@@ -17,6 +18,7 @@ export const jobs: readonly RunnableJob[] = [
   ...backupJobs,
   ...commentsJobs,
   ...eventsJobs,
+  ...identityJobs,
   ...itemsJobs,
   ...keyringJobs,
   ...mailJobs,

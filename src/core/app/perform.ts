@@ -1,7 +1,7 @@
 /**
  * Performs an operation: the same path for the daemon and for `svc --recovery`.
  *
- *    parse → spend the step-up → transaction (idempotency → rule) → parse the answer
+ *    parse → spend the step-up → transaction (idempotency → ceiling → rule) → parse the answer
  *
  * The caller is already known (gate.ts, or the operating system's user). Two entries: `perform`
  * answers what is sent over HTTP, `performForAnswer` answers a value for programs.
@@ -10,6 +10,7 @@
  */
 
 import { spendStepUp } from '../areas/auth/step-up.ts'
+import { keepCeiling } from '../areas/auth/token/ceiling.ts'
 import {
   type Answer,
   type BytesAnswer,
@@ -89,7 +90,10 @@ export async function perform(
   const transaction = installation.transaction(actor, options, (ctx) => {
     const asked = ask?.(ctx)
     asked?.catch(() => {}) // the rule gets the rejection, if it runs
-    const ruling = async () => rule(ctx, received, asked ? await asked : prepared)
+    const ruling = async () => {
+      await keepCeiling(ctx, operation, received)
+      return rule(ctx, received, asked ? await asked : prepared)
+    }
     const work = async () => written(operation, await spanned('rule', operation.id, ruling))
     return key === undefined ? work() : once(ctx, operation, key, fingerprintOf(operation, { received, ifMatch }), work)
   })

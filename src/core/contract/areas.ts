@@ -13,7 +13,7 @@ export const areaGroups = {
   },
   People: {
     auth: 'Sign in, sessions, passwords, second factors, tokens and invitations.',
-    identity: 'The own account, and the roles of accounts.',
+    identity: 'The accounts of the workspace, the own one, and the roles of accounts.',
   },
   Integrating: {
     webhooks: 'Targets that events are posted to, each delivery, and pulling events instead.',

@@ -15,6 +15,8 @@ export type JournalAction =
   | 'hold.placed'
   | 'hold.released'
   | 'tenant.export_requested'
+  | 'account.disabled'
+  | 'account.enabled'
   | 'backup_target.created'
   | 'backup_target.removed'
   | 'identity_provider.created'

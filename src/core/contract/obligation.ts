@@ -45,6 +45,11 @@ const obligations = {
   tokens: [z.strictObject({ act: z.literal('token.revoked'), tenant_id: uuid, id: uuid })],
   /** An account that lost its last role in the workspace, and with it every credential. */
   departures: [z.strictObject({ act: z.literal('account.left'), tenant_id: uuid, account_id: uuid })],
+  /** An account that was disabled, or may return: the last of an account counts. */
+  disablings: [
+    z.strictObject({ act: z.literal('account.disabled'), tenant_id: uuid, account_id: uuid }),
+    z.strictObject({ act: z.literal('account.enabled'), tenant_id: uuid, account_id: uuid }),
+  ],
 } as const
 
 export type ObligationName = keyof typeof obligations

@@ -26,6 +26,8 @@ export type Needs =
       readonly changes?: 'ways in'
       /** Served even if the account lacks a required second factor, because setting one up needs it. */
       readonly withoutSecondFactor?: true
+      /** The role on the workspace that it takes to act on another account (`actsOn`); absent: the rule finds no other. */
+      readonly others?: Role
     }
   /**
    * The workspace's own people. `within`: the role is needed in the container of the call. The gate admits every
@@ -133,8 +135,13 @@ export interface Operation {
     readonly bytes?: true
   }
   readonly needs: Needs
-  /** What of another account's the call may act on, by the one id in its path or the member `account_id` of its body (areas/auth/token/ceiling.ts). */
-  readonly actsOn?: 'account' | 'token' | 'membership'
+  /**
+   * What of another account's the call may act on, named by `accountId`, `tokenId` or `membershipId` in its path, or by
+   * `account_id` or `email` in its body. The ceiling is kept from this before the rule runs (areas/auth/token/ceiling.ts):
+   * the account's role is not above the caller's, and only operators act on operators. `role` and `membership`: roles are
+   * compared in their place, by the rule.
+   */
+  readonly actsOn?: 'account' | 'token' | 'role' | 'membership'
   readonly refuses?: readonly ProblemCode[]
   /** Accepts `Idempotency-Key`. */
   readonly idempotent?: true

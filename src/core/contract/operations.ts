@@ -8,6 +8,7 @@ import { backupOperations } from './backup/operations.ts'
 import { commentOperations } from './comments/operations.ts'
 import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
+import { accountOperations } from './identity/accounts.ts'
 import { identityOperations } from './identity/operations.ts'
 import { itemArchiveOperations } from './items/archive.ts'
 import { itemAutoAssignOperations } from './items/auto-assign.ts'
@@ -55,6 +56,7 @@ export const operations = {
   ...providerSignInOperations,
   ...providerOperations,
   ...identityOperations,
+  ...accountOperations,
   ...membershipOperations,
   ...containerOperations,
   ...bucketOperations,

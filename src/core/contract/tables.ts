@@ -92,7 +92,8 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
     since: 'placed_at',
     purgedLast: 'until then a hold that a recovery puts back stops the purge',
   },
-  account: { export: 'accounts', since: 'created_at', withheld: ['password_hash'] },
+  account_word: { export: { omitted: 'made of names and addresses; whoever imports makes them again' } },
+  account: { export: 'accounts', since: 'created_at', withheld: ['password_hash', 'worded'] },
 }
 
 /** Tables of the installation itself, and why they hold no workspace's content. */

@@ -136,6 +136,10 @@ async function providers({ show, steady }: Scene): Promise<void> {
 
 export async function identity({ show, alan, collectionId }: Scene): Promise<void> {
   await show('getOwnAccount')
+  await show('listAccounts', { kind: 'PERSON', size: 2 })
+  await show('getAccount', { accountId: alan.accountId })
+  await show('disableAccount', { accountId: alan.accountId })
+  await show('enableAccount', { accountId: alan.accountId })
   const granted = await show('grantMembership', {
     body: { account_id: alan.accountId, role: 'ADMIN', container_id: collectionId },
   })

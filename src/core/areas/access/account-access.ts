@@ -1,12 +1,13 @@
 /** What other accounts than the caller may do in a container. Spec: decisions 2 (roles); docs/decisions/0101. */
 
+import type { AccountState } from '../../contract/identity/accounts.ts'
 import type { Role } from '../../contract/vocabulary.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { roleIn } from './access.ts'
 
 export interface AccountAccess {
-  readonly state: 'INVITED' | 'ACTIVE' | 'DISABLED'
+  readonly state: AccountState
   /** Its role in the container; undefined if it does not see it. */
   readonly role: Role | undefined
 }

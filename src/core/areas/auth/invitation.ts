@@ -14,6 +14,7 @@ import { refuseWhileGated } from '../../kernel/transaction/gate.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { type Actor, anyone } from '../../kernel/values/actor.ts'
 import { hashToken, isTokenShaped } from '../../kernel/values/token.ts'
+import { type Worded, writeWords } from '../access/account-words.ts'
 import { hasRole } from '../access/held-role.ts'
 import { hasherFor } from './password/hashing-lane.ts'
 import { hashNewPassword } from './password/new-password.ts'
@@ -73,10 +74,12 @@ export async function redeemInvitation(
           update invitation set used_at = now() where tenant_id = ${tenantId} and id = ${id} and used_at is null and expires_at > now()`,
       ])
       if (used.count !== 1) refuse('auth.invitation_invalid')
-      await ctx.tx`
-        update account set state = 'ACTIVE', password_hash = ${passwordHash}, password_changed_at = now(), updated_at = now(),
+      const [joined] = await ctx.tx<Worded[]>`
+        update account set state = 'ACTIVE', password_hash = ${passwordHash}, password_changed_at = now(), joined_at = now(), updated_at = now(),
                display_name = coalesce(${body.display_name ?? null}, display_name), version = version + 1
-        where tenant_id = ${tenantId} and id = ${accountId}`
+        where tenant_id = ${tenantId} and id = ${accountId} returning display_name, email`
+      if (!joined) refuse('auth.invitation_invalid')
+      writeWords(ctx, tenantId, accountId, joined)
       await ctx.record('identity.account.joined', { id: accountId, kind: 'PERSON', state: 'ACTIVE' })
       return startSession(ctx, tenantId, accountId)
     }),

@@ -1,8 +1,15 @@
 /** The rules of this area, by operation. */
+import type { accountOperations } from '../../contract/identity/accounts.ts'
 import type { identityOperations } from '../../contract/identity/operations.ts'
 import type { HandlersOf } from '../../kernel/request/handler.ts'
+import { disableAccount, enableAccount } from './accounts/disabling.ts'
+import { getAccount, listAccounts } from './accounts/list.ts'
 import { getOwnAccount } from './own-account.ts'
 
 export const identityHandlers = {
   getOwnAccount,
-} satisfies HandlersOf<typeof identityOperations>
+  listAccounts,
+  getAccount,
+  disableAccount,
+  enableAccount,
+} satisfies HandlersOf<typeof identityOperations & typeof accountOperations>

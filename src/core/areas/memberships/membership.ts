@@ -5,7 +5,7 @@
  *                                   └──remove──▶ none
  *
  * The caller can neither grant nor change a role above its own role in that place. Only an operator
- * changes the memberships of an account in the operator register (areas/auth/token/ceiling.ts).
+ * gives or changes a role of an account in the operator register (areas/auth/token/ceiling.ts).
  * The workspace keeps an OWNER that can sign in (last-owner.ts). A lock serialises the changes of
  * one workspace: if two OWNERs remove each other, one stays. An account that loses its last role
  * loses every credential in the same transaction (areas/auth/token/ending.ts). A later grant
@@ -26,7 +26,7 @@ import { firstId, pageOfRows, pageStart } from '../../kernel/transaction/page.ts
 import { newId } from '../../kernel/values/id.ts'
 import { findVisibleContainer, visibleContainerIds } from '../access/access.ts'
 import { holdsRole } from '../access/held-role.ts'
-import { demandRegister } from '../auth/token/ceiling.ts'
+import { isInRegister } from '../auth/token/ceiling.ts'
 import { endCredentials, holdBearer, lockAccount } from '../auth/token/ending.ts'
 import { disableWebhooksOf } from '../webhooks/disabling.ts'
 import { keepAnOperator, keepAnOwner } from './last-owner.ts'
@@ -50,7 +50,7 @@ export async function listMemberships(
   return pageOfRows(ctx, list, rows, size)
 }
 
-/** Refuses request.invalid, admin.operator_required, auth.role_required, membership.last_owner. */
+/** Refuses request.invalid, auth.role_required, membership.last_owner. */
 export async function grantMembership(
   ctx: Ctx,
   { body }: Received<typeof ops.grantMembership>,
@@ -67,7 +67,6 @@ export async function grantMembership(
   const held = await findMembership(ctx, tenantId, place)
   if (!held) return addMembership(ctx, place)
   if (held.role === body.role) return held
-  await demandRegister(ctx, tenantId, held.account_id)
   demand(mine, held.role)
   if (isOwner(held)) await keepAnOwner(ctx, tenantId, held.account_id)
   const [changed] = await ctx.tx<Membership[]>`
@@ -78,7 +77,7 @@ export async function grantMembership(
   return changed
 }
 
-/** Refuses not_found, admin.operator_required, auth.role_required, precondition.failed, membership.last_owner, admin.operator_last. */
+/** Refuses not_found, auth.role_required, precondition.failed, membership.last_owner, admin.operator_last. */
 export async function removeMembership(
   ctx: Ctx,
   { membershipId }: Received<typeof ops.removeMembership>,
@@ -90,11 +89,10 @@ export async function removeMembership(
   const mine = held && (await roleAt(ctx, held.container_id))
   if (!held || mine === undefined) refuse('not_found')
   demand(mine, 'ADMIN')
-  const { is_operator } = await demandRegister(ctx, tenantId, held.account_id)
   demand(mine, held.role)
   ctx.unchanged(held.version)
 
-  const containers = await takeAway(ctx, tenantId, held, is_operator)
+  const containers = await takeAway(ctx, tenantId, held)
 
   await record(ctx, 'identity.membership.removed', held, containers > 0 ? { containers } : {})
 }
@@ -104,10 +102,11 @@ export async function removeMembership(
  * membership, its credentials end. Answers how many memberships of containers were removed as well.
  * Refuses membership.last_owner, admin.operator_last.
  */
-async function takeAway(ctx: Ctx, tenantId: string, held: Membership, isOperator: boolean): Promise<number> {
+async function takeAway(ctx: Ctx, tenantId: string, held: Membership): Promise<number> {
   const { account_id: accountId } = held
   if (isOwner(held)) await keepAnOwner(ctx, tenantId, accountId)
-  if (isOperator && (await isAllItHas(ctx, tenantId, held))) await keepAnOperator(ctx, accountId)
+  if ((await isAllItHas(ctx, tenantId, held)) && (await isInRegister(ctx, accountId)))
+    await keepAnOperator(ctx, accountId)
   // Under the account's lock: a container that the account creates at this moment adds a membership.
   await lockAccount(ctx, { tenantId, accountId })
   await ctx.tx`delete from membership where tenant_id = ${tenantId} and id = ${held.id}`
@@ -128,13 +127,12 @@ export async function leaveAgain(
   { tenantId, accountId, leftAt }: { readonly tenantId: string; readonly accountId: string; readonly leftAt: string },
 ): Promise<void> {
   await lockMemberships(ctx, tenantId)
-  const { is_operator } = await demandRegister(ctx, tenantId, accountId)
   const had = await ctx.tx<Membership[]>`
     select ${columns(ctx)} from membership
     where tenant_id = ${tenantId} and account_id = ${accountId} and created_at <= ${leftAt}::timestamptz
     order by container_id nulls first`
   for (const held of had) {
-    const containers = await takeAway(ctx, tenantId, held, is_operator)
+    const containers = await takeAway(ctx, tenantId, held)
     await record(ctx, 'identity.membership.removed', held, containers > 0 ? { containers } : {})
     if (held.container_id === null) return
   }
@@ -161,7 +159,8 @@ export async function addMembership(
 
 const columns = ({ tx }: Ctx) => tx.part`id, account_id, container_id, role, created_at, updated_at, version`
 
-const lockMemberships = ({ tx }: Ctx, tenantId: string) =>
+/** Roles and states of a workspace change in turns. */
+export const lockMemberships = ({ tx }: Ctx, tenantId: string): Promise<unknown> =>
   tx`select pg_advisory_xact_lock(${lockClasses.memberships}, hashtext(${tenantId}))`
 
 /** The caller's role on the workspace or in a container; undefined if the caller does not see the place. */

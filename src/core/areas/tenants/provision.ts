@@ -20,6 +20,7 @@ import { newId } from '../../kernel/values/id.ts'
 import { knownLocale, knownTimeZone } from '../../kernel/values/locale.ts'
 import { timeNow } from '../../kernel/values/time.ts'
 import { type MintedToken, mintToken } from '../../kernel/values/token.ts'
+import { writeWords } from '../access/account-words.ts'
 import { endInvitation } from '../auth/sign-in/jobs.ts'
 import type { Settings } from '../settings/settings.ts'
 import { readTenant } from './list.ts'
@@ -163,8 +164,10 @@ async function writeOwner(ctx: Ctx, tenant: NewTenant, owner: NewOwner, invitati
   const { tx } = ctx
   await Promise.all([
     tx`
-      insert into account (tenant_id, id, kind, state, email, email_fold, display_name, password_hash)
-      values (${tenant.id}, ${owner.accountId}, 'PERSON', ${stateOf(owner)}, ${owner.email}, ${caseFold(owner.email)}, ${owner.displayName}, ${owner.passwordHash})`,
+      insert into account (tenant_id, id, kind, state, email, email_fold, display_name, password_hash, joined_at)
+      values (${tenant.id}, ${owner.accountId}, 'PERSON', ${stateOf(owner)}, ${owner.email}, ${caseFold(owner.email)}, ${owner.displayName}, ${owner.passwordHash},
+              ${owner.passwordHash === null ? null : tx.part`now()`})`,
+    writeWords(ctx, tenant.id, owner.accountId, { display_name: owner.displayName, email: owner.email }),
     tx`insert into membership (tenant_id, id, account_id, role) values (${tenant.id}, ${newId()}, ${owner.accountId}, 'OWNER')`,
     invitation &&
       tx`

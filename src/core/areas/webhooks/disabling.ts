@@ -24,12 +24,13 @@ export async function disableWebhook(
   await ctx.record('integration.webhook.disabled', webhook, { reason })
 }
 
-/** Disables the webhooks that act for an account without a role in the workspace. The caller holds the roles' lock. */
+/** Disables the webhooks that act for an account that has left: without a role, or disabled. The caller holds the roles' lock. */
 export async function disableWebhooksOf(ctx: Ctx, tenantId: string, accountId: string): Promise<void> {
   const left = await ctx.tx<{ id: string }[]>`
     select w.id from webhook w
     where w.tenant_id = ${tenantId} and w.acts_for = ${accountId} and w.state <> 'DISABLED'
-      and not exists (select from membership m where m.tenant_id = ${tenantId} and m.account_id = ${accountId})
+      and not exists (select from membership m join account a on a.tenant_id = m.tenant_id and a.id = m.account_id
+                      where m.tenant_id = ${tenantId} and m.account_id = ${accountId} and a.state <> 'DISABLED')
     order by w.id`
   for (const { id } of left) {
     await closeWebhook(ctx, id)

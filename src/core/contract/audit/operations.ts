@@ -1,5 +1,6 @@
 /** The workspace's trail, and what operators look into. Spec: the area is named only; what is in it is ours. */
 import { z } from 'zod'
+import { accountState } from '../identity/accounts.ts'
 import { defineOperations } from '../operation.ts'
 import { moment, pageOf, paging, recordedActor, role, slug, text, uuid } from '../vocabulary.ts'
 
@@ -60,7 +61,7 @@ const SignInExplanation = z
     account: z
       .object({
         id: uuid,
-        state: z.enum(['INVITED', 'ACTIVE', 'DISABLED']),
+        state: accountState,
         role: role.nullable().describe('on the workspace; null: in containers alone, or none'),
         is_operator: z.boolean(),
       })

@@ -1,6 +1,7 @@
 /** Events of people and how they sign in. Spec: Authentication; decisions 2 and 5. */
 import { z } from 'zod'
 import { defineEvents, exampleId } from '../event.ts'
+import { accountState } from '../identity/accounts.ts'
 import { moment, role, scope, uuid } from '../vocabulary.ts'
 
 const ofAccount = { subject: '/accounts/{id}', kind: 'account', container: null } as const
@@ -21,6 +22,11 @@ const person = z.object({
   state: z.enum(['INVITED', 'ACTIVE']),
   role: role.optional().describe('where the event gives one'),
 })
+const changed = z.object({
+  id: uuid,
+  kind: z.enum(['PERSON', 'SERVICE']),
+  state: accountState,
+})
 
 export const identityEvents = defineEvents({
   'identity.account.invited': {
@@ -33,6 +39,18 @@ export const identityEvents = defineEvents({
     when: 'an account redeemed its invitation',
     ...ofAccount,
     data: person,
+    example: { ...ada, kind: 'PERSON', state: 'ACTIVE' },
+  },
+  'identity.account.disabled': {
+    when: 'an account was disabled, and everything that let it in ended',
+    ...ofAccount,
+    data: changed,
+    example: { ...ada, kind: 'PERSON', state: 'DISABLED' },
+  },
+  'identity.account.enabled': {
+    when: 'a disabled account may return',
+    ...ofAccount,
+    data: changed,
     example: { ...ada, kind: 'PERSON', state: 'ACTIVE' },
   },
   'identity.account.password_changed': {

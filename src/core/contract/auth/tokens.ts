@@ -98,7 +98,6 @@ export const tokenOperations = defineOperations('auth', {
     params: z.strictObject({ tokenId: uuid }),
     success: { status: 204 },
     actsOn: 'token',
-    refuses: ['admin.operator_required', 'auth.role_required'],
     ...ownWaysIn,
     assumed: ['what the token made ends with it'],
   },

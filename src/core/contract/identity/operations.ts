@@ -4,12 +4,13 @@ import { defineOperations } from '../operation.ts'
 import { SecondFactor } from '../second-factor/operations.ts'
 import { weekStarts } from '../settings/operations.ts'
 import { moment, role, uuid, version } from '../vocabulary.ts'
+import { accountState } from './accounts.ts'
 
 const OwnAccount = z
   .object({
     id: uuid,
     kind: z.enum(['PERSON', 'SERVICE']),
-    state: z.enum(['INVITED', 'ACTIVE', 'DISABLED']),
+    state: accountState,
     email: z.string().nullable(),
     display_name: z.string().nullable(),
     role: role.nullable().describe('on the workspace; null: a guest, who has a role in containers alone'),

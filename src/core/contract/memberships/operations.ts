@@ -48,14 +48,14 @@ export const membershipOperations = defineOperations('identity', {
     body: MembershipGrant,
     success: { status: 201, answer: Membership, location: (made: { id: string }) => `/memberships/${made.id}` },
     needs: { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN', within: 'container' },
-    actsOn: 'account',
-    refuses: ['admin.operator_required', 'auth.role_required', 'membership.last_owner'],
+    actsOn: 'role',
+    refuses: ['membership.last_owner'],
     idempotent: true,
     recovery,
     assumed: [
       'an account has one role in one place: granting another changes the membership it has and keeps its id; the same one changes nothing',
       'nobody grants more than he has in that place, nor touches a role above his own',
-      'a role that an account in the operator register has is changed by operators alone',
+      'the roles of an account in the operator register are given and changed by operators alone',
     ],
   },
   removeMembership: {
@@ -67,7 +67,7 @@ export const membershipOperations = defineOperations('identity', {
     success: { status: 204 },
     needs: { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN', within: 'container' },
     actsOn: 'membership',
-    refuses: ['admin.operator_required', 'auth.role_required', 'membership.last_owner', 'admin.operator_last'],
+    refuses: ['membership.last_owner', 'admin.operator_last'],
     ifMatch: true,
     recovery,
     assumed: [

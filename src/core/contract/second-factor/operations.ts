@@ -108,15 +108,9 @@ export const secondFactorOperations = defineOperations('auth', {
       })
       .meta({ id: 'SecondFactorDisable' }),
     success: { status: 204 },
-    needs: { caller: 'account', changes: 'ways in', stepUp: true },
+    needs: { caller: 'account', changes: 'ways in', stepUp: true, others: 'ADMIN' },
     actsOn: 'account',
-    refuses: [
-      'auth.second_factor_absent',
-      'auth.second_factor_demanded',
-      'admin.operator_required',
-      'auth.role_required',
-      'not_found',
-    ],
+    refuses: ['auth.second_factor_absent', 'auth.second_factor_demanded', 'not_found'],
     recovery: 'allowed',
     assumed: [
       "an ADMIN removes that of an account of the workspace whose role is not above his own; at the database anybody's",

@@ -18,11 +18,13 @@
  * IdentityProviderConfiguration.
  */
 
+import type { AccountState } from '../../../contract/identity/accounts.ts'
 import { refuse } from '../../../contract/problem.ts'
 import { installationScope } from '../../../contract/vocabulary.ts'
 import { vouchedAddress } from '../../../kernel/egress/oidc-presets.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
+import { type Worded, writeWords } from '../../access/account-words.ts'
 import { type Arrival, connect, nameIn, tellJoined, textOf } from './joining.ts'
 import { createNewcomer, isBroughtIn } from './newcomer.ts'
 import type { ProviderRow } from './provider-row.ts'
@@ -41,7 +43,7 @@ export type TurnedAway =
 
 interface AccountRow {
   readonly id: string
-  readonly state: 'INVITED' | 'ACTIVE' | 'DISABLED'
+  readonly state: AccountState
   readonly email: string | null
 }
 
@@ -138,7 +140,7 @@ export function meetingOf(
   { state, isOperator }: { readonly state: AccountRow['state']; readonly isOperator: boolean },
   provider: Pick<ProviderRow, 'tenant_id'>,
 ): 'join' | 'connect' | 'account_not_active' | 'operator' {
-  if (state === 'DISABLED') return 'account_not_active'
+  if (state === 'DISABLED' || state === 'ERASED') return 'account_not_active'
   if (state === 'INVITED') return 'join'
   return isOperator && provider.tenant_id !== installationScope ? 'operator' : 'connect'
 }
@@ -162,11 +164,12 @@ async function joinInvited(ctx: Ctx, arrival: Arrival, accountId: string): Promi
 /** An invited account becomes active, without a password. */
 async function join(ctx: Ctx, arrival: Arrival, accountId: string): Promise<Admission> {
   const { tenantId, provider, claims } = arrival
-  const joined = await ctx.tx`
-    update account set state = 'ACTIVE', updated_at = now(), version = version + 1,
+  const [joined] = await ctx.tx<Worded[]>`
+    update account set state = 'ACTIVE', joined_at = now(), updated_at = now(), version = version + 1,
            display_name = coalesce(display_name, ${nameIn(claims)})
-    where tenant_id = ${tenantId} and id = ${accountId} and state = 'INVITED'`
-  if (joined.count === 0) refuse('auth.invitation_invalid')
+    where tenant_id = ${tenantId} and id = ${accountId} and state = 'INVITED' returning display_name, email`
+  if (!joined) refuse('auth.invitation_invalid')
+  writeWords(ctx, tenantId, accountId, joined)
   await connect(ctx, arrival, accountId)
   await tellJoined(ctx, accountId, { provider_id: provider.id })
   return admittedAs(accountId)

@@ -15,6 +15,7 @@ import { directoryOf, type Preset } from '../../../kernel/egress/oidc-presets.ts
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
+import { writeWords } from '../../access/account-words.ts'
 import { type Arrival, nameIn, tellJoined } from './joining.ts'
 import type { ProviderRow } from './provider-row.ts'
 
@@ -53,11 +54,13 @@ export async function createNewcomer(
   address: string,
 ): Promise<string | undefined> {
   const accountId = newId()
+  const name = nameIn(claims)
   const created = await ctx.tx`
-    insert into account (tenant_id, id, kind, state, email, email_fold, display_name)
-    values (${tenantId}, ${accountId}, 'PERSON', 'ACTIVE', ${address}, ${caseFold(address)}, ${nameIn(claims)})
+    insert into account (tenant_id, id, kind, state, email, email_fold, display_name, joined_at)
+    values (${tenantId}, ${accountId}, 'PERSON', 'ACTIVE', ${address}, ${caseFold(address)}, ${name}, now())
     on conflict on constraint account_address_taken do nothing`
   if (created.count === 0) return undefined
+  writeWords(ctx, tenantId, accountId, { display_name: name, email: address })
 
   const role = provider.newcomer_role ?? leastRole
   await ctx.tx`

@@ -11,6 +11,7 @@
  * Spec: Password opening; Admin: workspaces, rule 2; InstanceSettings.
  */
 
+import type { AccountState } from '../../../contract/identity/accounts.ts'
 import type { SwitchName } from '../../../contract/settings/defaults.ts'
 import type { TenantState } from '../../../contract/tenants/operations.ts'
 import type { Role } from '../../../contract/vocabulary.ts'
@@ -73,7 +74,7 @@ export interface SignInFacts {
 
 export interface SignInAccount {
   readonly id: string
-  readonly state: 'INVITED' | 'ACTIVE' | 'DISABLED'
+  readonly state: AccountState
   readonly passwordHash: string | null
   /** By the database's clock; null for an account that never had one. */
   readonly passwordAgeDays: number | null

@@ -21,7 +21,6 @@ import { lastId, pageOfRows, pageStart } from '../../../kernel/transaction/page.
 import type { AccountActor } from '../../../kernel/values/actor.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { mintToken, type TokenKind } from '../../../kernel/values/token.ts'
-import { demandCeiling } from './ceiling.ts'
 import { endToken, holdBearer } from './ending.ts'
 
 interface TokenRow {
@@ -82,7 +81,7 @@ export const isShown = ({ sessionId, isProven }: AccountActor) => sessionId !== 
 
 /**
  * Revokes a token, and what it created, from the next call on: the caller's own, or, for an ADMIN, a service account's.
- * Refuses not_found, admin.operator_required, auth.role_required.
+ * Refuses not_found.
  */
 export async function revokeToken(ctx: Ctx, { tokenId }: Received<typeof ops.revokeToken>): Promise<void> {
   const { tenantId, accountId, role } = ctx.account
@@ -92,7 +91,6 @@ export async function revokeToken(ctx: Ctx, { tokenId }: Received<typeof ops.rev
     where tenant_id = ${tenantId} and id = ${tokenId} and kind in ('PERSONAL', 'SERVICE') and revoked_at is null
       and (account_id = ${accountId} or (${mayOthers} and kind = 'SERVICE'))`
   if (!token) refuse('not_found')
-  await demandCeiling(ctx, token.account_id)
   if (!(await endToken(ctx, { tenantId, accountId: token.account_id }, tokenId))) refuse('not_found')
 }
 

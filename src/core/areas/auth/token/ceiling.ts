@@ -1,50 +1,97 @@
 /**
- * The ceiling of actions on another account. The actor cannot change the credentials of an account with a higher role.
- * The actor cannot change anything of an account in the operator register, unless the actor is a full operator too:
- * somebody who enters the register without a step-up must not take the credentials of its operators during the day in
- * which they can object.
+ * The ceiling of acts on another account, its roles and its credentials. Nobody acts on an account with a higher role, and
+ * only a full operator acts on an account in the operator register: somebody who enters the register without a step-up
+ * must not take the credentials of its operators during the day in which they can object.
  *
  * Without the ceiling an OWNER could remove an operator's second factor, and an ADMIN could revoke an OWNER's token. An
- * operation says that it may act on another account (`actsOn`), and test/contract/acts-on-others.test.ts asks each of
- * them. The operator at the database has no ceiling. Roles themselves are compared where they are held
- * (memberships/membership.ts). Spec: decisions 7, Whose ways in.
+ * operation says what of another account's it acts on (`actsOn`), and app/perform.ts keeps the ceiling from that before
+ * the rule runs: no rule asks by itself, and test/contract/acts-on-others.test.ts asks each operation. The operator at the
+ * database has no ceiling. A role is compared where it is held, which only its rule knows (memberships/membership.ts).
+ * Spec: decisions 7, Whose ways in; docs/decisions/0375.
  */
 
+import type { Operation } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
 import { type Role, rankOf } from '../../../contract/vocabulary.ts'
+import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { isAccount } from '../../../kernel/values/actor.ts'
+import { type AccountActor, actsForInstallation, isAccount } from '../../../kernel/values/actor.ts'
+import { caseFold } from '../../../kernel/values/case-fold.ts'
+import { roleOnWorkspace } from '../../access/workspace-role.ts'
 
-export interface Standing {
+/** What a request names, as it was received. */
+type Named = Readonly<Record<string, unknown>>
+
+interface Standing {
+  readonly id: string
   /** On the workspace. */
   readonly role: Role | null
   readonly is_operator: boolean
 }
 
 /**
- * Refuses admin.operator_required, auth.role_required. An unknown account has no ceiling; the calling rule refuses it.
+ * Refuses what the operation would do to another account above the caller. An unknown account has no ceiling; the rule
+ * refuses it. Refuses auth.role_required, admin.operator_required.
  */
-export async function demandCeiling(ctx: Ctx, accountId: string): Promise<void> {
+export async function keepCeiling(ctx: Ctx, operation: Operation, received: Named): Promise<void> {
   const { actor } = ctx
-  if (!isAccount(actor) || actor.accountId === accountId) return
-  const { role } = await demandRegister(ctx, actor.tenantId, accountId)
-  if (role === null) return
+  const { actsOn, needs } = operation
+  if (actsOn === undefined || !isAccount(actor)) return
+  if (needs.caller === 'workspace or operator' && actsForInstallation(actor)) return
+  const named = accountNamed(ctx, actor, actsOn, received)
+  if (!named) return
+  const standing = await findStanding(ctx, actor.tenantId, named)
+  if (standing?.id === actor.accountId) return
+  if (needs.caller === 'account' && needs.others) demandRole(actor, needs.others)
+  if (!standing) return
+  if (standing.is_operator && (!actor.isOperator || actor.probationUntil)) refuse('admin.operator_required')
+  if ((actsOn === 'account' || actsOn === 'token') && standing.role !== null) demandRole(actor, standing.role)
+}
+
+function demandRole(actor: AccountActor, role: Role): void {
   if (actor.isGuest || rankOf[actor.role] < rankOf[role]) refuse('auth.role_required', { role })
 }
 
-/**
- * The check of the register only. Answers the account's standing, also for the actor's own account. Refuses
- * admin.operator_required.
- */
-export async function demandRegister(ctx: Ctx, tenantId: string, accountId: string): Promise<Standing> {
-  const { actor } = ctx
-  const [standing] = await ctx.asInstallation(
-    () => ctx.tx<Standing[]>`
-      select m.role, exists (select from operator o where o.account_id = a.id) as is_operator from account a
-      left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
-      where a.tenant_id = ${tenantId} and a.id = ${accountId}`,
+/** A condition on the account `a` that the request is about; undefined where it is the caller's own, or nobody's. */
+function accountNamed(
+  { tx }: Ctx,
+  { accountId: own, tenantId }: AccountActor,
+  actsOn: NonNullable<Operation['actsOn']>,
+  received: Named,
+): Part | undefined {
+  const body = (received['body'] ?? {}) as Named
+  switch (actsOn) {
+    case 'account':
+    case 'role': {
+      const id = received['accountId'] ?? body['account_id']
+      if (typeof id === 'string') return id === own ? undefined : tx.part`a.id = ${id}`
+      const { email } = body
+      return typeof email === 'string' ? tx.part`a.email_fold = ${caseFold(email)}` : undefined
+    }
+    case 'token': {
+      const id = received['tokenId'] as string
+      // Nobody acts on another person's tokens: to the rule these are unknown.
+      return tx.part`a.id = (select account_id from credential where tenant_id = ${tenantId} and id = ${id} and kind = 'SERVICE')`
+    }
+    case 'membership': {
+      const id = received['membershipId'] as string
+      return tx.part`a.id = (select account_id from membership where tenant_id = ${tenantId} and id = ${id})`
+    }
+  }
+}
+
+async function findStanding(ctx: Ctx, tenantId: string, named: Part): Promise<Standing | undefined> {
+  const { tx } = ctx
+  const [standing] = await ctx.asInstallationOnce(
+    () => tx<Standing[]>`
+      select a.id, ${roleOnWorkspace(tx)} as role, exists (select from operator o where o.account_id = a.id) as is_operator
+      from account a where a.tenant_id = ${tenantId} and ${named}`,
   )
-  const isOther = isAccount(actor) && actor.accountId !== accountId
-  if (isOther && standing?.is_operator && (!actor.isOperator || actor.probationUntil)) refuse('admin.operator_required')
-  return standing ?? { role: null, is_operator: false }
+  return standing
+}
+
+/** Whether the account is in the operator register. */
+export async function isInRegister(ctx: Ctx, accountId: string): Promise<boolean> {
+  const found = await ctx.asInstallationOnce(() => ctx.tx`select 1 from operator where account_id = ${accountId}`)
+  return found.length > 0
 }

@@ -7,6 +7,7 @@ import { type Role, rankOf } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { firstId, pageOfRows, pageStart } from '../../../kernel/transaction/page.ts'
 import { newId } from '../../../kernel/values/id.ts'
+import { writeWords } from '../../access/account-words.ts'
 import { checkScopes, isShown, writeToken } from './access-token.ts'
 import { holdBearer } from './ending.ts'
 
@@ -45,7 +46,8 @@ export async function createServiceAccount(
   const accountId = newId()
 
   const [created] = await ctx.tx<{ created_at: string }[]>`
-    insert into account (tenant_id, id, kind, state, display_name) values (${tenantId}, ${accountId}, 'SERVICE', 'ACTIVE', ${body.name}) returning created_at`
+    insert into account (tenant_id, id, kind, state, display_name, joined_at) values (${tenantId}, ${accountId}, 'SERVICE', 'ACTIVE', ${body.name}, now()) returning created_at`
+  writeWords(ctx, tenantId, accountId, { display_name: body.name, email: null })
   await ctx.tx`insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${newId()}, ${accountId}, ${body.role})`
   const { role } = body
   await ctx.record('identity.service_account.created', { id: accountId, kind: 'SERVICE', role }, { role })

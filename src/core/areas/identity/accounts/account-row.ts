@@ -1,0 +1,90 @@
+/**
+ * An account as it is answered: its row, and what an administrator and its own person see besides.
+ *
+ * Everybody with a role on the workspace sees everybody. A guest sees the accounts that see a container which the guest
+ * sees, and no address but the own one. Spec: people 1, N4, I1; docs/decisions/0101.
+ */
+import type { Account } from '../../../contract/identity/accounts.ts'
+import { refuse } from '../../../contract/problem.ts'
+import { rankOf } from '../../../contract/vocabulary.ts'
+import type { Part } from '../../../kernel/database/statement.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { isAccount } from '../../../kernel/values/actor.ts'
+import { isSeen } from '../../access/access.ts'
+import { roleOnWorkspace } from '../../access/workspace-role.ts'
+
+/** As many open items are counted. */
+const countedItems = 1000
+
+/** The columns of an answer, of the account `a`. */
+export function accountColumns(ctx: Ctx): Part {
+  const { tx, actor } = ctx
+  const own = isAccount(actor) ? actor.accountId : null
+  const seesAddresses = !isAccount(actor) || !actor.isGuest
+  const administers =
+    !isAccount(actor) ||
+    (!actor.isGuest && rankOf[actor.role] >= rankOf.ADMIN && actor.scopes.includes('workspace:admin'))
+  return tx.part`a.id, a.kind, a.state, false as is_restricted, a.display_name,
+    case when ${seesAddresses} or a.id = ${own}::uuid then a.email end as email,
+    null::text as sign_in_name, false as is_managed, ${roleOnWorkspace(tx)} as role,
+    a.created_at, a.joined_at, a.disabled_at, a.version,
+    case when ${administers} or a.id = ${own}::uuid then json_build_object(
+      'identities', ${identities(ctx)},
+      'has_password', a.password_hash is not null,
+      'has_second_factor', exists (select from second_factor f
+        where f.tenant_id = a.tenant_id and f.account_id = a.id and f.confirmed_at is not null),
+      'last_seen_at', (select ${inJson(ctx, tx.part`max(c.last_used_at)`)} from credential c where c.tenant_id = a.tenant_id and c.account_id = a.id),
+      'invitation_expires_at', (select ${inJson(ctx, tx.part`max(i.expires_at)`)} from invitation i
+        where i.tenant_id = a.tenant_id and i.account_id = a.id and i.used_at is null and i.expires_at > now()),
+      'external_id', a.external_id,
+      'open_item_count', (select count(*) from (select from item t
+        where t.tenant_id = a.tenant_id and t.assignee_id = a.id and t.state = 'OPEN' and t.deleted_at is null limit ${countedItems}) open)
+    ) end as admin`
+}
+
+const identities = (ctx: Ctx): Part => ctx.tx.part`coalesce((
+  select json_agg(json_build_object('id', k.id, 'provider_id', k.provider_id,
+    'connected_at', ${inJson(ctx, ctx.tx.part`k.connected_at`)}, 'last_used_at', ${inJson(ctx, ctx.tx.part`k.last_used_at`)}) order by k.id)
+  from connected_identity k where k.tenant_id = a.tenant_id and k.account_id = a.id), '[]')`
+
+/** A moment inside of JSON, in the form in which a column is answered. */
+const inJson = ({ tx }: Ctx, moment: Part): Part =>
+  tx.part`to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** A condition on the account `a`: that a guest sees it. */
+export function isSeenByGuest(ctx: Ctx): Part {
+  const { tx } = ctx
+  const { tenantId, accountId } = ctx.account
+  return tx.part`(a.id = ${accountId} or exists (
+    select from membership v where v.tenant_id = ${tenantId} and v.account_id = a.id and (
+      v.container_id in (${placesSeen(ctx)})
+      or (v.container_id is null and (v.role = 'OWNER' or exists (
+        select from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+        where c.tenant_id = ${tenantId} and ${isThere(ctx)} and not (c.is_private or coalesce(h.is_private, false)) and ${isSeen(ctx)}))))))`
+}
+
+/** The containers whose roles let an account see what the caller sees, as the inside of an `in (…)`: those, and their hubs. */
+export function placesSeen(ctx: Ctx): Part {
+  const { tx } = ctx
+  const { tenantId } = ctx.account
+  const seen = tx.part`from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+    where c.tenant_id = ${tenantId} and ${isThere(ctx)} and ${isSeen(ctx)}`
+  return tx.part`select c.id ${seen} union all select c.parent_id ${seen} and c.parent_id is not null and not c.is_private`
+}
+
+export const isThere = ({ tx }: Ctx): Part => tx.part`c.deleted_at is null and h.deleted_at is null`
+
+/** The account of that id; `look` is `tx.last` where nothing follows. Refuses not_found. */
+export async function readAccount(
+  ctx: Ctx,
+  tenantId: string,
+  accountId: string,
+  look: Ctx['tx'] | Ctx['tx']['last'] = ctx.tx,
+): Promise<Account> {
+  const { tx, actor } = ctx
+  const isGuest = isAccount(actor) && actor.isGuest === true
+  const [row] = await look<Account[]>`
+    select ${accountColumns(ctx)} from account a
+    where a.tenant_id = ${tenantId} and a.id = ${accountId} ${isGuest ? tx.part`and ${isSeenByGuest(ctx)}` : tx.part``}`
+  return row ?? refuse('not_found')
+}

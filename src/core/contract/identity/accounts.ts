@@ -1,0 +1,120 @@
+/** The accounts of a workspace: who is there, and the end and the return of one. Spec: Index, Identity; people 1. */
+import { z } from 'zod'
+import { defineOperations } from '../operation.ts'
+import { moment, pageOf, paging, role, slug, text, uuid, version } from '../vocabulary.ts'
+
+export const accountStates = ['INVITED', 'ACTIVE', 'DISABLED', 'ERASED'] as const
+export type AccountState = (typeof accountStates)[number]
+export const accountState = z.enum(accountStates)
+const kind = z.enum(['PERSON', 'SERVICE'])
+
+const Administered = z
+  .object({
+    identities: z.array(z.object({ id: uuid, provider_id: uuid, connected_at: moment, last_used_at: moment })),
+    has_password: z.boolean(),
+    has_second_factor: z.boolean(),
+    last_seen_at: moment.nullable().describe('the last use of a session or token, to the minute'),
+    invitation_expires_at: moment.nullable().describe('null: there is no open invitation'),
+    external_id: z.string().nullable(),
+    open_item_count: z.int().min(0).max(1000).describe('open items assigned to the account; counted up to 1,000'),
+  })
+  .meta({ id: 'AdministeredAccount' })
+
+export const Account = z
+  .object({
+    id: uuid,
+    kind,
+    state: accountState.describe('ERASED: the account of a person who is forgotten'),
+    is_restricted: z.boolean(),
+    display_name: z.string().nullable(),
+    email: z.string().nullable().describe('null for a service account, and in what a guest is answered about others'),
+    sign_in_name: z.string().nullable(),
+    is_managed: z.boolean(),
+    role: role.nullable().describe('on the workspace; null: a guest, or somebody who left'),
+    created_at: moment,
+    joined_at: moment.nullable().describe('null: has not joined, or joined before this was kept'),
+    disabled_at: moment.nullable(),
+    version,
+    admin: Administered.nullable().describe(
+      'for administrators, and of the own account; null: not shown to the caller',
+    ),
+  })
+  .meta({ id: 'Account' })
+export type Account = z.output<typeof Account>
+
+const params = z.strictObject({ accountId: uuid })
+const seenBy = { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', within: 'container' } as const
+const spec = 'Index, Identity; people 1, Accounts'
+const ofGuests =
+  'a guest sees the accounts that see a container which the guest sees, without addresses; others answer as unknown'
+const changes = {
+  success: { status: 200, answer: Account },
+  needs: { caller: 'account', changes: 'ways in', stepUp: true, others: 'ADMIN' },
+  actsOn: 'account',
+  ifMatch: true,
+  recovery: 'allowed',
+} as const
+
+export const accountOperations = defineOperations('identity', {
+  listAccounts: {
+    method: 'GET',
+    path: '/accounts',
+    summary: 'The accounts of the workspace, oldest first',
+    spec,
+    query: z.strictObject({
+      q: text(1, 120).optional().describe('the beginning of a word of the name or of the address'),
+      email: text(1, 254).optional(),
+      external_id: text(1, 200).optional(),
+      state: accountState.optional(),
+      kind: kind.optional(),
+      container_id: uuid.optional().describe('who sees the container'),
+      workspace: slug.optional().describe('whose accounts; at the database only, where it is needed'),
+      ...paging(200, 50),
+    }),
+    success: { status: 200, answer: pageOf(Account) },
+    needs: seenBy,
+    refuses: ['cursor.invalid'],
+    recovery: 'allowed',
+    assumed: [
+      'with `q` in the order of the matching word: the one order that an index gives at any size',
+      '`q` and `email` compare without case and accents; a guest finds others by name alone',
+      `${ofGuests}; a container that the caller does not see has no accounts`,
+      '`is_restricted` is false, `sign_in_name` null and `is_managed` false until restrictions and managed accounts are served',
+      'members of groups are found by `group_id` once there are groups; addresses besides the one that signs in are not served yet',
+    ],
+  },
+  getAccount: {
+    method: 'GET',
+    path: '/accounts/{accountId}',
+    summary: 'One account',
+    spec,
+    params,
+    success: { status: 200, answer: Account },
+    needs: seenBy,
+    recovery: 'allowed',
+    assumed: [ofGuests, '`admin` takes the role ADMIN and the scope workspace:admin, or is of the own account'],
+  },
+  disableAccount: {
+    method: 'POST',
+    path: '/accounts/{accountId}:disable',
+    summary: 'End an account: its sessions, tokens, invitation and proofs end with this call, and it signs in no more',
+    spec: 'people 1, I2',
+    params,
+    refuses: ['membership.last_owner', 'admin.operator_last'],
+    ...changes,
+    assumed: [
+      'roles, assignments and connected identities stay, for the return; webhooks that act for the account are disabled',
+      'an account that is disabled stays as it is, and nothing is written',
+      'a step-up is needed until a session can be elevated',
+    ],
+  },
+  enableAccount: {
+    method: 'POST',
+    path: '/accounts/{accountId}:enable',
+    summary: 'Let a disabled account return to the state that it had; it gets no session or token back',
+    spec: 'people 1, I3',
+    params,
+    ...changes,
+    assumed: ['an account that is not disabled stays as it is, and nothing is written'],
+  },
+})
