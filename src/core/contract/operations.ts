@@ -23,6 +23,7 @@ import { journalOperations } from './journal/operations.ts'
 import { encryptionOperations } from './keyring/operations.ts'
 import { attachmentOperations } from './media/attachments.ts'
 import { mediaOperations } from './media/operations.ts'
+import { groupOperations } from './groups/operations.ts'
 import { membershipOperations } from './memberships/operations.ts'
 import { metaOperations } from './meta/operations.ts'
 import { operatorOperations } from './operators/operations.ts'
@@ -55,6 +56,7 @@ export const operations = {
   ...providerOperations,
   ...identityOperations,
   ...membershipOperations,
+  ...groupOperations,
   ...containerOperations,
   ...bucketOperations,
   ...labelOperations,

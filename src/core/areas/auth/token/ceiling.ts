@@ -14,6 +14,7 @@ import { refuse } from '../../../contract/problem.ts'
 import { type Role, rankOf } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
+import { roleOnWorkspace } from '../../access/workspace-role.ts'
 
 export interface Standing {
   /** On the workspace. */
@@ -40,8 +41,7 @@ export async function demandRegister(ctx: Ctx, tenantId: string, accountId: stri
   const { actor } = ctx
   const [standing] = await ctx.asInstallation(
     () => ctx.tx<Standing[]>`
-      select m.role, exists (select from operator o where o.account_id = a.id) as is_operator from account a
-      left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
+      select ${roleOnWorkspace(ctx.tx)} as role, exists (select from operator o where o.account_id = a.id) as is_operator from account a
       where a.tenant_id = ${tenantId} and a.id = ${accountId}`,
   )
   const isOther = isAccount(actor) && actor.accountId !== accountId
