@@ -1,8 +1,10 @@
 /**
  * A credential as the gate looks it up, with all that decides a call. Spec: Authentication; decisions 2.
  */
+import { rankIn } from '../core/areas/access/workspace-role.ts'
 import { signInDefaults } from '../core/contract/settings/defaults.ts'
 import type { Role, Scope } from '../core/contract/vocabulary.ts'
+import { holdersOf } from '../core/kernel/database/role-holders.ts'
 import { openAsInstallation, withoutSync } from '../core/kernel/database/roles.ts'
 import type { Tx } from '../core/kernel/database/transaction.ts'
 import type { Ticket } from '../core/kernel/request/ticket.ts'
@@ -23,7 +25,7 @@ export interface CredentialRow {
   readonly state: 'ACTIVE' | 'SUSPENDED' | 'PENDING_DELETION'
   readonly slug: string
   readonly account_kind: 'PERSON' | 'SERVICE'
-  /** On the workspace; null for a guest. */
+  /** On the workspace, the highest of the account's own and its groups'; null for a guest. */
   readonly role: Role | null
   /** The rank of the highest role in any container; null where there is none. */
   readonly container_rank: number | null
@@ -75,10 +77,13 @@ export async function lookUpCredential(
     cross join installation i
     join account a on a.tenant_id = c.tenant_id and a.id = c.account_id and a.state = 'ACTIVE'
     cross join lateral (
-      select max(e.role) filter (where e.container_id is null) as role,
-             max(case e.role when 'OWNER' then 50 when 'ADMIN' then 40 when 'MEMBER' then 30 when 'COMMENTER' then 20 else 10 end)
-               filter (where e.container_id is not null) as container_rank
-      from membership e where e.tenant_id = c.tenant_id and e.account_id = c.account_id) m
+      select case max(r.rank) filter (where r.container_id is null)
+               when 50 then 'OWNER' when 40 then 'ADMIN' when 30 then 'MEMBER' when 20 then 'COMMENTER' when 10 then 'VIEWER' end as role,
+             max(r.rank) filter (where r.container_id is not null) as container_rank
+      from (
+        select e.container_id, ${rankIn(tx, tx.part`e.role`)} as rank from membership e
+        where e.tenant_id = c.tenant_id
+          and e.holder_id = any (${holdersOf(tx, tx.part`c.tenant_id`, tx.part`c.account_id`)})) r) m
     join tenant t on t.id = c.tenant_id
     left join session s on s.tenant_id = c.tenant_id and s.id = c.session_id
     left join operator o on o.account_id = c.account_id

@@ -7,6 +7,7 @@ import { backupHandlers } from '../areas/backup/handlers.ts'
 import { commentsHandlers } from '../areas/comments/handlers.ts'
 import { containersHandlers } from '../areas/containers/handlers.ts'
 import { eventsHandlers } from '../areas/events/handlers.ts'
+import { groupsHandlers } from '../areas/groups/handlers.ts'
 import { identityHandlers } from '../areas/identity/handlers.ts'
 import { itemsHandlers } from '../areas/items/handlers.ts'
 import { jobsHandlers } from '../areas/jobs/handlers.ts'
@@ -42,6 +43,7 @@ export const handlers: HandlersOf<Operations> = {
   ...keyringHandlers,
   ...mediaHandlers,
   ...membershipsHandlers,
+  ...groupsHandlers,
   ...metaHandlers,
   ...operatorsHandlers,
   ...retentionHandlers,

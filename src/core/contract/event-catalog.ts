@@ -10,6 +10,7 @@ import { identityEvents } from './auth/events.ts'
 import { commentEvents } from './comments/events.ts'
 import { containerEvents } from './containers/events.ts'
 import { nameOf } from './event.ts'
+import { groupEvents } from './groups/events.ts'
 import { itemEvents } from './items/events.ts'
 import { mediaEvents } from './media/events.ts'
 import { membershipEvents } from './memberships/events.ts'
@@ -30,6 +31,7 @@ export const catalog = {
   ...mediaEvents,
   ...identityEvents,
   ...membershipEvents,
+  ...groupEvents,
   ...aiEvents,
   ...webhookEvents,
 }

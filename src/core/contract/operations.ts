@@ -8,6 +8,7 @@ import { backupOperations } from './backup/operations.ts'
 import { commentOperations } from './comments/operations.ts'
 import { containerOperations } from './containers/operations.ts'
 import { eventTypeOperations, triggerOperations } from './events/operations.ts'
+import { groupOperations } from './groups/operations.ts'
 import { accountOperations } from './identity/accounts.ts'
 import { identityOperations } from './identity/operations.ts'
 import { itemArchiveOperations } from './items/archive.ts'
@@ -58,6 +59,7 @@ export const operations = {
   ...identityOperations,
   ...accountOperations,
   ...membershipOperations,
+  ...groupOperations,
   ...containerOperations,
   ...bucketOperations,
   ...labelOperations,

@@ -31,6 +31,7 @@ const problemParams = {
   limit: int64.describe('The ceiling.'),
   limit_bytes: z.int().describe('The largest body, in bytes.'),
   more: z.literal(true).describe('There are more errors than the 20 that are listed.'),
+  provider_ids: text.describe('The ids of the identity providers, separated by commas.'),
   quota: text.describe('The name of the quota.'),
   reason: text.describe('A code of what went wrong.'),
   role: text.describe('The role that is needed.'),

@@ -18,6 +18,7 @@ import { authProblems } from './auth/problems.ts'
 import { backupProblems } from './backup/problems.ts'
 import { commentProblems } from './comments/problems.ts'
 import { containerProblems } from './containers/problems.ts'
+import { groupProblems } from './groups/problems.ts'
 import { itemProblems } from './items/problems.ts'
 import { mediaProblems } from './media/problems.ts'
 import { operatorProblems } from './operators/problems.ts'
@@ -128,6 +129,7 @@ export const problems = {
     remedy: 'Move one of them to an end, and then back.',
   },
   ...containerProblems,
+  ...groupProblems,
   ...itemProblems,
   ...commentProblems,
   ...mediaProblems,

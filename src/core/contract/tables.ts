@@ -30,7 +30,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   },
   connected_identity: { export: { omitted: 'credentials' } },
   group_member: { export: 'group_members', since: 'added_at' },
-  account_group: { export: 'groups', since: 'created_at' },
+  account_group: { export: 'groups', since: 'created_at', withheld: ['member_count'] },
   ai_choice: { export: { omitted: 'which of the models that this installation offers is on' } },
   ai_usage: { export: { omitted: 'a count of the last days' } },
   automation_rule: { export: 'automation_rules', since: 'created_at' },
@@ -86,7 +86,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   credential: { export: { omitted: 'credentials' } },
   session: { export: { omitted: 'credentials' } },
   invitation: { export: { omitted: 'credentials' } },
-  membership: { export: 'memberships', since: 'created_at' },
+  membership: { export: 'memberships', since: 'created_at', withheld: ['holder_id'] },
   legal_hold: {
     export: 'legal_holds',
     since: 'placed_at',

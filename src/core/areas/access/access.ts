@@ -6,12 +6,12 @@
  *    the role on the workspace                counts unless the collection or its hub is private
  *    OWNER of the workspace                   sees every container, also private ones
  *
- * The highest role that counts is the caller's role in the container. If none counts, the caller
- * gets the same answer as for an id that does not exist. A collection of an archived hub is
+ * The roles are the caller's own and those of its groups (kernel/database/role-holders.ts). The highest role that counts is
+ * the caller's role in the container. If none counts, the caller gets the same answer as for an id that does not exist. A collection of an archived hub is
  * archived, and a collection of a deleted hub is deleted, whatever its own row says.
  *
  * Nothing is cached: memberships are read with the container, so a change takes effect at the next
- * request. Spec: decisions 1 (not visible), 2 (roles); docs/decisions/0101.
+ * request. Spec: decisions 1 (not visible), 2 (roles); people 2; docs/decisions/0101, 0390.
  */
 
 import {
@@ -22,6 +22,7 @@ import {
 } from '../../contract/containers/policies.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import { type Role, rankOf, roles } from '../../contract/vocabulary.ts'
+import { holdersOf } from '../../kernel/database/role-holders.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
 import { hasWaited } from '../../kernel/database/waited.ts'
@@ -199,11 +200,14 @@ export function holdsIn(
   const enough = roles.filter((one) => rankOf[one] >= rankOf[needed])
   const ofRole = needed === 'VIEWER' ? tx.part`` : tx.part`and m.role in ${tx.list(enough)}`
   const named = tx.part`exists (
-    select from membership m where m.tenant_id = ${tenantId} and m.account_id = ${accountId} ${ofRole}
+    select from membership m where m.tenant_id = ${tenantId} and m.holder_id = any (${holders(tx, tenantId, accountId)}) ${ofRole}
       and (m.container_id = c.id or (m.container_id = c.parent_id and not c.is_private)))`
   const isGeneral = !isGuest && rankOf[role] >= rankOf[needed]
   return isGeneral ? tx.part`(not (c.is_private or coalesce(h.is_private, false)) or ${named})` : named
 }
+
+const holders = (tx: Pick<Tx, 'part'>, tenantId: string, accountId: string): Part =>
+  holdersOf(tx, tx.part`${tenantId}`, tx.part`${accountId}::uuid`)
 
 const known = ({ tx }: Ctx, containerId: string): Part => tx.part`${containerId}::uuid`
 
@@ -224,7 +228,8 @@ async function findContainer(ctx: Ctx, containerId: Part, lock?: Lock): Promise<
              m.role as held_role, m.container_id as held_in
       from container c
       left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-      left join membership m on m.tenant_id = c.tenant_id and m.account_id = ${accountId} and m.container_id in (c.id, c.parent_id)
+      left join membership m on m.tenant_id = c.tenant_id and m.holder_id = any (${holders(tx, tenantId, accountId)})
+        and m.container_id in (c.id, c.parent_id)
       where c.tenant_id = ${tenantId} and c.id = ${containerId} and c.purged_at is null ${locked}) f`
   const [row] = rows
   if (!row) return undefined
@@ -248,9 +253,13 @@ export function roleIn(general: Role | undefined, place: Place, held: readonly H
   const counting = [
     ...held.map(({ held_in, held_role }) => (held_in === place.id || !place.is_private ? held_role : null)),
     isOpen || general === 'OWNER' ? general : null,
-  ].filter((one) => one !== null && one !== undefined)
-  return counting.sort((a, b) => rankOf[b] - rankOf[a])[0]
+  ]
+  return highestOf(counting)
 }
+
+/** The highest of these roles; undefined: there is none. */
+export const highestOf = (held: readonly (Role | null | undefined)[]): Role | undefined =>
+  held.filter((one) => one !== null && one !== undefined).sort((a, b) => rankOf[b] - rankOf[a])[0]
 
 /** What the container decides, or its hub, or the product. */
 export function effectivePolicies(row: PolicyColumns): EffectivePolicies {

@@ -4,7 +4,8 @@ import type { AccountState } from '../../contract/identity/accounts.ts'
 import type { Role } from '../../contract/vocabulary.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
-import { roleIn } from './access.ts'
+import { highestOf, roleIn } from './access.ts'
+import { ownHolders } from './held-role.ts'
 
 export interface AccountAccess {
   readonly state: AccountState
@@ -41,7 +42,7 @@ export async function accessOfEach(
     from account a
     join container c on c.tenant_id = a.tenant_id and c.id = ${containerId}
     left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
-    left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id
+    left join membership m on m.tenant_id = a.tenant_id and m.holder_id = any (${ownHolders(ctx.tx)})
       and (m.container_id is null or m.container_id in (c.id, c.parent_id))
     where a.tenant_id = ${tenantId} and a.id in ${ctx.tx.list(accountIds)}`
   const byAccount = Map.groupBy(rows, ({ account_id }) => account_id)
@@ -51,7 +52,7 @@ export async function accessOfEach(
 /** `rows`: one account's, at least one. */
 function accessIn(rows: readonly FoundRow[]): AccountAccess {
   const [row] = rows as readonly [FoundRow, ...FoundRow[]]
-  const general = rows.find(({ held_role, held_in }) => held_role !== null && held_in === null)?.held_role ?? undefined
+  const general = highestOf(rows.filter(({ held_in }) => held_in === null).map(({ held_role }) => held_role))
   const held = rows.filter(({ held_in }) => held_in !== null)
   return { state: row.state, role: roleIn(general, row, held) }
 }

@@ -40,6 +40,6 @@ export async function demandPrivateHubs(ctx: Ctx): Promise<void> {
 async function isMember(ctx: Ctx, containerId: string): Promise<boolean> {
   const { tenantId, accountId } = ctx.account
   const [membership] = await ctx.tx`
-    select 1 from membership where tenant_id = ${tenantId} and account_id = ${accountId} and container_id = ${containerId}`
+    select 1 from membership where tenant_id = ${tenantId} and holder_id = ${accountId} and container_id = ${containerId}`
   return membership !== undefined
 }

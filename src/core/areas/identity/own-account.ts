@@ -5,6 +5,7 @@ import type { Answer } from '../../contract/operation.ts'
 import { refuse } from '../../contract/problem.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
+import { roleOnWorkspace } from '../access/workspace-role.ts'
 import { isMeant } from '../auth/second-factor/demand.ts'
 import { readFactor } from '../auth/second-factor/enrolment.ts'
 import { readSettings, type Settings } from '../settings/settings.ts'
@@ -25,12 +26,11 @@ export async function getOwnAccount(ctx: Ctx): Promise<OwnAccount> {
     readSettings(ctx),
     readFactor(ctx, actor),
     ctx.tx.last<(OwnRow & { readonly has_password: boolean })[]>`
-      select a.id, a.kind, a.state, a.email, a.display_name, m.role, a.created_at, a.version, a.terms_version, a.terms_agreed_at,
+      select a.id, a.kind, a.state, a.email, a.display_name, ${roleOnWorkspace(ctx.tx)} as role, a.created_at, a.version, a.terms_version, a.terms_agreed_at,
              a.password_hash is not null as has_password,
              json_build_object('id', t.id, 'slug', t.slug, 'display_name', t.display_name,
                                'default_locale', t.default_locale, 'default_time_zone', t.default_time_zone) as workspace
       from account a
-      left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
       join tenant t on t.id = a.tenant_id
       where a.tenant_id = ${tenantId} and a.id = ${accountId}`,
   )

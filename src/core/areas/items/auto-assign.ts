@@ -77,11 +77,12 @@ const inGroup = ({ tx, account: { tenantId } }: Ctx, groupId: string) => tx<{ id
   where g.tenant_id = ${tenantId} and g.group_id = ${groupId} and a.kind = 'PERSON' and a.state = 'ACTIVE'
   order by a.id limit ${mostCandidates}`
 
-/** Whoever has a role of the container itself that suffices. */
+/** Whoever has a role of the container itself that suffices, its own or a group's. */
 const membersOf = ({ tx, account: { tenantId } }: Ctx, containerId: string) => tx<{ id: string }[]>`
-  select a.id from membership m join account a on a.tenant_id = m.tenant_id and a.id = m.account_id
-  where m.tenant_id = ${tenantId} and m.container_id = ${containerId} and m.role in ${tx.list(enough)}
-    and a.kind = 'PERSON' and a.state = 'ACTIVE'
+  select a.id from account a where a.tenant_id = ${tenantId} and a.kind = 'PERSON' and a.state = 'ACTIVE' and a.id in (
+    select coalesce(m.account_id, g.account_id) from membership m
+    left join group_member g on g.tenant_id = m.tenant_id and g.group_id = m.group_id
+    where m.tenant_id = ${tenantId} and m.container_id = ${containerId} and m.role in ${tx.list(enough)})
   order by a.id limit ${mostCandidates}`
 
 const enough = roles.filter((role) => rankOf[role] >= rankOf.MEMBER)

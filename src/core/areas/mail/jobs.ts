@@ -21,6 +21,7 @@ import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { defineJob, type RunnableJob } from '../../kernel/transaction/runnable-job.ts'
 import type { SystemActor } from '../../kernel/values/actor.ts'
+import { administratorsOf } from '../access/workspace-role.ts'
 import { sweepMailFolder } from './folder.ts'
 import { kindOf, type MailName, mailNames } from './kinds.ts'
 import { composeMail, type Notice, type Place, type Recipient } from './message.ts'
@@ -43,8 +44,8 @@ export const tellAdministrators = defineJob({
     const { tenantId } = payload
     await installation.transaction({ kind: 'SYSTEM', job: 'tell_administrators' }, { tenantId }, async (ctx) => {
       const administrators = await ctx.tx<{ account_id: string }[]>`
-        select a.id as account_id from account a join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
-        where a.tenant_id = ${tenantId} and m.role in ('OWNER', 'ADMIN') and a.state = 'ACTIVE' and a.email is not null
+        select a.id as account_id from account a
+        where a.tenant_id = ${tenantId} and a.state = 'ACTIVE' and a.email is not null and a.id in (${administratorsOf(ctx.tx, tenantId)})
         order by a.id`
       for (const { account_id } of administrators) await ctx.enqueue(sendMail, { ...payload, accountId: account_id })
     })
@@ -104,9 +105,9 @@ async function readForMail(
     const { tx } = ctx
     const [[person], [place], [entry]] = await Promise.all([
       tx<{ email: string; display_name: string | null }[]>`
-        select a.email, a.display_name from account a left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
+        select a.email, a.display_name from account a
         where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE' and a.email is not null
-        and (not ${isForAdministrators} or m.role in ('OWNER', 'ADMIN'))`,
+        and (not ${isForAdministrators} or a.id in (${administratorsOf(tx, tenantId)}))`,
       tx<Place[]>`select display_name, default_locale, default_time_zone from tenant where id = ${tenantId}`,
       tx<{ params: Record<string, unknown> }[]>`
         select params from audit_entry where tenant_id = ${tenantId} and id = ${id}`,

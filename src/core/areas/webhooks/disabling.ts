@@ -6,6 +6,7 @@
 
 import type { DisabledReason } from '../../contract/webhooks/operations.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
+import { hasRole } from '../access/held-role.ts'
 import { answered, closeWebhook, readWebhook } from './webhook-row.ts'
 
 /** Disables a webhook that is not disabled yet. A paused one makes no attempts, so only `owner_left` disables it. */
@@ -27,10 +28,9 @@ export async function disableWebhook(
 /** Disables the webhooks that act for an account that has left: without a role, or disabled. The caller holds the roles' lock. */
 export async function disableWebhooksOf(ctx: Ctx, tenantId: string, accountId: string): Promise<void> {
   const left = await ctx.tx<{ id: string }[]>`
-    select w.id from webhook w
+    select w.id from webhook w join account a on a.tenant_id = w.tenant_id and a.id = w.acts_for
     where w.tenant_id = ${tenantId} and w.acts_for = ${accountId} and w.state <> 'DISABLED'
-      and not exists (select from membership m join account a on a.tenant_id = m.tenant_id and a.id = m.account_id
-                      where m.tenant_id = ${tenantId} and m.account_id = ${accountId} and a.state <> 'DISABLED')
+      and (a.state = 'DISABLED' or not ${hasRole(ctx.tx)})
     order by w.id`
   for (const { id } of left) {
     await closeWebhook(ctx, id)

@@ -16,6 +16,7 @@ import type { Part } from '../../kernel/database/statement.ts'
 import { isLetIn, isOpen, joinContainer } from '../../kernel/outbox/container-sight.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { isSeen } from '../access/access.ts'
+import { hasRole } from '../access/held-role.ts'
 
 interface SentEvent {
   readonly type: string
@@ -75,7 +76,7 @@ export async function holdRole(ctx: Ctx): Promise<void> {
   const { tenantId, accountId } = ctx.account
   void ctx.tx`select pg_advisory_xact_lock_shared(${lockClasses.memberships}, hashtext(${tenantId}))`
   const [held] = await ctx.tx`
-    select 1 from membership where tenant_id = ${tenantId} and account_id = ${accountId} limit 1`
+    select 1 from account a where a.tenant_id = ${tenantId} and a.id = ${accountId} and ${hasRole(ctx.tx)}`
   if (!held) refuse('auth.role_required', { role: 'ADMIN' })
 }
 

@@ -6,6 +6,7 @@ import { Membership } from './operations.ts'
 const example: z.input<typeof Membership> = {
   id: exampleId(8),
   account_id: exampleId(3),
+  group_id: null,
   container_id: exampleId(5),
   role: 'MEMBER',
   created_at: '2026-11-20T17:15:00.000Z',
@@ -21,7 +22,10 @@ const whole = {
 } as const
 
 export const membershipEvents = defineEvents({
-  'identity.membership.granted': { when: 'an account was given a role on the workspace or in a container', ...whole },
-  'identity.membership.changed': { when: 'an account was given another role in a place', ...whole },
+  'identity.membership.granted': {
+    when: 'an account or a group was given a role on the workspace or in a container',
+    ...whole,
+  },
+  'identity.membership.changed': { when: 'an account or a group was given another role in a place', ...whole },
   'identity.membership.removed': { when: 'a role was taken away; the membership as it was', ...whole },
 })

@@ -17,6 +17,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { checkChange, type Settled } from '../providers/configuration.ts'
 import { inOrder, readProviders } from '../providers/in-force.ts'
+import { checkGroup } from '../providers/newcomer-group.ts'
 import {
   deleteProvider,
   insertProvider,
@@ -24,7 +25,7 @@ import {
   type ProviderRow,
   updateProvider,
 } from '../providers/provider-row.ts'
-import { checkGroup, evidence } from '../providers/workspace-list.ts'
+import { evidence } from '../providers/workspace-list.ts'
 
 /** In the order of the buttons, at most 1,000. */
 export async function listIdentityProviders(ctx: Ctx): Promise<Answer<typeof ops.listIdentityProviders>> {
@@ -128,5 +129,5 @@ async function checkInstallationGroup(ctx: Ctx, settled: Settled): Promise<void>
   const [only] =
     ctx.config.mode === 'single' ? await ctx.tx<{ id: string }[]>`select id from tenant order by id limit 1` : []
   if (!only) refuseMember('/newcomer_group_id', 'reference.unknown')
-  await ctx.inWorkspace(only.id, () => checkGroup(ctx, only.id, settled))
+  await ctx.inWorkspace(only.id, () => checkGroup(ctx, only.id, settled.newcomerGroupId))
 }

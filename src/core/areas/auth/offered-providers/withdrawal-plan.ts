@@ -21,6 +21,7 @@ import type {
 import { installationScope } from '../../../contract/vocabulary.ts'
 import { hashOfPlan } from '../../../kernel/request/plan.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { roleOnWorkspace } from '../../access/workspace-role.ts'
 import { readSwitches } from '../../settings/settings.ts'
 import { providersInForce, readProviders } from '../providers/in-force.ts'
 import { countWorkspacesOn } from './offered.ts'
@@ -91,8 +92,8 @@ const planWorkspace = (
 
 async function readStranded({ tx }: Ctx, tenantId: string, others: readonly string[], servesPassword: boolean) {
   return tx<StrandedRow[]>`
-    select a.id as account_id, a.email, coalesce(m.role, 'GUEST') as role, count(*) over ()::int as count
-    from account a left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
+    select a.id as account_id, a.email, coalesce(${roleOnWorkspace(tx)}, 'GUEST') as role, count(*) over ()::int as count
+    from account a
     where a.tenant_id = ${tenantId} and a.kind = 'PERSON' and a.state = 'ACTIVE'
       and not (${servesPassword} and a.password_hash is not null)
       and not exists (select from connected_identity c where c.tenant_id = a.tenant_id and c.account_id = a.id

@@ -27,6 +27,7 @@ import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { type Worded, writeWords } from '../../access/account-words.ts'
 import { type Arrival, connect, nameIn, tellJoined, textOf } from './joining.ts'
 import { createNewcomer, isBroughtIn } from './newcomer.ts'
+import { admitsNewcomers } from './newcomer-group.ts'
 import type { ProviderRow } from './provider-row.ts'
 
 export type Admission =
@@ -40,6 +41,7 @@ export type TurnedAway =
   | 'not_invited'
   | 'invitation_ended'
   | 'operator'
+  | 'group_without_role'
 
 interface AccountRow {
   readonly id: string
@@ -103,6 +105,7 @@ async function admitByAddress(ctx: Ctx, arrival: Arrival): Promise<Admission> {
   const account = await findByAddress(ctx, tenantId, address)
   if (account) return admitKnown(ctx, arrival, account, address)
   if (!isBroughtIn(ctx.config.providerPresets, provider, claims, address)) return turnedAway('not_invited')
+  if (!(await admitsNewcomers(ctx, tenantId, provider, claims))) return turnedAway('group_without_role')
 
   const accountId = await createNewcomer(ctx, arrival, address)
   if (accountId === undefined) {

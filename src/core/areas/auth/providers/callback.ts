@@ -24,6 +24,7 @@ import { refusalOfFactor } from '../second-factor/verification.ts'
 import { startSession } from '../sign-in/session.ts'
 import { admit, admitProved, type TurnedAway } from './admission.ts'
 import { awaitFactor, bindingOf, type FlowRow, isProviderFailure, spendFlow } from './flow.ts'
+import { followGroups, lockWhereBound } from './follow-groups.ts'
 import { holdProviderInForce } from './in-force.ts'
 import { clientOf, inScope, type ProviderRow } from './provider-row.ts'
 
@@ -87,11 +88,13 @@ export async function finishOidc(
       // Locked until the commit: after a withdrawal is answered, nobody signs in through the provider any more.
       const provider = await holdProviderInForce(ctx, tenantId, flow.provider_id)
       if (!provider) refuse('auth.sign_in_failed')
-      const admission = claims
-        ? await admit(ctx, { tenantId, provider, claims, invitationId: flow.invitation_id })
-        : await admitProved(ctx, tenantId, flow.proved_account_id)
+      if (claims) await lockWhereBound(ctx, tenantId, provider)
+      const arrival = claims && { tenantId, provider, claims, invitationId: flow.invitation_id }
+      const admission = arrival ? await admit(ctx, arrival) : await admitProved(ctx, tenantId, flow.proved_account_id)
       if (admission.is === 'turned away') return turnAway(ctx, provider, admission.reason)
       const { accountId } = admission
+      // What the provider says of the account's groups holds also where the account may not sign in then.
+      if (arrival) await followGroups(ctx, arrival, accountId)
       if (!(await holdsRole(ctx, tenantId, accountId))) return turnAway(ctx, provider, 'no_role')
       await ctx.asInstallation(() => refuseWhileGated(ctx.tx, accountId))
       const refusal = await refusalOfFactor(ctx, { tenantId, accountId }, body, 'SECOND_FACTOR')

@@ -1,6 +1,7 @@
 /**
  * A person without an invitation who comes through a provider: whether an account may be created,
- * and its creation, with its role or its group, in the transaction of the sign-in.
+ * and its creation, with its role or its group, in the transaction of the sign-in. Membership of the group is instead of a
+ * role, so a group without roles admits nobody (newcomer-group.ts).
  *
  *    INVITED_ONLY   nobody
  *    DOMAINS        people of a named directory; if none is named, people whose vouched address is in a named domain
@@ -16,6 +17,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { writeWords } from '../../access/account-words.ts'
+import { joinGroup } from '../../access/group-rows.ts'
 import { type Arrival, nameIn, tellJoined } from './joining.ts'
 import type { ProviderRow } from './provider-row.ts'
 
@@ -44,7 +46,7 @@ export function isBroughtIn(
 export const isInDomains = ({ allowed_email_domains }: Pick<ProviderRow, 'allowed_email_domains'>, address: string) =>
   allowed_email_domains.includes(address.slice(address.lastIndexOf('@') + 1).toLowerCase())
 
-/** The role of a newcomer whose provider names none. */
+/** The role of a newcomer whose provider names neither a role nor a group. */
 const leastRole: Role = 'VIEWER'
 
 /** Creates the account, active and without a password; undefined where the address is taken. */
@@ -62,25 +64,12 @@ export async function createNewcomer(
   if (created.count === 0) return undefined
   writeWords(ctx, tenantId, accountId, { display_name: name, email: address })
 
-  const role = provider.newcomer_role ?? leastRole
-  await ctx.tx`
-    insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${newId()}, ${accountId}, ${role})`
-  const groupId = await joinGroup(ctx, tenantId, provider.newcomer_group_id, accountId)
+  const { newcomer_group_id: groupId } = provider
+  const role = groupId === null ? (provider.newcomer_role ?? leastRole) : null
+  if (groupId !== null) await joinGroup(ctx, { tenantId, groupId, accountId, source: 'PROVIDER' })
+  else
+    await ctx.tx`
+      insert into membership (tenant_id, id, account_id, role) values (${tenantId}, ${newId()}, ${accountId}, ${role})`
   await tellJoined(ctx, accountId, { provider_id: provider.id, role, group_id: groupId })
   return accountId
-}
-
-/** The group may have been deleted after it was named. The newcomer then joins no group. */
-async function joinGroup(
-  ctx: Ctx,
-  tenantId: string,
-  groupId: string | null,
-  accountId: string,
-): Promise<string | null> {
-  if (groupId === null) return null
-  const [group] = await ctx.tx`
-    select 1 from account_group where tenant_id = ${tenantId} and id = ${groupId} for key share`
-  if (!group) return null
-  await ctx.tx`insert into group_member (tenant_id, group_id, account_id) values (${tenantId}, ${groupId}, ${accountId})`
-  return groupId
 }

@@ -14,6 +14,7 @@ import type { SignInFacts } from '../sign-in/sign-in-methods.ts'
 import { meetingOf } from './admission.ts'
 import { providersOn, shownAs } from './in-force.ts'
 import { isInDomains } from './newcomer.ts'
+import { admitsNewcomers } from './newcomer-group.ts'
 import type { ProviderRow } from './provider-row.ts'
 
 type Reason = Explanation['ways'][number]['because']
@@ -53,7 +54,10 @@ async function reasonOf(ctx: Ctx, facts: SignInFacts, provider: ProviderRow, add
   if (workspaceState !== 'ACTIVE') return 'workspace_not_active'
   if (!switches.methods.value.includes('PROVIDER')) return 'switched_off'
   if (provider.state === 'ENDED') return 'offer_ended'
-  if (!account) return reasonOfStranger(provider, address)
+  if (!account) {
+    const because = reasonOfStranger(provider, address)
+    return because === 'not_invited' || (await admitsNewcomers(ctx, tenantId, provider)) ? because : 'no_role'
+  }
   if (account.state !== 'DISABLED' && !account.hasRole) return 'no_role'
   if (account.state === 'ACTIVE' && (await isConnected(ctx, tenantId, provider.id, account.id))) return 'connected'
   const meeting = meetingOf(account, provider)

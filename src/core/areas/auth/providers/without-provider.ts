@@ -8,6 +8,7 @@ import type { providerOperations as ops } from '../../../contract/providers/oper
 import type { Role } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { firstId, pageOfRows, pageStart } from '../../../kernel/transaction/page.ts'
+import { roleOnWorkspace } from '../../access/workspace-role.ts'
 import { providersInForce } from './in-force.ts'
 
 const list = { operation: 'listAccountsWithoutProvider' }
@@ -30,8 +31,8 @@ export async function listAccountsWithoutProvider(
   const after = pageStart(ctx, list, cursor)
   const inForce = (await providersInForce(ctx, tenantId)).map(({ id }) => id)
   const rows = await tx<PersonRow[]>`
-    select a.id, a.email, a.display_name, m.role, a.password_hash is not null as has_password
-    from account a left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
+    select a.id, a.email, a.display_name, ${roleOnWorkspace(tx)} as role, a.password_hash is not null as has_password
+    from account a
     where a.tenant_id = ${tenantId} and a.id > ${after ?? firstId}::uuid and a.kind = 'PERSON' and a.state = 'ACTIVE'
       and not exists (select from connected_identity c where c.tenant_id = a.tenant_id and c.account_id = a.id
                       and c.provider_id in ${tx.list(inForce)})

@@ -6,7 +6,7 @@
  */
 
 import type { Answer, Received } from '../../../contract/operation.ts'
-import { refuse, refuseMember } from '../../../contract/problem.ts'
+import { refuse } from '../../../contract/problem.ts'
 import type {
   providerOperations as ops,
   PresetAnswer,
@@ -15,8 +15,11 @@ import type {
 import { installationScope } from '../../../contract/vocabulary.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { newId } from '../../../kernel/values/id.ts'
+import { demandGrantable } from '../../access/grantable.ts'
+import { unbindGroups } from '../../access/group-rows.ts'
 import { checkChange, type Settled } from './configuration.ts'
 import { inOrder, readProviders } from './in-force.ts'
+import { checkGroup } from './newcomer-group.ts'
 import {
   deleteProvider,
   inScope,
@@ -56,7 +59,7 @@ export async function createProvider(
 ): Promise<WorkspaceProvider> {
   const { tenantId } = ctx.account
   if (settled.enabled === false) refuse('identity_provider.withdraw_instead')
-  await checkGroup(ctx, tenantId, settled)
+  await checkNewcomerGroup(ctx, settled, null)
   const id = newId()
 
   await insertProvider(ctx, tenantId, id, settled)
@@ -80,7 +83,7 @@ export async function changeProvider(
   if (!row) refuse('not_found')
   ctx.unchanged(row.version)
   checkChange(settled, row)
-  await checkGroup(ctx, tenantId, settled)
+  await checkNewcomerGroup(ctx, settled, row.newcomer_group_id)
 
   await updateProvider(ctx, tenantId, providerId, settled)
   await ctx.audit('identity_provider.changed', evidence(providerId, settled))
@@ -100,6 +103,7 @@ export async function removeProvider(ctx: Ctx, { providerId }: Received<typeof o
 
   await ctx.tx`delete from connected_identity where tenant_id = ${tenantId} and provider_id = ${providerId}`
   await ctx.tx`delete from provider_switch where tenant_id = ${tenantId} and provider_id = ${providerId}`
+  await unbindGroups(ctx, tenantId, providerId)
   await deleteProvider(ctx, tenantId, providerId)
   await ctx.audit('identity_provider.removed', { subject: { kind: 'identity_provider', id: providerId } })
 }
@@ -129,14 +133,10 @@ export async function offerProvider(
   return shown(row, offered)
 }
 
-/**
- * Checks that the group of newcomers belongs to the workspace. Refuses request.invalid. The workspace's role is in
- * force.
- */
-export async function checkGroup(ctx: Ctx, tenantId: string, { newcomerGroupId }: Settled): Promise<void> {
-  if (newcomerGroupId === null) return
-  const [group] = await ctx.tx`select 1 from account_group where tenant_id = ${tenantId} and id = ${newcomerGroupId}`
-  if (!group) refuseMember('/newcomer_group_id', 'reference.unknown')
+/** Whoever names a group puts people into it. Refuses request.invalid, auth.role_required. `now`: the one that is named already. */
+async function checkNewcomerGroup(ctx: Ctx, { newcomerGroupId }: Settled, now: string | null): Promise<void> {
+  await checkGroup(ctx, ctx.account.tenantId, newcomerGroupId)
+  if (newcomerGroupId !== null && newcomerGroupId !== now) await demandGrantable(ctx, newcomerGroupId)
 }
 
 async function reread(ctx: Ctx, scope: string, id: string): Promise<ProviderRow> {

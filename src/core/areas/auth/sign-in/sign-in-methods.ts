@@ -19,6 +19,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { hasRole } from '../../access/held-role.ts'
+import { roleOnWorkspace } from '../../access/workspace-role.ts'
 import {
   readDecisions,
   readSwitches,
@@ -78,7 +79,7 @@ export interface SignInAccount {
   readonly passwordHash: string | null
   /** By the database's clock; null for an account that never had one. */
   readonly passwordAgeDays: number | null
-  /** The role on the workspace; null if the account has none there. */
+  /** The role on the workspace, its own or a group's; null if the account has none there. */
   readonly role: Role | null
   /** Has a role anywhere in the workspace; without one the account cannot sign in. */
   readonly hasRole: boolean
@@ -109,11 +110,10 @@ export async function readSignIn(ctx: Ctx, slug: string, email: string): Promise
     () => ctx.tx<SignInRow[]>`
       select t.id as tenant_id, t.state as workspace_state, o.until as opened_until, a.id as account_id, a.state, a.password_hash,
              date_part('epoch', now() - coalesce(a.password_changed_at, a.created_at)) / 86400 as password_age_days,
-             m.role, ${hasRole(ctx.tx)} as has_role, r.account_id is not null as is_operator, now() as now
+             ${roleOnWorkspace(ctx.tx)} as role, ${hasRole(ctx.tx)} as has_role, r.account_id is not null as is_operator, now() as now
       from tenant t
       left join password_opening o on o.tenant_id = t.id and o.opened_at <= now() and now() < o.until
       left join account a on a.tenant_id = t.id and a.email_fold = ${caseFold(email)}
-      left join membership m on m.tenant_id = t.id and m.account_id = a.id and m.container_id is null
       left join operator r on r.account_id = a.id
       where t.slug = ${slug}`,
   )

@@ -40,12 +40,23 @@ export async function keepCeiling(ctx: Ctx, operation: Operation, received: Name
   if (needs.caller === 'workspace or operator' && actsForInstallation(actor)) return
   const named = accountNamed(ctx, actor, actsOn, received)
   if (!named) return
-  const standing = await findStanding(ctx, actor.tenantId, named)
+  const [standing] = await findStandings(ctx, actor.tenantId, named)
   if (standing?.id === actor.accountId) return
   if (needs.caller === 'account' && needs.others) demandRole(actor, needs.others)
-  if (!standing) return
+  if (standing) refuseAbove(actor, standing, actsOn === 'account' || actsOn === 'token')
+}
+
+/** The same for accounts of a list in the body. */
+export async function keepCeilingOfEach(ctx: Ctx, accountIds: readonly string[]): Promise<void> {
+  const { actor, tx } = ctx
+  if (!isAccount(actor) || accountIds.length === 0) return
+  for (const standing of await findStandings(ctx, actor.tenantId, tx.part`a.id in ${tx.list(accountIds)}`))
+    if (standing.id !== actor.accountId) refuseAbove(actor, standing, true)
+}
+
+function refuseAbove(actor: AccountActor, standing: Standing, comparesRoles: boolean): void {
   if (standing.is_operator && (!actor.isOperator || actor.probationUntil)) refuse('admin.operator_required')
-  if ((actsOn === 'account' || actsOn === 'token') && standing.role !== null) demandRole(actor, standing.role)
+  if (comparesRoles && standing.role !== null) demandRole(actor, standing.role)
 }
 
 function demandRole(actor: AccountActor, role: Role): void {
@@ -80,14 +91,13 @@ function accountNamed(
   }
 }
 
-async function findStanding(ctx: Ctx, tenantId: string, named: Part): Promise<Standing | undefined> {
+function findStandings(ctx: Ctx, tenantId: string, named: Part): Promise<readonly Standing[]> {
   const { tx } = ctx
-  const [standing] = await ctx.asInstallationOnce(
+  return ctx.asInstallationOnce(
     () => tx<Standing[]>`
       select a.id, ${roleOnWorkspace(tx)} as role, exists (select from operator o where o.account_id = a.id) as is_operator
-      from account a where a.tenant_id = ${tenantId} and ${named}`,
+      from account a where a.tenant_id = ${tenantId} and ${named} order by a.id`,
   )
-  return standing
 }
 
 /** Whether the account is in the operator register. */

@@ -54,7 +54,7 @@ export async function holdBearer({ tx }: Ctx, actor: AccountActor): Promise<void
 export async function endToken(ctx: Ctx, holder: Holder, tokenId: string): Promise<boolean> {
   const { tenantId } = holder
   await lockAccount(ctx, holder)
-  const ended = await endLine(ctx, holder, ctx.tx.part`c.id = ${tokenId}`)
+  const ended = await endLine(ctx, { tenantId, accountIds: [holder.accountId] }, ctx.tx.part`c.id = ${tokenId}`)
   if (!ended.some(({ id }) => id === tokenId)) return false
   await tellTokens(ctx, tenantId, ended)
   ctx.recordObligation({ act: 'token.revoked', tenant_id: tenantId, id: tokenId })
@@ -66,22 +66,38 @@ export async function endToken(ctx: Ctx, holder: Holder, tokenId: string): Promi
  * reset links, flows, an invitation.
  */
 export async function endCredentials(ctx: Ctx, holder: Holder, because: string): Promise<void> {
-  const { tx } = ctx
-  const { tenantId, accountId } = holder
   await lockAccount(ctx, holder)
-  const sessions = await tx<{ id: string }[]>`
-    update session set revoked_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and revoked_at is null returning id`
-  const ended = await endLine(ctx, holder, tx.part`c.account_id = ${accountId}`)
+  await endCredentialsOf(ctx, holder.tenantId, [holder.accountId], because)
+}
+
+/** The same of several accounts, which are locked. At most some hundreds. */
+export async function endCredentialsOf(
+  ctx: Ctx,
+  tenantId: string,
+  accountIds: readonly string[],
+  because: string,
+): Promise<void> {
+  const { tx } = ctx
+  const them = tx.list(accountIds)
+  const sessions = await tx<{ id: string; account_id: string }[]>`
+    update session set revoked_at = now() where tenant_id = ${tenantId} and account_id in ${them} and revoked_at is null
+    returning id, account_id`
+  const ended = await endLine(ctx, { tenantId, accountIds }, tx.part`c.account_id in ${them}`)
+  const tokens = ended.filter(isToken)
+  const countOf = (rows: readonly { account_id: string }[], id: string) =>
+    rows.filter(({ account_id }) => account_id === id).length
 
   await Promise.all([
-    tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`,
-    tx`update password_reset set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`,
-    tx`update sign_in_flow set used_at = now() where tenant_id = ${tenantId} and proved_account_id = ${accountId} and used_at is null`,
-    tx`update invitation set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`,
-    ctx.audit('account.credentials_ended', {
-      subject: { kind: 'account', id: accountId },
-      params: { reason: because, sessions: sessions.length, tokens: ended.filter(isToken).length },
-    }),
+    tx`update step_up set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
+    tx`update password_reset set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
+    tx`update sign_in_flow set used_at = now() where tenant_id = ${tenantId} and proved_account_id in ${them} and used_at is null`,
+    tx`update invitation set used_at = now() where tenant_id = ${tenantId} and account_id in ${them} and used_at is null`,
+    ...accountIds.map((id) =>
+      ctx.audit('account.credentials_ended', {
+        subject: { kind: 'account', id },
+        params: { reason: because, sessions: countOf(sessions, id), tokens: countOf(tokens, id) },
+      }),
+    ),
     emitAll(
       ctx,
       sessions.map(({ id }) => ({
@@ -100,7 +116,11 @@ const isToken = ({ kind }: EndedRow) => kind === 'PERSONAL' || kind === 'SERVICE
  * another account may be creating one at this moment, under a lock that is not held here. So if credentials of another
  * account ended, the statement runs again, until there is nothing left to end.
  */
-async function endLine(ctx: Ctx, { tenantId, accountId }: Holder, named: Part): Promise<EndedRow[]> {
+async function endLine(
+  ctx: Ctx,
+  { tenantId, accountIds }: { readonly tenantId: string; readonly accountIds: readonly string[] },
+  named: Part,
+): Promise<EndedRow[]> {
   const ended: EndedRow[] = []
   for (let isOver = false; !isOver; ) {
     const rows = await ctx.tx<EndedRow[]>`
@@ -114,7 +134,7 @@ async function endLine(ctx: Ctx, { tenantId, accountId }: Holder, named: Part): 
       update credential e set revoked_at = now() from locked where e.tenant_id = ${tenantId} and e.id = locked.id
       returning e.id, e.account_id, e.kind`
     ended.push(...rows)
-    isOver = rows.every((row) => row.account_id === accountId)
+    isOver = rows.every((row) => accountIds.includes(row.account_id))
   }
   return ended
 }

@@ -8,6 +8,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { firstId, pageOfRows, pageStart } from '../../../kernel/transaction/page.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { writeWords } from '../../access/account-words.ts'
+import { roleOnWorkspace } from '../../access/workspace-role.ts'
 import { checkScopes, isShown, writeToken } from './access-token.ts'
 import { holdBearer } from './ending.ts'
 
@@ -23,8 +24,8 @@ export async function listServiceAccounts(
   const rows = await ctx.tx.last<
     { id: string; account_id: string; name: string; role: Role | null; created_at: string }[]
   >`
-    select a.id, a.id as account_id, a.display_name as name, m.role, a.created_at from account a
-    left join membership m on m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null
+    select a.id, a.id as account_id, a.display_name as name, ${roleOnWorkspace(ctx.tx)} as role, a.created_at
+    from account a
     where a.tenant_id = ${tenantId} and a.kind = 'SERVICE' and a.id > ${after ?? firstId}::uuid
     order by a.id limit ${size + 1}`
   return pageOfRows(ctx, list, rows, size)

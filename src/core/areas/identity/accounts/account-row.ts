@@ -11,6 +11,7 @@ import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { isAccount } from '../../../kernel/values/actor.ts'
 import { isSeen } from '../../access/access.ts'
+import { ownHolders } from '../../access/held-role.ts'
 import { roleOnWorkspace } from '../../access/workspace-role.ts'
 
 /** As many open items are counted. */
@@ -56,7 +57,7 @@ export function isSeenByGuest(ctx: Ctx): Part {
   const { tx } = ctx
   const { tenantId, accountId } = ctx.account
   return tx.part`(a.id = ${accountId} or exists (
-    select from membership v where v.tenant_id = ${tenantId} and v.account_id = a.id and (
+    select from membership v where v.tenant_id = ${tenantId} and v.holder_id = any (${ownHolders(tx)}) and (
       v.container_id in (${placesSeen(ctx)})
       or (v.container_id is null and (v.role = 'OWNER' or exists (
         select from container c left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id

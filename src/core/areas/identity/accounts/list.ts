@@ -15,6 +15,7 @@ import { isAccount } from '../../../kernel/values/actor.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { isSeen } from '../../access/access.ts'
 import { foldWords } from '../../access/account-words.ts'
+import { ownHolders } from '../../access/held-role.ts'
 import { accountColumns, isSeenByGuest, isThere, placesSeen, readAccount } from './account-row.ts'
 import { workspaceOfAccount, workspaceOfSlug } from './workspace.ts'
 
@@ -143,14 +144,16 @@ function sightOf(ctx: Ctx, tenantId: string, sight: Exclude<Sight, { of: 'nobody
       : seesPrivate(ctx, tenantId, tx.part`v.container_id in (${placesSeen(ctx)})`)
   const places = tx.list(sight.places)
   return sight.isOpen
-    ? tx.part`exists (select from membership v where v.tenant_id = ${tenantId} and v.account_id = a.id
+    ? tx.part`exists (select from membership v where v.tenant_id = ${tenantId} and v.holder_id = any (${ownHolders(tx)})
                       and (v.container_id is null or v.container_id in ${places}))`
     : seesPrivate(ctx, tenantId, tx.part`v.container_id in ${places}`)
 }
 
 /** Where no role on the workspace shows a container but OWNER, the roles in it lead to the accounts. */
 const seesPrivate = ({ tx }: Ctx, tenantId: string, there: Part): Part => tx.part`a.id in (
-  select v.account_id from membership v where v.tenant_id = ${tenantId} and ${there}
+  select v.account_id from membership v where v.tenant_id = ${tenantId} and v.account_id is not null and ${there}
+  union select g.account_id from membership v join group_member g on g.tenant_id = v.tenant_id and g.group_id = v.group_id
+    where v.tenant_id = ${tenantId} and ${there}
   union select o.account_id from membership o where o.tenant_id = ${tenantId} and o.container_id is null and o.role = 'OWNER')`
 
 interface Place {

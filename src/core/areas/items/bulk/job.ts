@@ -22,6 +22,7 @@ import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import type { AccountActor } from '../../../kernel/values/actor.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { newId } from '../../../kernel/values/id.ts'
+import { roleOnWorkspace } from '../../access/workspace-role.ts'
 import { resumeLost } from '../../jobs/resume.ts'
 import { readJob } from '../../jobs/show.ts'
 import { asked } from '../query/asked.ts'
@@ -173,8 +174,7 @@ async function finish({ tx }: Ctx, { tenantId, jobId }: Claim, run: RunRow, done
 function actorNow(installation: Installation, tenantId: string, accountId: string): Promise<AccountActor> {
   return installation.transaction(worker, { tenantId }, async ({ tx }) => {
     const [row] = await tx<{ kind: 'PERSON' | 'SERVICE'; role: Role | null }[]>`
-      select a.kind, (
-        select m.role from membership m where m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null) as role
+      select a.kind, ${roleOnWorkspace(tx)} as role
       from account a where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE'`
     if (!row) refuse('auth.role_required', { role: 'MEMBER' })
     return {

@@ -21,6 +21,7 @@ import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { findVisibleContainer, type Holder } from '../../access/access.ts'
+import { roleOnWorkspace } from '../../access/workspace-role.ts'
 import { resumeLost } from '../../jobs/resume.ts'
 import { readJob } from '../../jobs/show.ts'
 import { wholeTrees } from './branch.ts'
@@ -193,7 +194,7 @@ async function purgeSome(
 /** What whoever asked may do now. Refuses auth.role_required. */
 async function holderNow({ tx }: Ctx, tenantId: string, accountId: string): Promise<Holder> {
   const [row] = await tx<{ role: Role | null }[]>`
-    select (select m.role from membership m where m.tenant_id = a.tenant_id and m.account_id = a.id and m.container_id is null) as role
+    select ${roleOnWorkspace(tx)} as role
     from account a where a.tenant_id = ${tenantId} and a.id = ${accountId} and a.state = 'ACTIVE'`
   if (!row) refuse('auth.role_required', { role: 'ADMIN' })
   return { tenantId, accountId, role: row.role ?? 'VIEWER', isGuest: row.role === null }

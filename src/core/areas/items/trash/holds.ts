@@ -5,11 +5,12 @@
  *    CONTAINER   the container and what is in it; of a hub also its collections
  *    ITEM        the item, and all that is below it, with their comments
  *    ACCOUNT     the items that the account created, deleted, is responsible for, takes part in or has commented on, those
- *                with a file that it uploaded or attached, the templates that it made, and the containers in which it has a
- *                role or made a template
+ *                with a file that it uploaded or attached, the templates that it made, and the containers in which it or a
+ *                group of it has a role, or in which it made a template
  *
  * Spec: items 3; docs/decisions/0203, 0270.
  */
+import { holdersOf } from '../../../kernel/database/role-holders.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Tx } from '../../../kernel/database/transaction.ts'
 
@@ -54,7 +55,8 @@ export const isContainerHeld = (tx: Tx, tenantId: string): Part => tx.part`exist
     l.scope_kind = 'TENANT'
     or l.scope_kind = 'CONTAINER' and l.scope_id in (c.id, c.parent_id)
     or l.scope_kind = 'ACCOUNT' and (l.scope_id = c.deleted_by or exists (
-      select from membership m where m.tenant_id = ${tenantId} and m.container_id = c.id and m.account_id = l.scope_id)
+      select from membership m where m.tenant_id = ${tenantId} and m.container_id = c.id
+        and m.holder_id = any (${holdersOf(tx, tx.part`l.tenant_id`, tx.part`l.scope_id`)}))
       or exists (select from template t where t.tenant_id = ${tenantId} and t.container_id = c.id and t.created_by = l.scope_id))))`
 
 /** A condition on the template `t`. */

@@ -1,12 +1,21 @@
 /**
  * Departures: an account that lost its last role in a workspace loses the roles of that time again.
  *
- * Roles granted after the line was written stay. The account's credentials ended with its last role, in one
- * transaction: if a rewind restored the role, it also restored the credentials, and the rule ends both.
+ * Roles granted after the line was written stay. A role of a group counts from the moment when the group had it and the
+ * account was in the group. The account's credentials ended with its last role, in one transaction: if a rewind restored
+ * the role, it also restored the credentials, and the rule ends both.
  */
 
+import type { Part } from '../../../kernel/database/statement.ts'
+import type { Tx } from '../../../kernel/database/transaction.ts'
+import { ownHolders } from '../../access/held-role.ts'
 import { leaveAgain } from '../../memberships/membership.ts'
 import { batches, type ObligationRules, oneByOne, read, type Step, unlessRefused } from './obligation.ts'
+
+/** The roles `m` of accounts `a`; `h`, when the account joined the group whose role it is. */
+const heldRoles = (tx: Pick<Tx, 'part'>): Part => tx.part`
+  from account a join membership m on m.tenant_id = a.tenant_id and m.holder_id = any (${ownHolders(tx)})
+  left join group_member h on h.tenant_id = m.tenant_id and h.group_id = m.group_id and h.account_id = a.id`
 
 interface DesiredDeparture {
   readonly tenantId: string
@@ -26,8 +35,8 @@ export const departures: ObligationRules<'departures', ReadonlyMap<string, Desir
   // A role granted after the line does not contradict it: the account has left, and has come back.
   isSo: (tx, { tenant_id, account_id }, at) =>
     tx`
-      select not exists (select from membership where tenant_id = ${tenant_id} and account_id = ${account_id}
-                         and created_at <= ${at}::timestamptz) as is_so`,
+      select not exists (select ${heldRoles(tx)} where a.tenant_id = ${tenant_id} and a.id = ${account_id}
+                         and greatest(m.created_at, h.added_at) <= ${at}::timestamptz) as is_so`,
 
   async plan(planning, desired) {
     const steps: Step<'account.leave'>[] = []
@@ -37,8 +46,8 @@ export const departures: ObligationRules<'departures', ReadonlyMap<string, Desir
       const held = await read(
         planning,
         ({ tx }) => tx<{ account_id: string; since: string }[]>`
-          select account_id, min(created_at) as since from membership
-          where tenant_id in ${tx.list(tenantIds)} and account_id in ${tx.list(ids)} group by account_id`,
+          select a.id as account_id, min(greatest(m.created_at, h.added_at)) as since ${heldRoles(tx)}
+          where a.tenant_id in ${tx.list(tenantIds)} and a.id in ${tx.list(ids)} group by a.id`,
       )
       for (const { account_id: id, since } of held) {
         const departure = desired.get(id)

@@ -1,0 +1,75 @@
+/**
+ * The members of groups, as rows: who joins, who leaves, how many there are.
+ *
+ * Nothing is decided here: whether the caller may, and what becomes of an account that has no role left, is decided by whoever
+ * calls (areas/groups, areas/memberships, areas/auth/providers), behind the lock of the memberships (held-role.ts), which
+ * keeps the counts exact. Spec: people 2, Groups.
+ */
+import { type GroupMember, mostGroupsOfAnAccount, mostMembers } from '../../contract/groups/operations.ts'
+import { refuse } from '../../contract/problem.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { accountIdOf } from '../../kernel/values/actor.ts'
+
+type Source = GroupMember['source']
+
+interface Joining {
+  readonly tenantId: string
+  readonly groupId: string
+  readonly accountId: string
+  readonly source: Source
+}
+
+/** An account that is not in the group joins it. Refuses structure.full. */
+export async function joinGroup(ctx: Ctx, { tenantId, groupId, accountId, source }: Joining): Promise<GroupMember> {
+  const { tx } = ctx
+  const addedBy = source === 'DIRECT' ? (accountIdOf(ctx.actor) ?? null) : null
+  const [[counted], [row]] = await Promise.all([
+    tx<{ member_count: number; of_account: number }[]>`
+      update account_group set member_count = member_count + 1 where tenant_id = ${tenantId} and id = ${groupId}
+      returning member_count, (
+        select count(*)::int from group_member where tenant_id = ${tenantId} and account_id = ${accountId}) as of_account`,
+    tx<[GroupMember]>`
+      insert into group_member (tenant_id, group_id, account_id, added_by, source)
+      values (${tenantId}, ${groupId}, ${accountId}, ${addedBy}, ${source}) returning account_id, added_at, added_by, source`,
+  ])
+  if ((counted?.member_count ?? 0) > mostMembers) refuse('structure.full', { limit: mostMembers })
+  if ((counted?.of_account ?? 0) >= mostGroupsOfAnAccount) refuse('structure.full', { limit: mostGroupsOfAnAccount })
+  await record(ctx, 'identity.group.member_added', { group_id: groupId, account_id: accountId, source })
+  return row
+}
+
+/** The account leaves those of the groups that it is in; all of them where none is named. Answers how many. */
+export async function leaveGroups(
+  ctx: Ctx,
+  {
+    tenantId,
+    accountId,
+    groupIds,
+  }: { readonly tenantId: string; readonly accountId: string; readonly groupIds?: readonly string[] },
+): Promise<number> {
+  const { tx } = ctx
+  const left = await tx<{ group_id: string; source: Source }[]>`
+    delete from group_member where tenant_id = ${tenantId} and account_id = ${accountId}
+      ${groupIds ? tx.part`and group_id in ${tx.list(groupIds)}` : tx.part``}
+    returning group_id, source`
+  if (left.length === 0) return 0
+  void tx`
+    update account_group set member_count = member_count - 1
+    where tenant_id = ${tenantId} and id in ${tx.list(left.map(({ group_id }) => group_id))}`
+  for (const one of left) await record(ctx, 'identity.group.member_removed', { ...one, account_id: accountId })
+  return left.length
+}
+
+/** Groups follow no longer a provider that is removed; their members stay. */
+export async function unbindGroups(ctx: Ctx, tenantId: string, providerId: string): Promise<void> {
+  await ctx.tx`
+    update account_group
+    set binding_provider_id = null, binding_value = null, updated_at = now(), version = version + 1
+    where tenant_id = ${tenantId} and binding_provider_id = ${providerId}`
+}
+
+const record = (
+  ctx: Ctx,
+  event: 'identity.group.member_added' | 'identity.group.member_removed',
+  member: { readonly group_id: string; readonly account_id: string; readonly source: Source },
+) => ctx.record(event, member, { group_id: member.group_id, source: member.source })

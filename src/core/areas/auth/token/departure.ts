@@ -1,0 +1,43 @@
+/**
+ * The end of accounts that have no role left, one or thousands at once: a group that loses its role may have been all that
+ * its members had. Spec: decisions 7, Removed means out; people 1, Removal; docs/decisions/0151.
+ */
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { hasRole } from '../../access/held-role.ts'
+import { disableWebhooksOf } from '../../webhooks/disabling.ts'
+import { endCredentialsOf } from './ending.ts'
+
+/** How many accounts a statement names: more parameters would be planned longer than they are worked on. */
+const atOnce = 500
+
+/**
+ * Those of the accounts that have no role left. They are locked, the oldest first, so that a container which one of them
+ * creates at this moment counts.
+ */
+export async function lockWithoutRole(ctx: Ctx, tenantId: string, accountIds: readonly string[]): Promise<string[]> {
+  const { tx } = ctx
+  const found: string[] = []
+  for (const ids of portionsOf([...accountIds].sort())) {
+    const without = tx.part`from account a where a.tenant_id = ${tenantId} and a.id in ${tx.list(ids)} and not ${hasRole(tx)}`
+    void tx`select 1 ${without} order by a.id for update`
+    // A separate statement sees what was committed while this one waited for the locks.
+    const rows = await tx<{ id: string }[]>`select a.id ${without} order by a.id`
+    found.push(...rows.map(({ id }) => id))
+  }
+  return found
+}
+
+/** Ends what the accounts, which are locked and have no role left, could still act with. A rewind must not undo it. */
+export async function endAccess(ctx: Ctx, tenantId: string, accountIds: readonly string[]): Promise<void> {
+  const { tx } = ctx
+  for (const ids of portionsOf(accountIds)) {
+    await endCredentialsOf(ctx, tenantId, ids, 'role_lost')
+    const acted = await tx<{ acts_for: string }[]>`
+      select distinct acts_for from webhook where tenant_id = ${tenantId} and acts_for in ${tx.list(ids)} and state <> 'DISABLED'`
+    for (const { acts_for } of acted) await disableWebhooksOf(ctx, tenantId, acts_for)
+    ctx.recordObligation(...ids.map((id) => ({ act: 'account.left' as const, tenant_id: tenantId, account_id: id })))
+  }
+}
+
+const portionsOf = (ids: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(ids.length / atOnce) }, (_, at) => ids.slice(at * atOnce, (at + 1) * atOnce))

@@ -1,0 +1,81 @@
+/**
+ * Who is in a group: accounts that are put in, or taken out, one by one. So a repeated call changes nothing, and no
+ * administrator undoes another's act, as a list would.
+ *
+ * What a provider decides is not decided here: a bound group takes nobody in by hand, and gives back nobody whom the next
+ * sign-in would put in again. Spec: people 2, I7, I8; docs/decisions/0391.
+ */
+import type { GroupMember, groupOperations as ops } from '../../contract/groups/operations.ts'
+import type { Received } from '../../contract/operation.ts'
+import { refuse, refuseMember } from '../../contract/problem.ts'
+import type { Ctx } from '../../kernel/transaction/context.ts'
+import { demandGrantable } from '../access/grantable.ts'
+import { joinGroup, leaveGroups } from '../access/group-rows.ts'
+import { lockMemberships } from '../access/held-role.ts'
+import { keepCeilingOfEach } from '../auth/token/ceiling.ts'
+import { endWithoutRole } from '../memberships/group-roles.ts'
+import { lockGroup } from './group-row.ts'
+
+/** Refuses auth.role_required, admin.operator_required, not_found, group.bound, structure.full. */
+export async function addGroupMember(
+  ctx: Ctx,
+  { groupId, accountId }: Received<typeof ops.addGroupMember>,
+): Promise<GroupMember> {
+  const { tenantId } = ctx.account
+  await lockMemberships(ctx, tenantId)
+  const { binding } = await lockGroup(ctx, groupId)
+  await findAccount(ctx, accountId)
+  const member = await findMember(ctx, groupId, accountId)
+  if (member) return member
+  if (binding) refuse('group.bound')
+  await demandGrantable(ctx, groupId)
+
+  return joinGroup(ctx, { tenantId, groupId, accountId, source: 'DIRECT' })
+}
+
+/** Refuses auth.role_required, admin.operator_required, not_found, group.bound, admin.operator_last. */
+export async function removeGroupMember(
+  ctx: Ctx,
+  { groupId, accountId }: Received<typeof ops.removeGroupMember>,
+): Promise<void> {
+  const { tenantId } = ctx.account
+  await lockMemberships(ctx, tenantId)
+  const { binding } = await lockGroup(ctx, groupId)
+  await findAccount(ctx, accountId)
+  const member = await findMember(ctx, groupId, accountId)
+  if (!member) return
+  if (binding && member.source === 'PROVIDER') refuse('group.bound')
+
+  await leaveGroups(ctx, { tenantId, accountId, groupIds: [groupId] })
+  await endWithoutRole(ctx, tenantId, [accountId])
+}
+
+/** Those who are in a new group from the beginning: it has no role yet. Refuses as adding each does, at its pointer where unknown. */
+export async function addFirstMembers(ctx: Ctx, groupId: string, accountIds: readonly string[]): Promise<void> {
+  const { tx } = ctx
+  const { tenantId } = ctx.account
+  if (accountIds.length === 0) return
+  const found = await tx<{ id: string }[]>`
+    select id from account where tenant_id = ${tenantId} and id in ${tx.list(accountIds)}`
+  const known = new Set(found.map(({ id }) => id))
+  const unknown = accountIds.findIndex((id) => !known.has(id))
+  if (unknown >= 0) refuseMember(`/member_ids/${unknown}`, 'reference.unknown')
+  await keepCeilingOfEach(ctx, accountIds)
+  await Promise.all(accountIds.map((accountId) => joinGroup(ctx, { tenantId, groupId, accountId, source: 'DIRECT' })))
+}
+
+async function findAccount({ tx, account: { tenantId } }: Ctx, accountId: string): Promise<void> {
+  const [found] = await tx`select 1 from account where tenant_id = ${tenantId} and id = ${accountId}`
+  if (!found) refuse('not_found')
+}
+
+async function findMember(
+  { tx, account: { tenantId } }: Ctx,
+  groupId: string,
+  accountId: string,
+): Promise<GroupMember | undefined> {
+  const [member] = await tx<GroupMember[]>`
+    select account_id, added_at, added_by, source from group_member
+    where tenant_id = ${tenantId} and group_id = ${groupId} and account_id = ${accountId}`
+  return member
+}
