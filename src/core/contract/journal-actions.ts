@@ -15,6 +15,8 @@ export type JournalAction =
   | 'hold.placed'
   | 'hold.released'
   | 'tenant.export_requested'
+  | 'tenant.backup_requested'
+  | 'tenant.backup_removed'
   | 'backup_target.created'
   | 'backup_target.removed'
   | 'identity_provider.created'

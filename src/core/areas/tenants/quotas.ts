@@ -11,7 +11,7 @@ import { mediaQuotas } from '../media/byte-count.ts'
 import { type Integer, type QuotaCounts, resolveQuotas } from '../settings/quotas.ts'
 import { readSettings } from '../settings/settings.ts'
 import { webhookQuotas } from '../webhooks/subscription.ts'
-import { exportQuotas } from './export.ts'
+import { exportQuotas } from '../backup/export-quota.ts'
 
 /** Calls of the current minute: each pays its share of 60 s in advance. The daemon spends them (daemon/rate.ts). */
 const rateQuotas = {

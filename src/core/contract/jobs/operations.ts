@@ -6,7 +6,7 @@ import { int64, moment, uuid } from '../vocabulary.ts'
 const jobStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const
 export type JobState = (typeof jobStates)[number]
 
-const jobKinds = ['TENANT_EXPORT', 'TRASH_EMPTY', 'SEARCH_REINDEX', 'ITEM_BULK'] as const
+const jobKinds = ['TENANT_EXPORT', 'BACKUP', 'TRASH_EMPTY', 'SEARCH_REINDEX', 'ITEM_BULK'] as const
 export type JobKind = (typeof jobKinds)[number]
 
 const JobProgress = z
@@ -30,8 +30,8 @@ export const JobRef = z
     failure: z.string().nullable().describe('a code, once the job is FAILED'),
     result: z
       .object({
-        target_id: uuid.optional().describe('TENANT_EXPORT: where the archive lies'),
-        path: z.string().optional().describe('TENANT_EXPORT: the archive there'),
+        target_id: uuid.optional().describe('TENANT_EXPORT, BACKUP: where the archive lies'),
+        path: z.string().optional().describe('TENANT_EXPORT, BACKUP: the archive there'),
         counts: z
           .record(z.string(), z.int())
           .optional()
@@ -44,7 +44,7 @@ export const JobRef = z
         damaged_media_ids: z
           .array(uuid)
           .optional()
-          .describe('TENANT_EXPORT that has FAILED with media.damaged: files without their bytes, at most 100'),
+          .describe('TENANT_EXPORT or BACKUP that has FAILED with media.damaged: files without their bytes, at most 100'),
       })
       .nullable()
       .describe('once the job has ended; the members of its kind'),
