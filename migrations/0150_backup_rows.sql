@@ -32,6 +32,7 @@ create table backup (
 );
 create index backup_by_id on backup (id); -- an operator names a backup by its id alone
 create index backup_good on backup (tenant_id, id) where state = 'COMPLETE' and not is_damaged;
+create index backup_expiring on backup (kept_until) where kept_until is not null and state <> 'REMOVING';
 create index backup_open on backup (id) where state in ('QUEUED', 'RUNNING', 'REMOVING'); -- what a worker has to look after
 
 select workspace_table('backup');

@@ -17,6 +17,8 @@ export type JournalAction =
   | 'tenant.export_requested'
   | 'tenant.backup_requested'
   | 'tenant.backup_removed'
+  | 'tenant.backup_verification_requested'
+  | 'tenant.backup_verification_failed'
   | 'backup_target.created'
   | 'backup_target.removed'
   | 'identity_provider.created'

@@ -21,14 +21,13 @@
  */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { JobProgress } from '../../contract/jobs/operations.ts'
 import { Problem } from '../../contract/problem.ts'
 import { DatabaseUnavailable } from '../../kernel/database/unavailable.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
-import type { SystemActor } from '../../kernel/values/actor.ts'
 import { failpoint } from '../../kernel/values/failpoint.ts'
 import { makeFolder } from '../../kernel/values/folder.ts'
+import { type Claim, claimJob, type JobPlace, type JobRun, type JobWork, Superseded } from '../jobs/run.ts'
 import type { ArchiveForm } from './archive-form.ts'
 import { archivePath, type Manifest, type ManifestFile, manifestName, mediaFiles, signatureName, storedOf } from './archive-format.ts'
 import { manifestOf, signManifest } from './archive-manifest.ts'
@@ -39,34 +38,18 @@ import { openStore } from './open-store.ts'
 import { type Store, StoreFailure } from './store.ts'
 import { targetServing } from './target.ts'
 
-const heartbeatMs = 5_000
 export const mostAttempts = 3
-
-/** Another worker has the job now, or the workspace is gone. */
-class Superseded extends Error {
-  override readonly name = 'Superseded'
-}
-
-export interface Claim {
-  readonly tenantId: string
-  readonly jobId: string
-  readonly attempt: number
-  readonly targetId: string
-  readonly queuedAt: string
-}
 
 /** A finished archive. */
 export interface MadeArchive {
   readonly path: string
   readonly manifest: Manifest
-  /** Of all that the archive has at the target, files of people too. */
-  readonly bytes: number
+  /** Of its own files at the target, without the bytes of files of people. */
   readonly ownBytes: number
 }
 
 /** What one kind of archive does otherwise than another. */
-export interface ArchiveWork {
-  readonly job: string
+export interface ArchiveWork extends JobWork {
   formOf(installation: Installation, claim: Claim): Promise<ArchiveForm>
   /** Each in the transaction that moves the job. */
   begun?(ctx: Ctx, claim: Claim): Promise<void>
@@ -75,60 +58,44 @@ export interface ArchiveWork {
 }
 
 /** Runs an attempt at a job that is QUEUED, to its end. */
-export async function attemptArchive(
-  installation: Installation,
-  work: ArchiveWork,
-  { tenantId, jobId }: { readonly tenantId: string; readonly jobId: string },
-): Promise<void> {
-  const claim = await claimJob(installation, work, tenantId, jobId)
-  if (!claim) return
-  const attempt = new Attempt(installation, work, claim)
+export async function attemptArchive(installation: Installation, work: ArchiveWork, place: JobPlace): Promise<void> {
+  const run = await claimJob(installation, work, place, work.begun)
+  if (!run) return
   try {
-    await attempt.run()
+    await new Attempt(installation, work, run).run()
   } catch (error) {
     // After a lost database the job is resumed; every other error ends it.
     if (error instanceof Superseded || error instanceof DatabaseUnavailable) return
-    await attempt.failed(failureOf(error), error instanceof MediaDamaged ? error.ids : [])
+    const failure = failureOf(error)
+    const damaged = error instanceof MediaDamaged && error.ids.length > 0 ? { damaged_media_ids: error.ids } : null
+    await run.failed(failure, damaged, async (ctx) => work.failed?.(ctx, run.claim, failure))
     if (!(error instanceof StoreFailure)) throw error
   }
-}
-
-function claimJob(installation: Installation, work: ArchiveWork, tenantId: string, jobId: string) {
-  return installation.transaction({ kind: 'SYSTEM', job: work.job }, { tenantId }, async (ctx) => {
-    const [row] = await ctx.tx<{ attempt: number; target_id: string; queued_at: string }[]>`
-      update job set state = 'RUNNING', attempt = attempt + 1, started_at = now(), beat_at = now()
-      where tenant_id = ${tenantId} and id = ${jobId} and state = 'QUEUED'
-      returning attempt, params->>'target_id' as target_id, queued_at`
-    if (!row) return undefined
-    const claim: Claim = { tenantId, jobId, attempt: row.attempt, targetId: row.target_id, queuedAt: row.queued_at }
-    await work.begun?.(ctx, claim)
-    return claim
-  })
 }
 
 class Attempt {
   private readonly installation: Installation
   private readonly work: ArchiveWork
+  private readonly job: JobRun
   private readonly claim: Claim
-  private readonly actor: SystemActor
-  private readonly ended = new AbortController()
+  private readonly targetId: string
   private readonly spool: string
-  private progress: JobProgress = { phase: 'READING', done: 0, total: null }
 
-  constructor(installation: Installation, work: ArchiveWork, claim: Claim) {
+  constructor(installation: Installation, work: ArchiveWork, job: JobRun) {
     this.installation = installation
     this.work = work
-    this.claim = claim
-    this.actor = { kind: 'SYSTEM', job: work.job }
-    this.spool = join(installation.config.dataDir, 'spool', `${claim.jobId}-${claim.attempt}`)
+    this.job = job
+    this.claim = job.claim
+    this.targetId = String(job.claim.params['target_id'])
+    this.spool = join(installation.config.dataDir, 'spool', `${job.claim.jobId}-${job.claim.attempt}`)
   }
 
   async run(): Promise<void> {
-    const { installation, claim, spool } = this
-    const heartbeats = setInterval(() => void this.heartbeat().catch((error) => this.ended.abort(error)), heartbeatMs)
+    const { installation, claim, spool, job } = this
+    job.begin()
     let store: Store | undefined
     try {
-      const target = await targetServing(installation, this.actor, claim.tenantId, claim.targetId)
+      const target = await targetServing(installation, job.actor, claim.tenantId, this.targetId)
       if (!target) throw new StoreFailure('missing')
       // Before any row is read: a target that cannot be reached costs nothing else.
       store = await openStore(installation, target)
@@ -138,9 +105,9 @@ class Attempt {
       await this.send(store, form, written)
     } catch (error) {
       if (store && !(error instanceof Superseded)) await store.remove(this.pathOf(claim.attempt)).catch(() => {})
-      throw this.ended.signal.aborted ? this.ended.signal.reason : error
+      throw job.signal.aborted ? job.signal.reason : error
     } finally {
-      clearInterval(heartbeats)
+      job.rest()
       await store?.close()
       await rm(spool, { recursive: true, force: true })
     }
@@ -160,9 +127,9 @@ class Attempt {
         tenantId,
         form,
         folder: this.spool,
-        signal: this.ended.signal,
+        signal: this.job.signal,
         onRows: (done, total) => {
-          this.progress = { phase: 'READING', done, total }
+          this.job.progress = { phase: 'READING', done, total }
         },
       })
     })
@@ -176,11 +143,11 @@ class Attempt {
     let done = 0
     const onBytes = (bytes: number) => {
       done += bytes
-      this.progress = { phase: 'SENDING', done, total: Math.max(done, total) }
+      this.job.progress = { phase: 'SENDING', done, total: Math.max(done, total) }
     }
     onBytes(0)
     const send = async (file: ManifestFile) => {
-      this.ended.signal.throwIfAborted()
+      this.job.signal.throwIfAborted()
       await store.put(`${path}/${file.name}`, join(this.spool, file.name))
       onBytes(storedOf(file).bytes)
     }
@@ -194,18 +161,21 @@ class Attempt {
     await this.checkArrived(store, path, manifest)
     failpoint('archive.sent')
     const ends = await this.writeEnds(manifest)
-    await this.heartbeat()
+    await this.job.beat()
     for (const { name } of ends) await store.put(`${path}/${name}`, join(this.spool, name))
     failpoint('archive.whole')
     const ofEnds = ends.reduce((sum, { bytes }) => sum + bytes, 0)
     const ownBytes = manifest.files.reduce((sum, file) => sum + storedOf(file).bytes, ofEnds)
-    await this.succeeded({ path, manifest, bytes: done + ofEnds, ownBytes })
+    const made: MadeArchive = { path, manifest, ownBytes }
+    await this.job.succeeded({ target_id: this.targetId, path }, done + ofEnds, async (ctx) =>
+      this.work.succeeded?.(ctx, this.claim, made),
+    )
   }
 
   /** The bytes of files of people; a backup also has a file that says where they are. */
   private async sendMedia(store: Store, form: ArchiveForm, path: string, onBytes: (bytes: number) => void) {
-    const { installation, spool, claim, ended, actor } = this
-    const { signal } = ended
+    const { installation, spool, claim, job } = this
+    const { actor, signal } = job
     const index = form.kind === 'TENANT_BACKUP' ? new ArchiveFile(spool, mediaFiles, form, signal) : undefined
     const sending = { installation, actor, tenantId: claim.tenantId, form, spool, path, signal, onBytes }
     try {
@@ -235,43 +205,6 @@ class Attempt {
     for await (const file of store.list(path)) arrived.set(file.path, file.sizeBytes)
     for (const file of manifest.files)
       if (arrived.get(`${path}/${file.name}`) !== storedOf(file).bytes) throw new StoreFailure('failed')
-  }
-
-  /** Records that the attempt is alive, and its progress. Throws Superseded. */
-  private async heartbeat(): Promise<void> {
-    const { tenantId, jobId, attempt } = this.claim
-    const beaten = await this.installation.transaction(
-      this.actor,
-      { tenantId },
-      ({ tx }) => tx`
-        update job set beat_at = now(), progress = ${tx.json(this.progress)}
-        where tenant_id = ${tenantId} and id = ${jobId} and attempt = ${attempt} and state = 'RUNNING'`,
-    )
-    if (beaten.count === 0) throw new Superseded('another attempt has the job')
-  }
-
-  private succeeded(made: MadeArchive): Promise<void> {
-    const { tenantId, jobId, attempt, targetId } = this.claim
-    const progress: JobProgress = { phase: 'DONE', done: made.bytes, total: made.bytes }
-    return this.installation.transaction(this.actor, { tenantId }, async (ctx) => {
-      const { tx } = ctx
-      const ended = await tx`
-        update job set state = 'SUCCEEDED', finished_at = now(), progress = ${tx.json(progress)}, result = ${tx.json({ target_id: targetId, path: made.path })}
-        where tenant_id = ${tenantId} and id = ${jobId} and attempt = ${attempt} and state = 'RUNNING'`
-      if (ended.count > 0) await this.work.succeeded?.(ctx, this.claim, made)
-    })
-  }
-
-  failed(code: string, damaged: readonly string[]): Promise<void> {
-    const result = damaged.length === 0 ? null : { damaged_media_ids: damaged }
-    const { tenantId, jobId, attempt } = this.claim
-    return this.installation.transaction(this.actor, { tenantId }, async (ctx) => {
-      const { tx } = ctx
-      const ended = await tx`
-        update job set state = 'FAILED', finished_at = now(), failure = ${code}, result = nullif(${tx.json(result)}, 'null'::jsonb)
-        where tenant_id = ${tenantId} and id = ${jobId} and attempt = ${attempt} and state = 'RUNNING'`
-      if (ended.count > 0) await this.work.failed?.(ctx, this.claim, code)
-    })
   }
 }
 

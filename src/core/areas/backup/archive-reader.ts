@@ -60,6 +60,8 @@ export type ArchiveFault =
   | 'too_many_holds'
   | 'duplicate_id'
   | 'unsigned' // a backup without a signature of this installation
+  | 'media_missing'
+  | 'media_differs'
   | 'no_key' // the keyring lacks the key that it was encrypted for
 
 export const invalid = (reason: ArchiveFault): never => refuse('archive.invalid', { reason })

@@ -1,10 +1,10 @@
 /** The export: an archive in clear, that anybody can read with docs/archive-format.md. Spec: Admin: workspaces, rule 4. */
 import { z } from 'zod'
 import { defineJob } from '../../kernel/transaction/runnable-job.ts'
-import { attemptArchive } from './archive-attempt.ts'
+import { type ArchiveWork, attemptArchive } from './archive-attempt.ts'
 import { inClear } from './archive-form.ts'
 
-const work = { job: 'export_tenant', formOf: async () => inClear }
+const work: ArchiveWork = { kind: 'TENANT_EXPORT', job: 'export_tenant', formOf: async () => inClear }
 
 export const exportTenantJob = defineJob({
   name: 'export_tenant',

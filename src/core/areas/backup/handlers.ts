@@ -5,6 +5,7 @@ import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
 import { createBackup, vetRecipients } from './backups/creation.ts'
 import { getBackup, listBackups } from './backups/list.ts'
 import { removeBackup } from './backups/removal.ts'
+import { verifyBackup } from './backups/verification.ts'
 import { listArchives, readArchives } from './listing.ts'
 import { probeTarget, testBackupTarget } from './probe.ts'
 import { createBackupTarget, deleteBackupTarget, listBackupTargets, vetNewTarget } from './target.ts'
@@ -19,4 +20,5 @@ export const backupHandlers = {
   createBackup: withWork(vetRecipients, createBackup),
   getBackup,
   removeBackup,
+  verifyBackup,
 } satisfies HandlersOf<typeof backupOperations & typeof workspaceBackupOperations>

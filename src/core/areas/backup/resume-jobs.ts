@@ -7,6 +7,7 @@ import { defineJob } from '../../kernel/transaction/runnable-job.ts'
 import { resumeLost } from '../jobs/resume.ts'
 import { mostAttempts } from './archive-attempt.ts'
 import { resumeBackups } from './backups/job.ts'
+import { resumeVerifications } from './backups/verification.ts'
 import { exportTenantJob } from './export-job.ts'
 
 const spoolMs = 24 * 3600 * 1000
@@ -20,6 +21,7 @@ export const resumeJobs = defineJob({
     await installation.transaction({ kind: 'SYSTEM', job: 'resume_jobs' }, {}, async (ctx) => {
       await resumeLost(ctx, 'TENANT_EXPORT', exportTenantJob, mostAttempts)
       await resumeBackups(ctx)
+      await resumeVerifications(ctx)
     })
     await sweepSpool(installation)
   },

@@ -1,5 +1,6 @@
 /** Backups: encrypted archives of workspaces, and what keeps them. Spec: Index, Backup; Keeping, 3. */
 import { z } from 'zod'
+import { JobRef } from '../jobs/operations.ts'
 import { defineOperations } from '../operation.ts'
 import { count, int64, moment, pageOf, paging, uuid, version } from '../vocabulary.ts'
 
@@ -112,7 +113,7 @@ export const workspaceBackupOperations = defineOperations('backup', {
     assumed: [
       'answers the backup; its `job_id` is the job that makes it',
       "a target serves where it is the installation's or the workspace's own; any other is 422 at /target_id",
-      'export_jobs counts backups and exports together',
+      'export_jobs counts backups, their verifications and exports together',
       'recipients are X25519 ones: one that is no point of the curve, or has another checksum, is 422 at its place',
     ],
   },
@@ -143,6 +144,25 @@ export const workspaceBackupOperations = defineOperations('backup', {
       'one that is still being made is backup.state',
       'backup.kept says HOLD or NEWEST_GOOD, which every backup shows in kept_by all the same',
       'where the target was removed, the row goes and the archive stays where it is',
+    ],
+  },
+  verifyBackup: {
+    method: 'POST',
+    path: '/backups/{backupId}:verify',
+    summary: 'Read every byte of a backup at its target, decrypt it and count it, as a job',
+    spec: 'Keeping, 3, N18',
+    params,
+    body: z
+      .strictObject({ depth: z.enum(depths).describe('HASHES: every byte is read, decrypted and counted') })
+      .meta({ id: 'BackupVerificationRequest' }),
+    success: { status: 202, answer: JobRef, location: (job: { job_id: string }) => `/jobs/${job.job_id}` },
+    needs,
+    refuses: ['backup.state', 'quota.exceeded'],
+    recovery: 'allowed',
+    assumed: [
+      'depth is HASHES; RESTORE comes with restores',
+      'a verification counts in export_jobs, because it reads as much as a backup writes',
+      'a target that cannot be read says nothing of the backup: the attempt is noted and mailed, and the backup stays good',
     ],
   },
 })

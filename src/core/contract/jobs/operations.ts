@@ -6,13 +6,13 @@ import { int64, moment, uuid } from '../vocabulary.ts'
 const jobStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const
 export type JobState = (typeof jobStates)[number]
 
-const jobKinds = ['TENANT_EXPORT', 'BACKUP', 'TRASH_EMPTY', 'SEARCH_REINDEX', 'ITEM_BULK'] as const
+const jobKinds = ['TENANT_EXPORT', 'BACKUP', 'BACKUP_VERIFY', 'TRASH_EMPTY', 'SEARCH_REINDEX', 'ITEM_BULK'] as const
 export type JobKind = (typeof jobKinds)[number]
 
 const JobProgress = z
   .object({
-    phase: z.enum(['WAITING', 'READING', 'SENDING', 'WORKING', 'DONE']),
-    done: int64.describe('rows while READING or WORKING, bytes while SENDING'),
+    phase: z.enum(['WAITING', 'READING', 'SENDING', 'READING_BACK', 'WORKING', 'DONE']),
+    done: int64.describe('rows while READING or WORKING, bytes while SENDING or READING_BACK'),
     total: int64.nullable().describe('of the same; null while it is not known'),
   })
   .meta({ id: 'JobProgress' })

@@ -77,7 +77,7 @@ async function readBackup(ctx: Ctx, tenantId: string, id: string): Promise<Backu
 export async function record(
   ctx: Ctx,
   tenant: { readonly id: string; readonly slug: string },
-  action: 'tenant.backup_requested' | 'tenant.backup_removed',
+  action: 'tenant.backup_requested' | 'tenant.backup_removed' | 'tenant.backup_verification_requested',
   backup: { readonly id: string; readonly targetId: string },
 ): Promise<void> {
   const evidence = { subject: { kind: 'backup', id: backup.id }, params: { target_id: backup.targetId } }

@@ -6,11 +6,13 @@ import { z } from 'zod'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
-import { type ArchiveWork, attemptArchive, type Claim, type MadeArchive, mostAttempts } from '../archive-attempt.ts'
-import { underAge } from '../archive-form.ts'
 import { resumeLost } from '../../jobs/resume.ts'
+import type { Claim } from '../../jobs/run.ts'
+import { type ArchiveWork, attemptArchive, type MadeArchive, mostAttempts } from '../archive-attempt.ts'
+import { underAge } from '../archive-form.ts'
 
 const work: ArchiveWork = {
+  kind: 'BACKUP',
   job: 'backup_tenant',
   async formOf(installation, { tenantId, jobId }) {
     const outside = await readRecipients(installation, tenantId, jobId)

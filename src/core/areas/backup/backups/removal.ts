@@ -19,6 +19,7 @@ import { withStore } from '../open-store.ts'
 import { StoreFailure } from '../store.ts'
 import { targetServing } from '../target.ts'
 import { record } from './creation.ts'
+import { expireBackups } from './expiry.ts'
 import { type BackupRow, backupColumns, backupOf, isVisible, lockBackups } from './row.ts'
 
 /** Refuses not_found, precondition.failed, backup.state, backup.kept. */
@@ -69,6 +70,7 @@ export const removeBackupsJob = defineJob({
   takesLong: true,
   cron: '* * * * *',
   async run(installation) {
+    await expireBackups(installation, worker)
     for (const backup of await readLeaving(installation)) await remove(installation, backup)
   },
 })
