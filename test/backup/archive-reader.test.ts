@@ -20,18 +20,21 @@ import { readLegalHolds } from '../../src/core/areas/backup/archive-holds.ts'
 import { openArchive } from '../../src/core/areas/backup/archive-reader.ts'
 import type { Store } from '../../src/core/areas/backup/store.ts'
 import { openLocal } from '../../src/core/areas/backup/stores/local.ts'
+import { createKeyring, type Keyring } from '../../src/core/kernel/sealing/keyring.ts'
 import { holdLine, type Made, makeArchive } from './archives.ts'
 
 let base: string
 let root: string
 let store: Store
 let made: Made
+let keyring: Keyring
 const tenantId = crypto.randomUUID()
 
 beforeAll(async () => {
   base = mkdtempSync(join(tmpdir(), 'svc-archives-'))
   root = join(base, 'backups', 'target')
   store = await openLocal(join(base, 'backups'), 'target')
+  keyring = await createKeyring(join(base, 'keyring.json'))
 })
 afterAll(async () => {
   await store.close()
@@ -41,7 +44,7 @@ beforeEach(() => {
   made = makeArchive(root, tenantId)
 })
 
-const read = (path = made.path, of = tenantId) => readLegalHolds(store, path, of)
+const read = (path = made.path, of = tenantId) => readLegalHolds(store, path, of, keyring)
 const refusal = async (work: Promise<unknown>) => {
   const error = (await work.then(
     () => ({ code: 'let through' }),
@@ -195,7 +198,7 @@ describe('faults', () => {
     }
   })
   test('a newer format', async () => {
-    made.manifest = { format: 'svc-archive', format_version: 2, anything: 'else' }
+    made.manifest = { format: 'svc-archive', format_version: 3, anything: 'else' }
     expect(await reason()).toBe('newer_format')
   })
   test("another workspace's, by its path, its manifest and its job", async () => {
@@ -346,7 +349,7 @@ test('a line of 1 GB is refused without being held, and a bomb ends where the ma
 test('an archive that is moved while it is read is refused or read whole', async () => {
   made.add('legal_holds', holdLine())
   made.finish()
-  const archive = await openArchive(store, made.path, tenantId)
+  const archive = await openArchive(store, made.path, tenantId, keyring)
   renameSync(made.folder, `${made.folder.slice(0, -1)}2`)
   expect(await refusal(archive.verify())).toEqual(['archive.invalid', 'file_missing'])
 })

@@ -93,7 +93,7 @@ describe('an archive', () => {
     expect(manifest.tenant).toEqual({ id: tenant.id, slug: tenant.slug })
     expect(entities.get('workspace')).toMatchObject([{ id: tenant.id, slug: tenant.slug, state: 'ACTIVE' }])
     expect(entities.get('buckets')?.length).toBeGreaterThan(0)
-    const { data } = await one.asRecovery(operations.listBackups, { targetId })
+    const { data } = await one.asRecovery(operations.listArchives, { targetId })
     expect(data.find(({ path }) => path === job.result?.path)).toMatchObject({
       tenant_id: tenant.id,
       complete: true,
@@ -365,7 +365,7 @@ describe('holds from an archive', () => {
     await plant(tenant.id, rewound, '2026-03-02T00:00:00Z')
     await plant(tenant.id, over, '2026-02-20T00:00:00Z')
     await exported(tenant.id)
-    const { data } = await one.asRecovery(operations.listBackups, { targetId })
+    const { data } = await one.asRecovery(operations.listArchives, { targetId })
     const { path } = data.find((backup) => backup.tenant_id === tenant.id)!
     const [kept] = await one.oracle<{ placed_by: string }[]>`select placed_by from legal_hold where id = ${lost}`
     await one.oracle`delete from legal_hold where tenant_id = ${tenant.id}`
@@ -400,7 +400,7 @@ describe('holds from an archive', () => {
     const { tenant: stranger } = await one.provision()
     await plant(stranger.id, crypto.randomUUID(), null)
     await exported(stranger.id)
-    const { data } = await one.asRecovery(operations.listBackups, { targetId })
+    const { data } = await one.asRecovery(operations.listArchives, { targetId })
     const { path } = data.find((backup) => backup.tenant_id === stranger.id)!
     for (const given of [path, `${path}x`, '../outside']) {
       const sent = {

@@ -126,12 +126,26 @@ const tables: Readonly<Record<string, string>> = {
   webhooks: 'webhook',
   media: 'media',
   attachments: 'media_reference',
+  // Of backups alone.
+  sealed_values: 'sealed_value',
+  provider_switches: 'provider_switch',
+  identity_providers: 'identity_provider',
+  connected_identities: 'connected_identity',
+  ai_choices: 'ai_choice',
+  webhook_secrets: 'webhook_secret',
+  backup_targets: 'backup_target',
+  backups: 'backup',
+  password_history: 'password_history',
+  recovery_codes: 'recovery_code',
+  second_factors: 'second_factor',
 }
 
 /** Writes the archive into another database, in the order of the manifest, and its files into the store of media. */
 export async function importArchive(
   sql: postgres.Sql,
-  { manifest, entities, bytes }: Imported,
+  { manifest, entities, bytes }: Pick<Imported, 'entities' | 'bytes'> & {
+    readonly manifest: Pick<Manifest, 'tenant'> & { readonly files: readonly { readonly entity: string }[] }
+  },
   store?: string,
 ): Promise<void> {
   if (store !== undefined) {
@@ -141,6 +155,8 @@ export async function importArchive(
   }
   await sql.begin(async (tx) => {
     for (const { entity } of manifest.files) {
+      // It says where the bytes of files are, and is no table.
+      if (entity === 'media_files') continue
       const table = tables[entity]
       if (!table) throw new Error(`an entity that the page does not describe: ${entity}`)
       const owner = entity === 'workspace' ? {} : { tenant_id: manifest.tenant.id }

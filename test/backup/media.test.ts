@@ -137,7 +137,7 @@ describe('files of a workspace', () => {
     const workspace = await one.provision()
     await fileOf(one, workspace, randomBytes(300_000))
     const { job } = await exported(workspace.tenant.id)
-    const { data } = await one.asRecovery(operations.listBackups, { targetId })
+    const { data } = await one.asRecovery(operations.listArchives, { targetId })
     const mine = data.filter(({ tenant_id }) => tenant_id === workspace.tenant.id)
     expect(mine).toMatchObject([{ path: job.result?.path, complete: true }])
     expect(Number(mine[0]?.size_bytes)).toBeLessThan(300_000)

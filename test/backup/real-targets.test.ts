@@ -62,11 +62,11 @@ async function roundTrip(targetId: string): Promise<void> {
   expect(job).toMatchObject({ state: 'SUCCEEDED', failure: null })
   const path = job.result?.path ?? ''
 
-  const { data } = await one.asRecovery(operations.listBackups, { targetId })
+  const { data } = await one.asRecovery(operations.listArchives, { targetId })
   expect(data).toMatchObject([{ path, tenant_id: tenant.id, complete: true }])
   const target = await targetServing(one.installation, recoveryActor(), tenant.id, targetId)
   await withStore(one.installation, target!, async (store) => {
-    const archive = await openArchive(store, path, tenant.id)
+    const archive = await openArchive(store, path, tenant.id, one.installation.keyring)
     await archive.verify()
     expect(archive.manifest.files.length).toBeGreaterThan(5)
     expect(archive.manifest.media.count).toBe(files.length)
@@ -76,7 +76,7 @@ async function roundTrip(targetId: string): Promise<void> {
     await store.remove(path)
     await store.remove(path) // what is gone is removed
   })
-  expect((await one.asRecovery(operations.listBackups, { targetId })).data).toEqual([])
+  expect((await one.asRecovery(operations.listArchives, { targetId })).data).toEqual([])
 }
 
 /** The bytes of a file are at the target under their hash. */
@@ -238,7 +238,7 @@ describe.runIf(hasSwift)('S3', () => {
       state: 'FAILED',
       failure: 'target.failed',
     })
-    expect((await one.asRecovery(operations.listBackups, { targetId })).data).toEqual([])
+    expect((await one.asRecovery(operations.listArchives, { targetId })).data).toEqual([])
   })
 })
 

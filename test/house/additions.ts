@@ -68,7 +68,7 @@ select workspace_table('item_reminder');
       const { readRemovalOrder } = await copy.load<typeof RemovalOrder>('src/core/kernel/database/removal-order.ts')
       const { readEntities } = await copy.load<typeof Entities>('src/core/areas/backup/entities.ts')
       const order = await pool.transaction('', (tx) => readRemovalOrder(tx))
-      const entities = await pool.transaction('', (tx) => readEntities(tx))
+      const entities = await pool.transaction('', (tx) => readEntities(tx, 'TENANT_EXPORT'))
       expect(order.indexOf('item_reminder')).toBeLessThan(order.indexOf('item'))
       const reminders = entities.findIndex(({ name }) => name === 'item_reminders')
       expect(reminders).toBeGreaterThan(entities.findIndex(({ name }) => name === 'items'))

@@ -300,7 +300,7 @@ const others: readonly OperationId[] = [
   'search', // its plans are in test/search/candidates.test.ts
   'getMediaContent', // reads what getMedia reads, and refuses a file without bytes
   'queryItems', // its plans are in test/items/filter/plans.test.ts
-  'listBackups', // one target by its key; the rest is asked of the target
+  'listArchives', // one target by its key; the rest is asked of the target
 ]
 
 // It asks for generic plans, which PostgreSQL explains since 16.

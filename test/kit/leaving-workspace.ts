@@ -70,6 +70,9 @@ export async function furnish(
     await tx`insert into password_opening (tenant_id, until, requester, reason) values (${id}, now() + interval '1 hour', 'Ada', 'lost')`
     await tx`insert into automation_rule (tenant_id, id, name, enabled) values (${id}, ${randomUUIDv7()}, 'on', true), (${id}, ${randomUUIDv7()}, 'off', false)`
     await tx`insert into backup_target (tenant_id, id, name, kind, config) values (${id}, ${randomUUIDv7()}, 'disk', 'LOCAL', '{"path":"own"}')`
+    await tx`
+      insert into backup (tenant_id, id, target_id, job_id, state, failure)
+      values (${id}, ${randomUUIDv7()}, ${randomUUIDv7()}, ${randomUUIDv7()}, 'FAILED', 'worker.lost')`
     await tx`insert into outbox_watermark (tenant_id, tx) values (${id}, '3')`
     await tx`insert into ai_choice (tenant_id, model_id) values (${id}, ${randomUUIDv7()})`
     await tx`insert into ai_usage (tenant_id, day, tokens) values (${id}, now(), 47)`

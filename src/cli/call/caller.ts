@@ -49,7 +49,7 @@ export interface Caller {
   transfer?<O extends Operation>(operation: O, sent: TransferOf<O>, piece: Piece): Promise<Transferred>
   /** Exchanges the secrets for a proof, which is valid for one call. Only over HTTP. */
   stepUp?(operation: Operation, targetId: string | undefined, proof: Proof): Promise<string>
-  /** Runs an export in this process. Only at the database, where there may be no daemon to run it. */
+  /** Runs an export, a backup or a verification in this process. Only at the database, where there may be no daemon to run it. */
   work?(tenantId: string, jobId: string): Promise<void>
   /** Runs all queued reseal jobs in this process. Only at the database. */
   reseal?(): Promise<void>

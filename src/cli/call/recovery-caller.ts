@@ -47,8 +47,9 @@ export async function openRecoveryCaller(whileServing: boolean, tell: Tell): Pro
       return performForAnswer(booted.installation, operation, actor, sent)
     },
     async work(tenantId, jobId) {
-      const { exportTenantJob } = await import('../../core/areas/backup/export-job.ts')
-      await exportTenantJob.run(booted.installation, { tenantId, jobId })
+      const { awaitedJobs } = await import('../../core/areas/backup/jobs.ts')
+      // Each takes only a job of its own kind.
+      for (const job of awaitedJobs) await job.run(booted.installation, { tenantId, jobId })
     },
     async reseal() {
       const { resealUntil } = await import('../../core/areas/keyring/reseal.ts')

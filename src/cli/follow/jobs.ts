@@ -30,10 +30,13 @@ export async function followJob(caller: Caller, queued: JobRef, tenantId?: strin
   return ended
 }
 
+/** Jobs whose end counts bytes. */
+const inBytes: readonly JobRef['kind'][] = ['TENANT_EXPORT', 'BACKUP', 'BACKUP_VERIFY']
+
 /** `Reading  [####----------------]  20 %  2000 of 10000 rows` */
 export function progressLine({ kind, progress }: Pick<JobRef, 'kind' | 'progress'>): string {
   const { phase, done, total } = progress
-  const isInBytes = phase === 'SENDING' || (phase === 'DONE' && kind === 'TENANT_EXPORT')
+  const isInBytes = phase === 'SENDING' || phase === 'READING_BACK' || (phase === 'DONE' && inBytes.includes(kind))
   const unit = isInBytes ? 'bytes' : 'rows'
   const share = bar(Number(done), total === null ? null : Number(total))
   const counts = total === null ? '' : `${done} of ${total} ${unit}`
@@ -41,6 +44,7 @@ export function progressLine({ kind, progress }: Pick<JobRef, 'kind' | 'progress
     WAITING: 'Waiting for a worker',
     READING: 'Reading',
     SENDING: 'Sending',
+    READING_BACK: 'Reading back',
     WORKING: 'Working',
     DONE: 'Done',
   }[phase]
@@ -52,6 +56,8 @@ const remedyOf = (failure: string) =>
     ? '`svc backup-targets test` shows the step that fails; docs/runbooks/backup-targets.md says what to do.'
     : failure === 'spool.full'
       ? 'The disk of the data folder is full. An export needs space for one compressed archive there.'
-      : failure === 'media.damaged'
-        ? "Files of the workspace are missing or damaged; the daemon's log names them. docs/runbooks/backup-targets.md says what to do."
-        : "See the daemon's log for the cause."
+      : failure.startsWith('archive.')
+        ? 'The backup cannot be trusted. `svc backups list` shows the others; docs/runbooks/backups.md says what to do.'
+        : failure === 'media.damaged'
+          ? "Files of the workspace are missing or damaged; the daemon's log names them. docs/runbooks/backup-targets.md says what to do."
+          : "See the daemon's log for the cause."

@@ -4,6 +4,7 @@ import { aiOperations } from './ai/operations.ts'
 import { auditOperations, signInExplanationOperations } from './audit/operations.ts'
 import { invitationOperations, passwordOperations, sessionOperations, setUpOperations } from './auth/operations.ts'
 import { serviceAccountOperations, tokenOperations } from './auth/tokens.ts'
+import { workspaceBackupOperations } from './backup/backups.ts'
 import { backupOperations } from './backup/operations.ts'
 import { commentOperations } from './comments/operations.ts'
 import { containerOperations } from './containers/operations.ts'
@@ -94,6 +95,7 @@ export const operations = {
   ...aiOperations,
   ...encryptionOperations,
   ...backupOperations,
+  ...workspaceBackupOperations,
   ...auditOperations,
   ...signInExplanationOperations,
   ...jobOperations,

@@ -1,5 +1,5 @@
 /**
- * Every table, with what its migration cannot say: what an export makes of it.
+ * Every table, with what its migration cannot say: what an export and a backup make of it.
  *
  * The order in which a purge empties the tables is derived from their foreign keys
  * (kernel/database/removal-order.ts). test/house/catalog.test.ts compares this list with the
@@ -9,38 +9,50 @@
 interface WorkspaceTable {
   /** The entity its rows become in an archive, or why they are in none. */
   readonly export: string | { readonly omitted: string }
+  /** The entity its rows become in a backup, where exports have none: what a workspace needs to go on. */
+  readonly backup?: string
   /** Why a purge empties it after all other tables; absent: where its foreign keys put it. */
   readonly purgedLast?: string
   /** The column that says when a row came, where one does: what its growth is counted by. */
   readonly since?: string
   /** Columns that no archive holds: `tenant_id`, which the manifest names once, and these. */
   readonly withheld?: readonly string[]
+  /** Columns of `withheld` that a backup holds all the same. */
+  readonly backupHolds?: readonly string[]
 }
 
 /** Tables whose rows belong to one workspace (`tenant_id`). */
 export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   request_rate: { export: { omitted: 'a count of the running minute' } },
   idempotency_record: { export: { omitted: 'answers kept for 24 hours' } },
-  sealed_value: { export: { omitted: 'secrets; nothing sealed leaves the installation' } },
+  sealed_value: { export: { omitted: 'secrets; nothing sealed leaves the installation' }, backup: 'sealed_values' },
   password_opening: { export: { omitted: 'hours granted by the installation' } },
   sign_in_flow: { export: { omitted: 'sign-ins under way' } },
-  provider_switch: { export: { omitted: 'ways to sign in at this installation' } },
+  provider_switch: { export: { omitted: 'ways to sign in at this installation' }, backup: 'provider_switches' },
   identity_provider: {
     export: { omitted: 'ways to sign in at this installation; their secrets are sealed' },
+    backup: 'identity_providers',
   },
-  connected_identity: { export: { omitted: 'credentials' } },
+  connected_identity: { export: { omitted: 'credentials' }, backup: 'connected_identities' },
   group_member: { export: 'group_members', since: 'added_at' },
   account_group: { export: 'groups', since: 'created_at', withheld: ['member_count'] },
-  ai_choice: { export: { omitted: 'which of the models that this installation offers is on' } },
+  ai_choice: { export: { omitted: 'which of the models that this installation offers is on' }, backup: 'ai_choices' },
   ai_usage: { export: { omitted: 'a count of the last days' } },
   automation_rule: { export: 'automation_rules', since: 'created_at' },
   delivery_attempt: { export: { omitted: 'messages to other systems, and what these answered' } },
   delivery: { export: { omitted: 'messages to other systems; the trail has the history' } },
-  webhook_secret: { export: { omitted: 'names of secrets; nothing sealed leaves the installation' } },
+  webhook_secret: {
+    export: { omitted: 'names of secrets; nothing sealed leaves the installation' },
+    backup: 'webhook_secrets',
+  },
   webhook: { export: 'webhooks', since: 'created_at' },
   job: { export: { omitted: 'work under way' } },
   reseal: { export: { omitted: 'work under way' } },
-  backup_target: { export: { omitted: 'places of this installation; their credentials are secrets' } },
+  backup_target: {
+    export: { omitted: 'places of this installation; their credentials are secrets' },
+    backup: 'backup_targets',
+  },
+  backup: { export: { omitted: 'where encrypted archives lie' }, backup: 'backups' },
   tenant_quota: { export: 'quotas' },
   outbox_counter: { export: { omitted: 'the number of the newest event' } },
   outbox_watermark: { export: { omitted: 'how far old events were removed' } },
@@ -78,10 +90,10 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
   container: { export: 'containers', since: 'created_at', withheld: ['kept_since'] },
   failed_sign_in: { export: { omitted: 'a counter of the last minutes' } },
   password_reset: { export: { omitted: 'credentials' } },
-  password_history: { export: { omitted: 'credentials' } },
+  password_history: { export: { omitted: 'credentials' }, backup: 'password_history' },
   failed_attempt: { export: { omitted: 'a counter of the last minutes' } },
-  recovery_code: { export: { omitted: 'credentials' } },
-  second_factor: { export: { omitted: 'credentials' } },
+  recovery_code: { export: { omitted: 'credentials' }, backup: 'recovery_codes' },
+  second_factor: { export: { omitted: 'credentials' }, backup: 'second_factors' },
   step_up: { export: { omitted: 'credentials' } },
   credential: { export: { omitted: 'credentials' } },
   session: { export: { omitted: 'credentials' } },
@@ -93,7 +105,12 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
     purgedLast: 'until then a hold that a recovery puts back stops the purge',
   },
   account_word: { export: { omitted: 'made of names and addresses; whoever imports makes them again' } },
-  account: { export: 'accounts', since: 'created_at', withheld: ['password_hash', 'worded'] },
+  account: {
+    export: 'accounts',
+    since: 'created_at',
+    withheld: ['password_hash', 'worded'],
+    backupHolds: ['password_hash'],
+  },
 }
 
 /** Tables of the installation itself, and why they hold no workspace's content. */

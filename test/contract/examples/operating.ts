@@ -208,7 +208,7 @@ export async function backup({ show, daemon, tenantId, grace, ask, steady }: Sce
   const { job_id } = await ask('exportTenant', { tenantId, body: { target_id: target.id } }, grace)
   const booted = await bootInstallation(daemon.config, { works: false, applicationName: 'svc examples' })
   await exportTenantJob.run(booted.installation, { tenantId, jobId: job_id }).finally(() => booted.close())
-  await show('listBackups', at, grace)
+  await show('listArchives', at, grace)
   await show('deleteBackupTarget', at, grace)
 }
 

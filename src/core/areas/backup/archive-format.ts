@@ -8,17 +8,29 @@
  *    tenants/<tenant id>/media/<SHA-256>
  *                               the bytes of a file, once for all archives of the workspace
  *
- * Spec: Admin: workspaces, rule 4; Operations, 6 (importable from its documentation alone).
+ * That is an export, format 1. A backup is format 2: each file is encrypted with age and its name ends in `.age`, the manifest
+ * is in clear and `manifest.sig` signs it.
+ *
+ * Spec: Admin: workspaces, rule 4; Operations, 6 (importable from its documentation alone); Keeping, 3.
  */
 import { z } from 'zod'
 import { uuid } from '../../contract/vocabulary.ts'
 
 export const formatName = 'svc-archive'
-/** Raised when a reader of the older number would read the newer archive wrongly. */
-export const formatVersion = 1
+/** The newest format. A number is raised when a reader of the older one would read the newer archive wrongly. */
+export const formatVersion = 2
+
+export const archiveKinds = ['TENANT_EXPORT', 'TENANT_BACKUP'] as const
+export type ArchiveKind = (typeof archiveKinds)[number]
 
 export const manifestName = 'manifest.json'
-export const fileNameOf = (entity: string) => `${entity}.jsonl.zst`
+export const signatureName = 'manifest.sig'
+/** How the name of a file ends that is encrypted. */
+export const encryptedEnd = '.age'
+export const fileNameOf = (entity: string, kind: ArchiveKind) =>
+  `${entity}.jsonl.zst${kind === 'TENANT_BACKUP' ? encryptedEnd : ''}`
+/** The entity of a backup that says where the bytes of files are; no table has it. */
+export const mediaFiles = 'media_files'
 
 /** Limits of what is read; what we write stays below them. */
 export const limits = {
@@ -37,28 +49,37 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/)
 const whole = z.int().min(0)
 const entityName = z.string().regex(/^[a-z][a-z0-9_]{0,62}$/)
 
-const ManifestFile = z.object({
-  name: z.string(),
-  entity: entityName,
-  rows: whole,
-  bytes: whole,
-  sha256: digest,
-  compressed_bytes: whole,
-  compressed_sha256: digest,
-})
-export type ManifestFile = z.output<typeof ManifestFile>
+const Described = { name: z.string(), entity: entityName, rows: whole, bytes: whole }
+const ClearFile = z.object({ ...Described, sha256: digest, compressed_bytes: whole, compressed_sha256: digest })
+/** A hash of what is encrypted says nothing of the content; one of the content would let a guess be confirmed. */
+const EncryptedFile = z.object({ ...Described, encrypted_bytes: whole, encrypted_sha256: digest })
+export type ManifestFile = z.output<typeof ClearFile> | z.output<typeof EncryptedFile>
 
-/** Unknown members are ignored, so that a later release may add some. */
-export const Manifest = z.object({
+const Recipient = z.object({
+  kind: z.enum(['RING', 'OUTSIDE']),
+  id: z.string().max(100).describe('RING: the key of the keyring; OUTSIDE: the recipient'),
+  recipient: z.string().max(100),
+})
+export type ManifestRecipient = z.output<typeof Recipient>
+
+const Common = {
   format: z.literal(formatName),
-  format_version: z.int().min(1),
-  kind: z.literal('TENANT_EXPORT'),
   product_version: z.string().max(100),
   schema_version: z.string().max(200),
   tenant: z.object({ id: uuid, slug: z.string().max(100) }),
   job_id: uuid,
   snapshot_at: z.string().max(40),
-  files: z.array(ManifestFile).max(limits.files),
+  omitted: z.record(z.string(), z.string()),
+  /** Keys of the keyring without which the archive cannot be used whole; an export needs none, and has no such member. */
+  sealed_under: z.array(z.string().max(32)).max(100).optional(),
+}
+
+/** Unknown members are ignored, so that a later release may add some. */
+const ExportManifest = z.object({
+  ...Common,
+  format_version: z.literal(1),
+  kind: z.literal('TENANT_EXPORT'),
+  files: z.array(ClearFile).max(limits.files),
   /** The files that are READY, each content once; `unexamined` names those that were whole and not examined yet. */
   media: z.object({
     count: whole,
@@ -68,11 +89,28 @@ export const Manifest = z.object({
       .max(limits.unexamined)
       .optional(),
   }),
-  omitted: z.record(z.string(), z.string()),
-  /** Keys of the keyring without which the archive cannot be used; an export holds no sealed value, and names none. */
-  sealed_under: z.array(z.string().max(32)).max(100).optional(),
 })
+export type ExportManifest = z.output<typeof ExportManifest>
+
+const BackupManifest = z.object({
+  ...Common,
+  format_version: z.literal(2),
+  kind: z.literal('TENANT_BACKUP'),
+  recipients: z.array(Recipient).min(1).max(20),
+  files: z.array(EncryptedFile).max(limits.files),
+  /** The files that are READY, each content once; the entity `media_files` names them all. */
+  media: z.object({ count: whole, bytes: whole }),
+})
+export type BackupManifest = z.output<typeof BackupManifest>
+
+export const Manifest = z.discriminatedUnion('format_version', [ExportManifest, BackupManifest])
 export type Manifest = z.output<typeof Manifest>
+
+/** What lies at the target under the name of a file. */
+export const storedOf = (file: ManifestFile): { readonly bytes: number; readonly sha256: string } =>
+  'encrypted_bytes' in file
+    ? { bytes: file.encrypted_bytes, sha256: file.encrypted_sha256 }
+    : { bytes: file.compressed_bytes, sha256: file.compressed_sha256 }
 
 export interface ArchiveName {
   readonly tenantId: string
@@ -85,8 +123,10 @@ const folder = 'tenants'
 export const folderOf = (tenantId: string) => `${folder}/${tenantId}`
 export const everyFolder = folder
 
-/** Where the bytes of a file are, beside the archives. */
-export const mediaPath = (tenantId: string, sha256: string) => `${folderOf(tenantId)}/media/${sha256}`
+/** Where the bytes of a file are, beside the archives; in clear under their SHA-256, encrypted under a name that tells nothing. */
+export const mediaPath = (tenantId: string, name: string) => `${folderOf(tenantId)}/media/${name}`
+export const encryptedMediaName = (hmac: string) => `${hmac}${encryptedEnd}`
+export const isEncryptedMediaName = (name: string) => /^[0-9a-f]{64}\.age$/.test(name)
 /** Whether a folder holds archives or what is in them, and not the bytes of files, of which there may be millions. */
 export const isOfArchives = (path: string) => !/^tenants\/[^/]+\/media$/.test(path)
 

@@ -7,6 +7,7 @@
 import { z } from 'zod'
 import { Problem, refuse } from '../../contract/problem.ts'
 import { moment, uuid } from '../../contract/vocabulary.ts'
+import type { Keyring } from '../../kernel/sealing/keyring.ts'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import type { Actor } from '../../kernel/values/actor.ts'
 import { limits } from './archive-format.ts'
@@ -37,8 +38,13 @@ export interface LegalHoldRecord {
 }
 
 /** Refuses archive.path_refused, archive.invalid, backup.target_failed. At most 1,000 holds, none twice. */
-export async function readLegalHolds(store: Store, path: string, tenantId: string): Promise<LegalHoldRecord[]> {
-  const archive = await openArchive(store, path, tenantId)
+export async function readLegalHolds(
+  store: Store,
+  path: string,
+  tenantId: string,
+  keyring: Keyring,
+): Promise<LegalHoldRecord[]> {
+  const archive = await openArchive(store, path, tenantId, keyring)
   const declared = archive.manifest.files.find(({ entity }) => entity === 'legal_holds')
   if ((declared?.rows ?? 0) > limits.holds) return invalid('too_many_holds')
   await archive.verify()
@@ -70,7 +76,9 @@ export async function readLegalHoldsAt(
       errors: [{ pointer: '/archive/target_id', code: 'reference.unknown', params: {} }],
     })
   try {
-    return await withStore(installation, target, (store) => readLegalHolds(store, archive.path, tenantId))
+    return await withStore(installation, target, (store) =>
+      readLegalHolds(store, archive.path, tenantId, installation.keyring),
+    )
   } catch (error) {
     throw error instanceof StoreFailure ? new Problem('backup.target_failed', { reason: error.reason }) : error
   }

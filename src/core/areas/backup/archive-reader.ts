@@ -2,6 +2,7 @@
  * Reads archives and trusts nothing in them: others can write to the target.
  *
  *    path ─▶ manifest.json (≤ 1 MiB) ─▶ each file: bytes, SHA-256, zstd, lines, counts
+ *                 └─ of a backup: manifest.sig      └─ of a backup: age before zstd
  *
  * Memory is bounded for every archive: a file is read up to the length in the manifest, a line up
  * to 16 MiB, and the decompressor's window is at most 8 MiB. Every fault is archive.invalid with a
@@ -13,7 +14,10 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { constants, createZstdDecompress } from 'node:zlib'
 import { Problem, refuse } from '../../contract/problem.ts'
+import { AgeFault, type AgeIdentity, decrypted, ringIdentity } from '../../kernel/sealing/age.ts'
+import type { Keyring } from '../../kernel/sealing/keyring.ts'
 import {
+  type BackupManifest,
   fileNameOf,
   formatName,
   formatVersion,
@@ -22,7 +26,10 @@ import {
   type ManifestFile,
   manifestName,
   readArchivePath,
+  signatureName,
+  storedOf,
 } from './archive-format.ts'
+import { isSignedByUs, signatureBytes } from './archive-manifest.ts'
 import { type Store, StoreFailure } from './store.ts'
 
 export interface Archive {
@@ -33,6 +40,8 @@ export interface Archive {
   rows(entity: string): AsyncGenerator<Record<string, unknown>>
   /** Reads every file to its end. Refuses archive.invalid. */
   verify(): Promise<void>
+  /** Bytes that lie at the target, as they were before they were encrypted. Throws Problem. */
+  decrypted(stored: AsyncIterable<Buffer>): AsyncIterable<Buffer>
 }
 
 export type ArchiveFault =
@@ -50,41 +59,83 @@ export type ArchiveFault =
   | 'hold'
   | 'too_many_holds'
   | 'duplicate_id'
+  | 'unsigned' // a backup without a signature of this installation
+  | 'media_missing'
+  | 'media_differs'
+  | 'no_key' // the keyring lacks the key that it was encrypted for
 
 export const invalid = (reason: ArchiveFault): never => refuse('archive.invalid', { reason })
 
-/** Opens the archive of one workspace. Refuses archive.path_refused, archive.invalid, backup.target_failed. */
-export async function openArchive(store: Store, path: string, tenantId: string): Promise<Archive> {
+/**
+ * Opens the archive of one workspace. A backup has to be signed by this installation, and encrypted for its keyring. Refuses
+ * archive.path_refused, archive.invalid, backup.target_failed.
+ */
+export async function openArchive(store: Store, path: string, tenantId: string, keyring: Keyring): Promise<Archive> {
   const name = readArchivePath(path)
   if (!name) refuse('archive.path_refused')
   if (name.tenantId !== tenantId) return invalid('other_workspace')
-  const manifest = await readManifest(store, path)
+  const text = await readSmall(store, `${path}/${manifestName}`, limits.manifestBytes, ['incomplete', 'manifest'])
+  const manifest = manifestOf(text)
   if (manifest.tenant.id !== tenantId || manifest.job_id !== name.jobId) return invalid('other_workspace')
+  const identity =
+    manifest.kind === 'TENANT_BACKUP' ? await openedBackup(store, path, keyring, manifest, text) : undefined
 
-  const rows = (entity: string) => rowsOf(store, path, manifest, entity)
+  const rows = (entity: string) => rowsOf({ store, path, manifest, identity }, entity)
   return {
     manifest,
     rows,
     async verify() {
       for (const { entity } of manifest.files) for await (const _ of rows(entity));
     },
+    decrypted: (stored) => (identity ? translated(decrypted(identity, stored)) : stored),
   }
 }
 
-/** The manifest of an archive. Refuses archive.invalid where it is missing, too large or not of our format. */
-export async function readManifest(store: Store, path: string): Promise<Manifest> {
+/** The identity that decrypts a backup, once its signature was checked. */
+async function openedBackup(
+  store: Store,
+  path: string,
+  keyring: Keyring,
+  { recipients }: BackupManifest,
+  text: Buffer,
+): Promise<AgeIdentity> {
+  const signature = await readSmall(store, `${path}/${signatureName}`, signatureBytes, ['unsigned', 'unsigned'])
+  if (!isSignedByUs(keyring, text, signature.toString('utf8'))) return invalid('unsigned')
+  const ring = recipients.find(({ kind, id }) => kind === 'RING' && keyring.has(id))
+  return ring ? ringIdentity(keyring, ring.id) : invalid('no_key')
+}
+
+async function* translated(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* source
+  } catch (error) {
+    throw asProblem(error)
+  }
+}
+
+/** The manifest of an archive, unsigned as it may be. Refuses archive.invalid where it is missing, too large or not of our format. */
+export const readManifest = async (store: Store, path: string): Promise<Manifest> =>
+  manifestOf(await readSmall(store, `${path}/${manifestName}`, limits.manifestBytes, ['incomplete', 'manifest']))
+
+/** A file of at most `most` bytes. The faults: it is missing; it is longer. */
+async function readSmall(
+  store: Store,
+  path: string,
+  most: number,
+  [missing, long]: readonly [ArchiveFault, ArchiveFault],
+): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
   try {
-    for await (const chunk of await fetched(store, `${path}/${manifestName}`, 'incomplete')) {
+    for await (const chunk of await fetched(store, path, missing)) {
       length += chunk.length
-      if (length > limits.manifestBytes) return invalid('manifest')
+      if (length > most) return invalid(long)
       chunks.push(chunk)
     }
   } catch (error) {
     throw asProblem(error)
   }
-  return manifestOf(Buffer.concat(chunks))
+  return Buffer.concat(chunks)
 }
 
 function manifestOf(bytes: Buffer): Manifest {
@@ -99,14 +150,20 @@ function manifestOf(bytes: Buffer): Manifest {
   const entities = manifest.data.files.map(({ entity }) => entity)
   if (new Set(entities).size < entities.length) return invalid('manifest')
   // File names follow from entities; any other name may be a path that an attacker chose.
-  if (manifest.data.files.some(({ name, entity }) => name !== fileNameOf(entity))) return invalid('file_name')
+  const { files, kind } = manifest.data
+  if (files.some(({ name, entity }) => name !== fileNameOf(entity, kind))) return invalid('file_name')
   return manifest.data
 }
 
+interface Opened {
+  readonly store: Store
+  readonly path: string
+  readonly manifest: Manifest
+  readonly identity: AgeIdentity | undefined
+}
+
 async function* rowsOf(
-  store: Store,
-  path: string,
-  manifest: Manifest,
+  { store, path, manifest, identity }: Opened,
   entity: string,
 ): AsyncGenerator<Record<string, unknown>> {
   const file = manifest.files.find((one) => one.entity === entity)
@@ -115,7 +172,7 @@ async function* rowsOf(
   let rows = 0
   try {
     const source = await fetched(store, `${path}/${file.name}`, 'file_missing')
-    for await (const line of linesOf(file, source)) {
+    for await (const line of linesOf(file, source, identity)) {
       rows += 1
       if (rows > file.rows) return invalid('count')
       if (held) yield held
@@ -135,7 +192,12 @@ function rowOf(line: Buffer): Record<string, unknown> {
 }
 
 /** The lines of a file. At its end, size and checksums are compared with the manifest. */
-async function* linesOf(file: ManifestFile, source: Readable): AsyncGenerator<Buffer> {
+async function* linesOf(
+  file: ManifestFile,
+  source: Readable,
+  identity: AgeIdentity | undefined,
+): AsyncGenerator<Buffer> {
+  const stored = storedOf(file)
   const packed = createHash('sha256')
   const plain = createHash('sha256')
   let packedBytes = 0
@@ -146,12 +208,12 @@ async function* linesOf(file: ManifestFile, source: Readable): AsyncGenerator<Bu
   async function* counted() {
     for await (const chunk of source as AsyncIterable<Buffer>) {
       packedBytes += chunk.length
-      if (packedBytes > file.compressed_bytes) return invalid('too_long')
+      if (packedBytes > stored.bytes) return invalid('too_long')
       packed.update(chunk)
       yield chunk
     }
   }
-  const feeding = feed(counted(), unpacked)
+  const feeding = feed(identity ? decrypted(identity, counted()) : counted(), unpacked)
   try {
     for await (const chunk of unpacked as AsyncIterable<Buffer>) {
       plainBytes += chunk.length
@@ -175,8 +237,9 @@ async function* linesOf(file: ManifestFile, source: Readable): AsyncGenerator<Bu
     source.destroy()
     unpacked.destroy()
   }
-  if (restBytes > 0 || packedBytes !== file.compressed_bytes || plainBytes !== file.bytes) return invalid('truncated')
-  if (packed.digest('hex') !== file.compressed_sha256 || plain.digest('hex') !== file.sha256) return invalid('checksum')
+  if (restBytes > 0 || packedBytes !== stored.bytes || plainBytes !== file.bytes) return invalid('truncated')
+  if (packed.digest('hex') !== stored.sha256) return invalid('checksum')
+  if ('sha256' in file && plain.digest('hex') !== file.sha256) return invalid('checksum')
 }
 
 /** Writes a source into a stream at the stream's own pace. The stream's reader gets the error that stops the source. */
@@ -207,6 +270,8 @@ async function fetched(store: Store, path: string, missing: ArchiveFault): Promi
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof StoreFailure) return new Problem('backup.target_failed', { reason: error.reason })
+  if (error instanceof AgeFault)
+    return new Problem('archive.invalid', { reason: error.reason === 'no_key' ? 'no_key' : 'checksum' })
   if (/^Z(STD)?_/.test(String((error as NodeJS.ErrnoException).code)))
     return new Problem('archive.invalid', { reason: 'checksum' })
   return new Problem('backup.target_failed', { reason: 'failed' })

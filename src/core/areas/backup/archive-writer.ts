@@ -15,15 +15,15 @@ import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress } from 'node:zlib'
 import { migrationNames } from '../../kernel/database/migration-names.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
-import { productVersion } from '../../kernel/values/product.ts'
-import { fileNameOf, formatName, formatVersion, type Manifest, type ManifestFile } from './archive-format.ts'
+import type { ArchiveForm } from './archive-form.ts'
+import { fileNameOf, type ManifestFile } from './archive-format.ts'
 import { copyRows, countRows, LineWriter, type SpareBuffers } from './copied-lines.ts'
 import { type Entity, omittedTables, readEntities } from './entities.ts'
 import { writeMediaList } from './media-list.ts'
 
 export interface Writing {
   readonly tenantId: string
-  readonly jobId: string
+  readonly form: ArchiveForm
   /** An empty folder that nobody else reads. */
   readonly folder: string
   /** Called with the number of rows written. */
@@ -31,16 +31,28 @@ export interface Writing {
   readonly signal: AbortSignal
 }
 
+/** What was written, and of which moment. */
+export interface WrittenArchive {
+  readonly slug: string
+  readonly snapshotAt: string
+  readonly schemaVersion: string
+  readonly files: readonly ManifestFile[]
+  readonly media: { readonly count: number; readonly bytes: number }
+  readonly omitted: Readonly<Record<string, string>>
+  /** The keys under which sealed values of the archive are. */
+  readonly sealedUnder: readonly string[]
+}
+
 /** The size of the compressor's output chunks. */
 const packedBytes = 64 * 1024
 
-/** Writes every file except the manifest, and answers the manifest: it is put at the target last. */
-export async function writeArchive(tx: Tx, writing: Writing): Promise<Manifest> {
-  const { tenantId, jobId } = writing
+/** Writes every file of rows; the manifest, which says what they are, is put at the target last. */
+export async function writeArchive(tx: Tx, writing: Writing): Promise<WrittenArchive> {
+  const { tenantId, form } = writing
   const [snapshot] = await tx<{ slug: string; at: string }[]>`
     select slug, to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at from tenant where id = ${tenantId}`
   if (!snapshot) throw new Error('the workspace is gone')
-  const entities = await readEntities(tx)
+  const entities = await readEntities(tx, form.kind)
   // Sent together: most tables are empty, and the way to the server would cost more than the count.
   const counts = await Promise.all(entities.map((entity) => countRows(tx, entity, tenantId)))
   const total = counts.reduce((sum, count) => sum + count, 0)
@@ -59,79 +71,115 @@ export async function writeArchive(tx: Tx, writing: Writing): Promise<Manifest> 
   }
   const media = await writeMediaList(tx, tenantId, writing.folder)
   return {
-    format: formatName,
-    format_version: formatVersion,
-    kind: 'TENANT_EXPORT',
-    product_version: productVersion,
-    schema_version: migrationNames().at(-1) ?? '',
-    tenant: { id: tenantId, slug: snapshot.slug },
-    job_id: jobId,
-    snapshot_at: snapshot.at,
+    slug: snapshot.slug,
+    snapshotAt: snapshot.at,
+    schemaVersion: migrationNames().at(-1) ?? '',
     files,
     media,
-    omitted: omittedTables(),
+    omitted: omittedTables(form.kind),
+    sealedUnder: form.kind === 'TENANT_BACKUP' ? await keysOfSealed(tx, tenantId) : [],
   }
+}
+
+async function keysOfSealed(tx: Tx, tenantId: string): Promise<string[]> {
+  const keys = await tx<{ key_id: string }[]>`
+    select distinct key_id from sealed_value where tenant_id = ${tenantId} order by key_id`
+  return keys.map(({ key_id }) => key_id)
 }
 
 async function writeEntity(
   tx: Tx,
   entity: Entity,
-  { tenantId, folder, signal }: Writing,
+  { tenantId, folder, signal, form }: Writing,
   spare: SpareBuffers,
   onRows: (rows: number) => void,
 ): Promise<ManifestFile> {
-  const name = fileNameOf(entity.name)
-  const plain = new Meter()
-  const packed = new Meter()
-  let rows = 0
-  const packer = createZstdCompress({
-    chunkSize: packedBytes,
-    params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
-  })
-  async function* measured(chunks: AsyncIterable<Buffer>) {
-    for await (const chunk of chunks) yield packed.passed(chunk)
-  }
-  const written = pipeline(packer, measured, createWriteStream(join(folder, name), { flags: 'wx', mode: 0o600 }), {
-    signal,
-  })
-  written.catch(() => {}) // awaited below, after the copy has noticed as well
+  const file = new ArchiveFile(folder, entity.name, form, signal)
   const lines = new LineWriter(entity.columns, spare, (chunk, some) => {
-    rows += some
     onRows(some)
-    plain.passed(chunk)
-    return new Promise((resolve, reject) => packer.write(chunk, (error) => (error ? reject(error) : resolve())))
+    return file.write(chunk, some)
   })
   try {
     await copyRows(tx, entity, tenantId, lines.row)
     await lines.end()
-    packer.end()
   } catch (error) {
-    packer.destroy(error as Error)
+    file.fail(error as Error)
   }
-  await written // the first failure, whichever side it came from
-  return {
-    name,
-    entity: entity.name,
-    rows,
-    bytes: plain.bytes,
-    sha256: plain.digest(),
-    compressed_bytes: packed.bytes,
-    compressed_sha256: packed.digest(),
+  return file.end() // the first failure, whichever side it came from
+}
+
+/** A file of lines on its way into the spool: compressed, in the archive's form, counted. */
+export class ArchiveFile {
+  private readonly described: { readonly name: string; readonly entity: string }
+  private readonly isEncrypted: boolean
+  private readonly packer = createZstdCompress({
+    chunkSize: packedBytes,
+    params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
+  })
+  private readonly stored = new Meter()
+  private readonly plain: Meter
+  private readonly written: Promise<void>
+  private rows = 0
+
+  constructor(folder: string, entity: string, form: ArchiveForm, signal: AbortSignal) {
+    const name = fileNameOf(entity, form.kind)
+    this.described = { name, entity }
+    this.isEncrypted = form.kind === 'TENANT_BACKUP'
+    // What is encrypted is authenticated as it is: a second hash would cost time and tell of the content.
+    this.plain = new Meter(!this.isEncrypted)
+    const { stored } = this
+    async function* measured(chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) yield stored.passed(chunk)
+    }
+    const into = createWriteStream(join(folder, name), { flags: 'wx', mode: 0o600 })
+    this.written = pipeline(this.packer, (chunks: AsyncIterable<Buffer>) => form.stored(chunks), measured, into, {
+      signal,
+    })
+    this.written.catch(() => {}) // awaited at the end, after the copy has noticed as well
+  }
+
+  /** Takes whole lines. They stay unchanged until the promise is settled. */
+  write(lines: Buffer, rows: number): Promise<void> {
+    this.rows += rows
+    this.plain.passed(lines)
+    return new Promise((resolve, reject) => this.packer.write(lines, (error) => (error ? reject(error) : resolve())))
+  }
+
+  fail(error: Error): void {
+    this.packer.destroy(error)
+  }
+
+  async end(): Promise<ManifestFile> {
+    if (!this.packer.destroyed) this.packer.end()
+    await this.written
+    const file = { ...this.described, rows: this.rows, bytes: this.plain.bytes }
+    return this.isEncrypted
+      ? { ...file, encrypted_bytes: this.stored.bytes, encrypted_sha256: this.stored.digest() }
+      : {
+          ...file,
+          sha256: this.plain.digest(),
+          compressed_bytes: this.stored.bytes,
+          compressed_sha256: this.stored.digest(),
+        }
   }
 }
 
 /** Counts and hashes what passes. */
 class Meter {
   bytes = 0
-  private readonly hash: Hash = createHash('sha256')
+  private readonly hash: Hash | undefined
+
+  constructor(hashes = true) {
+    this.hash = hashes ? createHash('sha256') : undefined
+  }
 
   passed(chunk: Buffer): Buffer {
     this.bytes += chunk.length
-    this.hash.update(chunk)
+    this.hash?.update(chunk)
     return chunk
   }
 
   digest(): string {
-    return this.hash.digest('hex')
+    return this.hash?.digest('hex') ?? ''
   }
 }

@@ -12,6 +12,7 @@
 import { workspaceTables } from '../../contract/tables.ts'
 import { readRemovalOrder } from '../../kernel/database/removal-order.ts'
 import type { Tx } from '../../kernel/database/transaction.ts'
+import type { ArchiveKind } from './archive-format.ts'
 
 export interface Entity {
   readonly name: string
@@ -31,31 +32,39 @@ interface ColumnRow {
 /** The workspace itself: its row in the installation's register, which row-level security lets the workspace read. */
 const workspace = { name: 'workspace', table: 'tenant', owner: 'id', withheld: [] as readonly string[] }
 
-const isExported = (table: string) => typeof workspaceTables[table]?.export === 'string'
-
-/** The tables that become entities, referenced tables first. Throws where the database lacks one. */
-async function readExported(tx: Tx): Promise<readonly string[]> {
-  const tables = (await readRemovalOrder(tx)).toReversed()
-  const missing = Object.keys(workspaceTables).find((table) => isExported(table) && !tables.includes(table))
-  if (missing !== undefined) throw new Error(`tables.ts names ${missing}, which the database does not have`)
-  return tables.filter(isExported)
+/** What the rows of a table become in an archive of this kind; undefined: nothing. */
+function entityOf(table: string, kind: ArchiveKind): string | undefined {
+  const { export: exported, backup } = workspaceTables[table] ?? {}
+  if (typeof exported === 'string') return exported
+  return kind === 'TENANT_BACKUP' ? backup : undefined
 }
 
-/** Tables whose rows are in no archive, and why; the manifest repeats it. */
-export const omittedTables = (): Record<string, string> =>
+/** The tables that become entities, referenced tables first. Throws where the database lacks one. */
+async function readTables(tx: Tx, kind: ArchiveKind): Promise<readonly string[]> {
+  const tables = (await readRemovalOrder(tx)).toReversed()
+  const isWanted = (table: string) => entityOf(table, kind) !== undefined
+  const missing = Object.keys(workspaceTables).find((table) => isWanted(table) && !tables.includes(table))
+  if (missing !== undefined) throw new Error(`tables.ts names ${missing}, which the database does not have`)
+  return tables.filter(isWanted)
+}
+
+/** Tables whose rows are in no archive of this kind, and why; the manifest repeats it. */
+export const omittedTables = (kind: ArchiveKind): Record<string, string> =>
   Object.fromEntries(
     Object.entries(workspaceTables).flatMap(([table, { export: entity }]) =>
-      typeof entity === 'string' ? [] : [[table, entity.omitted]],
+      typeof entity === 'string' || entityOf(table, kind) !== undefined ? [] : [[table, entity.omitted]],
     ),
   )
 
 /** The entities of this database, as this transaction sees them. */
-export async function readEntities(tx: Tx): Promise<Entity[]> {
-  const exported = (await readExported(tx)).map((table) => {
-    const { export: entity, withheld = [] } = workspaceTables[table]!
-    return { name: String(entity), table, owner: 'tenant_id', withheld: [...withheld, 'tenant_id'] }
+export async function readEntities(tx: Tx, kind: ArchiveKind): Promise<Entity[]> {
+  const found = (await readTables(tx, kind)).map((table) => {
+    const { withheld = [], backupHolds = [] } = workspaceTables[table]!
+    const held = kind === 'TENANT_BACKUP' ? backupHolds : []
+    const left = [...withheld.filter((column) => !held.includes(column)), 'tenant_id']
+    return { name: String(entityOf(table, kind)), table, owner: 'tenant_id', withheld: left }
   })
-  const wanted = [workspace, ...exported]
+  const wanted = [workspace, ...found]
   const columns = await tx<ColumnRow[]>`
     select c.relname as table_name, a.attname as column_name, format_type(a.atttypid, null) as type
     from pg_class c

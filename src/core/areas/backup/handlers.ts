@@ -1,7 +1,12 @@
 /** The rules of this area, by operation. */
+import type { workspaceBackupOperations } from '../../contract/backup/backups.ts'
 import type { backupOperations } from '../../contract/backup/operations.ts'
 import { type HandlersOf, withWork } from '../../kernel/request/handler.ts'
-import { listBackups, readBackups } from './listing.ts'
+import { createBackup, vetRecipients } from './backups/creation.ts'
+import { getBackup, listBackups } from './backups/list.ts'
+import { removeBackup } from './backups/removal.ts'
+import { verifyBackup } from './backups/verification.ts'
+import { listArchives, readArchives } from './listing.ts'
 import { probeTarget, testBackupTarget } from './probe.ts'
 import { createBackupTarget, deleteBackupTarget, listBackupTargets, vetNewTarget } from './target.ts'
 
@@ -10,5 +15,10 @@ export const backupHandlers = {
   createBackupTarget: withWork(vetNewTarget, createBackupTarget),
   deleteBackupTarget,
   testBackupTarget: withWork(probeTarget, testBackupTarget),
-  listBackups: withWork(readBackups, listBackups),
-} satisfies HandlersOf<typeof backupOperations>
+  listArchives: withWork(readArchives, listArchives),
+  listBackups,
+  createBackup: withWork(vetRecipients, createBackup),
+  getBackup,
+  removeBackup,
+  verifyBackup,
+} satisfies HandlersOf<typeof backupOperations & typeof workspaceBackupOperations>

@@ -1,7 +1,7 @@
 /**
  * Sends the bytes of files to a target, each content once for all archives of its workspace.
  *
- *    store ──read and hashed──▶ spool ──the hash is right──▶ tenants/<tenant>/media/<SHA-256>
+ *    store ──read and hashed──▶ spool ──the hash is right──▶ tenants/<tenant>/media/<name of the form>
  *
  * A file that the target has with this name and size is not sent again, so an export goes on where a killed one stopped.
  * A file is hashed before the target sees any of it, so no other bytes come under its name. The spool holds one file for each
@@ -19,7 +19,8 @@ import type { Installation } from '../../kernel/transaction/installation.ts'
 import type { SystemActor } from '../../kernel/values/actor.ts'
 import { failpoint } from '../../kernel/values/failpoint.ts'
 import { isMissing, mediaStore } from '../media/store.ts'
-import { limits, type Manifest, mediaPath } from './archive-format.ts'
+import type { ArchiveForm } from './archive-form.ts'
+import { type ExportManifest, limits, mediaPath } from './archive-format.ts'
 import { inLanes } from './lanes.ts'
 import { type ListedMedia, readMediaList } from './media-list.ts'
 import { type Store, StoreFailure } from './store.ts'
@@ -40,14 +41,26 @@ interface Sending {
   readonly installation: Installation
   readonly actor: SystemActor
   readonly tenantId: string
+  readonly form: ArchiveForm
   readonly spool: string
   /** The archive's folder at the target. */
   readonly path: string
   readonly signal: AbortSignal
   readonly onBytes: (bytes: number) => void
+  /** Told each content that the archive has, with the SHA-256 that it was found to have. */
+  readonly onSent?: (sent: SentMedia) => Promise<void>
 }
 
-type Unexamined = NonNullable<Manifest['media']['unexamined']>
+export interface SentMedia {
+  readonly sha256: string
+  readonly bytes: number
+  /** Below `media`. */
+  readonly name: string
+  /** Null: it is that of every file with this SHA-256. */
+  readonly media_id: string | null
+}
+
+type Unexamined = NonNullable<ExportManifest['media']['unexamined']>
 type Damage = { readonly mediaId: string; readonly what: 'is missing' | 'differs' }
 
 /** The damaged files that the error names. */
@@ -63,7 +76,14 @@ export async function sendMedia(store: Store, sending: Sending): Promise<Unexami
     const sent = await sendOne(store, sending, media, lane)
     sending.onBytes(media.bytes)
     if (typeof sent === 'string') {
-      if (media.sha256 !== undefined) return
+      const isExamined = media.sha256 !== undefined
+      await sending.onSent?.({
+        sha256: sent,
+        bytes: media.bytes,
+        name: sending.form.mediaName(sent),
+        media_id: isExamined ? null : media.mediaId,
+      })
+      if (isExamined) return
       if (unexamined.length === limits.unexamined)
         throw new MediaDamaged('too many files wait for their examination', [])
       unexamined.push({ media_id: media.mediaId, bytes: media.bytes, sha256: sent })
@@ -87,17 +107,18 @@ async function sendOne(
   media: ListedMedia,
   lane: number,
 ): Promise<string | Damage | undefined> {
-  const { tenantId, spool, path } = sending
-  if (media.sha256 !== undefined && (await store.sizeOf(mediaPath(tenantId, media.sha256))) === media.bytes)
-    return media.sha256
+  const { tenantId, spool, path, form } = sending
+  const storedBytes = form.storedSize(media.bytes)
+  const placeOf = (sha256: string) => mediaPath(tenantId, form.mediaName(sha256))
+  if (media.sha256 !== undefined && (await store.sizeOf(placeOf(media.sha256))) === storedBytes) return media.sha256
   const file = join(spool, `media-${lane}`)
   try {
     const found = await spooled(sending, media, file)
     if (typeof found !== 'string') return (await isRefusedSince(sending, media)) ? undefined : found
-    const to = mediaPath(tenantId, found)
-    if (media.sha256 !== undefined || (await store.sizeOf(to)) !== media.bytes) {
+    const to = placeOf(found)
+    if (media.sha256 !== undefined || (await store.sizeOf(to)) !== storedBytes) {
       await store.put(to, file, `${path}/media-${lane}`)
-      if ((await store.sizeOf(to)) !== media.bytes) throw new StoreFailure('failed')
+      if ((await store.sizeOf(to)) !== storedBytes) throw new StoreFailure('failed')
       failpoint('export.media_sent')
     }
     return found
@@ -106,9 +127,9 @@ async function sendOne(
   }
 }
 
-/** Copies a file of the store into the spool, and answers its SHA-256. */
+/** Copies a file of the store into the spool, in the archive's form, and answers the SHA-256 of its content. */
 async function spooled(
-  { installation, tenantId, signal }: Sending,
+  { installation, tenantId, signal, form }: Sending,
   { mediaId, bytes, sha256 }: ListedMedia,
   path: string,
 ): Promise<string | Damage> {
@@ -118,14 +139,17 @@ async function spooled(
   if (!source) return { mediaId, what: 'is missing' }
   const hash = createHash('sha256')
   let length = 0
-  const file = await open(path, 'w', 0o600)
-  try {
+  async function* read() {
     for await (const chunk of source as AsyncIterable<Buffer>) {
       signal.throwIfAborted()
       hash.update(chunk)
       length += chunk.byteLength
-      await writeWhole(file, chunk)
+      yield chunk
     }
+  }
+  const file = await open(path, 'w', 0o600)
+  try {
+    for await (const chunk of form.stored(read())) await writeWhole(file, chunk)
   } finally {
     source.destroy()
     await file.close()

@@ -1,11 +1,14 @@
-/** Resumes exports whose worker died, once a minute, and cleans up the spool. Spec: T-25. */
+/** Resumes exports and backups whose worker died, once a minute, and cleans up the spool. Spec: T-25. */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Installation } from '../../kernel/transaction/installation.ts'
 import { defineJob } from '../../kernel/transaction/runnable-job.ts'
 import { resumeLost } from '../jobs/resume.ts'
-import { exportTenantJob, mostAttempts } from './export-job.ts'
+import { mostAttempts } from './archive-attempt.ts'
+import { resumeBackups } from './backups/job.ts'
+import { resumeVerifications } from './backups/verification.ts'
+import { exportTenantJob } from './export-job.ts'
 
 const spoolMs = 24 * 3600 * 1000
 
@@ -15,9 +18,11 @@ export const resumeJobs = defineJob({
   retryLimit: 0,
   cron: '* * * * *',
   async run(installation) {
-    await installation.transaction({ kind: 'SYSTEM', job: 'resume_jobs' }, {}, (ctx) =>
-      resumeLost(ctx, 'TENANT_EXPORT', exportTenantJob, mostAttempts),
-    )
+    await installation.transaction({ kind: 'SYSTEM', job: 'resume_jobs' }, {}, async (ctx) => {
+      await resumeLost(ctx, 'TENANT_EXPORT', exportTenantJob, mostAttempts)
+      await resumeBackups(ctx)
+      await resumeVerifications(ctx)
+    })
     await sweepSpool(installation)
   },
 })

@@ -114,6 +114,19 @@ async function record(
   await tellOperators(ctx, action === 'backup_target.created' ? 'backup_target_added' : 'backup_target_removed', notice)
 }
 
+/** Whether a workspace may use a target: its own, or the installation's. In either role. */
+export async function servesWorkspace(ctx: Ctx, tenantId: string, targetId: string): Promise<boolean> {
+  const [shared] = await ctx.asInstallationOnce(
+    () => ctx.tx`select from backup_target where tenant_id = ${installationScope} and id = ${targetId}`,
+  )
+  if (shared) return true
+  const [own] = await ctx.inWorkspace(
+    tenantId,
+    () => ctx.tx`select from backup_target where tenant_id = ${tenantId} and id = ${targetId}`,
+  )
+  return own !== undefined
+}
+
 interface TargetRow {
   readonly kind: OpenedTarget['kind']
   readonly config: TargetConfig

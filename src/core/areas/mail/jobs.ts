@@ -139,13 +139,14 @@ async function readJournalled(ctx: Ctx, id: string): Promise<Notice['params']> {
   )
   if (!entry) return undefined
   const { slug, subject, subject_id, by, params } = entry
-  const { os_user, host, source, kind, switches } = params
+  const { os_user, host, source, kind, switches, failure } = params
   return {
     account: subject ?? subject_id,
     slug,
     // No account: the operator at the database, the enforcing file, or a purge.
     by: by ?? (os_user === undefined ? (source === 'file' ? 'SVC_SETTINGS_FILE' : 'svc') : `${os_user}@${host}`),
     target: `${kind} ${subject_id}`,
+    failure: typeof failure === 'string' ? failure : '',
     switches: Array.isArray(switches) ? switches.join(', ') : '',
   }
 }

@@ -9,6 +9,7 @@
  * To add a kind: its texts in texts/, a row here. docs/generated/mails.md shows this table.
  */
 
+import * as backups from './texts/backups.ts'
 import * as identityProvider from './texts/identity-provider.ts'
 import type { InEveryLanguage } from './texts/language.ts'
 import * as operators from './texts/operators.ts'
@@ -138,6 +139,18 @@ const mailKinds = {
     texts: operators.targetRemoved,
     reads: ['target', 'by'],
     warns: true,
+  },
+  backup_damaged: {
+    to: 'administrators',
+    when: 'a backup of the workspace was read again, and could not be read or was not as it was written',
+    texts: backups.damaged,
+    reads: ['failure'],
+  },
+  backup_damaged_told: {
+    to: 'operators',
+    when: 'the same, of a backup at a target of the installation',
+    texts: backups.damagedOf,
+    reads: ['slug', 'failure'],
   },
 } as const satisfies Readonly<Record<string, MailKind>>
 

@@ -10,13 +10,14 @@
 import type { Answer, Received } from '../../contract/operation.ts'
 import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { tenantOperations as ops } from '../../contract/tenants/operations.ts'
-import { installationScope } from '../../contract/vocabulary.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { type Actor, isAccount } from '../../kernel/values/actor.ts'
 import { newId } from '../../kernel/values/id.ts'
 import { exportTenantJob } from '../backup/export-job.ts'
+import { exportQuotas } from '../backup/export-quota.ts'
+import { servesWorkspace } from '../backup/target.ts'
 import { readJob } from '../jobs/show.ts'
-import { type QuotaCounts, spend } from '../settings/quotas.ts'
+import { spend } from '../settings/quotas.ts'
 
 interface TenantRow {
   readonly slug: string
@@ -32,7 +33,7 @@ export async function exportTenant(
     select slug, purge_started_at from tenant where id = ${tenantId} for update`
   if (!tenant) refuse('not_found')
   if (tenant.purge_started_at !== null) refuse('admin.tenant_deletion_underway')
-  if (!(await serves(ctx, tenantId, body.target_id))) refuseMember('/target_id', 'reference.unknown')
+  if (!(await servesWorkspace(ctx, tenantId, body.target_id))) refuseMember('/target_id', 'reference.unknown')
   await spend(ctx, exportQuotas, 'export_jobs', { tenantId })
 
   const jobId = newId()
@@ -47,27 +48,3 @@ export async function exportTenant(
 }
 
 const requester = (actor: Actor) => (isAccount(actor) ? actor.accountId : null)
-
-/** Whether the target belongs to the installation or to the workspace. */
-async function serves(ctx: Ctx, tenantId: string, targetId: string): Promise<boolean> {
-  const [shared] = await ctx.tx`
-    select from backup_target where tenant_id = ${installationScope} and id = ${targetId}`
-  if (shared) return true
-  const [own] = await ctx.inWorkspace(
-    tenantId,
-    () => ctx.tx`select from backup_target where tenant_id = ${tenantId} and id = ${targetId}`,
-  )
-  return own !== undefined
-}
-
-export const exportQuotas = {
-  export_jobs: {
-    /** Exports that are queued or running. */
-    async used({ tx }, tenantId) {
-      const [row] = await tx<{ count: number }[]>`
-        select count(*)::int as count from job
-        where tenant_id = ${tenantId} and kind = 'TENANT_EXPORT' and state in ('QUEUED', 'RUNNING')`
-      return row?.count ?? 0
-    },
-  },
-} satisfies Partial<QuotaCounts>

@@ -58,18 +58,18 @@ const ProbeStep = z
   .meta({ id: 'BackupProbeStep' })
 export type ProbeStep = z.output<typeof ProbeStep>
 
-const Backup = z
+const StoredArchive = z
   .object({
     path: z.string().describe('as :replace-legal-holds takes it'),
-    kind: z.enum(['TENANT_EXPORT']),
+    kind: z.enum(['TENANT_EXPORT', 'TENANT_BACKUP']),
     tenant_id: uuid,
     created_at: moment,
     size_bytes: int64,
     product_version: z.string().nullable().describe('null while the archive is not complete'),
     complete: z.boolean().describe('whether its manifest is there, which is written last'),
   })
-  .meta({ id: 'Backup' })
-export type Backup = z.output<typeof Backup>
+  .meta({ id: 'StoredArchive' })
+export type StoredArchive = z.output<typeof StoredArchive>
 
 const params = z.strictObject({ targetId: uuid })
 const needs = { caller: 'workspace or operator', scope: 'workspace:admin', role: 'ADMIN' } as const
@@ -134,13 +134,13 @@ export const backupOperations = defineOperations('backup', {
       'errors are codes: unreachable, refused, credentials, host_key, missing, read_only, full, timeout, failed',
     ],
   },
-  listBackups: {
+  listArchives: {
     method: 'GET',
     path: '/backup-targets/{targetId}/backups',
     summary: 'The archives at a target, newest first; a workspace sees its own',
     spec: 'Index, Backup; decisions 4',
     params,
-    success: { status: 200, answer: listOf(Backup) },
+    success: { status: 200, answer: listOf(StoredArchive) },
     needs,
     refuses: ['backup.target_failed', 'secret.unavailable'],
     recovery: 'allowed',

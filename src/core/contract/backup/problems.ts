@@ -17,4 +17,16 @@ export const backupProblems = {
     says: 'The archive is damaged, belongs to another workspace, or has a format that this release cannot read ({reason}).',
     remedy: 'Nothing was changed. Use another archive.',
   },
+  'backup.kept': {
+    status: 409,
+    params: ['reason'],
+    says: 'The backup stays ({reason}): a legal hold is in force, or it is the newest good one of its workspace.',
+    remedy: 'Make another backup first: `svc backups create`.',
+  },
+  'backup.state': {
+    status: 409,
+    params: ['state'],
+    says: 'The backup is {state}.',
+    remedy: '`svc backups show ID` says how far it is.',
+  },
 } as const

@@ -6,13 +6,13 @@ import { int64, moment, uuid } from '../vocabulary.ts'
 const jobStates = ['QUEUED', 'RUNNING', 'SUCCEEDED', 'FAILED'] as const
 export type JobState = (typeof jobStates)[number]
 
-const jobKinds = ['TENANT_EXPORT', 'TRASH_EMPTY', 'SEARCH_REINDEX', 'ITEM_BULK'] as const
+const jobKinds = ['TENANT_EXPORT', 'BACKUP', 'BACKUP_VERIFY', 'TRASH_EMPTY', 'SEARCH_REINDEX', 'ITEM_BULK'] as const
 export type JobKind = (typeof jobKinds)[number]
 
 const JobProgress = z
   .object({
-    phase: z.enum(['WAITING', 'READING', 'SENDING', 'WORKING', 'DONE']),
-    done: int64.describe('rows while READING or WORKING, bytes while SENDING'),
+    phase: z.enum(['WAITING', 'READING', 'SENDING', 'READING_BACK', 'WORKING', 'DONE']),
+    done: int64.describe('rows while READING or WORKING, bytes while SENDING or READING_BACK'),
     total: int64.nullable().describe('of the same; null while it is not known'),
   })
   .meta({ id: 'JobProgress' })
@@ -30,8 +30,8 @@ export const JobRef = z
     failure: z.string().nullable().describe('a code, once the job is FAILED'),
     result: z
       .object({
-        target_id: uuid.optional().describe('TENANT_EXPORT: where the archive lies'),
-        path: z.string().optional().describe('TENANT_EXPORT: the archive there'),
+        target_id: uuid.optional().describe('TENANT_EXPORT, BACKUP: where the archive lies'),
+        path: z.string().optional().describe('TENANT_EXPORT, BACKUP: the archive there'),
         counts: z
           .record(z.string(), z.int())
           .optional()
@@ -44,7 +44,9 @@ export const JobRef = z
         damaged_media_ids: z
           .array(uuid)
           .optional()
-          .describe('TENANT_EXPORT that has FAILED with media.damaged: files without their bytes, at most 100'),
+          .describe(
+            'TENANT_EXPORT or BACKUP that has FAILED with media.damaged: files without their bytes, at most 100',
+          ),
       })
       .nullable()
       .describe('once the job has ended; the members of its kind'),

@@ -27,4 +27,5 @@ export const lockClasses = {
   searchIndex: 7326,
   trees: 7340,
   autoAssign: 7341,
+  backups: 7370,
 } as const

@@ -12,12 +12,12 @@
  *
  * Spec: decisions 4; Purge certificate.
  */
-import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import type { Answer, Received } from '../../../contract/operation.ts'
 import { refuse } from '../../../contract/problem.ts'
 import type { purgeOperations as ops, PurgeCertificate } from '../../../contract/retention/operations.ts'
 import { workspaceTables } from '../../../contract/tables.ts'
 import type { Keyring } from '../../../kernel/sealing/keyring.ts'
+import { signatureFaultOf, signed } from '../../../kernel/sealing/signing.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { pageOfRows } from '../../../kernel/transaction/page.ts'
 import { jobsPlace } from './purge-queue.ts'
@@ -51,11 +51,10 @@ export async function certify(ctx: Ctx, facts: PurgedFacts): Promise<Readonly<Re
     holds: { checks: facts.hold_checks, in_force: 0 },
     removed,
   })
-  const { current } = ctx.keyring
-  const signature = sign(null, Buffer.from(document), signingKey(ctx.keyring, current))
+  const { key_id, public_key, signature } = signed(ctx.keyring, certificatePurpose, document)
   await ctx.tx`
     insert into purge_certificate (workspace_id, workspace_slug, purged_at, document, key_id, public_key, signature)
-    values (${facts.id}, ${facts.slug}, now(), ${document}, ${current}, ${publicKeyOf(ctx.keyring, current)}, ${signature})`
+    values (${facts.id}, ${facts.slug}, now(), ${document}, ${key_id}, ${public_key}, ${signature})`
   return Object.fromEntries(removed.filter(({ count }) => count > 0).map(({ place, count }) => [place, count]))
 }
 
@@ -115,31 +114,8 @@ const certificateOf = (row: CertificateRow): PurgeCertificate => ({
 })
 
 /** The fault of the signature; undefined if the document is as this installation signed it. */
-export function signatureFault(
-  keyring: Keyring,
-  { document, key_id, public_key, signature }: CertificateRow,
-): string | undefined {
-  const isGenuine = verify(null, Buffer.from(document), publicKeyFrom(public_key), signature)
-  if (!isGenuine) return 'signature.invalid'
-  if (!keyring.serves(key_id, certificatePurpose)) return 'signature.key_unknown'
-  return publicKeyOf(keyring, key_id).equals(public_key) ? undefined : 'signature.key_differs'
-}
+export const signatureFault = (keyring: Keyring, { document, ...row }: CertificateRow): string | undefined =>
+  signatureFaultOf(keyring, certificatePurpose, document, row)
 
 /** A certificate is never signed again, so the key derived for this purpose stays after its keyring key is retired. */
 export const certificatePurpose = 'svc/purge-certificate/v1'
-
-/** RFC 8410: the bytes before the 32 bytes of an Ed25519 key, private and public. */
-const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
-const spki = Buffer.from('302a300506032b6570032100', 'hex')
-
-const signingKey = (keyring: Keyring, keyId: string) =>
-  createPrivateKey({
-    key: Buffer.concat([pkcs8, keyring.derive(keyId, certificatePurpose).export()]),
-    format: 'der',
-    type: 'pkcs8',
-  })
-
-const publicKeyFrom = (raw: Buffer) => createPublicKey({ key: Buffer.concat([spki, raw]), format: 'der', type: 'spki' })
-
-const publicKeyOf = (keyring: Keyring, keyId: string) =>
-  createPublicKey(signingKey(keyring, keyId)).export({ format: 'der', type: 'spki' }).subarray(spki.length)

@@ -1,0 +1,109 @@
+/**
+ * The end of a backup: its row says so first, and then a job takes its archive away, until the target obeys.
+ *
+ *    REMOVING ──no hold is in force──▶ the archive is removed ──▶ the row goes
+ *
+ * Killed between the two, the job finds the row again, and removing what is gone is no fault. The bytes of files stay: other
+ * archives of the workspace may have them. Spec: Keeping, 1 and 3, K5.
+ */
+import { z } from 'zod'
+import type { workspaceBackupOperations as ops } from '../../../contract/backup/backups.ts'
+import type { Answer, Received } from '../../../contract/operation.ts'
+import { refuse } from '../../../contract/problem.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import type { Installation } from '../../../kernel/transaction/installation.ts'
+import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
+import { actsForInstallation } from '../../../kernel/values/actor.ts'
+import { failpoint } from '../../../kernel/values/failpoint.ts'
+import { withStore } from '../open-store.ts'
+import { StoreFailure } from '../store.ts'
+import { targetServing } from '../target.ts'
+import { record } from './creation.ts'
+import { expireBackups } from './expiry.ts'
+import { type BackupRow, backupColumns, backupOf, isVisible, lockBackups } from './row.ts'
+
+/** Refuses not_found, precondition.failed, backup.state, backup.kept. */
+export async function removeBackup(
+  ctx: Ctx,
+  { backupId }: Received<typeof ops.removeBackup>,
+): Promise<Answer<typeof ops.removeBackup>> {
+  const { tx } = ctx
+  const [found] = await tx<{ tenant_id: string; slug: string }[]>`
+    select b.tenant_id, t.slug from backup b join tenant t on t.id = b.tenant_id where ${isVisible(ctx)} and b.id = ${backupId}`
+  if (!found) refuse('not_found')
+  const { tenant_id: tenantId, slug } = found
+  // Whoever places a hold locks the workspace too: the later of both sees the earlier.
+  if (actsForInstallation(ctx.actor)) void tx`select from tenant where id = ${tenantId} for update`
+  void lockBackups(ctx, tenantId)
+  const [row] = await tx<BackupRow[]>`
+    select ${backupColumns(ctx)} from backup b where b.tenant_id = ${tenantId} and b.id = ${backupId} for update of b`
+  if (!row) refuse('not_found')
+  ctx.unchanged(row.version)
+  if (row.state === 'REMOVING') return backupOf(row)
+  if (row.state === 'QUEUED' || row.state === 'RUNNING') refuse('backup.state', { state: row.state })
+  if (row.is_held || row.is_newest_good) refuse('backup.kept', { reason: row.is_held ? 'HOLD' : 'NEWEST_GOOD' })
+
+  void tx`
+    update backup set state = 'REMOVING', version = version + 1 where tenant_id = ${tenantId} and id = ${backupId}`
+  await record(ctx, { id: tenantId, slug }, 'tenant.backup_removed', { id: backupId, targetId: row.target_id })
+  await ctx.enqueue(removeBackupsJob, {})
+
+  return backupOf({ ...row, state: 'REMOVING', version: row.version + 1 })
+}
+
+const worker = { kind: 'SYSTEM', job: 'remove_backups' } as const
+/** Of one run; the next one goes on. */
+const most = 100
+
+interface Leaving {
+  readonly tenant_id: string
+  readonly id: string
+  readonly target_id: string
+  readonly path: string | null
+}
+
+export const removeBackupsJob = defineJob({
+  name: 'remove_backups',
+  payload: z.object({}).nullish(),
+  retryLimit: 0,
+  atOnce: 1,
+  takesLong: true,
+  cron: '* * * * *',
+  async run(installation) {
+    await expireBackups(installation, worker)
+    for (const backup of await readLeaving(installation)) await remove(installation, backup)
+  },
+})
+
+/** What no hold covers; in the order of ids, so that one that its target keeps back does not keep the others. */
+function readLeaving(installation: Installation): Promise<Leaving[]> {
+  return installation.transaction(
+    worker,
+    { readOnly: true },
+    ({ tx }) => tx.last<Leaving[]>`
+      select b.tenant_id, b.id, b.target_id, b.path from backup b
+      where b.state = 'REMOVING'
+        and not exists (select from legal_hold h where h.tenant_id = b.tenant_id and h.released_at is null)
+      order by b.id limit ${most}`,
+  )
+}
+
+async function remove(
+  installation: Installation,
+  { tenant_id: tenantId, id, target_id, path }: Leaving,
+): Promise<void> {
+  try {
+    const target = await targetServing(installation, worker, tenantId, target_id)
+    if (target && path !== null) await withStore(installation, target, (store) => store.remove(path))
+  } catch (error) {
+    // The target is away, or full of faults: it is asked again in a minute.
+    if (error instanceof StoreFailure) return
+    throw error
+  }
+  failpoint('backup.removed')
+  await installation.transaction(
+    worker,
+    { tenantId },
+    ({ tx }) => tx`delete from backup where tenant_id = ${tenantId} and id = ${id} and state = 'REMOVING'`,
+  )
+}

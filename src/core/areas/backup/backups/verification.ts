@@ -1,0 +1,191 @@
+/**
+ * `:verify`: a backup is read to its last byte, by a job, and the row says how it was found.
+ *
+ *    every byte is as it was written ──▶ good; a MISSING one is COMPLETE again
+ *    it has no manifest any more     ──▶ MISSING
+ *    anything else differs           ──▶ damaged: no newest good one, so it keeps no other from staying
+ *    the target cannot be read       ──▶ nothing is known: the row stays as it is
+ *
+ * Whatever fails is mailed to the workspace's administrators, and to the operators where the target is the installation's.
+ * Spec: Keeping, 3, N18.
+ */
+import { z } from 'zod'
+import type { workspaceBackupOperations as ops, Verification } from '../../../contract/backup/backups.ts'
+import type { Answer, Received } from '../../../contract/operation.ts'
+import { Problem, refuse } from '../../../contract/problem.ts'
+import { installationScope } from '../../../contract/vocabulary.ts'
+import { DatabaseUnavailable } from '../../../kernel/database/unavailable.ts'
+import type { Ctx } from '../../../kernel/transaction/context.ts'
+import type { Installation } from '../../../kernel/transaction/installation.ts'
+import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
+import { accountIdOf } from '../../../kernel/values/actor.ts'
+import { newId } from '../../../kernel/values/id.ts'
+import { resumeLost } from '../../jobs/resume.ts'
+import { claimJob, type JobRun, Superseded } from '../../jobs/run.ts'
+import { readJob } from '../../jobs/show.ts'
+import { tellAdministrators } from '../../mail/jobs.ts'
+import { tellOperators } from '../../mail/operators.ts'
+import { spend } from '../../settings/quotas.ts'
+import { mostAttempts } from '../archive-attempt.ts'
+import { verifyArchive } from '../archive-verification.ts'
+import { exportQuotas } from '../export-quota.ts'
+import { withStore } from '../open-store.ts'
+import { StoreFailure } from '../store.ts'
+import { targetServing } from '../target.ts'
+import { record } from './creation.ts'
+import { isVisible, lockBackups } from './row.ts'
+
+const work = { kind: 'BACKUP_VERIFY', job: 'verify_backup' } as const
+
+/** Refuses not_found, backup.state, quota.exceeded. */
+export async function verifyBackup(
+  ctx: Ctx,
+  { backupId, body: { depth } }: Received<typeof ops.verifyBackup>,
+): Promise<Answer<typeof ops.verifyBackup>> {
+  const { tx } = ctx
+  const [backup] = await tx<{ tenant_id: string; slug: string; target_id: string; state: string }[]>`
+    select b.tenant_id, t.slug, b.target_id, b.state
+    from backup b join tenant t on t.id = b.tenant_id where ${isVisible(ctx)} and b.id = ${backupId}`
+  if (!backup) refuse('not_found')
+  const { tenant_id: tenantId, slug, state } = backup
+  if (state !== 'COMPLETE' && state !== 'MISSING') refuse('backup.state', { state })
+  await spend(ctx, exportQuotas, 'export_jobs', { tenantId })
+
+  const jobId = newId()
+  const params = { backup_id: backupId, depth, requested_by: accountIdOf(ctx.actor) }
+  void tx`insert into job (tenant_id, id, kind, params) values (${tenantId}, ${jobId}, ${work.kind}, ${tx.json(params)})`
+  const queued = readJob(tx, tx.part`tenant_id = ${tenantId} and id = ${jobId}`)
+  const about = { id: backupId, targetId: backup.target_id }
+  await record(ctx, { id: tenantId, slug }, 'tenant.backup_verification_requested', about)
+  await ctx.enqueue(verifyBackupJob, { tenantId, jobId })
+
+  return (await queued) ?? refuse('not_found')
+}
+
+export const verifyBackupJob = defineJob({
+  name: work.job,
+  payload: z.object({ tenantId: z.guid(), jobId: z.guid() }),
+  retryLimit: 0,
+  atOnce: 2,
+  takesLong: true,
+  longestSeconds: 23 * 3600,
+  async run(installation, place) {
+    const job = await claimJob(installation, work, place)
+    if (!job) return
+    job.begin()
+    try {
+      await verified(installation, job)
+    } catch (error) {
+      if (error instanceof Superseded || error instanceof DatabaseUnavailable) return
+      await job.failed('internal', null)
+      throw error
+    } finally {
+      job.rest()
+    }
+  },
+})
+
+export const resumeVerifications = (ctx: Ctx) => resumeLost(ctx, work.kind, verifyBackupJob, mostAttempts)
+
+interface Verified {
+  readonly id: string
+  readonly target_id: string
+  readonly path: string
+}
+
+async function verified(installation: Installation, job: JobRun): Promise<void> {
+  const { tenantId, params } = job.claim
+  const backupId = String(params['backup_id'])
+  const backup = await installation.transaction(job.actor, { tenantId, readOnly: true }, async ({ tx }) => {
+    const [row] = await tx.last<Verified[]>`
+      select id, target_id, path from backup
+      where tenant_id = ${tenantId} and id = ${backupId} and path is not null and state in ('COMPLETE', 'MISSING')`
+    return row
+  })
+  if (!backup) {
+    await job.failed('backup.gone', null)
+    return
+  }
+  let bytes = 0
+  const failure = await read(installation, job, backup).then(
+    (read) => {
+      bytes = read
+      return null
+    },
+    (error: unknown) => {
+      if (job.signal.aborted) throw job.signal.reason
+      return failureOf(error)
+    },
+  )
+  const also = (ctx: Ctx) => note(ctx, job, backup, failure)
+  await (failure === null
+    ? job.succeeded({ target_id: backup.target_id, path: backup.path }, bytes, also)
+    : job.failed(failure, null, also))
+}
+
+async function read(installation: Installation, job: JobRun, { target_id, path }: Verified): Promise<number> {
+  const { tenantId } = job.claim
+  const target = await targetServing(installation, job.actor, tenantId, target_id)
+  if (!target) throw new StoreFailure('missing')
+  const onBytes = (done: number, total: number) => {
+    job.progress = { phase: 'READING_BACK', done, total }
+  }
+  const { keyring } = installation
+  return withStore(installation, target, (store) =>
+    verifyArchive({ store, path, tenantId, keyring, signal: job.signal, onBytes }),
+  )
+}
+
+function failureOf(error: unknown): string {
+  if (error instanceof StoreFailure) return `target.${error.reason}`
+  if (error instanceof Problem && error.code === 'backup.target_failed') return `target.${error.params['reason']}`
+  if (error instanceof Problem && error.code === 'archive.invalid') return `archive.${error.params['reason']}`
+  if (error instanceof Problem) return error.code
+  throw error
+}
+
+/** How many verifications a row remembers. */
+const remembered = 20
+
+/** Says in the row how it was found; with the lock of backups, because it decides which is the newest good one. */
+async function note(ctx: Ctx, job: JobRun, { id, target_id }: Verified, failure: string | null): Promise<void> {
+  const { tx } = ctx
+  const { tenantId, params } = job.claim
+  void lockBackups(ctx, tenantId)
+  const at = await ctx.now()
+  const one: Verification = { depth: params['depth'] as Verification['depth'], at, ok: failure === null, failure }
+  const isKnown = failure === null || (failure.startsWith('archive.') && failure !== 'archive.no_key')
+  const state = failure === 'archive.incomplete' ? 'MISSING' : 'COMPLETE'
+  await tx`
+    update backup set
+      verified = (select coalesce(jsonb_agg(v order by n), '[]') from (
+        select v, n from jsonb_array_elements(verified || ${tx.json([one])}::jsonb) with ordinality e (v, n)
+        order by n desc limit ${remembered}) latest),
+      is_damaged = case when ${isKnown} then ${failure !== null} else is_damaged end,
+      proven_at = case when ${failure === null} then now() else proven_at end,
+      state = case when ${isKnown} then ${state} else state end,
+      failure = case when ${isKnown} then ${failure} else failure end,
+      version = version + 1
+    where tenant_id = ${tenantId} and id = ${id} and state in ('COMPLETE', 'MISSING')`
+  if (failure !== null) await tell(ctx, tenantId, { id, target_id }, failure)
+}
+
+async function tell(
+  ctx: Ctx,
+  tenantId: string,
+  { id, target_id }: { readonly id: string; readonly target_id: string },
+  failure: string,
+): Promise<void> {
+  const { tx } = ctx
+  const [tenant] = await tx<{ id: string; slug: string }[]>`select id, slug from tenant where id = ${tenantId}`
+  if (!tenant) return
+  const action = 'tenant.backup_verification_failed'
+  const evidence = { subject: { kind: 'backup', id }, params: { target_id, failure } }
+  const noticeId = await ctx.audit(action, evidence)
+  await ctx.enqueue(tellAdministrators, { tenantId, noticeId, name: 'backup_damaged', at: await ctx.now() })
+  await ctx.asInstallation(async () => {
+    const journalled = await ctx.journal(action, tenant, evidence)
+    const [shared] = await tx`select from backup_target where tenant_id = ${installationScope} and id = ${target_id}`
+    if (shared) await tellOperators(ctx, 'backup_damaged_told', journalled)
+  })
+}

@@ -1,0 +1,445 @@
+/** The rows of backups: asked for, seen, kept, removed, verified; by both ways, and by the people of a workspace. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { backupTenantJob } from '../../src/core/areas/backup/backups/job.ts'
+import { removeBackupsJob } from '../../src/core/areas/backup/backups/removal.ts'
+import { verifyBackupJob } from '../../src/core/areas/backup/backups/verification.ts'
+import { resumeJobs } from '../../src/core/areas/backup/resume-jobs.ts'
+import type { Backup } from '../../src/core/contract/backup/backups.ts'
+import { operations as ops } from '../../src/core/contract/operations.ts'
+import { type Furnished, furnished } from '../kit/leaving-workspace.ts'
+import { person } from '../kit/people.ts'
+import { plantProof } from '../kit/proofs.ts'
+import { type TwoWays, twoWays, type Way, ways } from '../kit/two-ways.ts'
+import { fileOf } from './workspace-files.ts'
+
+let both: TwoWays
+let targetId: string
+const recipient = () => generateX25519Identity().then(identityToRecipient)
+
+beforeAll(async () => {
+  both = await twoWays()
+  const made = await both.call('recovery', ops.createBackupTarget, {
+    body: { name: 'disk', kind: 'LOCAL', config: { path: 'disk' } },
+  })
+  targetId = made.id
+})
+afterAll(() => both.close())
+
+const at = (path: string | null) => join(both.installation.config.backupDir, 'disk', path ?? '')
+
+async function workspace(): Promise<Furnished> {
+  const made = await furnished(both)
+  // Its own rows alone: those of the kit stand for what a purge removes.
+  await both.sql`delete from backup where tenant_id = ${made.id}`
+  await both.sql`update job set state = 'FAILED', finished_at = now() where tenant_id = ${made.id} and finished_at is null`
+  await both.sql`delete from media_reference where tenant_id = ${made.id}`
+  await both.sql`delete from media where tenant_id = ${made.id}`
+  return made
+}
+
+const ask = (way: Way, tenantId: string, more: object = {}) =>
+  both.call(way, ops.createBackup, { body: { tenant_id: tenantId, target_id: targetId, ...more } })
+
+async function backedUp(tenantId: string, more: object = {}): Promise<Backup> {
+  const { id, job_id } = await ask('recovery', tenantId, more)
+  await backupTenantJob.run(both.installation, { tenantId, jobId: job_id })
+  return both.call('recovery', ops.getBackup, { backupId: id })
+}
+
+const show = (backupId: string, way: Way = 'recovery') => both.call(way, ops.getBackup, { backupId })
+
+async function verify(backup: Backup, way: Way = 'recovery') {
+  const { job_id } = await both.call(way, ops.verifyBackup, { backupId: backup.id, body: { depth: 'HASHES' } })
+  await verifyBackupJob.run(both.installation, { tenantId: backup.tenant_id, jobId: job_id })
+  return both.call(way, ops.getJob, { jobId: job_id })
+}
+
+const refusal = (work: Promise<unknown>) =>
+  work.then(
+    () => 'served',
+    (error: { code: string; params: unknown; errors?: unknown }) => [error.code, error.errors ?? error.params],
+  )
+
+describe.each(ways)('a backup by %s', (way) => {
+  test('names a workspace, a target that serves it, and recipients that can be encrypted for', async () => {
+    const { id: tenantId } = await workspace()
+    const good = await recipient()
+    const wrong = `${good.slice(0, -1)}${good.endsWith('q') ? 'p' : 'q'}`
+    const body = { target_id: targetId, tenant_id: tenantId }
+    const cases: [object, unknown][] = [
+      [{ tenant_id: undefined }, ['request.invalid', [{ pointer: '/tenant_id', code: 'member.required', params: {} }]]],
+      [
+        { target_id: crypto.randomUUID() },
+        ['request.invalid', [{ pointer: '/target_id', code: 'reference.unknown', params: {} }]],
+      ],
+      [{ tenant_id: crypto.randomUUID() }, ['not_found', {}]],
+      [
+        { recipients: [good, wrong] },
+        ['request.invalid', [{ pointer: '/recipients/1', code: 'value.format', params: { format: 'age-recipient' } }]],
+      ],
+      [{ recipients: [good, good] }, ['request.invalid', [{ pointer: '/recipients', code: 'list.unique', params: {} }]]],
+    ]
+    for (const [more, expected] of cases)
+      expect(await refusal(both.call(way, ops.createBackup, { body: { ...body, ...more } }))).toEqual(expected)
+    // Nothing was queued by what was refused.
+    expect(await both.sql`select from backup where tenant_id = ${tenantId}`).toHaveLength(0)
+
+    const asked = await both.call(way, ops.createBackup, { body: { ...body, recipients: [good], keep_days: 10 } })
+    expect(asked).toMatchObject({ state: 'QUEUED', kept_by: ['HAND'], recipients: [{ kind: 'OUTSIDE', id: good }], version: 1 })
+    expect(Date.parse(asked.kept_until!) - Date.parse(asked.created_at)).toBe(10 * 86_400_000)
+    expect(await show(asked.id, way)).toEqual(asked)
+    const [job] = await both.sql`select kind, params->>'target_id' as target from job where id = ${asked.job_id}`
+    expect(job).toEqual({ kind: 'BACKUP', target: targetId })
+  })
+
+  test('is in the trail and in the journal, and so is its end', async () => {
+    const { id: tenantId } = await workspace()
+    const old = await backedUp(tenantId)
+    await backedUp(tenantId)
+    await both.call(way, ops.removeBackup, { backupId: old.id })
+    const trail = await both.sql`
+      select action, params->>'target_id' as target from audit_entry where tenant_id = ${tenantId} and subject_id = ${old.id} order by id`
+    const journal = await both.sql`
+      select action, params->>'target_id' as target from journal where workspace_id = ${tenantId} and subject_id = ${old.id} order by id`
+    const expected = ['tenant.backup_requested', 'tenant.backup_removed'].map((action) => ({ action, target: targetId }))
+    expect([...trail]).toEqual(expected)
+    expect([...journal]).toEqual(expected)
+  })
+
+  test('counts in export_jobs, with exports and verifications', async () => {
+    const { id: tenantId } = await workspace()
+    const backup = await backedUp(tenantId)
+    await both.call('recovery', ops.changeTenantQuotas, { tenantId, body: { export_jobs: 2 } })
+    await ask(way, tenantId)
+    await both.call(way, ops.exportTenant, { tenantId, body: { target_id: targetId } })
+    const full = ['quota.exceeded', { quota: 'export_jobs', limit: 2, used: 2 }]
+    expect(await refusal(ask(way, tenantId))).toEqual(full)
+    expect(await refusal(verify(backup, way))).toEqual(full)
+  })
+
+  test('is refused once a purge has begun, and unknown ids are not found', async () => {
+    const { id: tenantId } = await workspace()
+    await both.sql`update tenant set state = 'PENDING_DELETION', state_before_deletion = 'ACTIVE', deletion_requested_at = now(), purge_after = now(), purge_started_at = now() where id = ${tenantId}`
+    expect(await refusal(ask(way, tenantId))).toEqual(['admin.tenant_deletion_underway', {}])
+    const backupId = crypto.randomUUID()
+    for (const work of [
+      () => show(backupId, way),
+      () => both.call(way, ops.removeBackup, { backupId }),
+      () => both.call(way, ops.verifyBackup, { backupId, body: { depth: 'HASHES' } }),
+    ])
+      expect(await refusal(work())).toEqual(['not_found', {}])
+  })
+
+  test('is listed newest first, by each filter, page by page', async () => {
+    const { id: tenantId } = await workspace()
+    const first = await backedUp(tenantId)
+    const second = await backedUp(tenantId)
+    const third = await ask(way, tenantId)
+    const list = async (query: object) =>
+      (await both.call(way, ops.listBackups, { tenant_id: tenantId, size: 50, ...query })).data.map(({ id }) => id)
+    expect(await list({})).toEqual([third.id, second.id, first.id])
+    expect(await list({ state: 'COMPLETE' })).toEqual([second.id, first.id])
+    expect(await list({ target_id: crypto.randomUUID() })).toEqual([])
+    expect(await list({ schedule_id: crypto.randomUUID() })).toEqual([])
+    expect(await list({ tenant_id: crypto.randomUUID() })).toEqual([])
+    const page = await both.call(way, ops.listBackups, { tenant_id: tenantId, size: 2 })
+    expect(page.data.map(({ kept_by }) => kept_by)).toEqual([['HAND'], ['NEWEST_GOOD', 'HAND']])
+    const rest = await both.call(way, ops.listBackups, { tenant_id: tenantId, size: 2, cursor: page.next_cursor! })
+    expect([rest.data.map(({ id }) => id), rest.next_cursor]).toEqual([[first.id], null])
+  })
+
+  test('stays while it is the newest good one, is made, or a hold is in force; else it goes', async () => {
+    const { id: tenantId } = await workspace()
+    const old = await backedUp(tenantId)
+    const remove = (backup: Backup) => both.call(way, ops.removeBackup, { backupId: backup.id })
+    expect(await refusal(remove(old))).toEqual(['backup.kept', { reason: 'NEWEST_GOOD' }])
+    const newest = await backedUp(tenantId)
+    const running = await ask(way, tenantId)
+    expect(await refusal(remove(running))).toEqual(['backup.state', { state: 'QUEUED' }])
+
+    const hold = await both.call('recovery', ops.placeHold, {
+      body: { tenant_id: tenantId, scope: { kind: 'TENANT' }, reason: 'case' },
+    })
+    expect(await refusal(remove(old))).toEqual(['backup.kept', { reason: 'HOLD' }])
+    expect((await show(old.id, way)).kept_by).toEqual(['HOLD', 'HAND'])
+    await both.call('recovery', ops.releaseHold, { holdId: hold.id })
+
+    const removing = await remove(old)
+    expect(removing).toMatchObject({ state: 'REMOVING', kept_by: [], version: old.version + 1 })
+    expect(await show(old.id, way)).toEqual(removing)
+    expect(await remove(old)).toEqual(removing)
+    expect(existsSync(at(old.path))).toBe(true)
+    // A hold that comes between keeps the archive.
+    const between = await both.call('recovery', ops.placeHold, {
+      body: { tenant_id: tenantId, scope: { kind: 'TENANT' }, reason: 'case' },
+    })
+    await removeBackupsJob.run(both.installation, {})
+    expect(existsSync(at(old.path))).toBe(true)
+    await both.call('recovery', ops.releaseHold, { holdId: between.id })
+    await removeBackupsJob.run(both.installation, {})
+    expect(existsSync(at(old.path))).toBe(false)
+    expect(await refusal(show(old.id, way))).toEqual(['not_found', {}])
+    expect((await verify(newest, way)).state).toBe('SUCCEEDED')
+  })
+})
+
+describe('a removal', () => {
+  test('goes on until the target obeys', async () => {
+    const { id: tenantId } = await workspace()
+    const old = await backedUp(tenantId)
+    await backedUp(tenantId)
+    await both.call('recovery', ops.removeBackup, { backupId: old.id })
+    const folder = at('')
+    renameSync(folder, `${folder}-away`)
+    writeFileSync(folder, 'no folder')
+    try {
+      await removeBackupsJob.run(both.installation, {})
+      expect((await show(old.id)).state).toBe('REMOVING')
+    } finally {
+      rmSync(folder)
+      renameSync(`${folder}-away`, folder)
+    }
+    await removeBackupsJob.run(both.installation, {})
+    expect(await refusal(show(old.id))).toEqual(['not_found', {}])
+    expect(existsSync(at(old.path))).toBe(false)
+  })
+})
+
+describe('a backup that was wanted for some days', () => {
+  const settled = async () => {
+    // Both clocks see it past, twice, and time goes by between.
+    await removeBackupsJob.run(both.installation, {})
+    both.clock.pass(both.installation.config.purgeSettleSeconds + 1)
+    await both.sql`update backup set kept_until = kept_until - make_interval(secs => ${both.installation.config.purgeSettleSeconds + 1}) where kept_until is not null`
+    await removeBackupsJob.run(both.installation, {})
+  }
+
+  test('goes after them, but only once a newer one was read back and found good', async () => {
+    const { id: tenantId } = await workspace()
+    const old = await backedUp(tenantId, { keep_days: 1 })
+    const newer = await backedUp(tenantId)
+    await both.sql`update backup set kept_until = now() - interval '1 second' where id = ${old.id}`
+    await settled()
+    expect(await show(old.id)).toMatchObject({ state: 'COMPLETE', kept_by: [] })
+    await verify(newer)
+    const hold = await both.call('recovery', ops.placeHold, {
+      body: { tenant_id: tenantId, scope: { kind: 'TENANT' }, reason: 'case' },
+    })
+    await settled()
+    expect(await show(old.id)).toMatchObject({ state: 'COMPLETE', kept_by: ['HOLD'] })
+    await both.call('recovery', ops.releaseHold, { holdId: hold.id })
+    await removeBackupsJob.run(both.installation, {})
+    expect(await refusal(show(old.id))).toEqual(['not_found', {}])
+    expect(existsSync(at(old.path))).toBe(false)
+    expect(existsSync(at(newer.path))).toBe(true)
+  })
+
+  test('stays before its time, and one that failed goes by its deadline alone', async () => {
+    const { id: tenantId } = await workspace()
+    const early = await backedUp(tenantId, { keep_days: 1 })
+    await verify(await backedUp(tenantId))
+    const failed = await ask('recovery', tenantId, { keep_days: 1 })
+    await both.sql`update backup set state = 'FAILED', failure = 'x', kept_until = now() - interval '1 second' where id = ${failed.id}`
+    await settled()
+    expect((await show(early.id)).state).toBe('COMPLETE')
+    expect(await refusal(show(failed.id))).toEqual(['not_found', {}])
+  })
+})
+
+describe('the people of a workspace', () => {
+  test('see and name their own alone, at their own targets and the installation’s', async () => {
+    const [mine, theirs] = [await workspace(), await workspace()]
+    const foreign = await backedUp(theirs.id)
+    const admin = await person(both.daemon, mine.id, { role: 'ADMIN', scopes: ['workspace:admin'] })
+    const call = (method: string, path: string, more: object = {}) =>
+      both.daemon.call(method as 'GET', `/api/v1${path}`, { token: admin.token, ...more })
+    const made = await call('POST', '/backups', { body: { target_id: targetId } })
+    expect([made.status, made.json.tenant_id]).toEqual([202, mine.id])
+    expect(made.headers['location']).toBe(`/api/v1/backups/${made.json.id}`)
+    const [own] = await both.sql<{ id: string }[]>`select id from backup_target where tenant_id = ${mine.id}`
+    expect((await call('POST', '/backups', { body: { target_id: own!.id, tenant_id: mine.id } })).status).toBe(202)
+
+    const elsewhere = await call('POST', '/backups', { body: { target_id: targetId, tenant_id: theirs.id } })
+    expect([elsewhere.status, elsewhere.json.errors]).toEqual([422, [{ pointer: '/tenant_id', code: 'reference.unknown', params: {} }]])
+    const [others] = await both.sql<{ id: string }[]>`select id from backup_target where tenant_id = ${theirs.id}`
+    expect((await call('POST', '/backups', { body: { target_id: others!.id } })).status).toBe(422)
+    expect((await call('GET', '/backups')).json.data.map(({ tenant_id }: Backup) => tenant_id)).toEqual([mine.id, mine.id])
+    expect((await call('GET', `/backups?tenant_id=${theirs.id}`)).json.data).toEqual([])
+    expect((await call('GET', `/backups/${foreign.id}`)).status).toBe(404)
+    expect((await call('POST', `/backups/${foreign.id}:verify`, { body: { depth: 'HASHES' } })).status).toBe(404)
+    const proof = await plantProof(both.daemon.db.sql, admin, { operation: 'removeBackup', target: foreign.id })
+    expect((await call('DELETE', `/backups/${foreign.id}`, { headers: { 'x-service-step-up': proof } })).status).toBe(404)
+    const journalled = await both.sql`select from journal where action = 'tenant.backup_requested' and workspace_id = ${mine.id}`
+    expect(journalled).toHaveLength(2)
+  })
+
+  test('remove their own with a step-up, and not without', async () => {
+    const mine = await workspace()
+    const old = await backedUp(mine.id)
+    await backedUp(mine.id)
+    const admin = await person(both.daemon, mine.id, { role: 'ADMIN', scopes: ['workspace:admin'] })
+    const remove = (headers: Record<string, string>) =>
+      both.daemon.call('DELETE', `/api/v1/backups/${old.id}`, { token: admin.token, headers })
+    expect(await remove({})).toMatchObject({ status: 401, json: { code: 'auth.step_up_required' } })
+    const prove = () => plantProof(both.daemon.db.sql, admin, { operation: 'removeBackup', target: old.id })
+    expect((await remove({ 'x-service-step-up': await prove(), 'if-match': '"99"' })).status).toBe(412)
+    const done = await remove({ 'x-service-step-up': await prove(), 'if-match': `"${old.version}"` })
+    expect([done.status, done.json.state]).toEqual([202, 'REMOVING'])
+  })
+})
+
+describe('a worker that dies', () => {
+  test('is given up after three attempts, in the job and in the row', async () => {
+    const { id: tenantId } = await workspace()
+    const asked = await ask('recovery', tenantId)
+    await both.sql`update job set state = 'RUNNING', attempt = 3, started_at = now(), beat_at = now() - interval '2 minutes' where id = ${asked.job_id}`
+    await both.sql`update backup set state = 'RUNNING' where id = ${asked.id}`
+    await resumeJobs.run(both.installation, {})
+    expect(await show(asked.id)).toMatchObject({ state: 'FAILED', failure: 'worker.lost' })
+  })
+
+  test('a target that fails is said in both, and leaves nothing that looks whole', async () => {
+    const { id: tenantId } = await workspace()
+    const asked = await ask('recovery', tenantId)
+    mkdirSync(join(at('tenants')), { recursive: true })
+    writeFileSync(at(`tenants/${tenantId}`), 'in the way')
+    await backupTenantJob.run(both.installation, { tenantId, jobId: asked.job_id }).catch(() => {})
+    const failed = await show(asked.id)
+    expect(failed).toMatchObject({ state: 'FAILED', path: null })
+    expect(failed.failure).toMatch(/^target\./)
+    rmSync(at(`tenants/${tenantId}`))
+  })
+})
+
+describe('a verification', () => {
+  /** Changes a stored file; answers how to put it back. */
+  function spoilt(path: string, change: (bytes: Buffer) => Buffer): () => void {
+    const before = readFileSync(path)
+    writeFileSync(path, change(Buffer.from(before)))
+    return () => writeFileSync(path, before)
+  }
+  const flip = (bytes: Buffer) => {
+    bytes[bytes.length - 1]! ^= 1
+    return bytes
+  }
+
+  test('reads every byte, files of people too, and the row says so', async () => {
+    const mine = await workspace()
+    await fileOf(
+      { installation: both.installation, oracle: both.sql },
+      { tenant: { id: mine.id }, owner: { account_id: mine.ownerId } },
+      Buffer.alloc(100_000, 7),
+    )
+    const backup = await backedUp(mine.id)
+    const job = await verify(backup, 'api')
+    expect(job).toMatchObject({ kind: 'BACKUP_VERIFY', state: 'SUCCEEDED', result: { target_id: targetId, path: backup.path } })
+    expect(Number(job.progress.done)).toBeGreaterThan(100_000)
+    const { verified } = await show(backup.id)
+    expect(verified).toMatchObject([{ depth: 'HASHES', ok: true, failure: null }])
+
+    const media = at(`tenants/${mine.id}/media`)
+    const [name] = readdirSync(media)
+    for (const [change, failure] of [
+      [flip, 'archive.checksum'],
+      [(bytes: Buffer) => bytes.subarray(0, -20), 'archive.checksum'],
+      [() => Buffer.alloc(0), 'archive.checksum'],
+    ] as const) {
+      const back = spoilt(join(media, name!), change)
+      expect((await verify(backup)).failure).toBe(failure)
+      back()
+    }
+    renameSync(join(media, name!), join(media, 'gone'))
+    expect((await verify(backup)).failure).toBe('archive.media_missing')
+    renameSync(join(media, 'gone'), join(media, name!))
+    expect((await verify(backup)).state).toBe('SUCCEEDED')
+    expect((await show(backup.id)).verified.map(({ ok }) => ok)).toEqual([true, false, false, false, false, true])
+  })
+
+  test('finds each change of an archive, and one that is damaged keeps an older one from going', async () => {
+    const mine = await workspace()
+    const old = await backedUp(mine.id)
+    const backup = await backedUp(mine.id)
+    const file = join(at(backup.path), 'labels.jsonl.zst.age')
+    for (const [path, change, failure] of [
+      [file, flip, 'archive.checksum'],
+      [file, (bytes: Buffer) => Buffer.concat([bytes, bytes]), 'archive.too_long'],
+      [join(at(backup.path), 'manifest.sig'), () => Buffer.from('{}'), 'archive.unsigned'],
+      [join(at(backup.path), 'manifest.json'), (bytes: Buffer) => Buffer.from(bytes.toString().replace('"slug": "', '"slug": "x')), 'archive.unsigned'],
+    ] as const) {
+      const back = spoilt(path, change)
+      expect((await verify(backup)).failure).toBe(failure)
+      back()
+      const [newer, older] = [await show(backup.id), await show(old.id)]
+      expect([newer.kept_by, older.kept_by, newer.failure]).toEqual([['HAND'], ['NEWEST_GOOD', 'HAND'], failure])
+      expect(await refusal(both.call('recovery', ops.removeBackup, { backupId: old.id }))).toEqual(['backup.kept', { reason: 'NEWEST_GOOD' }])
+    }
+    expect((await verify(backup)).state).toBe('SUCCEEDED')
+    expect((await show(backup.id)).kept_by).toEqual(['NEWEST_GOOD', 'HAND'])
+  })
+
+  test('says MISSING where the archive is gone, and COMPLETE when it is back', async () => {
+    const mine = await workspace()
+    const backup = await backedUp(mine.id)
+    renameSync(at(backup.path), at('aside'))
+    expect((await verify(backup)).failure).toBe('archive.incomplete')
+    expect(await show(backup.id)).toMatchObject({ state: 'MISSING', failure: 'archive.incomplete', kept_by: ['HAND'] })
+    renameSync(at('aside'), at(backup.path))
+    expect((await verify(backup)).state).toBe('SUCCEEDED')
+    expect(await show(backup.id)).toMatchObject({ state: 'COMPLETE', failure: null, kept_by: ['NEWEST_GOOD', 'HAND'] })
+  })
+
+  test('refuses what a stranger wrote: encrypted for our own recipient, but not signed by us; and another’s archive', async () => {
+    const [mine, theirs] = [await workspace(), await workspace()]
+    const [backup, foreign] = [await backedUp(mine.id), await backedUp(theirs.id)]
+    // Their whole archive in the place of ours.
+    renameSync(at(backup.path), at('aside'))
+    renameSync(at(foreign.path), at(backup.path))
+    expect((await verify(backup)).failure).toBe('archive.other_workspace')
+    renameSync(at(backup.path), at(foreign.path))
+    renameSync(at('aside'), at(backup.path))
+    // One file of theirs among ours, with a manifest that says so.
+    const name = 'labels.jsonl.zst.age'
+    const theirManifest = JSON.parse(readFileSync(join(at(foreign.path), 'manifest.json'), 'utf8'))
+    const manifest = JSON.parse(readFileSync(join(at(backup.path), 'manifest.json'), 'utf8'))
+    const of = (entity: string, { files }: { files: { entity: string }[] }) => files.findIndex((one) => one.entity === entity)
+    manifest.files[of('labels', manifest)] = theirManifest.files[of('labels', theirManifest)]
+    writeFileSync(join(at(backup.path), name), readFileSync(join(at(foreign.path), name)))
+    writeFileSync(join(at(backup.path), 'manifest.json'), JSON.stringify(manifest))
+    expect((await verify(backup)).failure).toBe('archive.unsigned')
+  })
+
+  test('of a target that is away says nothing of the backup, and a backup that is not whole is refused', async () => {
+    const mine = await workspace()
+    const backup = await backedUp(mine.id)
+    const folder = at('')
+    renameSync(folder, `${folder}-away`)
+    writeFileSync(folder, 'no folder')
+    try {
+      expect((await verify(backup)).failure).toMatch(/^target\./)
+      expect(await show(backup.id)).toMatchObject({ state: 'COMPLETE', failure: null, kept_by: ['NEWEST_GOOD', 'HAND'] })
+    } finally {
+      rmSync(folder)
+      renameSync(`${folder}-away`, folder)
+    }
+    const asked = await ask('recovery', mine.id)
+    expect(await refusal(verify(asked))).toEqual(['backup.state', { state: 'QUEUED' }])
+  })
+
+  test('that fails is mailed to the administrators, and to the operators where the target is theirs', async () => {
+    const mine = await workspace()
+    const backup = await backedUp(mine.id)
+    rmSync(at(backup.path), { recursive: true })
+    await verify(backup)
+    const told = await both.sql<{ name: string; data: { name: string } }[]>`
+      select name, data from pgboss.job where data->>'name' in ('backup_damaged', 'backup_damaged_told') and created_on > now() - interval '1 minute'
+      and (data->>'tenantId' = ${mine.id} or data->>'name' = 'backup_damaged_told') order by data->>'name'`
+    expect(told.map(({ name, data }) => [name, data.name])).toContainEqual(['tell_administrators', 'backup_damaged'])
+    const entries = await both.sql`
+      select params->>'failure' as failure from audit_entry where tenant_id = ${mine.id} and action = 'tenant.backup_verification_failed'`
+    expect([...entries]).toEqual([{ failure: 'archive.incomplete' }])
+    expect(await both.sql`select from journal where workspace_id = ${mine.id} and action = 'tenant.backup_verification_failed'`).toHaveLength(1)
+  })
+})
