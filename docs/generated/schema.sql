@@ -241,10 +241,18 @@ CREATE TABLE account_group (
   name_fold text NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   version integer DEFAULT 1 NOT NULL,
+  description text,
+  external_id text,
+  binding_provider_id uuid,
+  binding_value text,
+  member_count integer DEFAULT 0 NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT account_group_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT account_group_name_taken UNIQUE (tenant_id, name_fold),
+  CONSTRAINT account_group_binding CHECK ((binding_provider_id IS NULL) = (binding_value IS NULL)),
   CONSTRAINT account_group_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );
+CREATE INDEX account_group_by_binding ON account_group USING btree (tenant_id, binding_provider_id) WHERE binding_provider_id IS NOT NULL;
 ALTER TABLE account_group ENABLE ROW LEVEL SECURITY;
 ALTER TABLE account_group FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON account_group TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
@@ -367,6 +375,40 @@ ALTER TABLE automation_rule ENABLE ROW LEVEL SECURITY;
 ALTER TABLE automation_rule FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON automation_rule TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
 GRANT DELETE, INSERT, SELECT, UPDATE ON automation_rule TO svc_tenant;
+
+CREATE TABLE backup (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  target_id uuid NOT NULL,
+  job_id uuid NOT NULL,
+  schedule_id uuid,
+  state text DEFAULT 'QUEUED'::text NOT NULL,
+  path text,
+  snapshot_at timestamp with time zone,
+  row_count bigint,
+  size_bytes bigint,
+  recipients jsonb DEFAULT '[]'::jsonb NOT NULL,
+  verified jsonb DEFAULT '[]'::jsonb NOT NULL,
+  is_damaged boolean DEFAULT false NOT NULL,
+  proven_at timestamp with time zone,
+  kept_until timestamp with time zone,
+  failure text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  CONSTRAINT backup_pkey PRIMARY KEY (tenant_id, id),
+  CONSTRAINT backup_path CHECK ((state <> ALL (ARRAY['COMPLETE'::text, 'MISSING'::text])) OR path IS NOT NULL),
+  CONSTRAINT backup_state_check CHECK (state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'COMPLETE'::text, 'FAILED'::text, 'REMOVING'::text, 'MISSING'::text]))
+);
+CREATE INDEX backup_by_id ON backup USING btree (id);
+CREATE INDEX backup_expiring ON backup USING btree (kept_until) WHERE kept_until IS NOT NULL AND state <> 'REMOVING'::text;
+CREATE INDEX backup_good ON backup USING btree (tenant_id, id) WHERE state = 'COMPLETE'::text AND NOT is_damaged;
+CREATE INDEX backup_open ON backup USING btree (id) WHERE state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'REMOVING'::text]);
+ALTER TABLE backup ENABLE ROW LEVEL SECURITY;
+ALTER TABLE backup FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON backup TO svc_installation USING (true) WITH CHECK (true);
+CREATE POLICY one_workspace ON backup TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT DELETE, INSERT, SELECT, UPDATE ON backup TO svc_installation;
+GRANT DELETE, INSERT, SELECT, UPDATE ON backup TO svc_tenant;
 
 CREATE TABLE backup_target (
   tenant_id uuid NOT NULL,
@@ -747,14 +789,19 @@ CREATE TABLE group_member (
   group_id uuid NOT NULL,
   account_id uuid NOT NULL,
   added_at timestamp with time zone DEFAULT now() NOT NULL,
+  added_by uuid,
+  source text DEFAULT 'PROVIDER'::text NOT NULL,
   CONSTRAINT group_member_pkey PRIMARY KEY (tenant_id, group_id, account_id),
+  CONSTRAINT group_member_source_check CHECK (source = ANY (ARRAY['DIRECT'::text, 'PROVIDER'::text, 'DIRECTORY'::text])),
   CONSTRAINT group_member_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id),
   CONSTRAINT group_member_tenant_id_group_id_fkey FOREIGN KEY (tenant_id, group_id) REFERENCES account_group(tenant_id, id)
 );
-CREATE INDEX group_member_by_account ON group_member USING btree (tenant_id, account_id);
+CREATE INDEX group_member_by_account ON group_member USING btree (tenant_id, account_id, group_id);
 ALTER TABLE group_member ENABLE ROW LEVEL SECURITY;
 ALTER TABLE group_member FORCE ROW LEVEL SECURITY;
+CREATE POLICY installation ON group_member TO svc_installation USING (true);
 CREATE POLICY one_workspace ON group_member TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
+GRANT SELECT ON group_member TO svc_installation;
 GRANT DELETE, INSERT, SELECT, UPDATE ON group_member TO svc_tenant;
 
 CREATE TABLE idempotency_record (
@@ -1229,16 +1276,21 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON media_tally TO svc_tenant;
 CREATE TABLE membership (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
-  account_id uuid NOT NULL,
+  account_id uuid,
   role text NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   container_id uuid,
   version integer DEFAULT 1 NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  group_id uuid,
+  holder_id uuid GENERATED ALWAYS AS (COALESCE(account_id, group_id)) STORED NOT NULL,
   CONSTRAINT membership_pkey PRIMARY KEY (tenant_id, id),
-  CONSTRAINT membership_once UNIQUE NULLS NOT DISTINCT (tenant_id, account_id, container_id),
+  CONSTRAINT membership_once UNIQUE NULLS NOT DISTINCT (tenant_id, holder_id, container_id),
+  CONSTRAINT membership_group_role CHECK (group_id IS NULL OR role <> 'OWNER'::text),
+  CONSTRAINT membership_holder CHECK (num_nonnulls(account_id, group_id) = 1),
   CONSTRAINT membership_role_check CHECK (role = ANY (ARRAY['OWNER'::text, 'ADMIN'::text, 'MEMBER'::text, 'COMMENTER'::text, 'VIEWER'::text])),
   CONSTRAINT membership_container FOREIGN KEY (tenant_id, container_id) REFERENCES container(tenant_id, id),
+  CONSTRAINT membership_group FOREIGN KEY (tenant_id, group_id) REFERENCES account_group(tenant_id, id),
   CONSTRAINT membership_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
 );
 CREATE INDEX membership_of_container ON membership USING btree (tenant_id, container_id, id);

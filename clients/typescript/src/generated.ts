@@ -712,6 +712,32 @@ export type IdentityProviderAlreadyWithdrawnProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The last OWNER of the workspace who can sign in cannot be removed or get another role. */
+export type MembershipLastOwnerProblem = {
+  readonly type: "urn:problem:svc:membership.last_owner"
+  readonly status: 409
+  readonly code: "membership.last_owner"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The operator register would have no operator left that can act. */
+export type AdminOperatorLastProblem = {
+  readonly type: "urn:problem:svc:admin.operator_last"
+  readonly status: 409
+  readonly code: "admin.operator_last"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The Idempotency-Key was already used for another request. */
 export type IdempotencyKeyReusedProblem = {
   readonly type: "urn:problem:svc:idempotency.key_reused"
@@ -738,11 +764,11 @@ export type IdempotencyInProgressProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** The last OWNER of the workspace who can sign in cannot be removed or get another role. */
-export type MembershipLastOwnerProblem = {
-  readonly type: "urn:problem:svc:membership.last_owner"
+/** Another group of the workspace has this name; case and accents do not count. */
+export type GroupNameTakenProblem = {
+  readonly type: "urn:problem:svc:group.name_taken"
   readonly status: 409
-  readonly code: "membership.last_owner"
+  readonly code: "group.name_taken"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
@@ -751,11 +777,43 @@ export type MembershipLastOwnerProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** The operator register would have no operator left that can act. */
-export type AdminOperatorLastProblem = {
-  readonly type: "urn:problem:svc:admin.operator_last"
+/** The maximum of {limit} is reached. */
+export type StructureFullProblem = {
+  readonly type: "urn:problem:svc:structure.full"
   readonly status: 409
-  readonly code: "admin.operator_last"
+  readonly code: "structure.full"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The ceiling. */
+    readonly limit: Int64
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** Identity providers put newcomers into the group: {provider_ids}. */
+export type GroupInUseProblem = {
+  readonly type: "urn:problem:svc:group.in_use"
+  readonly status: 409
+  readonly code: "group.in_use"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The ids of the identity providers, separated by commas. */
+    readonly provider_ids: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** An identity provider decides who is in the group. */
+export type GroupBoundProblem = {
+  readonly type: "urn:problem:svc:group.bound"
+  readonly status: 409
+  readonly code: "group.bound"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
@@ -810,22 +868,6 @@ export type BucketNameTakenProblem = {
   readonly code: "bucket.name_taken"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** The maximum of {limit} is reached. */
-export type StructureFullProblem = {
-  readonly type: "urn:problem:svc:structure.full"
-  readonly status: 409
-  readonly code: "structure.full"
-  /** What this refusal is about, by name. */
-  readonly params: {
-    /** The ceiling. */
-    readonly limit: Int64
-  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -1462,6 +1504,38 @@ export type AiModelFailedProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** The backup stays ({reason}): a legal hold is in force, or it is the newest good one of its workspace. */
+export type BackupKeptProblem = {
+  readonly type: "urn:problem:svc:backup.kept"
+  readonly status: 409
+  readonly code: "backup.kept"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** A code of what went wrong. */
+    readonly reason: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The backup is {state}. */
+export type BackupStateProblem = {
+  readonly type: "urn:problem:svc:backup.state"
+  readonly status: 409
+  readonly code: "backup.state"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The state that it is in. */
+    readonly state: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The daemon may not call this target. */
 export type WebhookTargetForbiddenProblem = {
   readonly type: "urn:problem:svc:webhook.target_forbidden"
@@ -1580,6 +1654,31 @@ export type AccessToken = {
   readonly last_used_at: string | null
 }
 
+export type Account = {
+  readonly id: string
+  /** Which of the listed kinds it is. */
+  readonly kind: "PERSON" | "SERVICE"
+  /** ERASED: the account of a person who is forgotten. */
+  readonly state: "INVITED" | "ACTIVE" | "DISABLED" | "ERASED"
+  readonly is_restricted: boolean
+  /** The name that people see. */
+  readonly display_name: string | null
+  /** Null for a service account, and in what a guest is answered about others. */
+  readonly email: string | null
+  /** What the account signs in with; null: it has no address. */
+  readonly sign_in_name: string | null
+  readonly is_managed: boolean
+  /** On the workspace; null: a guest, or somebody who left. */
+  readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
+  readonly created_at: string
+  /** Null: has not joined, or joined before this was kept. */
+  readonly joined_at: string | null
+  readonly disabled_at: string | null
+  readonly version: number
+  /** For administrators, and of the own account; null: not shown to the caller. */
+  readonly admin: AdministeredAccount | null
+}
+
 export type AccountWithoutProvider = {
   readonly id: string
   /** The address. */
@@ -1633,6 +1732,27 @@ export type AdminTenant = {
     readonly reason: string
   } | null
   readonly version: number
+}
+
+export type AdministeredAccount = {
+  readonly identities: readonly {
+    readonly id: string
+    /** The identity provider. */
+    readonly provider_id: string
+    readonly connected_at: string
+    /** When it was last used; null: never. */
+    readonly last_used_at: string
+  }[]
+  /** Whether the account has a password. */
+  readonly has_password: boolean
+  readonly has_second_factor: boolean
+  /** The last use of a session or token, to the minute. */
+  readonly last_seen_at: string | null
+  /** Null: there is no open invitation. */
+  readonly invitation_expires_at: string | null
+  readonly external_id: string | null
+  /** Open items assigned to the account; counted up to 1,000. */
+  readonly open_item_count: number
 }
 
 export type AiModel = {
@@ -1716,19 +1836,36 @@ export type AuditEntry = {
 }
 
 export type Backup = {
-  /** As :replace-legal-holds takes it. */
-  readonly path: string
-  /** Which of the listed kinds it is. */
-  readonly kind: "TENANT_EXPORT"
+  readonly id: string
   /** The workspace. */
   readonly tenant_id: string
+  /** The backup target. */
+  readonly target_id: string
+  /** Below the target; null: nothing whole is there. */
+  readonly path: string | null
+  /** The schedule that made it; null: a person asked for it. */
+  readonly schedule_id: string | null
+  /** The job: `GET /jobs/{jobId}` tells how far it is. */
+  readonly job_id: string
+  /** The state that it is in. */
+  readonly state: "QUEUED" | "RUNNING" | "COMPLETE" | "FAILED" | "REMOVING" | "MISSING"
+  /** The moment that it holds. */
+  readonly snapshot_at: string | null
+  /** How many there are. */
+  readonly rows: Int64 | null
+  /** Of its own files; the bytes of files of people are shared by all backups of the workspace at the target. */
+  readonly size_bytes: Int64 | null
+  readonly recipients: readonly BackupRecipient[]
+  /** The latest 20, oldest first. */
+  readonly verified: readonly BackupVerification[]
+  /** Why it stays; empty: it may go. */
+  readonly kept_by: readonly ("LAST" | "HOURLY" | "DAILY" | "WEEKLY" | "MONTHLY" | "YEARLY" | "MIN_DAYS" | "NEWEST_GOOD" | "HOLD" | "HAND")[]
+  /** Until when HAND keeps it; null: until somebody removes it. */
+  readonly kept_until: string | null
+  /** A code, once it is FAILED or MISSING. */
+  readonly failure: string | null
   readonly created_at: string
-  /** How long it is, in bytes. */
-  readonly size_bytes: Int64
-  /** Null while the archive is not complete. */
-  readonly product_version: string | null
-  /** Whether its manifest is there, which is written last. */
-  readonly complete: boolean
+  readonly version: number
 }
 
 export type BackupProbeStep = {
@@ -1737,6 +1874,13 @@ export type BackupProbeStep = {
   readonly ok: boolean
   /** A code. */
   readonly error: string | null
+}
+
+export type BackupRecipient = {
+  /** RING: a master key of the installation; OUTSIDE: an age recipient. */
+  readonly id: string
+  /** Which of the listed kinds it is. */
+  readonly kind: "RING" | "OUTSIDE"
 }
 
 export type BackupTarget = {
@@ -1773,6 +1917,21 @@ export type BackupTargetConfig = {
   readonly username?: string
   /** SFTP: the server's key as known_hosts has it: `ssh-ed25519 AAAA…`. */
   readonly host_key?: string
+}
+
+export type BackupVerification = {
+  readonly depth: "HASHES"
+  /** When it happened. */
+  readonly at: string
+  /** Whether it went well. */
+  readonly ok: boolean
+  /** A code; null: every byte was read, and is as it was written. */
+  readonly failure: string | null
+}
+
+export type BackupVerificationRequest = {
+  /** HASHES: every byte is read, decrypted and counted. */
+  readonly depth: "HASHES"
 }
 
 export type Board = {
@@ -2793,6 +2952,66 @@ export type FilterPeriod = {
   readonly offset: number
 }
 
+export type Group = {
+  readonly id: string
+  readonly name: string
+  readonly description: string | null
+  /** What a directory calls the group; the service decides nothing by it. */
+  readonly external_id: string | null
+  /** At each sign-in through the provider its claim `groups` decides whether the account is a member; null: nothing does. */
+  readonly binding: GroupBinding | null
+  /** Not part of `version`. */
+  readonly member_count: number
+  readonly created_at: string
+  readonly updated_at: string
+  readonly version: number
+}
+
+export type GroupBinding = {
+  /** The identity provider. */
+  readonly provider_id: string
+  /** What the claim `groups` holds for a member of the group, exactly. */
+  readonly value: string
+}
+
+export type GroupBindingInput = {
+  /** The identity provider. */
+  readonly provider_id: string
+  /** What the claim `groups` holds for a member of the group, exactly. */
+  readonly value: string
+}
+
+export type GroupCreate = {
+  readonly name: string
+  readonly description?: string | null
+  /** What a directory calls the group; the service decides nothing by it. */
+  readonly external_id?: string | null
+  /** Who is in it from the beginning; without doubles. Absent: `[]`. */
+  readonly member_ids?: readonly string[]
+  /** At each sign-in through the provider its claim `groups` decides whether the account is a member; null: nothing does. */
+  readonly binding?: GroupBindingInput | null
+}
+
+export type GroupMember = {
+  /** The account. */
+  readonly account_id: string
+  /** When it was added. */
+  readonly added_at: string
+  /** Null: no account, such as a provider. */
+  readonly added_by: string | null
+  /** Who put the account in: a person, an identity provider at a sign-in, a directory. */
+  readonly source: "DIRECT" | "PROVIDER" | "DIRECTORY"
+}
+
+export type GroupUpdate = {
+  readonly name?: string
+  readonly description?: string | null
+  /** What a directory calls the group; the service decides nothing by it. */
+  readonly external_id?: string | null
+  /** At each sign-in through the provider its claim `groups` decides whether the account is a member; null: nothing does. */
+  readonly binding?: GroupBindingInput | null
+}
+
 export type HoldScope = {
   /** What is kept; null for TENANT. */
   readonly id?: string | null
@@ -3546,8 +3765,8 @@ export type ItemUpdate = {
 
 export type JobProgress = {
   /** What is being done. */
-  readonly phase: "WAITING" | "READING" | "SENDING" | "WORKING" | "DONE"
-  /** Rows while READING or WORKING, bytes while SENDING. */
+  readonly phase: "WAITING" | "READING" | "SENDING" | "READING_BACK" | "WORKING" | "DONE"
+  /** Rows while READING or WORKING, bytes while SENDING or READING_BACK. */
   readonly done: Int64
   /** Of the same; null while it is not known. */
   readonly total: Int64 | null
@@ -3557,7 +3776,7 @@ export type JobRef = {
   /** The job: `GET /jobs/{jobId}` tells how far it is. */
   readonly job_id: string
   /** Which of the listed kinds it is. */
-  readonly kind: "TENANT_EXPORT" | "TRASH_EMPTY" | "SEARCH_REINDEX" | "ITEM_BULK"
+  readonly kind: "TENANT_EXPORT" | "BACKUP" | "BACKUP_VERIFY" | "TRASH_EMPTY" | "SEARCH_REINDEX" | "ITEM_BULK"
   /** The state that it is in. */
   readonly state: "QUEUED" | "RUNNING" | "SUCCEEDED" | "FAILED"
   /** When it was asked for. */
@@ -3572,9 +3791,9 @@ export type JobRef = {
   readonly failure: string | null
   /** Once the job has ended; the members of its kind. */
   readonly result: {
-    /** TENANT_EXPORT: where the archive lies. */
+    /** TENANT_EXPORT, BACKUP: where the archive lies. */
     readonly target_id?: string
-    /** TENANT_EXPORT: the archive there. */
+    /** TENANT_EXPORT, BACKUP: the archive there. */
     readonly path?: string
     /** ITEM_BULK: how many items were `done`, and how many refused, by the code. */
     readonly counts?: Readonly<Record<string, number>>
@@ -3588,7 +3807,7 @@ export type JobRef = {
     }[]
     /** TRASH_EMPTY: how many rows of the trash. */
     readonly purged?: number
-    /** TENANT_EXPORT that has FAILED with media.damaged: files without their bytes, at most 100. */
+    /** TENANT_EXPORT or BACKUP that has FAILED with media.damaged: files without their bytes, at most 100. */
     readonly damaged_media_ids?: readonly string[]
   } | null
 }
@@ -3823,8 +4042,10 @@ export type MediaTold = {
 
 export type Membership = {
   readonly id: string
-  /** The account. */
-  readonly account_id: string
+  /** Null: the role is a group's. */
+  readonly account_id: string | null
+  /** Null: the role is an account's. */
+  readonly group_id: string | null
   /** Null: the whole workspace. */
   readonly container_id: string | null
   /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
@@ -3836,7 +4057,9 @@ export type Membership = {
 
 export type MembershipGrant = {
   /** The account. */
-  readonly account_id: string
+  readonly account_id?: string | null
+  /** Exactly one of `account_id` and `group_id`. */
+  readonly group_id?: string | null
   /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
   readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER"
   /** None: the whole workspace. */
@@ -3857,6 +4080,17 @@ export type MintedAccessToken = {
   readonly last_used_at: string | null
   /** Shown this one time only. */
   readonly token: string
+}
+
+export type NewBackup = {
+  /** The backup target. */
+  readonly target_id: string
+  /** Who can read it besides the installation. */
+  readonly recipients?: readonly string[]
+  /** Operators name the workspace; for others it is their own. */
+  readonly tenant_id?: string
+  /** How long it is kept; absent: until somebody removes it. */
+  readonly keep_days?: number
 }
 
 export type NewBackupTarget = {
@@ -4066,7 +4300,7 @@ export type OwnAccount = {
   /** Which of the listed kinds it is. */
   readonly kind: "PERSON" | "SERVICE"
   /** The state that it is in. */
-  readonly state: "INVITED" | "ACTIVE" | "DISABLED"
+  readonly state: "INVITED" | "ACTIVE" | "DISABLED" | "ERASED"
   /** The address. */
   readonly email: string | null
   /** The name that people see. */
@@ -4578,7 +4812,7 @@ export type SignInExplanation = {
   readonly account: {
     readonly id: string
     /** The state that it is in. */
-    readonly state: "INVITED" | "ACTIVE" | "DISABLED"
+    readonly state: "INVITED" | "ACTIVE" | "DISABLED" | "ERASED"
     /** On the workspace; null: in containers alone, or none. */
     readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
     /** Whether the account is in the operator register. */
@@ -4655,6 +4889,22 @@ export type StepUp = {
   readonly operation?: string
   /** The id in the path of the call the proof is for. */
   readonly target_id?: string
+}
+
+export type StoredArchive = {
+  /** As :replace-legal-holds takes it. */
+  readonly path: string
+  /** Which of the listed kinds it is. */
+  readonly kind: "TENANT_EXPORT" | "TENANT_BACKUP"
+  /** The workspace. */
+  readonly tenant_id: string
+  readonly created_at: string
+  /** How long it is, in bytes. */
+  readonly size_bytes: Int64
+  /** Null while the archive is not complete. */
+  readonly product_version: string | null
+  /** Whether its manifest is there, which is written last. */
+  readonly complete: boolean
 }
 
 export type Summary = {
@@ -5285,7 +5535,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | StructureFullProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -5610,11 +5860,64 @@ export interface Operations {
   }, AccountWithoutProvider, false>
   /** Who is calling. `GET /accounts/me` */
   getOwnAccount: (call?: Call & {}) => Promise<OwnAccount>
+  /** The accounts of the workspace, oldest first. `GET /accounts` */
+  listAccounts: Paged<Call & {
+    readonly query?: {
+      /** The beginning of a word of the name or of the address. */
+      readonly q?: string
+      /** The address. */
+      readonly email?: string
+      readonly external_id?: string
+      /** The state that it is in. */
+      readonly state?: "INVITED" | "ACTIVE" | "DISABLED" | "ERASED"
+      /** Which of the listed kinds it is. */
+      readonly kind?: "PERSON" | "SERVICE"
+      /** Who sees the container. */
+      readonly container_id?: string
+      /** Whose accounts; at the database only, where it is needed. */
+      readonly workspace?: string
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, {
+    /** What was asked for. */
+    readonly data: readonly Account[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
+    readonly next_cursor: string | null
+  }, Account, false>
+  /** One account. `GET /accounts/{accountId}` */
+  getAccount: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+    }
+  }) => Promise<Account>
+  /** End an account: its sessions, tokens, invitation and proofs end with this call, and it signs in no more. `POST /accounts/{accountId}:disable` */
+  disableAccount: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+    }
+    readonly ifMatch?: number | string
+    readonly stepUp: string
+  }) => Promise<Account>
+  /** Let a disabled account return to the state that it had; it gets no session or token back. `POST /accounts/{accountId}:enable` */
+  enableAccount: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+    }
+    readonly ifMatch?: number | string
+    readonly stepUp: string
+  }) => Promise<Account>
   /** Who has which role on the workspace and in the containers that the caller sees, oldest first. `GET /memberships` */
   listMemberships: Paged<Call & {
     readonly query?: {
-      /** The account. */
+      /** Its own roles, without those of its groups. */
       readonly account_id?: string
+      readonly group_id?: string
       /** The hub or collection in which it lies. */
       readonly container_id?: string
       /** The `next_cursor` of the page before; absent: the first page. */
@@ -5628,7 +5931,7 @@ export interface Operations {
     /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, Membership, false>
-  /** Give an account a role on the workspace or in a container, or another one than it has there. `POST /memberships` */
+  /** Give an account or a group a role on the workspace or in a container, or another one than it has there. `POST /memberships` */
   grantMembership: (call: Call & {
     readonly body: MembershipGrant
     readonly idempotencyKey?: string
@@ -5640,6 +5943,89 @@ export interface Operations {
       readonly membershipId: string
     }
     readonly ifMatch?: number | string
+  }) => Promise<void>
+  /** The groups of the workspace, by name. `GET /groups` */
+  listGroups: Paged<Call & {
+    readonly query?: {
+      /** Those that the account is a member of. */
+      readonly account_id?: string
+      /** A part of the name; case and accents do not count. */
+      readonly q?: string
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, {
+    /** What was asked for. */
+    readonly data: readonly Group[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
+    readonly next_cursor: string | null
+  }, Group, false>
+  /** Make a group, with its first members. `POST /groups` */
+  createGroup: (call: Call & {
+    readonly body: GroupCreate
+    readonly idempotencyKey?: string
+  }) => Promise<Group>
+  /** One group. `GET /groups/{groupId}` */
+  getGroup: (call: Call & {
+    readonly params: {
+      /** The id of the group. */
+      readonly groupId: string
+    }
+  }) => Promise<Group>
+  /** Change a group. `PATCH /groups/{groupId}` */
+  updateGroup: (call: Call & {
+    readonly params: {
+      /** The id of the group. */
+      readonly groupId: string
+    }
+    readonly body: GroupUpdate
+    readonly ifMatch?: number | string
+  }) => Promise<Group>
+  /** Delete a group, with its roles; what it gave its members ends with the next request. `DELETE /groups/{groupId}` */
+  deleteGroup: (call: Call & {
+    readonly params: {
+      /** The id of the group. */
+      readonly groupId: string
+    }
+    readonly ifMatch?: number | string
+  }) => Promise<void>
+  /** Who is in the group, the oldest account first. `GET /groups/{groupId}/members` */
+  listGroupMembers: Paged<Call & {
+    readonly params: {
+      /** The id of the group. */
+      readonly groupId: string
+    }
+    readonly query?: {
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, {
+    /** What was asked for. */
+    readonly data: readonly GroupMember[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
+    readonly next_cursor: string | null
+  }, GroupMember, true>
+  /** Put an account into the group; it has the roles of the group from its next request. `PUT /groups/{groupId}/members/{accountId}` */
+  addGroupMember: (call: Call & {
+    readonly params: {
+      /** The id of the group. */
+      readonly groupId: string
+      /** The id of the account. */
+      readonly accountId: string
+    }
+  }) => Promise<GroupMember>
+  /** Take an account out of the group; what the group gave it ends with its next request. `DELETE /groups/{groupId}/members/{accountId}` */
+  removeGroupMember: (call: Call & {
+    readonly params: {
+      /** The id of the group. */
+      readonly groupId: string
+      /** The id of the account. */
+      readonly accountId: string
+    }
   }) => Promise<void>
   /** The hubs and collections that the caller sees, oldest first. `GET /containers` */
   listContainers: Paged<Call & {
@@ -6864,15 +7250,65 @@ export interface Operations {
     readonly steps: readonly BackupProbeStep[]
   }>
   /** The archives at a target, newest first; a workspace sees its own. `GET /backup-targets/{targetId}/backups` */
-  listBackups: (call: Call & {
+  listArchives: (call: Call & {
     readonly params: {
       /** The id of the target. */
       readonly targetId: string
     }
   }) => Promise<{
     /** What was asked for. */
-    readonly data: readonly Backup[]
+    readonly data: readonly StoredArchive[]
   }>
+  /** The backups of a workspace, newest first; an operator sees those of all. `GET /backups` */
+  listBackups: Paged<Call & {
+    readonly query?: {
+      /** The workspace. */
+      readonly tenant_id?: string
+      /** The backup target. */
+      readonly target_id?: string
+      readonly schedule_id?: string
+      /** The state that it is in. */
+      readonly state?: "QUEUED" | "RUNNING" | "COMPLETE" | "FAILED" | "REMOVING" | "MISSING"
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, {
+    /** What was asked for. */
+    readonly data: readonly Backup[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
+    readonly next_cursor: string | null
+  }, Backup, false>
+  /** Back a workspace up to a target, encrypted, as a job. `POST /backups` */
+  createBackup: (call: Call & {
+    readonly body: NewBackup
+    readonly idempotencyKey?: string
+  }) => Promise<Backup>
+  /** One backup: how far it is, what it holds, and why it stays. `GET /backups/{backupId}` */
+  getBackup: (call: Call & {
+    readonly params: {
+      /** The id of the backup. */
+      readonly backupId: string
+    }
+  }) => Promise<Backup>
+  /** Remove a backup: the row at once, the archive as soon as its target obeys. `DELETE /backups/{backupId}` */
+  removeBackup: (call: Call & {
+    readonly params: {
+      /** The id of the backup. */
+      readonly backupId: string
+    }
+    readonly ifMatch?: number | string
+    readonly stepUp: string
+  }) => Promise<Backup>
+  /** Read every byte of a backup at its target, decrypt it and count it, as a job. `POST /backups/{backupId}:verify` */
+  verifyBackup: (call: Call & {
+    readonly params: {
+      /** The id of the backup. */
+      readonly backupId: string
+    }
+    readonly body: BackupVerificationRequest
+  }) => Promise<JobRef>
   /** The workspace's trail, newest first. `GET /audit` */
   listAuditEntries: Paged<Call & {
     readonly query?: {
@@ -7058,9 +7494,21 @@ export const operations = {
   listPresets: {"method":"GET","path":"/identity-provider-presets","reads":true},
   listAccountsWithoutProvider: {"method":"GET","path":"/tenant/accounts-without-provider","reads":true,"paged":true},
   getOwnAccount: {"method":"GET","path":"/accounts/me","reads":true},
+  listAccounts: {"method":"GET","path":"/accounts","reads":true,"paged":true},
+  getAccount: {"method":"GET","path":"/accounts/{accountId}","reads":true},
+  disableAccount: {"method":"POST","path":"/accounts/{accountId}:disable"},
+  enableAccount: {"method":"POST","path":"/accounts/{accountId}:enable"},
   listMemberships: {"method":"GET","path":"/memberships","reads":true,"paged":true},
   grantMembership: {"method":"POST","path":"/memberships","sends":"json","key":true},
   removeMembership: {"method":"DELETE","path":"/memberships/{membershipId}"},
+  listGroups: {"method":"GET","path":"/groups","reads":true,"paged":true},
+  createGroup: {"method":"POST","path":"/groups","sends":"json","key":true},
+  getGroup: {"method":"GET","path":"/groups/{groupId}","reads":true},
+  updateGroup: {"method":"PATCH","path":"/groups/{groupId}","sends":"patch"},
+  deleteGroup: {"method":"DELETE","path":"/groups/{groupId}"},
+  listGroupMembers: {"method":"GET","path":"/groups/{groupId}/members","reads":true,"paged":true},
+  addGroupMember: {"method":"PUT","path":"/groups/{groupId}/members/{accountId}"},
+  removeGroupMember: {"method":"DELETE","path":"/groups/{groupId}/members/{accountId}"},
   listContainers: {"method":"GET","path":"/containers","reads":true,"paged":true},
   createContainer: {"method":"POST","path":"/containers","sends":"json","key":true},
   getContainer: {"method":"GET","path":"/containers/{containerId}","reads":true},
@@ -7199,7 +7647,12 @@ export const operations = {
   createBackupTarget: {"method":"POST","path":"/backup-targets","sends":"json","key":true},
   deleteBackupTarget: {"method":"DELETE","path":"/backup-targets/{targetId}"},
   testBackupTarget: {"method":"POST","path":"/backup-targets/{targetId}:test"},
-  listBackups: {"method":"GET","path":"/backup-targets/{targetId}/backups","reads":true},
+  listArchives: {"method":"GET","path":"/backup-targets/{targetId}/backups","reads":true},
+  listBackups: {"method":"GET","path":"/backups","reads":true,"paged":true},
+  createBackup: {"method":"POST","path":"/backups","sends":"json","key":true},
+  getBackup: {"method":"GET","path":"/backups/{backupId}","reads":true},
+  removeBackup: {"method":"DELETE","path":"/backups/{backupId}"},
+  verifyBackup: {"method":"POST","path":"/backups/{backupId}:verify","sends":"json"},
   listAuditEntries: {"method":"GET","path":"/audit","reads":true,"paged":true},
   explainSignIn: {"method":"POST","path":"/audit/sign-in:explain","sends":"json"},
   getJob: {"method":"GET","path":"/jobs/{jobId}","reads":true},

@@ -4,10 +4,10 @@ import { JobRef } from '../jobs/operations.ts'
 import { defineOperations } from '../operation.ts'
 import { count, int64, moment, pageOf, paging, uuid, version } from '../vocabulary.ts'
 
-export const backupStates = ['QUEUED', 'RUNNING', 'COMPLETE', 'FAILED', 'REMOVING', 'MISSING'] as const
+const backupStates = ['QUEUED', 'RUNNING', 'COMPLETE', 'FAILED', 'REMOVING', 'MISSING'] as const
 export type BackupState = (typeof backupStates)[number]
 
-export const keptBy = [
+const keptBy = [
   'LAST',
   'HOURLY',
   'DAILY',
