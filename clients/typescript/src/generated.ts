@@ -4461,8 +4461,8 @@ export type SearchRequest = {
   /** All of the words; `"in this order"`; `-without`; the last word may be the beginning of one. */
   readonly query: string
   /** Absent: all. */
-  readonly kinds?: readonly ("ITEM" | "CONTAINER")[]
-  /** What items have to be; a container meets none. */
+  readonly kinds?: readonly ("ITEM" | "CONTAINER" | "COMMENT")[]
+  /** What items have to be, also those of comments; a container meets none. */
   readonly filter?: Filter
   /** Values for which the results are counted. */
   readonly facets?: readonly ("container" | "label" | "assignee" | "state" | "type")[]
@@ -4477,15 +4477,16 @@ export type SearchRequest = {
 export type SearchResult = {
   readonly id: string
   /** Which of the listed kinds it is. */
-  readonly kind: "ITEM" | "CONTAINER"
+  readonly kind: "ITEM" | "CONTAINER" | "COMMENT"
   /** The item that it is, or belongs to. */
   readonly item_id: string | null
   /** The container that it is, or lies in. */
   readonly container_id: string
+  /** Its own; of a comment that of its item. */
   readonly title: string
   /** Where the words were found. */
   readonly matches: readonly {
-    /** `title`, `name`, `label`, `description`, or `custom.<key>`. */
+    /** `title`, `name`, `label`, `description`, `custom.<key>`, or `body` of a comment. */
     readonly member: string
     /** Plain text, as it was written. */
     readonly excerpt: string
@@ -6342,7 +6343,7 @@ export interface Operations {
     readonly body: TemplateApply
     readonly idempotencyKey?: string
   }) => Promise<TemplateApplied>
-  /** Find items and containers by their words. `POST /search` */
+  /** Find items, comments and containers by their words. `POST /search` */
   search: (call: Call & {
     readonly body: SearchRequest
   }) => Promise<SearchAnswer>

@@ -16,7 +16,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { Problem } from '../../../contract/problem.ts'
+import type { SearchKind } from '../../../contract/search/kinds.ts'
 import { lockClasses } from '../../../kernel/database/lock-classes.ts'
+import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { firstId } from '../../../kernel/transaction/page.ts'
@@ -146,7 +148,9 @@ async function destroyItems(ctx: Ctx, tenantId: string, items: readonly Candidat
   const files = await lockFilesOf(tx, tenantId, ids)
   await removeBelongings(tx, await readBelongings(tx, 'item'), tenantId, ids)
   loosenFiles(tx, tenantId, files)
-  void removeDocuments(ctx, tenantId, 'ITEM', ids)
+  void removeDocuments(ctx, tenantId, 'ITEM', tx.list(ids))
+  const comments = tx.part`(select k.id from comment k where k.tenant_id = ${tenantId} and k.item_id in ${tx.list(ids)})`
+  void removeDocuments(ctx, tenantId, 'COMMENT', comments)
   await tx`delete from item where tenant_id = ${tenantId} and id in ${tx.list(ids)}`
   failpoint('trash.removed')
 }
@@ -158,7 +162,7 @@ async function destroyContainer(ctx: Ctx, tenantId: string, id: string): Promise
     delete from item_field_key where tenant_id = ${tenantId} and field_id in (
       select f.id from custom_field f where f.tenant_id = ${tenantId} and f.collection_id = ${id})`
   await removeBelongings(tx, await readBelongings(tx, 'container'), tenantId, [id])
-  void removeDocuments(ctx, tenantId, 'CONTAINER', [id])
+  void removeDocuments(ctx, tenantId, 'CONTAINER', tx.list([id]))
   await tx`delete from container where tenant_id = ${tenantId} and id = ${id}`
 }
 
@@ -166,9 +170,9 @@ async function destroyContainer(ctx: Ctx, tenantId: string, id: string): Promise
  * The words by which they were found: of items that went with their container, too. They have no foreign key to what they name.
  * The index's lock first: a turn of the indexer that has read them may still write their words (areas/search/indexing.ts).
  */
-function removeDocuments({ tx }: Ctx, tenantId: string, kind: 'ITEM' | 'CONTAINER', ids: readonly string[]) {
+function removeDocuments({ tx }: Ctx, tenantId: string, kind: SearchKind, ids: Part) {
   void tx`select pg_advisory_xact_lock(${lockClasses.searchIndex}, hashtext(${tenantId}))`
   return tx`
-    delete from search_document where tenant_id = ${tenantId} and kind = ${kind} and id in ${tx.list(ids)}
+    delete from search_document where tenant_id = ${tenantId} and kind = ${kind} and id in ${ids}
       and generation in (select generation from search_index where tenant_id = ${tenantId})`
 }
