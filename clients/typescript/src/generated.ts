@@ -4755,7 +4755,7 @@ export type TemplateContent = {
   readonly labels?: readonly TemplateLabel[]
   /** Of a board: the collection's own custom fields. Absent: `[]`. */
   readonly fields?: readonly TemplateField[]
-  /** Exactly one for an item. */
+  /** For an item: itself, and then what is below it. */
   readonly items: readonly TemplateItem[]
 }
 
@@ -4766,7 +4766,7 @@ export type TemplateContentAnswer = {
   readonly labels: readonly TemplateLabel[]
   /** Of a board: the collection's own custom fields. */
   readonly fields: readonly TemplateFieldAnswer[]
-  /** Exactly one for an item. */
+  /** For an item: itself, and then what is below it. */
   readonly items: readonly TemplateItemAnswer[]
 }
 
@@ -4818,6 +4818,8 @@ export type TemplateItem = {
   readonly description?: string | null
   /** By its name; absent: the leftmost; null: none. */
   readonly bucket?: string | null
+  /** The place in `items`, from 0, of the item that it is a part of; absent: a root. */
+  readonly parent?: number | null
   /** By their names. Absent: `[]`. */
   readonly labels?: readonly string[]
   /** By key; texts may have variables. Absent: `{}`. */
@@ -4837,6 +4839,8 @@ export type TemplateItemAnswer = {
   readonly description?: string | null
   /** By its name; absent: the leftmost; null: none. */
   readonly bucket?: string | null
+  /** The place in `items`, from 0, of the item that it is a part of; absent: a root. */
+  readonly parent?: number | null
   /** By their names. */
   readonly labels: readonly string[]
   /** By key; texts may have variables. */
@@ -4881,8 +4885,8 @@ export type TemplateSource = {
   readonly item_id?: string
   /** For a BOARD: a collection. */
   readonly container_id?: string
-  /** Absent: all. FIELDS are values, and of a board also its definitions. */
-  readonly include?: readonly ("ITEMS" | "LABELS" | "FIELDS" | "DATES")[]
+  /** Absent: all. CHILDREN are what is below an item, and of a board which item is below which; FIELDS are values, and of a board also its definitions. */
+  readonly include?: readonly ("ITEMS" | "CHILDREN" | "LABELS" | "FIELDS" | "DATES")[]
 }
 
 export type TemplateUpdate = {
