@@ -25,7 +25,7 @@ import { firstId } from '../../../kernel/transaction/page.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { readBelongings, removeBelongings } from './belongings.ts'
-import { lockFilesOf, loosenFiles } from './files.ts'
+import { lockFilesOf, loosenFiles, loosenHeldFiles } from './files.ts'
 import { isContainerHeld, isItemHeld, isTemplateHeld } from './holds.ts'
 
 const worker = { kind: 'SYSTEM', job: 'remove_purged' } as const
@@ -78,6 +78,8 @@ interface Candidate {
   readonly is_held: boolean
 }
 
+const heldOf = (items: readonly Candidate[]) => items.flatMap(({ id, is_held }) => (is_held ? [id] : []))
+
 /** Removes templates that were deleted under a hold which no longer covers them; undefined after the last ones. */
 async function removeTemplates({ tx }: Ctx, tenantId: string, size: number): Promise<string | undefined> {
   const removed = await tx<{ id: string }[]>`
@@ -98,6 +100,7 @@ async function removeItems(ctx: Ctx, tenantId: string, after: string, size: numb
     order by i.id limit ${lookedAt} for update of i`
   const free = found.filter(({ is_held }) => !is_held)
   const doomed = free.slice(0, size)
+  await loosenHeldFiles(tx, tenantId, heldOf(found))
   await destroyItems(ctx, tenantId, doomed)
   if (doomed.length < free.length) return doomed.at(-1)?.id
   return found.length < lookedAt ? undefined : found.at(-1)?.id
@@ -133,6 +136,7 @@ async function removeFromContainer(
     union all ${shelf(tx.part`i.deleted_at is not null and i.purged_at is null`)}
     union all ${shelf(tx.part`i.purged_at is not null`)}`
   const doomed = items.filter(({ is_held }) => !is_held).slice(0, size)
+  await loosenHeldFiles(tx, tenantId, heldOf(items))
   if (doomed.length > 0) {
     await destroyItems(ctx, tenantId, doomed)
     return after
