@@ -1207,6 +1207,7 @@ CREATE TABLE media (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   version integer DEFAULT 1 NOT NULL,
+  withheld_at timestamp with time zone,
   CONSTRAINT media_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT media_check CHECK (received_bytes >= 0 AND received_bytes <= size_bytes),
   CONSTRAINT media_kind_check CHECK (kind = ANY (ARRAY['IMAGE'::text, 'VIDEO'::text, 'AUDIO'::text, 'TEXT'::text, 'DOCUMENT'::text, 'ARCHIVE'::text, 'OTHER'::text])),

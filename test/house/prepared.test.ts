@@ -30,7 +30,7 @@ const unread: readonly Exception[] = [
   },
   {
     of: /^(?:writeDocuments|spread|build)$/,
-    says: /: (?:kindsOfDocuments\[kind\]|naming)/,
+    says: /: (?:kindsOfDocuments\[kind\]|naming|follow)/,
     why: 'each kind of results brings its own statements; test/search runs them',
   },
   { of: /^findIds$/, says: /: others$/, why: 'a look-up for each kind of id that the filter names' },

@@ -102,6 +102,72 @@ describe('a file that a purged item carried', () => {
   })
 })
 
+test('a file that only held items carry goes as without the hold, and its rows and bytes stay until the release', async () => {
+  const uploader = files.people.MEMBER
+  const before = await files.quota()
+  const [item, free] = [await files.item(), await files.item()]
+  const [kept, other] = [await files.file(png, {}, uploader), await files.file('free', {}, uploader)]
+  await carried(item, kept)
+  await carried(free, other)
+  const hold = await place({ kind: 'ITEM', id: item.id })
+  await purge(item, free)
+  const shown = async (query: string) => {
+    const { json } = await files.ask(`GET /media?${query}`, undefined, { as: uploader })
+    return json.data.map(({ id }: { id: string }) => id).filter((id: string) => id === kept.id || id === other.id)
+  }
+  expect([await shown('is_attached=true'), (await shown('is_attached=false')).length]).toEqual([[], 2])
+  const later = async () => {
+    await sql()`update media set loose_since = now() - interval '2 days'
+      where loose_since is not null and id in ${sql()([kept.id, other.id])}`
+    await files.sweep()
+  }
+  await later()
+  expect([await shown(''), await files.quota()]).toEqual([[], before])
+  for (const request of ['GET', 'DELETE'])
+    for (const { id } of [kept, other])
+      expect((await files.ask(`${request} /media/${id}`, undefined, { as: uploader })).status).toBe(404)
+  expect((await files.content(kept, { as: uploader })).status).toBe(404)
+  const there = async () => [
+    (await sql()`select 1 from media where id in ${sql()([kept.id, other.id])}`).length,
+    (await sql()`select 1 from media_reference where media_id = ${kept.id}`).length,
+    files.stored().includes(kept.id),
+  ]
+  expect(await there()).toEqual([1, 1, true])
+  const told = async () =>
+    (
+      await sql()`
+        select body::jsonb -> 'data' ->> 'id' as id from outbox_event
+        where type like '%work.media.removed%' and body::jsonb -> 'data' ->> 'id' in ${sql()([kept.id, other.id])}`
+    ).length
+  expect(await told()).toBe(2)
+
+  await later()
+  expect(await there()).toEqual([1, 1, true])
+  await release(hold)
+  await destroy()
+  await later()
+  expect([(await there()).slice(0, 2), await told(), await files.quota()]).toEqual([[0, 0], 2, before])
+  await sql()`update media_removal set due_at = now() - interval '1 day'`
+  await files.sweep()
+  expect(files.stored()).not.toContain(kept.id)
+})
+
+test('a file that a held item carries is attached to another one until that goes, and counts until then', async () => {
+  const media = await files.file(png)
+  const [item, other] = [await files.item(), await files.item()]
+  await carried(item, media)
+  await carried(other, media)
+  const hold = await place({ kind: 'ITEM', id: item.id })
+  await purge(item)
+  expect(await looseSince(media)).toBeNull()
+  expect((await files.ask(`DELETE /items/${other.id}/attachments/${media.id}`)).status).toBe(204)
+  await destroy()
+  expect(await looseSince(media)).not.toBeNull()
+  await carried(other, media)
+  expect(await looseSince(media)).toBeNull()
+  await release(hold)
+})
+
 test('bytes of a deleted file stay in the store while a hold is in force, and the answers are the same', async () => {
   const [uploader, admin] = [files.people.COMMENTER, files.people.ADMIN]
   const item = await files.item()

@@ -83,7 +83,24 @@ describe('a template', () => {
   test.each<[object, string, string]>([
     [{ content: undefined }, '/content', 'member.required'],
     [{ content: { items: [] } }, '/content/items', 'list.minimum'],
-    [{ content: { items: [{ title: 'a' }, { title: 'b' }] } }, '/content/items', 'list.maximum'],
+    [{ content: { items: [{ title: 'a' }, { title: 'b' }] } }, '/content/items/1/parent', 'member.required'],
+    [
+      {
+        content: {
+          items: [
+            { title: 'a', parent: 1 },
+            { title: 'b', parent: 0 },
+          ],
+        },
+      },
+      '/content/items/0/parent',
+      'value.not_taken',
+    ],
+    [
+      { content: { items: [{ title: 'a' }, { title: 'b', parent: 2 }] } },
+      '/content/items/1/parent',
+      'reference.unknown',
+    ],
     [{ content: { ...one(), buckets: [{ name: 'a' }] } }, '/content/buckets', 'value.not_taken'],
     [{ from: { item_id: randomUUID() } }, '/from', 'member.conflicts'],
     [{ content: undefined, from: {} }, '/from/item_id', 'member.required'],

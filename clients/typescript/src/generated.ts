@@ -4695,8 +4695,8 @@ export type SearchRequest = {
   /** All of the words; `"in this order"`; `-without`; the last word may be the beginning of one. */
   readonly query: string
   /** Absent: all. */
-  readonly kinds?: readonly ("ITEM" | "CONTAINER")[]
-  /** What items have to be; a container meets none. */
+  readonly kinds?: readonly ("ITEM" | "CONTAINER" | "COMMENT")[]
+  /** What items have to be, also those of comments; a container meets none. */
   readonly filter?: Filter
   /** Values for which the results are counted. */
   readonly facets?: readonly ("container" | "label" | "assignee" | "state" | "type")[]
@@ -4711,15 +4711,16 @@ export type SearchRequest = {
 export type SearchResult = {
   readonly id: string
   /** Which of the listed kinds it is. */
-  readonly kind: "ITEM" | "CONTAINER"
+  readonly kind: "ITEM" | "CONTAINER" | "COMMENT"
   /** The item that it is, or belongs to. */
   readonly item_id: string | null
   /** The container that it is, or lies in. */
   readonly container_id: string
+  /** Its own; of a comment that of its item. */
   readonly title: string
   /** Where the words were found. */
   readonly matches: readonly {
-    /** `title`, `name`, `label`, `description`, or `custom.<key>`. */
+    /** `title`, `name`, `label`, `description`, `custom.<key>`, or `body` of a comment. */
     readonly member: string
     /** Plain text, as it was written. */
     readonly excerpt: string
@@ -5004,7 +5005,7 @@ export type TemplateContent = {
   readonly labels?: readonly TemplateLabel[]
   /** Of a board: the collection's own custom fields. Absent: `[]`. */
   readonly fields?: readonly TemplateField[]
-  /** Exactly one for an item. */
+  /** For an item: itself, and then what is below it. */
   readonly items: readonly TemplateItem[]
 }
 
@@ -5015,7 +5016,7 @@ export type TemplateContentAnswer = {
   readonly labels: readonly TemplateLabel[]
   /** Of a board: the collection's own custom fields. */
   readonly fields: readonly TemplateFieldAnswer[]
-  /** Exactly one for an item. */
+  /** For an item: itself, and then what is below it. */
   readonly items: readonly TemplateItemAnswer[]
 }
 
@@ -5067,6 +5068,8 @@ export type TemplateItem = {
   readonly description?: string | null
   /** By its name; absent: the leftmost; null: none. */
   readonly bucket?: string | null
+  /** The place in `items`, from 0, of the item that it is a part of; absent: a root. */
+  readonly parent?: number | null
   /** By their names. Absent: `[]`. */
   readonly labels?: readonly string[]
   /** By key; texts may have variables. Absent: `{}`. */
@@ -5086,6 +5089,8 @@ export type TemplateItemAnswer = {
   readonly description?: string | null
   /** By its name; absent: the leftmost; null: none. */
   readonly bucket?: string | null
+  /** The place in `items`, from 0, of the item that it is a part of; absent: a root. */
+  readonly parent?: number | null
   /** By their names. */
   readonly labels: readonly string[]
   /** By key; texts may have variables. */
@@ -5130,8 +5135,8 @@ export type TemplateSource = {
   readonly item_id?: string
   /** For a BOARD: a collection. */
   readonly container_id?: string
-  /** Absent: all. FIELDS are values, and of a board also its definitions. */
-  readonly include?: readonly ("ITEMS" | "LABELS" | "FIELDS" | "DATES")[]
+  /** Absent: all. CHILDREN are what is below an item, and of a board which item is below which; FIELDS are values, and of a board also its definitions. */
+  readonly include?: readonly ("ITEMS" | "CHILDREN" | "LABELS" | "FIELDS" | "DATES")[]
 }
 
 export type TemplateUpdate = {
@@ -6728,7 +6733,7 @@ export interface Operations {
     readonly body: TemplateApply
     readonly idempotencyKey?: string
   }) => Promise<TemplateApplied>
-  /** Find items and containers by their words. `POST /search` */
+  /** Find items, comments and containers by their words. `POST /search` */
   search: (call: Call & {
     readonly body: SearchRequest
   }) => Promise<SearchAnswer>

@@ -19,7 +19,7 @@ export const mediaQuotas = {
       with raised as (update media_tally set bytes = bytes + ${amount} where tenant_id = ${tenantId} returning bytes),
       begun as (
         insert into media_tally as t (tenant_id, bytes)
-        select ${tenantId}, (select coalesce(sum(size_bytes), 0) from media where tenant_id = ${tenantId} and state <> 'REFUSED')
+        select ${tenantId}, (select coalesce(sum(size_bytes), 0) from media where tenant_id = ${tenantId} and state <> 'REFUSED' and withheld_at is null)
         where not exists (select from raised)
         on conflict (tenant_id) do update set bytes = t.bytes + ${amount} returning bytes)
       select keep_within('media_bytes', bytes, ${amount}, ${ceilingIn(ctx, tenantId, 'media_bytes')})

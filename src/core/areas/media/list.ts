@@ -21,7 +21,7 @@ export async function listMedia(ctx: Ctx, query: Query): Promise<Answer<typeof o
   const bySize = sort === 'SIZE'
   const rows = await tx.last<Media[]>`
     select ${columnsOf(ctx)} from media m
-    where m.tenant_id = ${account.tenantId} ${whose}
+    where m.tenant_id = ${account.tenantId} and m.withheld_at is null ${whose}
       ${bySize ? tx.part`and (m.size_bytes, m.id) < (${bytes}::bigint, ${id}::uuid)` : tx.part`and m.id < ${id}::uuid`}
       ${kind === undefined ? tx.part`` : tx.part`and m.kind = ${kind}`}
       ${state === undefined ? tx.part`` : tx.part`and m.state = ${state}`}

@@ -13,7 +13,7 @@ export const columnsOf = ({ tx }: Pick<Ctx, 'tx'>): Part => tx.part`
 /** Whether the caller sees the medium `m`: its own, or one that an item carries which it sees. */
 export function isSeenMedia(ctx: Ctx): Part {
   const { tx, account } = ctx
-  return tx.part`(m.created_by = ${account.accountId} or exists (
+  return tx.part`m.withheld_at is null and (m.created_by = ${account.accountId} or exists (
     select from media_reference r
     join item i on i.tenant_id = r.tenant_id and i.id = r.item_id and i.deleted_at is null
     join container c on c.tenant_id = i.tenant_id and c.id = i.container_id and c.deleted_at is null

@@ -34,7 +34,7 @@ export async function deleteMedia(ctx: Ctx, { mediaId }: Received<typeof ops.del
   const { tenantId, accountId } = ctx.account
   const [row] = await ctx.tx<DeletableRow[]>`
     select ${columnsOf(ctx)}, ${isSeenMedia(ctx)} as is_seen from media m
-    where m.tenant_id = ${tenantId} and m.id = ${mediaId} for update`
+    where m.tenant_id = ${tenantId} and m.id = ${mediaId} and m.withheld_at is null for update`
   if (!row) refuse('not_found')
   const isAdmin = keepsAll(ctx)
   if (!isAdmin && row.created_by !== accountId) {
@@ -48,13 +48,24 @@ export async function deleteMedia(ctx: Ctx, { mediaId }: Received<typeof ops.del
   await removeMedia(ctx, tenantId, row)
 }
 
-/** Removes a file that is locked and that nothing carries. */
-export async function removeMedia(ctx: Ctx, tenantId: string, row: Media): Promise<void> {
+/**
+ * Takes a file that is locked out of every answer, as if it were removed: purged items carry it, which a hold keeps. Once these
+ * are removed it is loose again, and its row and its bytes go.
+ */
+export async function withholdMedia(ctx: Ctx, tenantId: string, row: Media): Promise<void> {
+  void ctx.tx`update media set withheld_at = now(), loose_since = null where tenant_id = ${tenantId} and id = ${row.id}`
+  await ctx.record('work.media.removed', row, { state: row.state })
+  if (row.state !== 'REFUSED') releaseBytes(ctx, tenantId, row.size_bytes)
+}
+
+/** Removes a file that is locked and that nothing carries. One that was withheld is told and counted no more. */
+export async function removeMedia(ctx: Ctx, tenantId: string, row: Media, isWithheld = false): Promise<void> {
   void ctx.tx`delete from media where tenant_id = ${tenantId} and id = ${row.id}`
   const isEnded = row.state !== 'UPLOADING'
   // A refused file has given its bytes and their quota back.
   if (row.state !== 'REFUSED')
     removeLater(ctx, tenantId, row.id, isEnded ? ctx.config.media.keepDays * daySeconds : unendedSeconds)
+  if (isWithheld) return
   await ctx.record('work.media.removed', row, { state: row.state })
   if (row.state !== 'REFUSED') releaseBytes(ctx, tenantId, row.size_bytes)
 }

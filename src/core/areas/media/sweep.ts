@@ -2,6 +2,7 @@
  * The sweep of files, every hour:
  *
  *    begun and not ended, or carried by nothing, for SVC_MEDIA_LOOSE_HOURS    deleted, as if by hand
+ *    the same, and carried by purged items that a hold keeps                  withheld: in no answer until its release
  *    bytes whose row is gone, at their time, and under no legal hold         removed from the store
  *    SCANNING for an hour                                                     queued once more
  *
@@ -19,7 +20,7 @@ import { failpoint } from '../../kernel/values/failpoint.ts'
 import { detachEverywhere, referencesTo } from './carriers.ts'
 import { examineMedia } from './examination.ts'
 import { columnsOf, keyOf } from './media-row.ts'
-import { isFree, removeBytesOf, removeMedia } from './removal.ts'
+import { isFree, removeBytesOf, removeMedia, withholdMedia } from './removal.ts'
 
 const sweeper = { kind: 'SYSTEM', job: 'sweep_media' } as const
 /** Files of one transaction. */
@@ -60,12 +61,18 @@ export async function sweepWorkspace(installation: Installation, tenantId: strin
 
 async function removeLoose(ctx: Ctx, tenantId: string, hostNow: string): Promise<number> {
   const { tx, config } = ctx
-  const rows = await tx<Media[]>`
-    select ${columnsOf(ctx)} from media m
+  const rows = await tx<(Media & { is_withheld: boolean })[]>`
+    select ${columnsOf(ctx)}, m.withheld_at is not null as is_withheld from media m
     where m.tenant_id = ${tenantId} and m.state <> 'SCANNING'
       and m.loose_since < least(now(), ${hostNow}::timestamptz) - make_interval(hours => ${config.media.looseHours})
     order by m.loose_since limit ${batch} for update skip locked`
-  for (const row of rows) await removeMedia(ctx, tenantId, row)
+  // By purged items that a hold keeps.
+  const carried = await tx<{ media_id: string }[]>`
+    select distinct media_id from media_reference
+    where tenant_id = ${tenantId} and media_id in ${tx.list(rows.map(({ id }) => id))}`
+  const isCarried = new Set(carried.map(({ media_id }) => media_id))
+  for (const { is_withheld, ...row } of rows)
+    await (isCarried.has(row.id) ? withholdMedia(ctx, tenantId, row) : removeMedia(ctx, tenantId, row, is_withheld))
   failpoint('media.swept')
   return rows.length
 }
@@ -75,7 +82,7 @@ async function removeUnended(ctx: Ctx, tenantId: string, hostNow: string): Promi
   const { tx, config } = ctx
   const rows = await tx<Media[]>`
     select ${columnsOf(ctx)} from media m
-    where m.tenant_id = ${tenantId} and m.state = 'UPLOADING' and m.loose_since is null
+    where m.tenant_id = ${tenantId} and m.state = 'UPLOADING' and m.loose_since is null and m.withheld_at is null
       and m.updated_at < least(now(), ${hostNow}::timestamptz) - make_interval(hours => ${config.media.looseHours})
       and coalesce(m.writer_until < now(), true)
     order by m.updated_at limit ${batch} for update skip locked`

@@ -24,6 +24,9 @@ export async function writeDocuments(
 ): Promise<void> {
   if (ids.length === 0 || generations.length === 0) return
   const list = tx.part`select jsonb_array_elements_text(${tx.json(ids)})::uuid`
+  const { follow } = kindsOfDocuments[kind]
+  const numbers = tx.list(generations.map(({ generation }) => generation))
+  if (follow) void tx`${follow(tx, tenantId, numbers, list)}`
   const found = await tx<Named[]>`${kindsOfDocuments[kind].named(tx, tenantId, list)}`
   for (const some of inPortions(found)) await writeSome(tx, tenantId, generations, { kind, found: some })
   const there = new Set(found.map(({ id }) => id))
@@ -31,7 +34,7 @@ export async function writeDocuments(
   if (gone.length > 0)
     void tx`
       delete from search_document
-      where tenant_id = ${tenantId} and generation in ${tx.list(generations.map(({ generation }) => generation))} and kind = ${kind}
+      where tenant_id = ${tenantId} and generation in ${numbers} and kind = ${kind}
         and id in (select jsonb_array_elements_text(${tx.json(gone)})::uuid)`
 }
 

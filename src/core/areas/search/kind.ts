@@ -34,6 +34,11 @@ export interface KindOfDocument {
    * of `h`.
    */
   readonly seen: (ctx: Ctx, asked: Seeing, score: Part) => Part
+  /**
+   * Brings documents of other kinds to where these are now, before theirs are written anew: a statement. `generations` and
+   * `ids`: the insides of an `in (…)`.
+   */
+  readonly follow?: (tx: Tx, tenantId: string, generations: Part, ids: Part) => Part
   /** Whether a filter may take it; else none is found where one is sent. */
   readonly takesFilter: boolean
 }

@@ -4,10 +4,12 @@
  */
 import type { SearchKind } from '../../contract/search/kinds.ts'
 import type { KindOfDocument } from './kind.ts'
+import { commentKind } from './kinds/comment.ts'
 import { containerKind } from './kinds/container.ts'
 import { itemKind } from './kinds/item.ts'
 
 export const kindsOfDocuments: Readonly<Record<SearchKind, KindOfDocument>> = {
   ITEM: itemKind,
   CONTAINER: containerKind,
+  COMMENT: commentKind,
 }

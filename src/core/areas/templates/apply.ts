@@ -6,25 +6,28 @@
  */
 import type { Item } from '../../contract/items/operations.ts'
 import type { Received } from '../../contract/operation.ts'
-import { refuseMember } from '../../contract/problem.ts'
+import { refuse, refuseMember } from '../../contract/problem.ts'
 import type { TemplateContent } from '../../contract/templates/content.ts'
 import type { templateOperations as ops, Template, TemplateApplied } from '../../contract/templates/operations.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { together } from '../../kernel/transaction/together.ts'
+import { newId } from '../../kernel/values/id.ts'
 import { rankBehind } from '../../kernel/values/rank.ts'
 import { createContainer } from '../containers/creation.ts'
 import { collectionFor, parentIn } from '../items/creation.ts'
 import { workspaceZone } from '../items/dates.ts'
-import { makeItems } from '../items/making.ts'
+import { makeItems, type NewItem } from '../items/making.ts'
 import { placeAt } from '../items/position.ts'
 import { placeUnder } from '../items/tree/parent.ts'
-import { atRoot, single } from '../items/tree/shape.ts'
+import { endsFor } from '../items/tree/returning.ts'
+import { atRoot } from '../items/tree/shape.ts'
 import { createBucket } from '../structure/buckets/change.ts'
 import { createCustomField } from '../structure/custom-fields/definition.ts'
 import { createLabel } from '../structure/labels/label.ts'
 import { type Calendar, calendarFrom } from './calendar.ts'
 import { type LeftOut, type Namespace, namesIn, type Resolved, resolved } from './names.ts'
 import { visibleTemplate } from './row.ts'
+import { branchOf, placesOf } from './trees.ts'
 import { fillerOf } from './variables.ts'
 
 type Body = Received<typeof ops.applyTemplate>['body']
@@ -57,18 +60,44 @@ async function itemOf(ctx: Ctx, { content }: Template, body: Body, filling: Fill
   // The trees are held before anything else is locked; that the container is seen is said first.
   const asked = parentId === undefined ? undefined : parentIn(ctx, containerId, parentId)
   const [, parent, names] = await together(collectionFor(ctx, containerId), asked, namesIn(ctx, containerId, content))
-  const inTree = parentId === undefined ? atRoot : placeUnder(parent, single)
-  const [item] = resolvedItems(content, names, filling)
-  if (!item) return {}
-  const bucketId = body.bucket_id === undefined ? item.bucketId : body.bucket_id
-  const place = await placeAt(ctx, ctx.tx.part`${containerId}::uuid`, { bucketId })
-  const [made] = await makeItems(
-    ctx,
-    containerId,
-    [{ ...item.members, bucket_id: place.bucketId, position: place.rank, place: inTree }],
-    filling.now,
+  const inTree = parentId === undefined ? atRoot : placeUnder(parent, branchOf(content.items))
+  const items = resolvedItems(content, names, filling)
+  const ids = items.map(() => newId())
+  const places = placesOf(content.items, ids, inTree)
+  const standing = await standingOf(ctx, containerId, { items, ids, names, bucketId: body.bucket_id })
+  const wanted = items.map(
+    ({ members }, at): NewItem => ({
+      ...members,
+      ...(standing[at] ?? nowhere),
+      id: ids[at] ?? newId(),
+      place: places[at] ?? inTree,
+    }),
   )
+  const [made] = await makeItems(ctx, containerId, wanted, filling.now)
   return made ? { item: made } : {}
+}
+
+interface Standings {
+  readonly items: readonly Resolved[]
+  readonly ids: readonly string[]
+  readonly names: Namespace
+  /** Of the first item, where the request says it. */
+  readonly bucketId: string | null | undefined
+}
+
+const nowhere = { bucket_id: null, position: '' }
+
+/** Buckets and places: the first item's, and those of what is below it at the ends of their own. Refuses request.invalid, order.exhausted. */
+async function standingOf(ctx: Ctx, containerId: string, { items, ids, names, bucketId }: Standings) {
+  const first = bucketId === undefined ? items[0]?.bucketId : bucketId
+  const top = await placeAt(ctx, ctx.tx.part`${containerId}::uuid`, { bucketId: first })
+  const bucketOf = (at: number, own: string | null = names.leftmost) => (at === 0 ? top.bucketId : own)
+  if (items.length === 1) return [{ bucket_id: top.bucketId, position: top.rank }]
+  const placed = items.map(({ bucketId: own }, at) => ({
+    ...{ id: ids[at] ?? '', container_id: containerId, bucket_id: bucketOf(at, own) },
+  }))
+  const ranks = await endsFor(ctx, placed)
+  return placed.map(({ id, bucket_id }) => ({ bucket_id, position: ranks.get(id) ?? refuse('order.exhausted') }))
 }
 
 async function boardOf(ctx: Ctx, { content }: Template, body: Body, filling: Filling) {
@@ -82,10 +111,12 @@ async function boardOf(ctx: Ctx, { content }: Template, body: Body, filling: Fil
 
   // Nobody else sees the new board yet, so the places are these, from the first on.
   const ends = new Map<string | null, string>()
-  const placed = items.map(({ bucketId = names.leftmost, members }) => {
+  const ids = items.map(() => newId())
+  const places = placesOf(content.items, ids)
+  const placed = items.map(({ bucketId = names.leftmost, members }, at): NewItem => {
     const position = rankBehind(ends.get(bucketId) ?? null)
     ends.set(bucketId, position)
-    return { ...members, bucket_id: bucketId, position }
+    return { ...members, bucket_id: bucketId, position, id: ids[at] ?? newId(), place: places[at] ?? atRoot }
   })
   await makeItems(ctx, container.id, placed, filling.now)
   return { container }

@@ -4,12 +4,13 @@ import { refuseMember } from '../../contract/problem.ts'
 import { mostContentBytes, mostVariables, type TemplateContent } from '../../contract/templates/content.ts'
 import type { Template } from '../../contract/templates/operations.ts'
 import { caseFold } from '../../kernel/values/case-fold.ts'
+import { checkTrees } from './trees.ts'
 import { variablesIn } from './variables.ts'
 
 /** An item's dates are at most so many days from its start to its end, both counted (items/dates.ts). */
 const longestSpanDays = 366
 
-/** The variables of the content. `pointer`: the member that it came in. Refuses request.invalid. */
+/** The variables of the content. `pointer`: the member that it came in. Refuses request.invalid, item.circular, item.tree_full. */
 export function checkContent(kind: Template['kind'], content: TemplateContent, pointer: string): Template['variables'] {
   const bytes = Buffer.byteLength(JSON.stringify(content))
   if (bytes > mostContentBytes) refuseMember(pointer, 'value.maximum', { maximum: mostContentBytes })
@@ -19,6 +20,7 @@ export function checkContent(kind: Template['kind'], content: TemplateContent, p
   refuseTwice(content.fields, ({ key }) => key, `${pointer}/fields`, 'key')
   for (const [at, field] of content.fields.entries()) checkField(field, `${pointer}/fields/${at}`)
   for (const [at, item] of content.items.entries()) checkDates(item, `${pointer}/items/${at}`)
+  checkTrees(content.items, `${pointer}/items`)
   const variables = variablesIn(content)
   if (variables.length > mostVariables) refuseMember(pointer, 'list.maximum', { maximum: mostVariables })
   return variables
@@ -28,7 +30,9 @@ function refuseBoard({ buckets, labels, fields, items }: TemplateContent, pointe
   for (const [name, list] of Object.entries({ buckets, labels, fields }))
     if (list.length > 0) refuseMember(`${pointer}/${name}`, 'value.not_taken')
   if (items.length < 1) refuseMember(`${pointer}/items`, 'list.minimum', { minimum: 1 })
-  if (items.length > 1) refuseMember(`${pointer}/items`, 'list.maximum', { maximum: 1 })
+  if (items[0]?.parent != null) refuseMember(`${pointer}/items/0/parent`, 'value.not_taken')
+  const root = items.findIndex(({ parent }, at) => at > 0 && parent == null)
+  if (root > 0) refuseMember(`${pointer}/items/${root}/parent`, 'member.required')
 }
 
 function refuseTwice<One>(list: readonly One[], by: (one: One) => string, pointer: string, member: string): void {

@@ -22,6 +22,9 @@ import { findVisibleContainer } from '../access/access.ts'
 import { workspaceZone } from '../items/dates.ts'
 import { fromSeen, representation } from '../items/item.ts'
 import { onBoard } from '../items/shelf.ts'
+import { readEach } from '../items/tree/branch.ts'
+import { treeOf } from '../items/tree/reading.ts'
+import { below } from '../items/tree/shape.ts'
 import { definitionsFor } from '../structure/custom-fields/value.ts'
 
 type Included = NonNullable<TemplateSource['include']>[number]
@@ -43,8 +46,21 @@ async function contentOfItem(ctx: Ctx, itemId: string, has: Has): Promise<Templa
   const [item] = await ctx.tx<Item[]>`select ${representation(ctx)} ${fromSeen(ctx, itemId)}`
   if (!item) return refuseMember('/from/item_id', 'reference.unknown')
   const { buckets, labels, users } = await namesOf(ctx, item.container_id)
-  const items = itemsOf([item], { buckets, labels, users, has, zone: await workspaceZone(ctx) })
+  const found = has('CHILDREN') ? [item, ...(await belowOf(ctx, item))] : [item]
+  const items = itemsOf(found, { buckets, labels, users, has, zone: await workspaceZone(ctx) })
   return { buckets: [], labels: [], fields: [], items }
+}
+
+/** What is below the item; archived ones only where it is archived itself. */
+async function belowOf(ctx: Ctx, item: Item): Promise<readonly Item[]> {
+  const tree = await treeOf(ctx, item.id)
+  return readEach(
+    ctx,
+    below(
+      tree.filter(({ is_archived }) => item.archived_at !== null || !is_archived),
+      item.id,
+    ),
+  )
 }
 
 /** What a board has more of, no template holds. Refuses request.invalid at /from/container_id. */
@@ -125,13 +141,16 @@ function itemsOf(items: readonly Item[], { buckets, labels, users, has, zone }: 
   const first = days.flatMap((one) => (one ? [one.start ?? one.due] : [])).sort()[0] ?? ''
   const from = (day: string | undefined) =>
     day === undefined ? null : Math.round((Date.parse(day) - Date.parse(first)) / dayMs)
+  const places = new Map(items.map(({ id }, at) => [id, at]))
   return items.map((item, at) => {
+    const parent = has('CHILDREN') && item.parent_id !== null ? places.get(item.parent_id) : undefined
     const values = Object.entries(item.custom_fields).filter(([key]) => has('FIELDS') && !users.has(key))
     const dates = { start_in_days: from(days[at]?.start), due_in_days: from(days[at]?.due) }
     return {
       title: item.title,
       type: item.type,
       description: item.description,
+      ...(parent === undefined ? {} : { parent }),
       bucket: buckets.find(({ id }) => id === item.bucket_id)?.name ?? null,
       labels: has('LABELS') ? labels.filter(({ id }) => item.label_ids.includes(id)).map(({ name }) => name) : [],
       custom_fields: Object.fromEntries(values),

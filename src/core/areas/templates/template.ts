@@ -14,7 +14,7 @@ import { contentFrom } from './source.ts'
 
 type New = Received<typeof ops.createTemplate>['body']
 
-/** Refuses request.invalid, auth.role_required, container.archived, structure.full. */
+/** Refuses request.invalid, auth.role_required, container.archived, structure.full, item.circular, item.tree_full. */
 export async function createTemplate(ctx: Ctx, { body }: Received<typeof ops.createTemplate>): Promise<Template> {
   const { tx } = ctx
   const { tenantId, accountId } = ctx.account
@@ -34,7 +34,7 @@ export async function createTemplate(ctx: Ctx, { body }: Received<typeof ops.cre
   return template
 }
 
-/** Refuses not_found, auth.role_required, container.archived, precondition.failed, request.invalid. */
+/** Refuses not_found, auth.role_required, container.archived, precondition.failed, request.invalid, item.circular, item.tree_full. */
 export async function updateTemplate(
   ctx: Ctx,
   { templateId, body }: Received<typeof ops.updateTemplate>,

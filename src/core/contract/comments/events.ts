@@ -25,13 +25,15 @@ const { body, ...deleted }: z.input<typeof ToldComment> = {
 }
 const about = { subject: '/comments/{id}', kind: 'comment', container: 'container_id' } as const
 const whole = { ...about, data: ToldComment, example: { ...deleted, body } } as const
+const searched = 'COMMENT'
 
 export const commentEvents = defineEvents({
-  'work.comment.created': { when: 'a comment was written', ...whole },
-  'work.comment.changed': { when: 'the text or the files of a comment were changed', ...whole },
+  'work.comment.created': { when: 'a comment was written', ...whole, searched },
+  'work.comment.changed': { when: 'the text or the files of a comment were changed', ...whole, searched },
   'work.comment.reacted': { when: 'an account changed its reactions to a comment', ...whole },
   'work.comment.deleted': {
     when: 'a comment was deleted; without its text',
+    searched,
     ...about,
     data: DeletedComment,
     example: { ...deleted, mention_ids: [], media_ids: [], reactions: [], is_deleted: true, version: 2 },

@@ -1,8 +1,8 @@
 /**
  * What a template holds: everything by name, dates as days from an anchor, and texts with `{{variables}}`.
  *
- * One shape for both kinds. A template of an item holds one item and nothing else; that of a board holds what a new
- * collection gets. Spec: items 7, O20 to O25; docs/decisions/0226.
+ * One shape for both kinds. A template of an item holds the item and what is below it, and nothing else; that of a board holds
+ * what a new collection gets. Spec: items 7, O20 to O25; docs/decisions/0226.
  */
 import { z } from 'zod'
 import { itemType } from '../item-types.ts'
@@ -30,6 +30,12 @@ const TemplateItem = z
     type: itemType.default('TASK'),
     description: text(0, 20_000).nullish().describe('may have variables'),
     bucket: name.nullish().describe('by its name; absent: the leftmost; null: none'),
+    parent: z
+      .int()
+      .min(0)
+      .max(mostItems - 1)
+      .nullish()
+      .describe('the place in `items`, from 0, of the item that it is a part of; absent: a root'),
     labels: z.array(name).max(100).default([]).describe('by their names'),
     custom_fields: z.record(key, value).default({}).describe('by key; texts may have variables'),
     start_in_days: days('the day of the start, from the anchor; beside `due_in_days`'),
@@ -70,7 +76,7 @@ export const TemplateContent = z
       .max(mostFields)
       .default([])
       .describe("of a board: the collection's own custom fields"),
-    items: z.array(TemplateItem).max(mostItems).describe('exactly one for an item'),
+    items: z.array(TemplateItem).max(mostItems).describe('for an item: itself, and then what is below it'),
   })
   .meta({ id: 'TemplateContent' })
 export type TemplateContent = z.output<typeof TemplateContent>

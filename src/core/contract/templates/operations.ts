@@ -45,10 +45,12 @@ const TemplateSource = z
     item_id: uuid.optional().describe('for an ITEM; either this or `container_id`'),
     container_id: uuid.optional().describe('for a BOARD: a collection'),
     include: z
-      .array(z.enum(['ITEMS', 'LABELS', 'FIELDS', 'DATES']))
-      .max(4)
+      .array(z.enum(['ITEMS', 'CHILDREN', 'LABELS', 'FIELDS', 'DATES']))
+      .max(5)
       .optional()
-      .describe('absent: all. FIELDS are values, and of a board also its definitions'),
+      .describe(
+        'absent: all. CHILDREN are what is below an item, and of a board which item is below which; FIELDS are values, and of a board also its definitions',
+      ),
   })
   .meta({ id: 'TemplateSource' })
 export type TemplateSource = z.output<typeof TemplateSource>
@@ -104,6 +106,7 @@ export type TemplateApplied = z.output<typeof TemplateApplied>
 const ofTemplate = z.strictObject({ templateId: uuid })
 const reading = { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', within: 'container' } as const
 const keeping = ['auth.role_required', 'container.archived'] as const
+const inTrees = ['item.circular', 'item.tree_full'] as const
 
 export const templateOperations = defineOperations('templates', {
   listTemplates: {
@@ -128,14 +131,15 @@ export const templateOperations = defineOperations('templates', {
     success: { status: 201, answer: Template, location: (made: { id: string }) => `/templates/${made.id}` },
     needs: writing,
     idempotent: true,
-    refuses: [...keeping, 'structure.full'],
+    refuses: [...keeping, ...inTrees, 'structure.full'],
     recovery,
     assumed: [
       'MEMBER in its container, ADMIN on the workspace where it has none',
       `${mostTemplates} templates of a workspace; a content has at most ${mostContentBytes / 1024} KiB as JSON, ${mostItems} items and ${mostVariables} variables`,
       'a variable is `{{key}}` or `{{key=default}}` in titles, descriptions and texts of values; of several defaults the first counts',
       'made from something: day 0 is its earliest date; archived items, people and USER values are left out',
-      'items are flat, and a board’s hub, people and privacy are no part of it; trees of items come later',
+      'a board’s hub, people and privacy are no part of it',
+      'siblings are in the order of the content, which is that of a board where it was made from one; the bounds of trees hold for a content',
     ],
   },
   getTemplate: {
@@ -160,7 +164,7 @@ export const templateOperations = defineOperations('templates', {
     success: { status: 200, answer: Template },
     needs: writing,
     ifMatch: true,
-    refuses: keeping,
+    refuses: [...keeping, ...inTrees],
     recovery,
     assumed: ['`content` is set whole; kind and container stay', 'what was made from it stays as it is'],
   },
@@ -197,6 +201,7 @@ export const templateOperations = defineOperations('templates', {
       'a name that means nothing there, and a value that its field does not take, are left out and told in `left_out`',
       'a value of a required field may be missing, as in an item that was written before the field was required',
       'each thing that is made is told by its own event',
+      'what is below an item goes to its own buckets; `bucket_id` is the bucket of the item itself',
     ],
   },
 })

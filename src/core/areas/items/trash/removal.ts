@@ -16,14 +16,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { Problem } from '../../../contract/problem.ts'
+import type { SearchKind } from '../../../contract/search/kinds.ts'
 import { lockClasses } from '../../../kernel/database/lock-classes.ts'
+import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
 import type { Installation } from '../../../kernel/transaction/installation.ts'
 import { firstId } from '../../../kernel/transaction/page.ts'
 import { defineJob } from '../../../kernel/transaction/runnable-job.ts'
 import { failpoint } from '../../../kernel/values/failpoint.ts'
 import { readBelongings, removeBelongings } from './belongings.ts'
-import { lockFilesOf, loosenFiles } from './files.ts'
+import { lockFilesOf, loosenFiles, loosenHeldFiles } from './files.ts'
 import { isContainerHeld, isItemHeld, isTemplateHeld } from './holds.ts'
 
 const worker = { kind: 'SYSTEM', job: 'remove_purged' } as const
@@ -76,6 +78,8 @@ interface Candidate {
   readonly is_held: boolean
 }
 
+const heldOf = (items: readonly Candidate[]) => items.flatMap(({ id, is_held }) => (is_held ? [id] : []))
+
 /** Removes templates that were deleted under a hold which no longer covers them; undefined after the last ones. */
 async function removeTemplates({ tx }: Ctx, tenantId: string, size: number): Promise<string | undefined> {
   const removed = await tx<{ id: string }[]>`
@@ -96,6 +100,7 @@ async function removeItems(ctx: Ctx, tenantId: string, after: string, size: numb
     order by i.id limit ${lookedAt} for update of i`
   const free = found.filter(({ is_held }) => !is_held)
   const doomed = free.slice(0, size)
+  await loosenHeldFiles(tx, tenantId, heldOf(found))
   await destroyItems(ctx, tenantId, doomed)
   if (doomed.length < free.length) return doomed.at(-1)?.id
   return found.length < lookedAt ? undefined : found.at(-1)?.id
@@ -131,6 +136,7 @@ async function removeFromContainer(
     union all ${shelf(tx.part`i.deleted_at is not null and i.purged_at is null`)}
     union all ${shelf(tx.part`i.purged_at is not null`)}`
   const doomed = items.filter(({ is_held }) => !is_held).slice(0, size)
+  await loosenHeldFiles(tx, tenantId, heldOf(items))
   if (doomed.length > 0) {
     await destroyItems(ctx, tenantId, doomed)
     return after
@@ -146,7 +152,9 @@ async function destroyItems(ctx: Ctx, tenantId: string, items: readonly Candidat
   const files = await lockFilesOf(tx, tenantId, ids)
   await removeBelongings(tx, await readBelongings(tx, 'item'), tenantId, ids)
   loosenFiles(tx, tenantId, files)
-  void removeDocuments(ctx, tenantId, 'ITEM', ids)
+  void removeDocuments(ctx, tenantId, 'ITEM', tx.list(ids))
+  const comments = tx.part`(select k.id from comment k where k.tenant_id = ${tenantId} and k.item_id in ${tx.list(ids)})`
+  void removeDocuments(ctx, tenantId, 'COMMENT', comments)
   await tx`delete from item where tenant_id = ${tenantId} and id in ${tx.list(ids)}`
   failpoint('trash.removed')
 }
@@ -158,7 +166,7 @@ async function destroyContainer(ctx: Ctx, tenantId: string, id: string): Promise
     delete from item_field_key where tenant_id = ${tenantId} and field_id in (
       select f.id from custom_field f where f.tenant_id = ${tenantId} and f.collection_id = ${id})`
   await removeBelongings(tx, await readBelongings(tx, 'container'), tenantId, [id])
-  void removeDocuments(ctx, tenantId, 'CONTAINER', [id])
+  void removeDocuments(ctx, tenantId, 'CONTAINER', tx.list([id]))
   await tx`delete from container where tenant_id = ${tenantId} and id = ${id}`
 }
 
@@ -166,9 +174,9 @@ async function destroyContainer(ctx: Ctx, tenantId: string, id: string): Promise
  * The words by which they were found: of items that went with their container, too. They have no foreign key to what they name.
  * The index's lock first: a turn of the indexer that has read them may still write their words (areas/search/indexing.ts).
  */
-function removeDocuments({ tx }: Ctx, tenantId: string, kind: 'ITEM' | 'CONTAINER', ids: readonly string[]) {
+function removeDocuments({ tx }: Ctx, tenantId: string, kind: SearchKind, ids: Part) {
   void tx`select pg_advisory_xact_lock(${lockClasses.searchIndex}, hashtext(${tenantId}))`
   return tx`
-    delete from search_document where tenant_id = ${tenantId} and kind = ${kind} and id in ${tx.list(ids)}
+    delete from search_document where tenant_id = ${tenantId} and kind = ${kind} and id in ${ids}
       and generation in (select generation from search_index where tenant_id = ${tenantId})`
 }

@@ -26,7 +26,7 @@ export interface TreePlace {
 }
 export const atRoot: TreePlace = { parent_id: null, root_id: null, sibling_position: null }
 
-const most = { LEVELS: 5, CHILDREN: 100, ITEMS: 500 } as const
+export const treeBounds = { LEVELS: 5, CHILDREN: 100, ITEMS: 500 } as const
 
 /** What is below an item, parents before their children, children in their order. */
 export function below<Row extends Pick<TreeRow, 'id' | 'parent_id' | 'sibling_rank'>>(
@@ -66,7 +66,7 @@ export function branchOf(itemId: string, rows: readonly Pick<TreeRow, 'id' | 'pa
 }
 
 export interface Crowding {
-  readonly bound: keyof typeof most
+  readonly bound: keyof typeof treeBounds
   readonly limit: number
 }
 
@@ -79,7 +79,7 @@ export function crowding(
 ): Crowding | undefined {
   const parents = new Map(tree.map(({ id, parent_id }) => [id, parent_id]))
   let level = 0
-  for (let at: string | null | undefined = parentId; at && level <= most.LEVELS; at = parents.get(at)) level += 1
+  for (let at: string | null | undefined = parentId; at && level <= treeBounds.LEVELS; at = parents.get(at)) level += 1
   const children = tree.filter(({ parent_id }) => parent_id === parentId).length
   const size = tree.length + (isInTree ? 0 : branch.size)
   const broken = (
@@ -88,8 +88,8 @@ export function crowding(
       ['CHILDREN', children + 1],
       ['ITEMS', size],
     ] as const
-  ).find(([bound, count]) => count > most[bound])
-  return broken && { bound: broken[0], limit: most[broken[0]] }
+  ).find(([bound, count]) => count > treeBounds[bound])
+  return broken && { bound: broken[0], limit: treeBounds[broken[0]] }
 }
 
 /** Refuses item.tree_full. */

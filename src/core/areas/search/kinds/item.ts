@@ -55,6 +55,17 @@ export const itemKind: KindOfDocument = {
           where d.tenant_id = ${tenantId} and d.id = ${id})
         order by w.item_id limit ${most}`,
 
+  // Only of those whose own document is elsewhere, or is none: a comment is written more often than an item moves.
+  follow: (tx, tenantId, generations, ids) => tx.part`
+    update search_document d set container_id = i.container_id
+    from item i join comment k on k.tenant_id = i.tenant_id and k.item_id = i.id
+    where d.tenant_id = ${tenantId} and i.tenant_id = ${tenantId} and i.id in (${ids})
+      and d.generation in ${generations} and d.kind = 'COMMENT' and d.id = k.id and d.container_id <> i.container_id
+      and not exists (
+        select from search_document o
+        where o.tenant_id = ${tenantId} and o.generation = d.generation and o.kind = 'ITEM' and o.id = i.id
+          and o.container_id = i.container_id)`,
+
   seen: (ctx, { archived, filter }, score) => {
     const { tx } = ctx
     return tx.part`
