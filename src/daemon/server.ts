@@ -38,7 +38,6 @@ import { openHeldRefusals } from './held-refusals.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { mountOperations } from './mount.ts'
-import { addPasswordPage, passwordPagePath } from './password-page.ts'
 import { queryFault, readQuery } from './query.ts'
 import { openRate } from './rate.ts'
 import { answerParserError, answerTheRest, endConnection } from './raw-answers.ts'
@@ -50,6 +49,7 @@ import { allowedMethods } from './routes.ts'
 import { isUnknownProxy } from './source.ts'
 import { openSourceRate } from './source-rate.ts'
 import { openSourceSeats } from './source-seats.ts'
+import { addTokenPages, tokenPagePaths } from './token-pages.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -151,7 +151,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   const readers = followReaders(app, options.readers)
   const served = options.servesMetrics ? [...ofHealth, '/metrics'] : ofHealth
   const refuseUnknown = options.servesApi
-    ? refuseUnknownRoute(everyOperation, [...served, ...ofReference, passwordPagePath])
+    ? refuseUnknownRoute(everyOperation, [...served, ...ofReference, ...tokenPagePaths])
     : refuseUnknownRoute([], served)
   // Checked before the body, because the framework refuses bodies of some methods by itself.
   app.addHook('onRequest', (request, reply, done) => (request.is404 ? refuseUnknown(request, reply) : done()))
@@ -177,7 +177,7 @@ function mountApi(app: FastifyInstance, installation: Installation, readers: Rea
   const refused = guardDoor(app, installation.pool, gate)
   mountOperations(app, { installation, gate, seats, readers }, everyOperation)
   addReference(app, everyOperation)
-  addPasswordPage(app)
+  addTokenPages(app)
   return refused
 }
 

@@ -17,6 +17,7 @@ export type JournalAction =
   | 'tenant.export_requested'
   | 'account.disabled'
   | 'account.enabled'
+  | 'account.invitation_renewed'
   | 'backup_target.created'
   | 'backup_target.removed'
   | 'identity_provider.created'
