@@ -885,15 +885,17 @@ CREATE TABLE invitation (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
   account_id uuid NOT NULL,
-  hash bytea NOT NULL,
+  hash bytea,
   expires_at timestamp with time zone NOT NULL,
   used_at timestamp with time zone,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  is_mailed boolean DEFAULT false NOT NULL,
   CONSTRAINT invitation_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT invitation_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
 );
 CREATE INDEX invitation_by_account ON invitation USING btree (tenant_id, account_id);
 CREATE INDEX invitation_by_hash ON invitation USING btree (hash);
+CREATE INDEX invitation_mailed ON invitation USING btree (tenant_id, created_at) WHERE is_mailed;
 CREATE INDEX invitation_used ON invitation USING btree (expires_at) WHERE used_at IS NOT NULL;
 ALTER TABLE invitation ENABLE ROW LEVEL SECURITY;
 ALTER TABLE invitation FORCE ROW LEVEL SECURITY;

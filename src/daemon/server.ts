@@ -52,6 +52,7 @@ import { allowedMethods } from './routes.ts'
 import { isUnknownProxy, sourceOf } from './source.ts'
 import { openSourceRate } from './source-rate.ts'
 import { openSourceSeats } from './source-seats.ts'
+import { addTokenPages, tokenPagePaths } from './token-pages.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -153,7 +154,7 @@ export function buildServer(installation: Installation, options: ServerOptions):
   const readers = followReaders(app, options.readers)
   const served = options.servesMetrics ? [...ofHealth, '/metrics'] : ofHealth
   const refuseUnknown = options.servesApi
-    ? refuseUnknownRoute(everyOperation, [...served, ...ofReference, passwordPagePath])
+    ? refuseUnknownRoute(everyOperation, [...served, ...ofReference, ...tokenPagePaths])
     : refuseUnknownRoute([], served)
   // Checked before the body, because the framework refuses bodies of some methods by itself.
   app.addHook('onRequest', (request, reply, done) => (request.is404 ? refuseUnknown(request, reply) : done()))
@@ -181,7 +182,7 @@ function mountApi(app: FastifyInstance, installation: Installation, readers: Rea
   const turn: Turn = (request, bytes) => turns.wait(sourceOf(request.raw, installation.config.trustedProxies), bytes)
   mountOperations(app, { installation, gate, seats, readers, turn }, everyOperation)
   addReference(app, everyOperation, turn)
-  addPasswordPage(app)
+  addTokenPages(app)
   return refused
 }
 

@@ -186,30 +186,35 @@ describe('asking', () => {
     await decideNothing(house.test)
   })
 
-  test('an account that was invited only gets no mail: its invitation is its way in', async () => {
+  test('an account that was invited only gets its invitation by mail; what was handed over still serves', async () => {
     const made = await house.test.provision()
     expect((await forget(made.tenant.slug, made.owner.email)).status).toBe(204)
-    const states = () => house.test.oracle`
-      select 1 from pgboss.job where name = 'send_password_reset' and data ->> 'tenantId' = ${made.tenant.id} and state = 'completed'`
-    await expect.poll(async () => (await states()).length, patience).toBe(1)
-    expect(relay.takenBy(made.owner.email)).toEqual([])
+    await expect.poll(() => relay.takenBy(made.owner.email).length, patience).toBe(1)
+    const [taken] = relay.takenBy(made.owner.email)
+    expect(taken!.mail.subject).toMatch(/^Invitation: /)
+    expect(taken!.mail.text).toMatch(new RegExp(`https://${made.tenant.slug}\\.work\\.example/join#svci_`))
     await who.as().call(redeemInvitation, { body: { token: made.redemption_token, password } })
+    const token = /#(svci_\S+)/.exec(taken!.mail.text ?? '')?.[1] ?? ''
+    await expect(who.as().call(redeemInvitation, { body: { token, password } })).rejects.toMatchObject({ status: 410 })
   })
 })
 
-describe('the page that the link leads to', () => {
-  test('is served, runs the one script that its policy names, and speaks to nobody else', async () => {
-    const answer = await fetch(new URL('/set-password', who.daemon.url))
-    const page = await answer.text()
-    expect(answer.status).toBe(200)
-    const policy = answer.headers.get('content-security-policy') ?? ''
-    const script = /<script>([\s\S]*)<\/script>/.exec(page)?.[1] ?? ''
-    const digest = Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(script))).toString(
-      'base64',
-    )
-    expect(policy).toContain(`script-src 'sha256-${digest}'`)
-    expect(policy).toContain("default-src 'none'")
-    expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
-    expect(page).not.toMatch(/https?:\/\//)
-  })
+describe('the page that a link leads to', () => {
+  test.each(['/set-password', '/join'])(
+    '%s is served, runs the one script that its policy names, and speaks to nobody else',
+    async (path) => {
+      const answer = await fetch(new URL(path, who.daemon.url))
+      const page = await answer.text()
+      expect(answer.status).toBe(200)
+      const policy = answer.headers.get('content-security-policy') ?? ''
+      const script = /<script>([\s\S]*)<\/script>/.exec(page)?.[1] ?? ''
+      const digest = Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(script))).toString(
+        'base64',
+      )
+      expect(policy).toContain(`script-src 'sha256-${digest}'`)
+      expect(policy).toContain("default-src 'none'")
+      expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
+      expect(page).not.toMatch(/https?:\/\//)
+    },
+  )
 })

@@ -17,6 +17,9 @@ const unlistedAreas = /not list by path: (.*)\./.exec(lines.join('\n'))?.[1]?.sp
 /** What the contract leaves to us in an area that it lists by path, and why it is there. */
 const ours: Readonly<Record<string, string>> = {
   'GET /containers/{containerId}/board': 'the first screen of every client, in one call',
+  'GET /accounts': 'the directory of the workspace, and how an account is found by its address',
+  'POST /accounts/{accountId}:disable': 'the end of an account at once',
+  'POST /accounts/{accountId}:enable': 'the way back',
   'GET /ai/models': 'what a workspace sees of the models offered',
   'POST /ai/models/{modelId}:choose': 'its switch',
   'POST /ai/models/{modelId}:unchoose': 'the way back',

@@ -97,6 +97,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
       'change-password/ownNames': 'mixed',
       'enrolment/begin': 'mixed',
       'forgotten-password/mintReset': 'mixed',
+      'invitation-mail/mintInvitation': 'mixed',
       'item-count/take': 'mixed',
       'list/listLabels': 'mixed',
       'models/readModel': 'mixed',
@@ -124,7 +125,7 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
 ]
 
 /** How many functions there are above. Lower it when one goes. */
-const most = 75
+const most = 76
 
 let statements: number
 let findings: readonly Finding[]

@@ -21,6 +21,7 @@ export type JournalAction =
   | 'tenant.backup_removed'
   | 'tenant.backup_verification_requested'
   | 'tenant.backup_verification_failed'
+  | 'account.invitation_renewed'
   | 'backup_target.created'
   | 'backup_target.removed'
   | 'identity_provider.created'

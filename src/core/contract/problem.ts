@@ -19,6 +19,7 @@ import { backupProblems } from './backup/problems.ts'
 import { commentProblems } from './comments/problems.ts'
 import { containerProblems } from './containers/problems.ts'
 import { groupProblems } from './groups/problems.ts'
+import { identityProblems } from './identity/problems.ts'
 import { itemProblems } from './items/problems.ts'
 import { mediaProblems } from './media/problems.ts'
 import { operatorProblems } from './operators/problems.ts'
@@ -136,6 +137,7 @@ export const problems = {
   ...structureProblems,
   ...providerProblems,
   ...authProblems,
+  ...identityProblems,
   'installation.recovering': {
     status: 503,
     says: 'The installation is in recovery and does not admit workspaces yet.',

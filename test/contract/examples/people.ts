@@ -26,6 +26,8 @@ async function sessions({ show, ask, session, ada, grace }: Scene): Promise<void
   await show('refreshSession', { body: { refresh_token: signedIn.refresh_token } }, null)
   await show('endSession', { sessionId: session.session_id })
   const { access_token: token } = await ask('signIn', { body: { ...address, password } }, null)
+  await ask('signIn', { body: { ...address, password } }, null)
+  await show('revokeOtherSessions', { body: { tokens: false } }, { ...ada, token })
   await ask(
     'replaceSettings',
     { body: { legal: { terms_url: 'https://acme.example/terms', terms_version: '2027-01' } } },
@@ -134,10 +136,15 @@ async function providers({ show, steady }: Scene): Promise<void> {
   }
 }
 
-export async function identity({ show, alan, collectionId }: Scene): Promise<void> {
+export async function identity({ show, ada, alan, tenantId, tokenOf, collectionId }: Scene): Promise<void> {
   await show('getOwnAccount')
   await show('listAccounts', { kind: 'PERSON', size: 2 })
   await show('getAccount', { accountId: alan.accountId })
+  const invited = await show('inviteAccount', {
+    body: { email: 'charles@acme.example', display_name: 'Charles Babbage', role: 'MEMBER', deliver: 'TOKEN' },
+  })
+  const manager = await tokenOf(tenantId, ada.accountId, ['workspace:read', 'workspace:admin'])
+  await show('renewInvitation', { accountId: invited.account.id, body: { deliver: 'TOKEN' } }, manager)
   await show('disableAccount', { accountId: alan.accountId })
   await show('enableAccount', { accountId: alan.accountId })
   const granted = await show('grantMembership', {

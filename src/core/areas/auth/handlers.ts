@@ -39,6 +39,7 @@ import {
 } from './providers/workspace-list.ts'
 import { confirmTotp, confirmTotpReplacement, enrollTotp, replaceTotp } from './second-factor/enrolment.ts'
 import { disableSecondFactor, regenerateRecoveryCodes } from './second-factor/removal.ts'
+import { revokeOtherSessions } from './sign-in/other-sessions.ts'
 import { endSession, listSessions, refreshSession, signOut } from './sign-in/session.ts'
 import { proveSignIn, proveWithNewPassword, signIn, signInWithNewPassword } from './sign-in/sign-in.ts'
 import { explainSignIn } from './sign-in/sign-in-explanation.ts'
@@ -69,6 +70,7 @@ export const authHandlers = {
   signInWithNewPassword: withWork(proveWithNewPassword, signInWithNewPassword),
   agreeToTerms,
   refreshSession,
+  revokeOtherSessions,
   endSession,
   listProviders,
   createProvider: withWork(settleAndDiscover, createProvider),

@@ -1,5 +1,6 @@
 /** The jobs of this area, each from the story that needs it. */
 import type { RunnableJob } from '../../kernel/transaction/runnable-job.ts'
+import { sendInvitation } from './invitation-mail.ts'
 import { endDueOffers, endOffer, tellWorkspaces } from './offered-providers/jobs.ts'
 import { sendPasswordReset } from './password/forgotten-password.ts'
 import { endInvitation, sweepExpired } from './sign-in/jobs.ts'
@@ -11,4 +12,5 @@ export const authJobs: readonly RunnableJob[] = [
   endDueOffers,
   tellWorkspaces,
   sendPasswordReset,
+  sendInvitation,
 ]

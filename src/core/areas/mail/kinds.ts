@@ -11,6 +11,7 @@
 
 import * as backups from './texts/backups.ts'
 import * as identityProvider from './texts/identity-provider.ts'
+import * as invitation from './texts/invitation.ts'
 import type { InEveryLanguage } from './texts/language.ts'
 import * as operators from './texts/operators.ts'
 import * as passwordOpening from './texts/password-opening.ts'
@@ -69,6 +70,11 @@ const mailKinds = {
     when: 'that withdrawal was taken back',
     texts: identityProvider.restored,
     reads: ['provider'],
+  },
+  invitation: {
+    to: 'account',
+    when: 'somebody was invited by mail, or asked for a new password before joining',
+    texts: invitation.invited,
   },
   password_reset: {
     to: 'account',

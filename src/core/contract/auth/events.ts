@@ -35,6 +35,12 @@ export const identityEvents = defineEvents({
     data: person,
     example: { ...ada, kind: 'PERSON', state: 'INVITED', role: 'OWNER' },
   },
+  'identity.account.invitation_renewed': {
+    when: 'an invited account was invited anew',
+    ...ofAccount,
+    data: person,
+    example: { ...ada, kind: 'PERSON', state: 'INVITED' },
+  },
   'identity.account.joined': {
     when: 'an account redeemed its invitation',
     ...ofAccount,

@@ -10,6 +10,7 @@ const password = text(1, 1024)
 /** What it must be is the installation's to decide (password-rules.ts); here is only what it can be at all. */
 const newPassword = text(1, 1024).describe('as the password switches of the installation demand')
 const displayName = text(1, 200)
+const count = z.int().min(0)
 
 export const Session = z
   .object({
@@ -205,6 +206,33 @@ export const sessionOperations = defineOperations('auth', {
     refuses: ['auth.unauthenticated', 'tenant_suspended', 'installation.recovering'],
     secret: true,
     recovery: { refused: 'recovery mode needs no session' },
+  },
+  revokeOtherSessions: {
+    method: 'POST',
+    path: '/auth/sessions:revoke-others',
+    summary: 'End every session of the account but the one of this call, and its other tokens where asked',
+    spec: 'people 4, N16',
+    body: z
+      .strictObject({
+        tokens: z.boolean().default(false).describe('whether the other access tokens of the account end too'),
+        apps: z.boolean().default(false).describe('whether what the account granted to apps ends too'),
+      })
+      .meta({ id: 'SessionsRevoke' }),
+    success: {
+      status: 200,
+      answer: z
+        .object({
+          sessions: count.describe('how many sessions ended'),
+          tokens: count.describe('how many tokens ended, with those that they made'),
+          apps: count.describe('how many grants to apps ended; 0 while there are none'),
+        })
+        .meta({ id: 'RevokedSessions' }),
+    },
+    ...ownWaysIn,
+    assumed: [
+      'called with an access token every session ends; that token stays, and so does the one that made it',
+      'there are no apps yet: `apps` is taken, and 0 is answered',
+    ],
   },
   endSession: {
     method: 'DELETE',

@@ -1,21 +1,32 @@
 /** The accounts of a workspace: who is there, and the end and the return of one. Spec: Index, Identity; people 1. */
 import { z } from 'zod'
 import { defineOperations } from '../operation.ts'
-import { moment, pageOf, paging, role, slug, text, uuid, version } from '../vocabulary.ts'
+import { email, moment, pageOf, paging, role, slug, text, uuid, version } from '../vocabulary.ts'
 
 export const accountStates = ['INVITED', 'ACTIVE', 'DISABLED', 'ERASED'] as const
 export type AccountState = (typeof accountStates)[number]
 export const accountState = z.enum(accountStates)
 const kind = z.enum(['PERSON', 'SERVICE'])
 
+const ofDirectory = 'what a directory, or whoever invites, calls the account'
+
 const Administered = z
   .object({
-    identities: z.array(z.object({ id: uuid, provider_id: uuid, connected_at: moment, last_used_at: moment })),
+    identities: z
+      .array(
+        z.object({
+          id: uuid,
+          provider_id: uuid,
+          connected_at: moment.describe('when the identity was connected'),
+          last_used_at: moment,
+        }),
+      )
+      .describe('at identity providers'),
     has_password: z.boolean(),
-    has_second_factor: z.boolean(),
+    has_second_factor: z.boolean().describe('whether a second factor is in force'),
     last_seen_at: moment.nullable().describe('the last use of a session or token, to the minute'),
     invitation_expires_at: moment.nullable().describe('null: there is no open invitation'),
-    external_id: z.string().nullable(),
+    external_id: z.string().nullable().describe(ofDirectory),
     open_item_count: z.int().min(0).max(1000).describe('open items assigned to the account; counted up to 1,000'),
   })
   .meta({ id: 'AdministeredAccount' })
@@ -25,15 +36,15 @@ export const Account = z
     id: uuid,
     kind,
     state: accountState.describe('ERASED: the account of a person who is forgotten'),
-    is_restricted: z.boolean(),
+    is_restricted: z.boolean().describe('whether the account may only be stored'),
     display_name: z.string().nullable(),
     email: z.string().nullable().describe('null for a service account, and in what a guest is answered about others'),
     sign_in_name: z.string().nullable(),
-    is_managed: z.boolean(),
+    is_managed: z.boolean().describe('whether administrators give the account its password'),
     role: role.nullable().describe('on the workspace; null: a guest, or somebody who left'),
     created_at: moment,
     joined_at: moment.nullable().describe('null: has not joined, or joined before this was kept'),
-    disabled_at: moment.nullable(),
+    disabled_at: moment.nullable().describe('since when it is DISABLED'),
     version,
     admin: Administered.nullable().describe(
       'for administrators, and of the own account; null: not shown to the caller',
@@ -41,6 +52,35 @@ export const Account = z
   })
   .meta({ id: 'Account' })
 export type Account = z.output<typeof Account>
+
+const deliver = z
+  .enum(['MAIL', 'TOKEN'])
+  .default('MAIL')
+  .describe('MAIL: by a mail with a link. TOKEN: the token is answered, and nothing is mailed')
+
+const AccountInvite = z
+  .strictObject({
+    email,
+    display_name: text(1, 200).optional(),
+    role: role.nullable().default('MEMBER').describe('on the workspace; null: none, for a guest'),
+    memberships: z
+      .array(z.strictObject({ container_id: uuid, role }))
+      .max(50)
+      .default([])
+      .describe('roles in containers'),
+    external_id: text(1, 200).optional().describe(ofDirectory),
+    deliver,
+  })
+  .meta({ id: 'AccountInvite' })
+
+export const Invited = z
+  .object({
+    account: Account,
+    expires_at: moment,
+    redemption_token: z.string().nullable().describe('null: it is on its way by mail'),
+  })
+  .meta({ id: 'InvitedAccount' })
+export type Invited = z.output<typeof Invited>
 
 const params = z.strictObject({ accountId: uuid })
 const seenBy = { caller: 'workspace', scope: 'workspace:read', role: 'VIEWER', within: 'container' } as const
@@ -64,7 +104,7 @@ export const accountOperations = defineOperations('identity', {
     query: z.strictObject({
       q: text(1, 120).optional().describe('the beginning of a word of the name or of the address'),
       email: text(1, 254).optional(),
-      external_id: text(1, 200).optional(),
+      external_id: text(1, 200).optional().describe(ofDirectory),
       state: accountState.optional(),
       kind: kind.optional(),
       container_id: uuid.optional().describe('who sees the container'),
@@ -93,6 +133,48 @@ export const accountOperations = defineOperations('identity', {
     needs: seenBy,
     recovery: 'allowed',
     assumed: [ofGuests, '`admin` takes the role ADMIN and the scope workspace:admin, or is of the own account'],
+  },
+  inviteAccount: {
+    method: 'POST',
+    path: '/accounts:invite',
+    summary: 'Invite somebody by an address, with the roles that are waiting',
+    spec: 'people 1, N1',
+    body: AccountInvite,
+    success: {
+      status: 201,
+      answer: Invited,
+      location: ({ account }: { account: { id: string } }) => `/accounts/${account.id}`,
+    },
+    needs: { caller: 'workspace', scope: 'workspace:admin', role: 'ADMIN' },
+    refuses: ['account.address_taken', 'mail.limited'],
+    idempotent: true,
+    secret: true,
+    recovery: { refused: "who belongs to a workspace is the workspace's own business" },
+    assumed: [
+      'roles as `POST /memberships` gives them: none above the own one in that place',
+      'the mail goes out in the language and the zone of the workspace, and holds no text of whoever invites',
+      'of two invitations of one address at once the second is refused',
+      '`group_ids` comes with groups',
+    ],
+  },
+  renewInvitation: {
+    method: 'POST',
+    path: '/accounts/{accountId}:renew-invitation',
+    summary: 'Invite an invited account anew; the invitation before is void, also where it has ended',
+    spec: 'people 1, N2',
+    params,
+    body: z.strictObject({ deliver }).meta({ id: 'InvitationRenewal' }),
+    success: { status: 200, answer: Invited },
+    needs: { caller: 'workspace or operator', scope: 'workspace:admin', role: 'ADMIN' },
+    actsOn: 'account',
+    refuses: ['account.not_invited', 'mail.limited'],
+    idempotent: true,
+    secret: true,
+    recovery: 'allowed',
+    assumed: [
+      "an operator renews an OWNER's alone, and while no OWNER is ACTIVE: else 403 auth.role_required; at the database anybody's",
+      'an address gets one invitation by mail a minute and five an hour',
+    ],
   },
   disableAccount: {
     method: 'POST',

@@ -1,6 +1,7 @@
 /** Members of accounts, sessions, tokens, second factors and identity providers. */
 export const peopleMeanings: Readonly<Record<string, string>> = {
   account_id: 'the account',
+  'InvitedAccount.account': 'the account that waits to be joined',
   accounts: 'how many accounts there are',
   workspace: 'the workspace',
   email: 'the address',

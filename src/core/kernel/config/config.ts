@@ -176,6 +176,9 @@ export const environment = z.object({
     .default(24)
     .describe('Probation of an operator that is added without a step-up, in hours; 0: no probation'),
   SVC_INVITATION_DAYS: wholeNumber(1, 365).default(14).describe('Life of an invitation, in days'),
+  SVC_INVITE_MAILS_PER_HOUR: wholeNumber(1, 100_000)
+    .default(200)
+    .describe('Invitations that one workspace mails in an hour'),
   SVC_SESSION_ACCESS_MINUTES: wholeNumber(1, 1440).default(15).describe("Life of a session's access token, in minutes"),
   SVC_SESSION_REFRESH_DAYS: wholeNumber(1, 365).default(30).describe("Life of a session's refresh token, in days"),
   SVC_PURGE_SETTLE_SECONDS: wholeNumber(1, 2_592_000)
@@ -267,6 +270,8 @@ export interface Config {
   readonly requiresBoundStepUp: boolean
   readonly operatorProbationHours: number
   readonly invitationDays: number
+  /** Of one workspace. */
+  readonly inviteMailsPerHour: number
   readonly sessionAccessMinutes: number
   readonly sessionRefreshDays: number
   readonly purgeSettleSeconds: number
@@ -333,6 +338,7 @@ export function readConfig(env: NodeJS.ProcessEnv = loadEnvironment()): Config {
     requiresBoundStepUp: values.SVC_STEP_UP_BOUND === 'require',
     operatorProbationHours: values.SVC_OPERATOR_PROBATION_HOURS,
     invitationDays: values.SVC_INVITATION_DAYS,
+    inviteMailsPerHour: values.SVC_INVITE_MAILS_PER_HOUR,
     sessionAccessMinutes: values.SVC_SESSION_ACCESS_MINUTES,
     sessionRefreshDays: values.SVC_SESSION_REFRESH_DAYS,
     purgeSettleSeconds: values.SVC_PURGE_SETTLE_SECONDS,

@@ -29,6 +29,7 @@ import { tellAccount } from '../../mail/jobs.ts'
 import { composeMail, type Place } from '../../mail/message.ts'
 import { deliver } from '../../mail/transport.ts'
 import { readSettings } from '../../settings/settings.ts'
+import { mailInvitationAgain } from '../invitation-mail.ts'
 import { forgetFailures, subjectOf } from '../sign-in/sign-in-lock.ts'
 import { readSignIn, switchedOff } from '../sign-in/sign-in-methods.ts'
 import { lockAccount } from '../token/ending.ts'
@@ -69,7 +70,11 @@ export const sendPasswordReset = defineJob({
   atOnce: 5,
   async run(installation, { tenantId, accountId }) {
     const made = await installation.transaction(sender, { tenantId }, (ctx) => mintReset(ctx, tenantId, accountId))
-    if (!made) return
+    if (!made) {
+      // Somebody who has not joined yet needs the invitation.
+      await installation.transaction(sender, { tenantId }, (ctx) => mailInvitationAgain(ctx, tenantId, accountId))
+      return
+    }
     const { mail } = installation.config
     const { place, recipient, at, id } = made
     const link = resetLink(installation.config, made.slug, made.token)
@@ -113,7 +118,7 @@ async function mintReset(ctx: Ctx, tenantId: string, accountId: string) {
 const voidResets = (ctx: Ctx, tenantId: string, accountId: string) =>
   ctx.tx`update password_reset set used_at = now() where tenant_id = ${tenantId} and account_id = ${accountId} and used_at is null`
 
-/** The link: the daemon's own page (daemon/password-page.ts), with the token after the `#`. */
+/** The link: the daemon's own page (daemon/token-pages.ts), with the token after the `#`. */
 function resetLink({ publicUrl }: Installation['config'], slug: string, token: string): string {
   const base = publicUrl.replace('{slug}', slug).replace(/\/$/, '')
   return `${base}/set-password#${token}`

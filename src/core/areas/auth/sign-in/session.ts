@@ -191,15 +191,16 @@ interface Owner {
   readonly accountId: string
 }
 
-/** Ends every session of the account but one. */
+/** Ends every session of the account but one. Answers how many. */
 export async function endOtherSessions(
   ctx: Ctx,
   of: Owner & { readonly except: string | null; readonly because: string },
-): Promise<void> {
+): Promise<number> {
   const { tenantId, accountId, except, because } = of
   const others = await ctx.tx<{ id: string }[]>`
     select id from session where tenant_id = ${tenantId} and account_id = ${accountId} and revoked_at is null and id is distinct from ${except}::uuid for update`
   await Promise.all(others.map(({ id }) => revokeSession(ctx, tenantId, id, because)))
+  return others.length
 }
 
 /** Voids the account's unspent step-ups: the password or the factor behind them may have changed. */

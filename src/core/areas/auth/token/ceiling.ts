@@ -15,7 +15,7 @@ import { refuse } from '../../../contract/problem.ts'
 import { type Role, rankOf } from '../../../contract/vocabulary.ts'
 import type { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
-import { type AccountActor, actsForInstallation, isAccount } from '../../../kernel/values/actor.ts'
+import { type AccountActor, isAccount } from '../../../kernel/values/actor.ts'
 import { caseFold } from '../../../kernel/values/case-fold.ts'
 import { roleOnWorkspace } from '../../access/workspace-role.ts'
 
@@ -31,13 +31,12 @@ interface Standing {
 
 /**
  * Refuses what the operation would do to another account above the caller. An unknown account has no ceiling; the rule
- * refuses it. Refuses auth.role_required, admin.operator_required.
+ * refuses it; so has one of another workspace, on which an operator acts for the installation. Refuses auth.role_required, admin.operator_required.
  */
 export async function keepCeiling(ctx: Ctx, operation: Operation, received: Named): Promise<void> {
   const { actor } = ctx
   const { actsOn, needs } = operation
   if (actsOn === undefined || !isAccount(actor)) return
-  if (needs.caller === 'workspace or operator' && actsForInstallation(actor)) return
   const named = accountNamed(ctx, actor, actsOn, received)
   if (!named) return
   const [standing] = await findStandings(ctx, actor.tenantId, named)

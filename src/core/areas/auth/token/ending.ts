@@ -62,6 +62,28 @@ export async function endToken(ctx: Ctx, holder: Holder, tokenId: string): Promi
 }
 
 /**
+ * Ends the account's tokens but the one of this call and those that it comes from, and what the ended ones made. The
+ * account's lock is held. Answers how many.
+ */
+export async function endOtherTokens(ctx: Ctx, holder: Holder, ownId: string): Promise<number> {
+  const { tx } = ctx
+  const { tenantId, accountId } = holder
+  const ended = await endLine(
+    ctx,
+    holder,
+    tx.part`c.account_id = ${accountId} and c.kind in ('PERSONAL', 'SERVICE') and c.id not in (
+      with recursive own as (
+        select o.id, o.parent_id from credential o where o.tenant_id = ${tenantId} and o.id = ${ownId}
+        union
+        select p.id, p.parent_id from credential p join own on p.id = own.parent_id where p.tenant_id = ${tenantId}
+      ) select id from own)`,
+  )
+  await tellTokens(ctx, tenantId, ended)
+  ctx.recordObligation(...ended.map(({ id }) => ({ act: 'token.revoked' as const, tenant_id: tenantId, id })))
+  return ended.length
+}
+
+/**
  * Ends everything that gives the account access without a new proof: sessions, tokens and what these created, step-ups,
  * reset links, flows, an invitation.
  */

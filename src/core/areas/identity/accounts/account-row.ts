@@ -18,13 +18,14 @@ import { roleOnWorkspace } from '../../access/workspace-role.ts'
 const countedItems = 1000
 
 /** The columns of an answer, of the account `a`. */
-export function accountColumns(ctx: Ctx): Part {
+export function accountColumns(ctx: Ctx, tenantId: string): Part {
   const { tx, actor } = ctx
   const own = isAccount(actor) ? actor.accountId : null
-  const seesAddresses = !isAccount(actor) || !actor.isGuest
+  // The operator at the database, or one who acts for the installation in another workspace.
+  const isOperator = !isAccount(actor) || actor.tenantId !== tenantId
+  const seesAddresses = isOperator || !actor.isGuest
   const administers =
-    !isAccount(actor) ||
-    (!actor.isGuest && rankOf[actor.role] >= rankOf.ADMIN && actor.scopes.includes('workspace:admin'))
+    isOperator || (!actor.isGuest && rankOf[actor.role] >= rankOf.ADMIN && actor.scopes.includes('workspace:admin'))
   return tx.part`a.id, a.kind, a.state, false as is_restricted, a.display_name,
     case when ${seesAddresses} or a.id = ${own}::uuid then a.email end as email,
     null::text as sign_in_name, false as is_managed, ${roleOnWorkspace(tx)} as role,
@@ -83,9 +84,9 @@ export async function readAccount(
   look: Ctx['tx'] | Ctx['tx']['last'] = ctx.tx,
 ): Promise<Account> {
   const { tx, actor } = ctx
-  const isGuest = isAccount(actor) && actor.isGuest === true
+  const isGuest = isAccount(actor) && actor.tenantId === tenantId && actor.isGuest === true
   const [row] = await look<Account[]>`
-    select ${accountColumns(ctx)} from account a
+    select ${accountColumns(ctx, tenantId)} from account a
     where a.tenant_id = ${tenantId} and a.id = ${accountId} ${isGuest ? tx.part`and ${isSeenByGuest(ctx)}` : tx.part``}`
   return row ?? refuse('not_found')
 }

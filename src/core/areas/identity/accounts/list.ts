@@ -59,11 +59,11 @@ async function listIn(ctx: Ctx, tenantId: string, { cursor, size, workspace: _, 
   const rows =
     filters.q === undefined
       ? await look<Row[]>`
-          select ${accountColumns(ctx)} from account a
+          select ${accountColumns(ctx, tenantId)} from account a
           where a.tenant_id = ${tenantId} and a.id > ${place?.[0] ?? firstId}::uuid and ${isAsked}
           order by a.id limit ${size + 1}`
       : await look<Row[]>`
-          select ${accountColumns(ctx)}, w.word from ${wordsFrom(ctx, tenantId, filters.q, place)}
+          select ${accountColumns(ctx, tenantId)}, w.word from ${wordsFrom(ctx, tenantId, filters.q, place)}
           join account a on a.tenant_id = w.tenant_id and a.id = w.account_id
           where ${isAsked}
           order by w.word, w.account_id limit ${size + 1}`

@@ -1,0 +1,129 @@
+/**
+ * The end of an account against everything that would let it in at the same moment, on two daemons: whichever came first,
+ * nothing of the account is alive behind the answer of `:disable`, and a later return revives nothing.
+ * 40 rounds of each race, 200 with SVC_FAULTS=full. People 9.
+ */
+import { randomUUIDv7 } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mintToken } from '../../src/core/kernel/values/token.ts'
+import { type Answered, type TestDaemon, testDaemon } from '../kit/daemon.ts'
+import { type Person, person, plantProof, setUp, storedPassword } from '../kit/people.ts'
+
+const rounds = process.env['SVC_FAULTS'] === 'full' ? 200 : 40
+const password = 'correct horse battery staple'
+
+let daemon: TestDaemon
+let twin: TestDaemon
+let tenantId: string
+let passwordHash: string
+let admin: Person
+beforeAll(async () => {
+  daemon = await testDaemon()
+  tenantId = (await setUp(daemon)).tenantId
+  await daemon.db.sql`insert into tenant_quota values (${tenantId}, 'api_requests_per_minute', 0)`
+  twin = await daemon.twin()
+  passwordHash = await storedPassword(password)
+  admin = await person(daemon, tenantId, { role: 'ADMIN' })
+})
+afterAll(async () => {
+  await twin.close()
+  await daemon.close()
+})
+
+const act = async (what: 'disable' | 'enable', { accountId }: Person) =>
+  daemon.call('POST', `/api/v1/accounts/${accountId}:${what}`, {
+    token: admin.token,
+    headers: { 'x-service-step-up': await plantProof(daemon, admin) },
+  })
+const post = (on: TestDaemon, path: string, body: object, token?: string) =>
+  on.call('POST', `/api/v1${path}`, { body, ...(token === undefined ? {} : { token }) })
+const signIn = (on: TestDaemon, { accountId }: Person) =>
+  post(on, '/auth/sessions', { workspace: 'home', email: `${accountId}@people.example`, password })
+
+async function alive({ accountId }: Person): Promise<number> {
+  const [row] = await daemon.db.sql<{ count: number }[]>`
+    select ((select count(*) from credential where account_id = ${accountId} and revoked_at is null)
+          + (select count(*) from session where account_id = ${accountId} and revoked_at is null)
+          + (select count(*) from step_up where account_id = ${accountId} and used_at is null)
+          + (select count(*) from password_reset where account_id = ${accountId} and used_at is null)
+          + (select count(*) from invitation where account_id = ${accountId} and used_at is null))::int as count`
+  return row!.count
+}
+
+async function linked(table: 'invitation' | 'password_reset', kind: 'invitation' | 'passwordReset', who: Person) {
+  const { token, hash } = mintToken(kind)
+  await daemon.db.sql`
+    insert into ${daemon.db.sql(table)} (tenant_id, id, account_id, hash, expires_at)
+    values (${tenantId}, ${randomUUIDv7()}, ${who.accountId}, ${hash}, now() + interval '1 hour')`
+  return token
+}
+
+interface Race {
+  readonly state?: 'INVITED'
+  /** Prepares the other side, and answers what it sends, by either daemon. */
+  prepare(who: Person): Promise<(on: TestDaemon) => Promise<Answered>>
+}
+
+const races: Readonly<Record<string, Race>> = {
+  'a sign-in': { prepare: async (who) => (on) => signIn(on, who) },
+  'a refresh': {
+    async prepare(who) {
+      let { refresh_token } = (await signIn(daemon, who)).json
+      return async (on) => {
+        const answer = await post(on, '/auth/sessions:refresh', { refresh_token })
+        refresh_token = answer.json.refresh_token ?? refresh_token
+        return answer
+      }
+    },
+  },
+  'a redemption': {
+    state: 'INVITED',
+    async prepare(who) {
+      const token = await linked('invitation', 'invitation', who)
+      return (on) => post(on, '/auth/invitations:redeem', { token, password })
+    },
+  },
+  'a reset of the password': {
+    async prepare(who) {
+      const token = await linked('password_reset', 'passwordReset', who)
+      return async (on) => {
+        const answer = await post(on, '/auth/password:reset', { token, password: `${password} again` })
+        await signIn(on, who)
+        return answer
+      }
+    },
+  },
+  'a token that makes tokens': {
+    prepare: async (who) => (on) => post(on, '/auth/tokens', { name: 'more', scopes: ['workspace:read'] }, who.token),
+  },
+  'a step-up': { prepare: async (who) => (on) => post(on, '/auth/step-up', { password }, who.token) },
+}
+
+test.each(Object.entries(races))('disabling against %s leaves nothing alive', async (_, race) => {
+  const outcomes = new Map<string, number>()
+  for (let round = 0; round < rounds; round += 1) {
+    const who = await person(daemon, tenantId, {
+      role: 'MEMBER',
+      ...(race.state ? { accountState: race.state } : { passwordHash }),
+    })
+    const attempt = await race.prepare(who)
+    const answers = Promise.all([twin, daemon].map((on) => attempt(on)))
+    await pause((round % 20) * 4)
+    const ended = await act('disable', who)
+    expect(ended.json).toMatchObject({ state: 'DISABLED' })
+    expect((await daemon.call('GET', '/api/v1/accounts/me', { token: who.token })).status).toBe(401)
+    const tried = await answers
+    expect(await alive(who), `round ${round}: ${tried.map(({ status }) => status)}`).toBe(0)
+    for (const { json } of tried)
+      if (json?.access_token !== undefined)
+        expect((await twin.call('GET', '/api/v1/accounts/me', { token: json.access_token })).status).toBe(401)
+    expect((await act('enable', who)).status).toBe(200)
+    expect(await alive(who)).toBe(0)
+    for (const { status } of tried) {
+      const outcome = status < 300 ? 'before' : 'behind'
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+    }
+  }
+  expect([...outcomes.keys()].sort(), 'no round was a race').toEqual(['before', 'behind'])
+})
