@@ -220,19 +220,23 @@ describe('a removal', () => {
 })
 
 describe('a backup that was wanted for some days', () => {
+  const settle = () => both.installation.config.purgeSettleSeconds
+  /** Both clocks see it past, twice, and time goes by between; what is marked goes with the next run. */
   const settled = async () => {
-    // Both clocks see it past, twice, and time goes by between.
     await removeBackupsJob.run(both.installation, {})
-    both.clock.pass(both.installation.config.purgeSettleSeconds + 1)
-    await both.sql`update backup set kept_until = kept_until - make_interval(secs => ${both.installation.config.purgeSettleSeconds + 1}) where kept_until is not null`
+    both.clock.pass(settle() + 1)
+    both.clock.jump(-(settle() + 1))
+    await removeBackupsJob.run(both.installation, {})
     await removeBackupsJob.run(both.installation, {})
   }
+  const overdue = (id: string) =>
+    both.sql`update backup set kept_until = now() - make_interval(secs => ${settle() + 5}) where id = ${id}`
 
   test('goes after them, but only once a newer one was read back and found good', async () => {
     const { id: tenantId } = await workspace()
     const old = await backedUp(tenantId, { keep_days: 1 })
     const newer = await backedUp(tenantId)
-    await both.sql`update backup set kept_until = now() - interval '1 second' where id = ${old.id}`
+    await overdue(old.id)
     await settled()
     expect(await show(old.id)).toMatchObject({ state: 'COMPLETE', kept_by: [] })
     await verify(newer)
@@ -242,10 +246,26 @@ describe('a backup that was wanted for some days', () => {
     await settled()
     expect(await show(old.id)).toMatchObject({ state: 'COMPLETE', kept_by: ['HOLD'] })
     await both.call('recovery', ops.releaseHold, { holdId: hold.id })
-    await removeBackupsJob.run(both.installation, {})
+    await settled()
     expect(await refusal(show(old.id))).toEqual(['not_found', {}])
     expect(existsSync(at(old.path))).toBe(false)
     expect(existsSync(at(newer.path))).toBe(true)
+  })
+
+  test('stays while the clocks differ, and what was removed goes all the same', async () => {
+    const { id: tenantId } = await workspace()
+    const [old, removed] = [await backedUp(tenantId, { keep_days: 1 }), await backedUp(tenantId)]
+    await verify(await backedUp(tenantId))
+    await overdue(old.id)
+    await both.call('recovery', ops.removeBackup, { backupId: removed.id })
+    both.clock.jump(31 * 86_400)
+    try {
+      await expect(removeBackupsJob.run(both.installation, {})).rejects.toThrow('clock')
+    } finally {
+      both.clock.jump(-31 * 86_400)
+    }
+    expect((await show(old.id)).state).toBe('COMPLETE')
+    expect(await refusal(show(removed.id))).toEqual(['not_found', {}])
   })
 
   test('stays before its time, and one that failed goes by its deadline alone', async () => {
@@ -253,7 +273,8 @@ describe('a backup that was wanted for some days', () => {
     const early = await backedUp(tenantId, { keep_days: 1 })
     await verify(await backedUp(tenantId))
     const failed = await ask('recovery', tenantId, { keep_days: 1 })
-    await both.sql`update backup set state = 'FAILED', failure = 'x', kept_until = now() - interval '1 second' where id = ${failed.id}`
+    await both.sql`update backup set state = 'FAILED', failure = 'x' where id = ${failed.id}`
+    await overdue(failed.id)
     await settled()
     expect((await show(early.id)).state).toBe('COMPLETE')
     expect(await refusal(show(failed.id))).toEqual(['not_found', {}])

@@ -29,6 +29,8 @@ const ours: Readonly<Record<string, string>> = {
   'PATCH /admin/tenants/{tenantId}': 'what `svc tenants update` changes',
   'POST /admin/ai-providers/{providerId}:test': 'what `svc ai-providers test` asks',
   'GET /integrations/webhooks/{webhookId}/deliveries/{deliveryId}': 'one of the list, by its id',
+  'GET /backups': 'the backups, each of which the specification shows by its id',
+  'DELETE /backups/{backupId}': 'the end of one',
   'GET /admin/deliveries/stats': 'what `svc deliveries stats` asks',
   'GET /admin/deliveries/{deliveryId}': 'the flight recorder, for operators',
 }

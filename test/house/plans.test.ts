@@ -72,6 +72,10 @@ beforeAll(async () => {
     insert into job (tenant_id, id, kind) select ${one!.tenant_id}, case n when 1 then ${collectionId}::uuid else gen_random_uuid() end, 'TENANT_EXPORT' from generate_series(1, 5000) n`
   await own.oracle`analyze job`
   await own.oracle`
+    insert into backup (tenant_id, id, target_id, job_id, state, path)
+    select tenant_id, case when id = ${collectionId} then id else gen_random_uuid() end, id, id, 'COMPLETE', 'path' from job`
+  await own.oracle`analyze backup`
+  await own.oracle`
     insert into audit_entry (tenant_id, id, at, action, actor_kind, actor_account_id, via, subject_kind, subject_id)
     select ${one!.tenant_id}, gen_random_uuid(), now() - n * interval '1 minute', 'action-' || n % 100, 'ACCOUNT',
            case n % 100 when 7 then ${one!.account_id}::uuid else gen_random_uuid() end, 'API', 'thing',
@@ -268,6 +272,9 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['getPurgeCertificate', () => ({ params: { tenantId: actor.tenantId } })],
   ['getOwnAccount', () => ({})],
   ['listBackupTargets', () => ({})],
+  ['listBackups', () => size],
+  ['listBackups', () => ({ query: { ...size.query, tenant_id: actor.tenantId, state: 'COMPLETE' } })],
+  ['getBackup', () => ({ params: { backupId: collectionId } })],
   ['listProviders', () => ({})],
   ['listAccountsWithoutProvider', () => size],
   ['getSignInRules', () => ({ query: { workspace: 'plan-77' } })],

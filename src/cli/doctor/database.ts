@@ -10,6 +10,7 @@ import type { Keyring } from '../../core/kernel/sealing/keyring.ts'
 import { type Backlog, backlogsOf, mostCounted } from '../../core/kernel/transaction/sweep.ts'
 import type { HeldDatabase } from '../call/database.ts'
 import { wayToOperator } from '../first-run/single-mode.ts'
+import { checkBackups } from './backups.ts'
 import { type Finding, fail, lineOf, ok, warn } from './finding.ts'
 import { checkStandby } from './standby.ts'
 
@@ -40,6 +41,7 @@ export async function checkDatabase(
         await attempt('queue', () => checkQueue(client)),
         await attempt('set-up', () => checkSetUp(client, mode)),
         await attempt('clean-up', () => checkSweeps(client)),
+        await attempt('backups', () => checkBackups(client)),
         ...(keyring ? [await attempt('keys', () => checkKeys(client, keyring))] : []),
       ]
     })

@@ -1,5 +1,6 @@
 /** Operating: workspaces and what an installation offers, legal holds and purges, archives, and models. */
 import { bootInstallation } from '../../../src/core/app/boot.ts'
+import { backupTenantJob } from '../../../src/core/areas/backup/backups/job.ts'
 import { exportTenantJob } from '../../../src/core/areas/backup/export-job.ts'
 import { pursuePurge } from '../../../src/core/areas/tenants/purge/purge.ts'
 import { aiServer } from '../../kit/ai-server.ts'
@@ -194,7 +195,8 @@ async function certificates({ show, ask, sql, daemon, grace }: Scene): Promise<v
   await show('verifyPurgeCertificate', at, grace)
 }
 
-export async function backup({ show, daemon, tenantId, grace, ask, steady }: Scene): Promise<void> {
+export async function backup(scene: Scene): Promise<void> {
+  const { show, daemon, tenantId, grace, ask, steady } = scene
   // Ids and moments are pressed differently each time.
   steady.hold({ size_bytes: 12_971 })
   const target = await show(
@@ -209,7 +211,26 @@ export async function backup({ show, daemon, tenantId, grace, ask, steady }: Sce
   const booted = await bootInstallation(daemon.config, { works: false, applicationName: 'svc examples' })
   await exportTenantJob.run(booted.installation, { tenantId, jobId: job_id }).finally(() => booted.close())
   await show('listArchives', at, grace)
+  await backups(scene, target.id)
   await show('deleteBackupTarget', at, grace)
+}
+
+async function backups({ show, ask, tenantId, grace, daemon }: Scene, targetId: string): Promise<void> {
+  const body = { tenant_id: tenantId, target_id: targetId, keep_days: 30 }
+  const recipient = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'
+  const first = await show('createBackup', { body: { ...body, recipients: [recipient] } }, grace)
+  const second = await ask('createBackup', { body }, grace)
+  const booted = await bootInstallation(daemon.config, { works: false, applicationName: 'svc examples' })
+  try {
+    for (const { job_id } of [first, second]) await backupTenantJob.run(booted.installation, { tenantId, jobId: job_id })
+  } finally {
+    await booted.close()
+  }
+  const at = { backupId: first.id }
+  await show('getBackup', at, grace)
+  await show('listBackups', { tenant_id: tenantId, state: 'COMPLETE' }, grace)
+  await show('verifyBackup', { ...at, body: { depth: 'HASHES' } }, grace)
+  await show('removeBackup', at, grace)
 }
 
 export async function ai({ show, ask, steady, grace, hubId, collectionId }: Scene): Promise<void> {

@@ -70,8 +70,9 @@ export const removeBackupsJob = defineJob({
   takesLong: true,
   cron: '* * * * *',
   async run(installation) {
-    await expireBackups(installation, worker)
     for (const backup of await readLeaving(installation)) await remove(installation, backup)
+    // Behind the removals, because it throws while the clocks differ. What it marks goes with the next run.
+    await expireBackups(installation, worker)
   },
 })
 
