@@ -712,32 +712,6 @@ export type IdentityProviderAlreadyWithdrawnProblem = {
   readonly errors?: readonly Violation[]
 }
 
-/** The last OWNER of the workspace who can sign in cannot be removed or get another role. */
-export type MembershipLastOwnerProblem = {
-  readonly type: "urn:problem:svc:membership.last_owner"
-  readonly status: 409
-  readonly code: "membership.last_owner"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** The operator register would have no operator left that can act. */
-export type AdminOperatorLastProblem = {
-  readonly type: "urn:problem:svc:admin.operator_last"
-  readonly status: 409
-  readonly code: "admin.operator_last"
-  /** What this refusal is about, by name. */
-  readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
 /** The Idempotency-Key was already used for another request. */
 export type IdempotencyKeyReusedProblem = {
   readonly type: "urn:problem:svc:idempotency.key_reused"
@@ -756,6 +730,84 @@ export type IdempotencyInProgressProblem = {
   readonly type: "urn:problem:svc:idempotency.in_progress"
   readonly status: 409
   readonly code: "idempotency.in_progress"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** An account of this workspace has the address already; it is {state}. */
+export type AccountAddressTakenProblem = {
+  readonly type: "urn:problem:svc:account.address_taken"
+  readonly status: 409
+  readonly code: "account.address_taken"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The account. */
+    readonly account_id: string
+    /** The state that it is in. */
+    readonly state: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** Too many invitations by mail: at most {limit} in {window_seconds} s. */
+export type MailLimitedProblem = {
+  readonly type: "urn:problem:svc:mail.limited"
+  readonly status: 429
+  readonly code: "mail.limited"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The ceiling. */
+    readonly limit: Int64
+    /** The time that the limit counts, in seconds. */
+    readonly window_seconds: number
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The account waits for no invitation: it is {state}. */
+export type AccountNotInvitedProblem = {
+  readonly type: "urn:problem:svc:account.not_invited"
+  readonly status: 409
+  readonly code: "account.not_invited"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The state that it is in. */
+    readonly state: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The last OWNER of the workspace who can sign in cannot be removed or get another role. */
+export type MembershipLastOwnerProblem = {
+  readonly type: "urn:problem:svc:membership.last_owner"
+  readonly status: 409
+  readonly code: "membership.last_owner"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The operator register would have no operator left that can act. */
+export type AdminOperatorLastProblem = {
+  readonly type: "urn:problem:svc:admin.operator_last"
+  readonly status: 409
+  readonly code: "admin.operator_last"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
   /** `urn:uuid:` and the request id. */
@@ -1660,6 +1712,7 @@ export type Account = {
   readonly kind: "PERSON" | "SERVICE"
   /** ERASED: the account of a person who is forgotten. */
   readonly state: "INVITED" | "ACTIVE" | "DISABLED" | "ERASED"
+  /** Whether the account may only be stored. */
   readonly is_restricted: boolean
   /** The name that people see. */
   readonly display_name: string | null
@@ -1667,16 +1720,38 @@ export type Account = {
   readonly email: string | null
   /** What the account signs in with; null: it has no address. */
   readonly sign_in_name: string | null
+  /** Whether administrators give the account its password. */
   readonly is_managed: boolean
   /** On the workspace; null: a guest, or somebody who left. */
   readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
   readonly created_at: string
   /** Null: has not joined, or joined before this was kept. */
   readonly joined_at: string | null
+  /** Since when it is DISABLED. */
   readonly disabled_at: string | null
   readonly version: number
   /** For administrators, and of the own account; null: not shown to the caller. */
   readonly admin: AdministeredAccount | null
+}
+
+export type AccountInvite = {
+  /** The address. */
+  readonly email: string
+  /** The name that people see. */
+  readonly display_name?: string
+  /** On the workspace; null: none, for a guest. Absent: `"MEMBER"`. */
+  readonly role?: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER" | null
+  /** Roles in containers. Absent: `[]`. */
+  readonly memberships?: readonly {
+    /** The hub or collection in which it lies. */
+    readonly container_id: string
+    /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
+    readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER"
+  }[]
+  /** What a directory, or whoever invites, calls the account. */
+  readonly external_id?: string
+  /** MAIL: by a mail with a link. TOKEN: the token is answered, and nothing is mailed. Absent: `"MAIL"`. */
+  readonly deliver?: "MAIL" | "TOKEN"
 }
 
 export type AccountWithoutProvider = {
@@ -1735,21 +1810,25 @@ export type AdminTenant = {
 }
 
 export type AdministeredAccount = {
+  /** At identity providers. */
   readonly identities: readonly {
     readonly id: string
     /** The identity provider. */
     readonly provider_id: string
+    /** When the identity was connected. */
     readonly connected_at: string
     /** When it was last used; null: never. */
     readonly last_used_at: string
   }[]
   /** Whether the account has a password. */
   readonly has_password: boolean
+  /** Whether a second factor is in force. */
   readonly has_second_factor: boolean
   /** The last use of a session or token, to the minute. */
   readonly last_seen_at: string | null
   /** Null: there is no open invitation. */
   readonly invitation_expires_at: string | null
+  /** What a directory, or whoever invites, calls the account. */
   readonly external_id: string | null
   /** Open items assigned to the account; counted up to 1,000. */
   readonly open_item_count: number
@@ -3539,6 +3618,20 @@ export type InstanceSettingsRequest = {
   readonly version?: number
 }
 
+export type InvitationRenewal = {
+  /** MAIL: by a mail with a link. TOKEN: the token is answered, and nothing is mailed. Absent: `"MAIL"`. */
+  readonly deliver?: "MAIL" | "TOKEN"
+}
+
+export type InvitedAccount = {
+  /** The account that waits to be joined. */
+  readonly account: Account
+  /** Until when it serves; null: until it is revoked. */
+  readonly expires_at: string
+  /** Null: it is on its way by mail. */
+  readonly redemption_token: string | null
+}
+
 export type Item = {
   readonly id: string
   /** The hub or collection in which it lies. */
@@ -4631,6 +4724,15 @@ export type ResolvedQuotas = {
   }
 }
 
+export type RevokedSessions = {
+  /** How many sessions ended. */
+  readonly sessions: number
+  /** How many tokens ended, with those that they made. */
+  readonly tokens: number
+  /** How many grants to apps ended; 0 while there are none. */
+  readonly apps: number
+}
+
 export type SearchAnswer = {
   /** The best first. */
   readonly data: readonly SearchResult[]
@@ -4798,6 +4900,13 @@ export type SessionRow = {
   readonly last_used_at: string
   /** Whether this call belongs to that session. */
   readonly is_current: boolean
+}
+
+export type SessionsRevoke = {
+  /** Whether the other access tokens of the account end too. Absent: `false`. */
+  readonly tokens?: boolean
+  /** Whether what the account granted to apps ends too. Absent: `false`. */
+  readonly apps?: boolean
 }
 
 export type SignInExplanation = {
@@ -5540,7 +5649,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | AccountAddressTakenProblem | MailLimitedProblem | AccountNotInvitedProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | MediaNotReadyProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | BackupKeptProblem | BackupStateProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -5663,6 +5772,10 @@ export interface Operations {
       readonly refresh_token: string
     }
   }) => Promise<Session>
+  /** End every session of the account but the one of this call, and its other tokens where asked. `POST /auth/sessions:revoke-others` */
+  revokeOtherSessions: (call: Call & {
+    readonly body: SessionsRevoke
+  }) => Promise<RevokedSessions>
   /** End one of the account's sessions. `DELETE /auth/sessions/{sessionId}` */
   endSession: (call: Call & {
     readonly params: {
@@ -5872,6 +5985,7 @@ export interface Operations {
       readonly q?: string
       /** The address. */
       readonly email?: string
+      /** What a directory, or whoever invites, calls the account. */
       readonly external_id?: string
       /** The state that it is in. */
       readonly state?: "INVITED" | "ACTIVE" | "DISABLED" | "ERASED"
@@ -5899,6 +6013,20 @@ export interface Operations {
       readonly accountId: string
     }
   }) => Promise<Account>
+  /** Invite somebody by an address, with the roles that are waiting. `POST /accounts:invite` */
+  inviteAccount: (call: Call & {
+    readonly body: AccountInvite
+    readonly idempotencyKey?: string
+  }) => Promise<InvitedAccount>
+  /** Invite an invited account anew; the invitation before is void, also where it has ended. `POST /accounts/{accountId}:renew-invitation` */
+  renewInvitation: (call: Call & {
+    readonly params: {
+      /** The id of the account. */
+      readonly accountId: string
+    }
+    readonly body: InvitationRenewal
+    readonly idempotencyKey?: string
+  }) => Promise<InvitedAccount>
   /** End an account: its sessions, tokens, invitation and proofs end with this call, and it signs in no more. `POST /accounts/{accountId}:disable` */
   disableAccount: (call: Call & {
     readonly params: {
@@ -7471,6 +7599,7 @@ export const operations = {
   signInWithNewPassword: {"method":"POST","path":"/auth/sessions:set-password","sends":"json","anonymous":true},
   agreeToTerms: {"method":"POST","path":"/auth/sessions:agree-terms","sends":"json"},
   refreshSession: {"method":"POST","path":"/auth/sessions:refresh","sends":"json","anonymous":true},
+  revokeOtherSessions: {"method":"POST","path":"/auth/sessions:revoke-others","sends":"json"},
   endSession: {"method":"DELETE","path":"/auth/sessions/{sessionId}"},
   changePassword: {"method":"POST","path":"/auth/password","sends":"json"},
   checkPassword: {"method":"POST","path":"/auth/password:check","sends":"json","anonymous":true},
@@ -7501,6 +7630,8 @@ export const operations = {
   getOwnAccount: {"method":"GET","path":"/accounts/me","reads":true},
   listAccounts: {"method":"GET","path":"/accounts","reads":true,"paged":true},
   getAccount: {"method":"GET","path":"/accounts/{accountId}","reads":true},
+  inviteAccount: {"method":"POST","path":"/accounts:invite","sends":"json","key":true},
+  renewInvitation: {"method":"POST","path":"/accounts/{accountId}:renew-invitation","sends":"json","key":true},
   disableAccount: {"method":"POST","path":"/accounts/{accountId}:disable"},
   enableAccount: {"method":"POST","path":"/accounts/{accountId}:enable"},
   listMemberships: {"method":"GET","path":"/memberships","reads":true,"paged":true},

@@ -4,7 +4,7 @@ import { JobRef } from '../jobs/operations.ts'
 import { defineOperations } from '../operation.ts'
 import { count, int64, moment, pageOf, paging, uuid, version } from '../vocabulary.ts'
 
-const backupStates = ['QUEUED', 'RUNNING', 'COMPLETE', 'FAILED', 'REMOVING', 'MISSING'] as const
+export const backupStates = ['QUEUED', 'RUNNING', 'COMPLETE', 'FAILED', 'REMOVING', 'MISSING'] as const
 export type BackupState = (typeof backupStates)[number]
 
 const keptBy = [

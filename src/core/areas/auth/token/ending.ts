@@ -70,7 +70,7 @@ export async function endOtherTokens(ctx: Ctx, holder: Holder, ownId: string): P
   const { tenantId, accountId } = holder
   const ended = await endLine(
     ctx,
-    holder,
+    { tenantId, accountIds: [accountId] },
     tx.part`c.account_id = ${accountId} and c.kind in ('PERSONAL', 'SERVICE') and c.id not in (
       with recursive own as (
         select o.id, o.parent_id from credential o where o.tenant_id = ${tenantId} and o.id = ${ownId}
