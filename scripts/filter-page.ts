@@ -119,6 +119,8 @@ that have no value. All other comparisons with a value that is not there are fal
 Items in the trash are not answered. Archived ones are where the request asks for them: \`archived\` is \`EXCLUDE\` (the default),
 \`INCLUDE\` or \`ONLY\`. So the field \`archived\` tells two kinds apart only beside \`INCLUDE\`.
 
+\`has_no_access\` holds for people of the field who do not see the item any more, or are disabled: of several, for any of them.
+
 A condition on what is gone, or on what you do not see, is unknown. Neither it nor its \`not\` holds, so a deleted label
 never widens an answer. In a list each value counts for itself. \`unknown\` in the answer says where they are.
 

@@ -91,3 +91,28 @@ test('starts sort and filter; nothing comes last', async () => {
   expect(await asked({ filter: { field: 'start', op: 'before', value: '2030-01-10' } })).toEqual(['early'])
   expect(await asked({ filter: { field: 'start', op: 'is_empty' } })).toEqual(['none'])
 })
+
+test('people who have lost their access are found, in any field of people', async () => {
+  const { collectionId } = await desk.shelf(1)
+  const { ADMIN, MEMBER, OWNER } = desk.people
+  const item = (title: string, more: object = {}) => desk.item({ container_id: collectionId, title, ...more })
+  await desk.field({ key: 'reader', kind: 'USER' })
+  await desk.act(await item('member'), 'assign', { account_id: MEMBER.accountId })
+  await desk.act(await item('owner'), 'assign', { account_id: OWNER.accountId })
+  await desk.ask(`PUT /items/${(await item('taking part')).id}/members/${ADMIN.accountId}`)
+  await item('read', { custom_fields: { reader: MEMBER.accountId } })
+  const lost = async (field: string, isNot = false) => {
+    const filter = { field, op: 'has_no_access' }
+    return titles(await every({ container_id: collectionId, filter: isNot ? { not: filter } : filter })).sort()
+  }
+  expect([await lost('assignee'), await lost('member'), await lost('custom.reader')]).toEqual([[], [], []])
+  await desk.daemon.db.sql`update container set is_private = true where id = ${collectionId}`
+  expect(await lost('assignee')).toEqual(['member'])
+  expect(await lost('assignee', true)).toEqual(['owner', 'read', 'taking part'])
+  expect(await lost('member')).toEqual(['member', 'taking part'])
+  expect(await lost('custom.reader')).toEqual(['read'])
+  await desk.grant({ id: collectionId }, MEMBER, 'VIEWER')
+  expect([await lost('assignee'), await lost('member'), await lost('custom.reader')]).toEqual([[], ['taking part'], []])
+  await desk.daemon.db.sql`update account set state = 'DISABLED' where id = ${MEMBER.accountId}`
+  expect(await lost('custom.reader')).toEqual(['read'])
+})

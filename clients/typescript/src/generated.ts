@@ -2768,7 +2768,7 @@ export type Filter = {
   /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "assignee" | "creator"
   /** How the value of the field is compared. */
-  readonly op: "is_empty" | "is_not_empty"
+  readonly op: "has_no_access" | "is_empty" | "is_not_empty"
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "type"
@@ -2820,7 +2820,7 @@ export type Filter = {
   /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "member"
   /** How the value of the field is compared. */
-  readonly op: "is_empty" | "is_not_empty"
+  readonly op: "has_no_access" | "is_empty" | "is_not_empty"
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "title"
@@ -2856,7 +2856,7 @@ export type Filter = {
   /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: string
   /** How the value of the field is compared. */
-  readonly op: "is" | "is_not" | "in" | "not_in" | "has_any" | "has_all" | "has_none" | "starts_with" | "contains" | "lt" | "lte" | "gt" | "gte" | "between" | "on" | "before" | "after" | "is_empty" | "is_not_empty"
+  readonly op: "is" | "is_not" | "in" | "not_in" | "has_any" | "has_all" | "has_none" | "starts_with" | "contains" | "lt" | "lte" | "gt" | "gte" | "between" | "on" | "before" | "after" | "has_no_access" | "is_empty" | "is_not_empty"
   /** What the field is compared with. */
   readonly value?: unknown
 } | FilterAll | FilterAny | FilterNot
@@ -2911,7 +2911,7 @@ export type FilterAnswer = {
   /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "assignee" | "creator"
   /** How the value of the field is compared. */
-  readonly op: "is_empty" | "is_not_empty"
+  readonly op: "has_no_access" | "is_empty" | "is_not_empty"
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "type"
@@ -2963,7 +2963,7 @@ export type FilterAnswer = {
   /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "member"
   /** How the value of the field is compared. */
-  readonly op: "is_empty" | "is_not_empty"
+  readonly op: "has_no_access" | "is_empty" | "is_not_empty"
 } | {
   /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: "title"
@@ -2999,7 +2999,7 @@ export type FilterAnswer = {
   /** A field of items, or `custom.` and the key of a custom field. */
   readonly field: string
   /** How the value of the field is compared. */
-  readonly op: "is" | "is_not" | "in" | "not_in" | "has_any" | "has_all" | "has_none" | "starts_with" | "contains" | "lt" | "lte" | "gt" | "gte" | "between" | "on" | "before" | "after" | "is_empty" | "is_not_empty"
+  readonly op: "is" | "is_not" | "in" | "not_in" | "has_any" | "has_all" | "has_none" | "starts_with" | "contains" | "lt" | "lte" | "gt" | "gte" | "between" | "on" | "before" | "after" | "has_no_access" | "is_empty" | "is_not_empty"
   /** What the field is compared with. */
   readonly value?: unknown
 } | {

@@ -8,6 +8,7 @@ import { holds } from '../../../src/core/areas/items/filter/interpret.ts'
 import { namesIn } from '../../../src/core/areas/items/filter/names.ts'
 import { type Filter, faultsOf } from '../../../src/core/contract/items/filter.ts'
 import {
+  bareOperators,
   filterKinds,
   type ItemField,
   itemFields,
@@ -218,6 +219,7 @@ export async function filterWorld(itemCount: number, seed = 1): Promise<FilterWo
     hubOf: (id: string) => hubs.get(id) ?? null,
     hasChildren: (id: string) => parents.has(id),
     hasAttachments: (id: string) => carriers.has(id),
+    hasAccess: (id: string) => id === owner.account_id,
   }
   const gone = randomUUIDv7()
   const ids: Readonly<Record<string, readonly string[]>> = {
@@ -274,7 +276,7 @@ export async function filterWorld(itemCount: number, seed = 1): Promise<FilterWo
     const kind = field?.kind ?? kindOfCustom[(kinds.find((one) => one.toLowerCase() === name) ?? 'NUMBER') as FieldKind]
     const op = random.pick<string>(filterKinds[kind].operators)
     const one = () => valueFor(random, kind, field)
-    const value = op.endsWith('empty')
+    const value = bareOperators.some((bare) => bare === op)
       ? {}
       : op === 'between'
         ? { value: [one(), one()] }

@@ -75,6 +75,7 @@ const truthOf = (filter: Filter, of: Item = item) => {
     hubOf: (container) => (container === board ? (hub ?? null) : null),
     hasChildren: () => false,
     hasAttachments: () => false,
+    hasAccess: () => true,
   })
 }
 const is = (name: string, op: string, value?: unknown) =>
@@ -158,7 +159,14 @@ test("a workspace's field has no value where a collection shows its own under th
     ...means,
     names: { ...names, field: () => shadowed },
   })
-  expect(holds(checked, item, { hubOf: () => null, hasChildren: () => false, hasAttachments: () => false })).toBe(false)
+  expect(
+    holds(checked, item, {
+      hubOf: () => null,
+      hasChildren: () => false,
+      hasAttachments: () => false,
+      hasAccess: () => true,
+    }),
+  ).toBe(false)
 })
 
 test.each([

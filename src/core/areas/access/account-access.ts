@@ -3,6 +3,7 @@
 import type { AccountState } from '../../contract/identity/accounts.ts'
 import type { Role } from '../../contract/vocabulary.ts'
 import type { Part } from '../../kernel/database/statement.ts'
+import type { Tx } from '../../kernel/database/transaction.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { highestOf, roleIn } from './access.ts'
 import { ownHolders } from './held-role.ts'
@@ -28,6 +29,24 @@ interface FoundRow {
 export async function accessOf(ctx: Ctx, containerId: Part, accountId: string): Promise<AccountAccess | undefined> {
   return (await accessOfEach(ctx, containerId, [accountId])).get(accountId)
 }
+
+/**
+ * Whether an account is ACTIVE or INVITED and sees a container: for a statement that reads many. Both are queries for an id. It
+ * says what `accessOf` does.
+ */
+export const hasAccess = (
+  tx: Pick<Tx, 'part'>,
+  tenantId: string,
+  accountId: Part,
+  containerId: Part,
+): Part => tx.part`exists (
+  select from account q
+  join container c on c.tenant_id = q.tenant_id and c.id = ${containerId}
+  left join container h on h.tenant_id = c.tenant_id and h.id = c.parent_id
+  join membership m on m.tenant_id = q.tenant_id and m.account_id = q.id
+  where q.tenant_id = ${tenantId} and q.id = ${accountId} and q.state in ('ACTIVE', 'INVITED') and (
+    m.container_id = c.id or m.container_id = c.parent_id and not c.is_private
+    or m.container_id is null and (m.role = 'OWNER' or not (c.is_private or coalesce(h.is_private, false)))))`
 
 /** The same of several accounts, by their ids; without those that the workspace does not have. */
 export async function accessOfEach(

@@ -35,41 +35,44 @@ export const filterOperators = [
   'on',
   'before',
   'after',
+  'has_no_access',
   'is_empty',
   'is_not_empty',
 ] as const
 export type FilterOperator = (typeof filterOperators)[number]
 
 /** Operators that take no value. */
-export const bareOperators: readonly FilterOperator[] = ['is_empty', 'is_not_empty']
+export const bareOperators: readonly FilterOperator[] = ['is_empty', 'is_not_empty', 'has_no_access']
 /** Operators that take a list of values. */
 export const listOperators: readonly FilterOperator[] = ['in', 'not_in', 'has_any', 'has_all', 'has_none']
 
 const one = ['is', 'is_not', 'in', 'not_in'] as const
 const many = ['has_any', 'has_all', 'has_none'] as const
+const unfilled = ['is_empty', 'is_not_empty'] as const
+const ofPeople = ['has_no_access'] as const
 
 export const filterKinds = {
-  REFERENCE: { operators: [...one, ...bareOperators], takes: 'an id' },
-  PERSON: { operators: [...one, ...bareOperators], takes: 'the id of an account, or `me`' },
+  REFERENCE: { operators: [...one, ...unfilled], takes: 'an id' },
+  PERSON: { operators: [...one, ...ofPeople, ...unfilled], takes: 'the id of an account, or `me`' },
   CHOICE: { operators: one, takes: 'one of the listed values' },
-  OPTION: { operators: [...one, ...bareOperators], takes: 'an option of the field' },
-  REFERENCES: { operators: [...many, ...bareOperators], takes: 'a list of ids' },
-  PEOPLE: { operators: [...many, ...bareOperators], takes: 'a list of ids of accounts, or `me`' },
-  OPTIONS: { operators: [...many, ...bareOperators], takes: 'a list of options of the field' },
+  OPTION: { operators: [...one, ...unfilled], takes: 'an option of the field' },
+  REFERENCES: { operators: [...many, ...unfilled], takes: 'a list of ids' },
+  PEOPLE: { operators: [...many, ...ofPeople, ...unfilled], takes: 'a list of ids of accounts, or `me`' },
+  OPTIONS: { operators: [...many, ...unfilled], takes: 'a list of options of the field' },
   TEXT: {
-    operators: ['is', 'is_not', 'starts_with', 'contains', ...bareOperators],
+    operators: ['is', 'is_not', 'starts_with', 'contains', ...unfilled],
     takes: 'a text of 1 to 500 characters, `starts_with` and `contains` of 1 to 200; case and accents do not count',
   },
   NUMBER: {
-    operators: ['is', 'is_not', 'lt', 'lte', 'gt', 'gte', 'between', ...bareOperators],
+    operators: ['is', 'is_not', 'lt', 'lte', 'gt', 'gte', 'between', ...unfilled],
     takes: 'a number; `between` takes a list of two, and both ends belong to it',
   },
   MOMENT: {
-    operators: ['on', 'before', 'after', 'between', ...bareOperators],
+    operators: ['on', 'before', 'after', 'between', ...unfilled],
     takes: 'a day, a moment, `now`, or a period; `between` takes a list of two, and both ends belong to it',
   },
   DAY: {
-    operators: ['on', 'before', 'after', 'between', ...bareOperators],
+    operators: ['on', 'before', 'after', 'between', ...unfilled],
     takes: 'a day, a moment, `now`, or a period; `between` takes a list of two, and both ends belong to it',
   },
   FLAG: { operators: ['is'], takes: '`true` or `false`' },

@@ -14,6 +14,7 @@
 import type { FilterOperator, ItemField } from '../../../contract/items/filter-fields.ts'
 import { Part } from '../../../kernel/database/statement.ts'
 import type { Ctx } from '../../../kernel/transaction/context.ts'
+import { hasAccess } from '../../access/account-access.ts'
 import type { Checked, CustomField, Leaf, Operand } from './checked.ts'
 import { beginningOf, numberKey, titleField } from './keys.ts'
 import type { Period } from './periods.ts'
@@ -80,6 +81,7 @@ function itemHolds(ctx: Ctx, field: ItemField, op: FilterOperator, operand: Oper
   if (field.anyOf) return tx.part`${hasAny[field.anyOf](ctx)} = ${operand.flag === true}`
   const value = column(field.member)
   if (op === 'is_empty') return tx.part`${value} is null`
+  if (op === 'has_no_access') return tx.part`(${value} is not null and ${lacksAccess(ctx, value)})`
   if (field.kind === 'FLAG') return tx.part`(${value} is not null) = ${operand.flag === true}`
   if (field.kind === 'MOMENT') return dateIs(ctx, value, op, operand, momentEnds)
   return oneOf(ctx, value, operand)
@@ -112,6 +114,7 @@ function rowsHold(ctx: Ctx, rows: { table: string; column: string }, op: FilterO
   const has = (condition: Part) => hasRow(ctx, rows.table, condition)
   const of = rows.table === 'item_label' ? tx.part`x.label_id` : tx.part`x.account_id`
   if (op === 'is_empty') return tx.part`not ${has(tx.part`true`)}`
+  if (op === 'has_no_access') return has(lacksAccess(ctx, of))
   if (op === 'has_all')
     return allOf(
       ctx,
@@ -119,6 +122,9 @@ function rowsHold(ctx: Ctx, rows: { table: string; column: string }, op: FilterO
     )
   return has(oneOf(ctx, of, operand))
 }
+
+const lacksAccess = ({ tx, account: { tenantId } }: Ctx, accountId: Part): Part =>
+  tx.part`not ${hasAccess(tx, tenantId, accountId, tx.part`i.container_id`)}`
 
 /** Of the labels of an item only those count that it shows: its container's, and not deleted. */
 function hasRow(ctx: Ctx, table: string, condition: Part): Part {
@@ -164,6 +170,8 @@ export function isShown(ctx: Ctx, { key, collection_id, applies_to, shadowed_in 
 /** The condition on a typed key `k` of the field. */
 function keyIs(ctx: Ctx, { kind }: CustomField, op: FilterOperator, operand: Operand): Part {
   const { tx } = ctx
+  if (op === 'has_no_access')
+    return lacksAccess(ctx, tx.part`(case when k.key ~ '^[0-9a-f-]{36}$' then k.key end)::uuid`)
   switch (kind) {
     case 'TEXT':
     case 'URL':

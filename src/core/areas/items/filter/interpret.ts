@@ -21,6 +21,8 @@ export interface Facts {
   readonly hasChildren: (itemId: string) => boolean
   /** Whether an item carries files. */
   readonly hasAttachments: (itemId: string) => boolean
+  /** Whether an account is ACTIVE or INVITED and sees a container. */
+  readonly hasAccess: (accountId: string, containerId: string) => boolean
 }
 
 type Truth = boolean | undefined
@@ -46,6 +48,8 @@ function leafHolds({ field, op, operand }: Leaf, item: Item, facts: Facts): Trut
   const value = 'custom' in field ? valueShown(field.custom, item) : memberOf(field.item, item, facts)
   if (op === 'is_empty') return isEmpty(value)
   if (op === 'is_not_empty') return !isEmpty(value)
+  if (op === 'has_no_access')
+    return [value ?? []].flat().some((one) => !facts.hasAccess(String(one), item.container_id))
   switch (field.kind) {
     case 'TEXT':
       return textHolds(op, value, operand)
