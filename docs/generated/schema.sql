@@ -208,6 +208,7 @@ CREATE TABLE account (
   version integer DEFAULT 1 NOT NULL,
   terms_version text,
   terms_agreed_at timestamp with time zone,
+  group_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
   CONSTRAINT account_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT account_address_taken UNIQUE (tenant_id, email_fold),
   CONSTRAINT account_address CHECK ((kind = 'PERSON'::text) = (email IS NOT NULL) AND (email IS NULL) = (email_fold IS NULL)),
@@ -230,10 +231,18 @@ CREATE TABLE account_group (
   name_fold text NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   version integer DEFAULT 1 NOT NULL,
+  description text,
+  external_id text,
+  binding_provider_id uuid,
+  binding_value text,
+  member_count integer DEFAULT 0 NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT account_group_pkey PRIMARY KEY (tenant_id, id),
   CONSTRAINT account_group_name_taken UNIQUE (tenant_id, name_fold),
+  CONSTRAINT account_group_binding CHECK ((binding_provider_id IS NULL) = (binding_value IS NULL)),
   CONSTRAINT account_group_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id)
 );
+CREATE INDEX account_group_by_binding ON account_group USING btree (tenant_id, binding_provider_id) WHERE binding_provider_id IS NOT NULL;
 ALTER TABLE account_group ENABLE ROW LEVEL SECURITY;
 ALTER TABLE account_group FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON account_group TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
@@ -721,11 +730,14 @@ CREATE TABLE group_member (
   group_id uuid NOT NULL,
   account_id uuid NOT NULL,
   added_at timestamp with time zone DEFAULT now() NOT NULL,
+  added_by uuid,
+  source text DEFAULT 'PROVIDER'::text NOT NULL,
   CONSTRAINT group_member_pkey PRIMARY KEY (tenant_id, group_id, account_id),
+  CONSTRAINT group_member_source_check CHECK (source = ANY (ARRAY['DIRECT'::text, 'PROVIDER'::text, 'DIRECTORY'::text])),
   CONSTRAINT group_member_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id),
   CONSTRAINT group_member_tenant_id_group_id_fkey FOREIGN KEY (tenant_id, group_id) REFERENCES account_group(tenant_id, id)
 );
-CREATE INDEX group_member_by_account ON group_member USING btree (tenant_id, account_id);
+CREATE INDEX group_member_by_account ON group_member USING btree (tenant_id, account_id, group_id);
 ALTER TABLE group_member ENABLE ROW LEVEL SECURITY;
 ALTER TABLE group_member FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_workspace ON group_member TO svc_tenant USING ((tenant_id = ( SELECT current_tenant() AS current_tenant))) WITH CHECK ((tenant_id = ( SELECT current_tenant() AS current_tenant)));
@@ -1200,16 +1212,21 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON media_tally TO svc_tenant;
 CREATE TABLE membership (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
-  account_id uuid NOT NULL,
+  account_id uuid,
   role text NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   container_id uuid,
   version integer DEFAULT 1 NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  group_id uuid,
+  holder_id uuid GENERATED ALWAYS AS (COALESCE(account_id, group_id)) STORED NOT NULL,
   CONSTRAINT membership_pkey PRIMARY KEY (tenant_id, id),
-  CONSTRAINT membership_once UNIQUE NULLS NOT DISTINCT (tenant_id, account_id, container_id),
+  CONSTRAINT membership_once UNIQUE NULLS NOT DISTINCT (tenant_id, holder_id, container_id),
+  CONSTRAINT membership_group_role CHECK (group_id IS NULL OR role <> 'OWNER'::text),
+  CONSTRAINT membership_holder CHECK (num_nonnulls(account_id, group_id) = 1),
   CONSTRAINT membership_role_check CHECK (role = ANY (ARRAY['OWNER'::text, 'ADMIN'::text, 'MEMBER'::text, 'COMMENTER'::text, 'VIEWER'::text])),
   CONSTRAINT membership_container FOREIGN KEY (tenant_id, container_id) REFERENCES container(tenant_id, id),
+  CONSTRAINT membership_group FOREIGN KEY (tenant_id, group_id) REFERENCES account_group(tenant_id, id),
   CONSTRAINT membership_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES account(tenant_id, id)
 );
 CREATE INDEX membership_of_container ON membership USING btree (tenant_id, container_id, id);

@@ -10,7 +10,12 @@ export interface Party extends Board {
   /** A group with these members; made by the OWNER. */
   group(members?: readonly Person[], more?: object): Promise<Group>
   /** Gives the group a role, in a container or on the workspace. Answers the id of the membership. */
-  give(group: { readonly id: string }, role: Role, container?: { readonly id: string } | null, as?: Person): Promise<string>
+  give(
+    group: { readonly id: string },
+    role: Role,
+    container?: { readonly id: string } | null,
+    as?: Person,
+  ): Promise<string>
   add(group: { readonly id: string }, who: Person, as?: Person): Promise<Answered>
   remove(group: { readonly id: string }, who: Person, as?: Person): Promise<Answered>
   /** What the account is, as it sees itself; 401 where its credential serves no more. */
@@ -21,8 +26,8 @@ export interface Party extends Board {
   strip(who: Person): Promise<Person>
 }
 
-export async function openParty(): Promise<Party> {
-  const board = await openBoard()
+export async function openParty(config: Parameters<typeof openBoard>[0] = {}): Promise<Party> {
+  const board = await openBoard(config)
   const { sql } = board.daemon.db
   const ok = (answered: Answered, status: number): Answered => {
     if (answered.status !== status) throw new Error(`${answered.status} ${answered.text}`)
@@ -32,7 +37,11 @@ export async function openParty(): Promise<Party> {
     ...board,
     async group(members = [], more = {}) {
       const member_ids = members.map(({ accountId }) => accountId)
-      const made = await board.ask('POST /groups', { name: `Group ${randomUUIDv7()}`, ...(members.length && { member_ids }), ...more })
+      const made = await board.ask('POST /groups', {
+        name: `Group ${randomUUIDv7()}`,
+        ...(members.length && { member_ids }),
+        ...more,
+      })
       return ok(made, 201).json
     },
     async give(group, role, container = null, as = board.people.OWNER) {

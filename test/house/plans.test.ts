@@ -106,6 +106,10 @@ async function fill(oracle: postgres.Sql, hash: Buffer): Promise<void> {
       insert into account (tenant_id, id, kind, state, email, email_fold)
       select tenant_id, account_id, 'PERSON', 'ACTIVE', 'a' || n || '@example.org', 'a' || n || '@example.org' from made`
     await sql`insert into membership (tenant_id, id, account_id, role) select tenant_id, id, account_id, 'OWNER' from made`
+    await sql`insert into account_group (tenant_id, id, name, name_fold) select tenant_id, id, 'Plan', 'plan' from made`
+    await sql`insert into group_member (tenant_id, group_id, account_id) select tenant_id, id, account_id from made`
+    await sql`update account a set group_ids = array[m.id] from made m where m.tenant_id = a.tenant_id and m.account_id = a.id`
+    await sql`insert into membership (tenant_id, id, group_id, role) select tenant_id, uuidv7(), id, 'ADMIN' from made`
     await sql`insert into session (tenant_id, id, account_id) select tenant_id, id, account_id from made`
     await sql`
       insert into credential (tenant_id, id, account_id, session_id, kind, hash, last4, scopes, expires_at)
@@ -215,6 +219,11 @@ const lists: readonly (readonly [OperationId, () => Request])[] = [
   ['getContainer', () => ({ params: { containerId: collectionId } })],
   ['listMemberships', () => size],
   ['listMemberships', () => ({ query: { account_id: actor.accountId, container_id: collectionId } })],
+  ['listMemberships', () => ({ query: { group_id: collectionId } })],
+  ['listGroups', () => size],
+  ['listGroups', () => ({ query: { ...size.query, account_id: actor.accountId, q: 'plan' } })],
+  ['getGroup', () => ({ params: { groupId: collectionId } })],
+  ['listGroupMembers', () => ({ params: { groupId: collectionId }, ...size })],
   ['listAuditEntries', () => size],
   ['listBuckets', () => ({ params: { containerId: collectionId } })],
   ['getBoard', () => ({ params: { containerId: collectionId } })],

@@ -78,7 +78,6 @@ const meant: readonly { readonly why: string; readonly of: Readonly<Record<strin
     why: 'what an operator ends, or a recovery voids, ends in all workspaces',
     of: {
       'admit/voidSome': 'value',
-      'departures/plan': 'value',
       'holds/plan': 'value',
       'offered/removeIdentityProvider': 'value',
       'purge/finish': 'value',

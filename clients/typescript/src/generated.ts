@@ -764,6 +764,64 @@ export type AdminOperatorLastProblem = {
   readonly errors?: readonly Violation[]
 }
 
+/** Another group of the workspace has this name; case and accents do not count. */
+export type GroupNameTakenProblem = {
+  readonly type: "urn:problem:svc:group.name_taken"
+  readonly status: 409
+  readonly code: "group.name_taken"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** The maximum of {limit} is reached. */
+export type StructureFullProblem = {
+  readonly type: "urn:problem:svc:structure.full"
+  readonly status: 409
+  readonly code: "structure.full"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The ceiling. */
+    readonly limit: Int64
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** Identity providers put newcomers into the group: {provider_ids}. */
+export type GroupInUseProblem = {
+  readonly type: "urn:problem:svc:group.in_use"
+  readonly status: 409
+  readonly code: "group.in_use"
+  /** What this refusal is about, by name. */
+  readonly params: {
+    /** The ids of the identity providers, separated by commas. */
+    readonly provider_ids: string
+  }
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
+/** An identity provider decides who is in the group. */
+export type GroupBoundProblem = {
+  readonly type: "urn:problem:svc:group.bound"
+  readonly status: 409
+  readonly code: "group.bound"
+  /** What this refusal is about, by name. */
+  readonly params: Readonly<Record<string, never>>
+  /** `urn:uuid:` and the request id. */
+  readonly instance: string
+  /** The members that break a rule, where there are some. */
+  readonly errors?: readonly Violation[]
+}
+
 /** The container or its hub is archived, so it is read-only. */
 export type ContainerArchivedProblem = {
   readonly type: "urn:problem:svc:container.archived"
@@ -810,22 +868,6 @@ export type BucketNameTakenProblem = {
   readonly code: "bucket.name_taken"
   /** What this refusal is about, by name. */
   readonly params: Readonly<Record<string, never>>
-  /** `urn:uuid:` and the request id. */
-  readonly instance: string
-  /** The members that break a rule, where there are some. */
-  readonly errors?: readonly Violation[]
-}
-
-/** The maximum of {limit} is reached. */
-export type StructureFullProblem = {
-  readonly type: "urn:problem:svc:structure.full"
-  readonly status: 409
-  readonly code: "structure.full"
-  /** What this refusal is about, by name. */
-  readonly params: {
-    /** The ceiling. */
-    readonly limit: Int64
-  }
   /** `urn:uuid:` and the request id. */
   readonly instance: string
   /** The members that break a rule, where there are some. */
@@ -2778,6 +2820,66 @@ export type FilterPeriod = {
   readonly offset: number
 }
 
+export type Group = {
+  readonly id: string
+  readonly name: string
+  readonly description: string | null
+  /** What a directory calls the group; the service decides nothing by it. */
+  readonly external_id: string | null
+  /** At each sign-in through the provider its claim `groups` decides whether the account is a member; null: nothing does. */
+  readonly binding: GroupBinding | null
+  /** Not part of `version`. */
+  readonly member_count: number
+  readonly created_at: string
+  readonly updated_at: string
+  readonly version: number
+}
+
+export type GroupBinding = {
+  /** The identity provider. */
+  readonly provider_id: string
+  /** What the claim `groups` holds for a member of the group, exactly. */
+  readonly value: string
+}
+
+export type GroupBindingInput = {
+  /** The identity provider. */
+  readonly provider_id: string
+  /** What the claim `groups` holds for a member of the group, exactly. */
+  readonly value: string
+}
+
+export type GroupCreate = {
+  readonly name: string
+  readonly description?: string | null
+  /** What a directory calls the group; the service decides nothing by it. */
+  readonly external_id?: string | null
+  /** Who is in it from the beginning; without doubles. Absent: `[]`. */
+  readonly member_ids?: readonly string[]
+  /** At each sign-in through the provider its claim `groups` decides whether the account is a member; null: nothing does. */
+  readonly binding?: GroupBindingInput | null
+}
+
+export type GroupMember = {
+  /** The account. */
+  readonly account_id: string
+  /** When it was added. */
+  readonly added_at: string
+  /** Null: no account, such as a provider. */
+  readonly added_by: string | null
+  /** Who put the account in: a person, an identity provider at a sign-in, a directory. */
+  readonly source: "DIRECT" | "PROVIDER" | "DIRECTORY"
+}
+
+export type GroupUpdate = {
+  readonly name?: string
+  readonly description?: string | null
+  /** What a directory calls the group; the service decides nothing by it. */
+  readonly external_id?: string | null
+  /** At each sign-in through the provider its claim `groups` decides whether the account is a member; null: nothing does. */
+  readonly binding?: GroupBindingInput | null
+}
+
 export type HoldScope = {
   /** What is kept; null for TENANT. */
   readonly id?: string | null
@@ -3798,8 +3900,10 @@ export type MediaTold = {
 
 export type Membership = {
   readonly id: string
-  /** The account. */
-  readonly account_id: string
+  /** Null: the role is a group's. */
+  readonly account_id: string | null
+  /** Null: the role is an account's. */
+  readonly group_id: string | null
   /** Null: the whole workspace. */
   readonly container_id: string | null
   /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
@@ -3811,7 +3915,9 @@ export type Membership = {
 
 export type MembershipGrant = {
   /** The account. */
-  readonly account_id: string
+  readonly account_id?: string | null
+  /** Exactly one of `account_id` and `group_id`. */
+  readonly group_id?: string | null
   /** VIEWER, COMMENTER, MEMBER, ADMIN or OWNER: each may do what the ones before it may. */
   readonly role: "VIEWER" | "COMMENTER" | "MEMBER" | "ADMIN" | "OWNER"
   /** None: the whole workspace. */
@@ -5258,7 +5364,7 @@ export type WorkspaceIdentityProvider = {
 }
 
 /** Every refusal, told apart by `code`. */
-export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | StructureFullProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaNotReadyProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
+export type Problem = RequestMalformedProblem | ServiceUnavailableProblem | InternalProblem | RequestLimitedProblem | RequestTooLargeProblem | RequestMediaTypeProblem | RequestInvalidProblem | RequestTimeoutProblem | AuthUnauthenticatedProblem | InstallationAlreadySetUpProblem | AdminSlugTakenProblem | AdminMultiModeRequiredProblem | AuthInvitationInvalidProblem | InstallationRecoveringProblem | AuthBlocklistUnusableProblem | TenantSuspendedProblem | AuthSignInFailedProblem | AuthSecondFactorRequiredProblem | AuthSecondFactorFailedProblem | AuthSecondFactorLockedProblem | AuthSignInLockedProblem | AuthPasswordDisabledProblem | AuthPasswordExpiredProblem | AuthSecondFactorDemandedProblem | CursorInvalidProblem | GoneProblem | QuotaExceededProblem | AuthScopeRequiredProblem | NotFoundProblem | LegalTermsChangedProblem | AuthStepUpLockedProblem | AuthPasswordResetDisabledProblem | AuthResetInvalidProblem | AuthStepUpRequiredProblem | AuthSecondFactorEnrolledProblem | AuthSecondFactorPersonProblem | AuthSecondFactorNotBegunProblem | AdminOperatorOnProbationProblem | AuthSecondFactorAbsentProblem | AdminOperatorRequiredProblem | AuthRoleRequiredProblem | IdentityProviderUnavailableProblem | AuthNotAdmittedProblem | SecretUnavailableProblem | EgressForbiddenProblem | IdentityProviderDiscoveryFailedProblem | IdentityProviderKindMismatchProblem | IdentityProviderWithdrawInsteadProblem | PreconditionFailedProblem | IdentityProviderAlreadyWithdrawnProblem | IdempotencyKeyReusedProblem | IdempotencyInProgressProblem | MembershipLastOwnerProblem | AdminOperatorLastProblem | GroupNameTakenProblem | StructureFullProblem | GroupInUseProblem | GroupBoundProblem | ContainerArchivedProblem | OrderExhaustedProblem | ContainerParentDeletedProblem | BucketNameTakenProblem | LabelNameTakenProblem | CustomFieldKeyTakenProblem | CustomFieldTypeNotSupportedProblem | QueryTooBroadProblem | ItemArchivedProblem | ItemTreeFullProblem | ItemCircularProblem | ItemChildrenOpenProblem | ItemAccountNoAccessProblem | BulkRefusedProblem | ItemNoCandidateProblem | TrashCountMismatchProblem | ContainerDeletedProblem | ItemNotInTrashProblem | MentionNoAccessProblem | CommentNotAuthorProblem | MediaTooLargeProblem | MediaOffsetProblem | MediaBusyProblem | MediaSizeMismatchProblem | MediaStoreFailedProblem | MediaNotReadyProblem | MediaRangeProblem | MediaInUseProblem | AdminTenantLeavingProblem | AdminConfirmationMismatchProblem | PlanStaleProblem | AdminTenantDeletionUnderwayProblem | AdminPasswordOpeningSuspendedProblem | RetentionHoldDiffersProblem | RetentionHoldElsewhereProblem | ArchiveInvalidProblem | ArchivePathRefusedProblem | BackupTargetFailedProblem | AdminOperatorNotActiveProblem | AdminOperatorNotRegisteredProblem | IdentityProviderWithdrawFirstProblem | IdentityProviderRemoveAfterWithdrawalProblem | IdentityProviderWithdrawCountMismatchProblem | AdminSettingsEnforcedProblem | AiThirdCountryNotConfirmedProblem | AiNoModelProblem | AiModelFailedProblem | WebhookTargetForbiddenProblem | WebhookFilterUnsupportedProblem | WebhookNotActiveProblem | WebhookDeliveryNotDeadProblem | WebhookEventGoneProblem | WebhookEventUnseenProblem | WebhookEventRestoredProblem | WebhookRotationLimitProblem
 
 /** One function for each operation. */
 export interface Operations {
@@ -5586,8 +5692,9 @@ export interface Operations {
   /** Who has which role on the workspace and in the containers that the caller sees, oldest first. `GET /memberships` */
   listMemberships: Paged<Call & {
     readonly query?: {
-      /** The account. */
+      /** Its own roles, without those of its groups. */
       readonly account_id?: string
+      readonly group_id?: string
       /** The hub or collection in which it lies. */
       readonly container_id?: string
       /** The `next_cursor` of the page before; absent: the first page. */
@@ -5601,7 +5708,7 @@ export interface Operations {
     /** Send it as `cursor` for the next page; null: this is the last one. */
     readonly next_cursor: string | null
   }, Membership, false>
-  /** Give an account a role on the workspace or in a container, or another one than it has there. `POST /memberships` */
+  /** Give an account or a group a role on the workspace or in a container, or another one than it has there. `POST /memberships` */
   grantMembership: (call: Call & {
     readonly body: MembershipGrant
     readonly idempotencyKey?: string
@@ -5613,6 +5720,89 @@ export interface Operations {
       readonly membershipId: string
     }
     readonly ifMatch?: number | string
+  }) => Promise<void>
+  /** The groups of the workspace, by name. `GET /groups` */
+  listGroups: Paged<Call & {
+    readonly query?: {
+      /** Those that the account is a member of. */
+      readonly account_id?: string
+      /** A part of the name; case and accents do not count. */
+      readonly q?: string
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, {
+    /** What was asked for. */
+    readonly data: readonly Group[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
+    readonly next_cursor: string | null
+  }, Group, false>
+  /** Make a group, with its first members. `POST /groups` */
+  createGroup: (call: Call & {
+    readonly body: GroupCreate
+    readonly idempotencyKey?: string
+  }) => Promise<Group>
+  /** One group. `GET /groups/{groupId}` */
+  getGroup: (call: Call & {
+    readonly params: {
+      /** The id of the group. */
+      readonly groupId: string
+    }
+  }) => Promise<Group>
+  /** Change a group. `PATCH /groups/{groupId}` */
+  updateGroup: (call: Call & {
+    readonly params: {
+      /** The id of the group. */
+      readonly groupId: string
+    }
+    readonly body: GroupUpdate
+    readonly ifMatch?: number | string
+  }) => Promise<Group>
+  /** Delete a group, with its roles; what it gave its members ends with the next request. `DELETE /groups/{groupId}` */
+  deleteGroup: (call: Call & {
+    readonly params: {
+      /** The id of the group. */
+      readonly groupId: string
+    }
+    readonly ifMatch?: number | string
+  }) => Promise<void>
+  /** Who is in the group, the oldest account first. `GET /groups/{groupId}/members` */
+  listGroupMembers: Paged<Call & {
+    readonly params: {
+      /** The id of the group. */
+      readonly groupId: string
+    }
+    readonly query?: {
+      /** The `next_cursor` of the page before; absent: the first page. */
+      readonly cursor?: string
+      /** How many there are on a page at most. */
+      readonly size?: number
+    }
+  }, {
+    /** What was asked for. */
+    readonly data: readonly GroupMember[]
+    /** Send it as `cursor` for the next page; null: this is the last one. */
+    readonly next_cursor: string | null
+  }, GroupMember, true>
+  /** Put an account into the group; it has the roles of the group from its next request. `PUT /groups/{groupId}/members/{accountId}` */
+  addGroupMember: (call: Call & {
+    readonly params: {
+      /** The id of the group. */
+      readonly groupId: string
+      /** The id of the account. */
+      readonly accountId: string
+    }
+  }) => Promise<GroupMember>
+  /** Take an account out of the group; what the group gave it ends with its next request. `DELETE /groups/{groupId}/members/{accountId}` */
+  removeGroupMember: (call: Call & {
+    readonly params: {
+      /** The id of the group. */
+      readonly groupId: string
+      /** The id of the account. */
+      readonly accountId: string
+    }
   }) => Promise<void>
   /** The hubs and collections that the caller sees, oldest first. `GET /containers` */
   listContainers: Paged<Call & {
@@ -7017,6 +7207,14 @@ export const operations = {
   listMemberships: {"method":"GET","path":"/memberships","reads":true,"paged":true},
   grantMembership: {"method":"POST","path":"/memberships","sends":"json","key":true},
   removeMembership: {"method":"DELETE","path":"/memberships/{membershipId}"},
+  listGroups: {"method":"GET","path":"/groups","reads":true,"paged":true},
+  createGroup: {"method":"POST","path":"/groups","sends":"json","key":true},
+  getGroup: {"method":"GET","path":"/groups/{groupId}","reads":true},
+  updateGroup: {"method":"PATCH","path":"/groups/{groupId}","sends":"patch"},
+  deleteGroup: {"method":"DELETE","path":"/groups/{groupId}"},
+  listGroupMembers: {"method":"GET","path":"/groups/{groupId}/members","reads":true,"paged":true},
+  addGroupMember: {"method":"PUT","path":"/groups/{groupId}/members/{accountId}"},
+  removeGroupMember: {"method":"DELETE","path":"/groups/{groupId}/members/{accountId}"},
   listContainers: {"method":"GET","path":"/containers","reads":true,"paged":true},
   createContainer: {"method":"POST","path":"/containers","sends":"json","key":true},
   getContainer: {"method":"GET","path":"/containers/{containerId}","reads":true},

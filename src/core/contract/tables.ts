@@ -92,7 +92,7 @@ export const workspaceTables: Readonly<Record<string, WorkspaceTable>> = {
     since: 'placed_at',
     purgedLast: 'until then a hold that a recovery puts back stops the purge',
   },
-  account: { export: 'accounts', since: 'created_at', withheld: ['password_hash'] },
+  account: { export: 'accounts', since: 'created_at', withheld: ['password_hash', 'group_ids'] },
 }
 
 /** Tables of the installation itself, and why they hold no workspace's content. */

@@ -134,11 +134,28 @@ async function providers({ show, steady }: Scene): Promise<void> {
   }
 }
 
-export async function identity({ show, alan, collectionId }: Scene): Promise<void> {
+export async function identity(scene: Scene): Promise<void> {
+  const { show, alan, collectionId } = scene
   await show('getOwnAccount')
   const granted = await show('grantMembership', {
     body: { account_id: alan.accountId, role: 'ADMIN', container_id: collectionId },
   })
   await show('listMemberships', { account_id: alan.accountId })
   await show('removeMembership', { membershipId: granted.id })
+  await groups(scene)
+}
+
+async function groups({ show, ask, alan, collectionId }: Scene): Promise<void> {
+  const group = await show('createGroup', {
+    body: { name: 'Design', description: 'Whoever draws', member_ids: [alan.accountId] },
+  })
+  const at = { groupId: group.id }
+  await ask('grantMembership', { body: { group_id: group.id, role: 'MEMBER', container_id: collectionId } })
+  await show('getGroup', at)
+  await show('listGroups', { q: 'des' })
+  await show('listGroupMembers', at)
+  await show('updateGroup', { ...at, body: { description: 'Whoever draws and writes' } })
+  await show('removeGroupMember', { ...at, accountId: alan.accountId })
+  await show('addGroupMember', { ...at, accountId: alan.accountId })
+  await show('deleteGroup', at)
 }

@@ -1,10 +1,10 @@
 /** What other accounts than the caller may do in a container. Spec: decisions 2 (roles); docs/decisions/0101. */
 
 import type { Role } from '../../contract/vocabulary.ts'
+import { ownHolders } from '../../kernel/database/role-holders.ts'
 import type { Part } from '../../kernel/database/statement.ts'
 import type { Ctx } from '../../kernel/transaction/context.ts'
 import { highestOf, roleIn } from './access.ts'
-import { ownHolders } from './held-role.ts'
 
 export interface AccountAccess {
   readonly state: 'INVITED' | 'ACTIVE' | 'DISABLED'

@@ -10,7 +10,9 @@ export const mostGroupsOfAnAccount = 100
 
 const name = text(1, 120)
 const description = text(0, 2000).nullable()
-const externalId = text(1, 200).nullable().describe('what a directory calls the group; the service decides nothing by it')
+const externalId = text(1, 200)
+  .nullable()
+  .describe('what a directory calls the group; the service decides nothing by it')
 
 const Binding = z
   .strictObject({

@@ -22,7 +22,10 @@ const whole = {
 } as const
 
 export const membershipEvents = defineEvents({
-  'identity.membership.granted': { when: 'an account or a group was given a role on the workspace or in a container', ...whole },
+  'identity.membership.granted': {
+    when: 'an account or a group was given a role on the workspace or in a container',
+    ...whole,
+  },
   'identity.membership.changed': { when: 'an account or a group was given another role in a place', ...whole },
   'identity.membership.removed': { when: 'a role was taken away; the membership as it was', ...whole },
 })

@@ -17,6 +17,7 @@ import type { Ctx } from '../../../kernel/transaction/context.ts'
 import { newId } from '../../../kernel/values/id.ts'
 import { checkChange, type Settled } from '../providers/configuration.ts'
 import { inOrder, readProviders } from '../providers/in-force.ts'
+import { checkGroup } from '../providers/newcomer-group.ts'
 import {
   deleteProvider,
   insertProvider,
@@ -24,7 +25,6 @@ import {
   type ProviderRow,
   updateProvider,
 } from '../providers/provider-row.ts'
-import { checkGroup } from '../providers/newcomer-group.ts'
 import { evidence } from '../providers/workspace-list.ts'
 
 /** In the order of the buttons, at most 1,000. */
